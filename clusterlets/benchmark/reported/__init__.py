@@ -1,0 +1,34 @@
+"""The numbers that the paper prints, as data: one CSV a table, digits as printed, and what cannot be compared."""
+
+from functools import cache
+from importlib.resources import files
+
+import pandas as pd
+import yaml
+
+TABLES = (
+    "table1_matchers",
+    "table2_best_by_deviation",
+    "table3_best_by_cohesion",
+    "table4_frac_vs_clusterlets",
+    "table5_correlations",
+)
+
+
+@cache
+def table(name: str) -> pd.DataFrame:
+    """One of the paper's tables; every cell is text, so that ``.0518`` keeps the digits it was printed with."""
+    with (files(__name__) / f"{name}.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file, dtype=str)
+
+
+@cache
+def datasets() -> tuple[str, ...]:
+    """The paper's eleven datasets, in the order of its table 2."""
+    return tuple(table("table2_best_by_deviation")["dataset"])
+
+
+@cache
+def not_comparable() -> tuple[dict, ...]:
+    """Entries of ``not_comparable.yaml``: ``cells`` (column -> value or values), ``reason``, ``date``."""
+    return tuple(yaml.safe_load((files(__name__) / "not_comparable.yaml").read_text(encoding="utf-8")))
