@@ -1,0 +1,66 @@
+"""The benchmark's datasets: where they come from, how their bytes become a table, and how both are checked.
+
+``sources.yaml`` says what is known of each dataset, :mod:`~clusterlets.datasets.fetch` brings the raw files,
+one module a dataset prepares them, and :mod:`~clusterlets.datasets.table` checks the result.
+"""
+
+import importlib
+from os import PathLike
+from pathlib import Path
+
+from clusterlets.datasets.catalogue import describe, names
+from clusterlets.datasets.table import BadData, Table, check, unexpected
+from clusterlets.errors import ClusterletsError
+
+__all__ = ["Table", "describe", "names", "prepare"]
+
+
+def prepare(name: str, raw_dir: str | PathLike) -> Table:
+    """Read the raw files ``<raw_dir>/<name>/<file>`` and return the checked table.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`names`.
+    raw_dir : path
+        Folder of the raw files of all datasets, as :func:`clusterlets.datasets.fetch.fetch` fills it.
+
+    Returns
+    -------
+    Table
+        Unscaled; its rows, features, positives and fingerprint equal those of ``sources.yaml``.
+
+    Raises
+    ------
+    ClusterletsError
+        If the name is unknown, a raw file is missing or cannot be read, or the table is not the expected one.
+    """
+    dataset = describe(name)
+    folder = Path(raw_dir) / name
+    paths = {file["name"]: folder / file["name"] for file in dataset["files"]}
+    missing = [str(path) for path in paths.values() if not path.is_file()]
+    if missing:
+        raise ClusterletsError(
+            f"{name}: the raw file {' and '.join(missing)} does not exist. Put it there by hand, or let the workflow "
+            "fetch it (`make reproduce`)."
+        )
+    try:
+        table = importlib.import_module(f"clusterlets.datasets.{dataset['module']}").prepare(paths)
+        check(table)
+    except BadData as problem:
+        raise ClusterletsError(f"{name}: {problem}\n{_remedy(dataset, folder)}") from None
+    surprises = unexpected(table, dataset)
+    if surprises and dataset["strict"]:
+        raise ClusterletsError(
+            f"{name}: the prepared table is not the expected one: {'; '.join(surprises)}.\n{_remedy(dataset, folder)}"
+        )
+    return table
+
+
+def _remedy(dataset: dict, folder: Path) -> str:
+    files = " and ".join(file["name"] for file in dataset["files"])
+    return (
+        f"A raw file is damaged, incomplete or of another edition. Delete {files} in {folder} and run again to "
+        "fetch anew, if need be from a mirror with a good copy (environment variable CLUSTERLETS_MIRROR); or leave the "
+        f"dataset out (`make reproduce EXCLUDE={dataset['name']}`)."
+    )

@@ -1,0 +1,33 @@
+"""Adult (census income), UCI 2: B. Becker, R. Kohavi, 1996. The colour is the income, above 50K or not.
+
+Both files, no row dropped: 48,842. The paper's author holds a 75 % sample of them whose seed is unknown.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from clusterlets.datasets.reading import codes, numbers, read_table
+from clusterlets.datasets.table import Table
+
+_HEADER = (
+    "age", "workclass", "fnlwgt", "education", "education_num", "marital_status", "occupation", "relationship", "race",
+    "sex", "capital_gain", "capital_loss", "hours_per_week", "native_country", "income",
+)
+_FEATURES = ("age", "capital_gain", "capital_loss", "education", "fnlwgt", "hours_per_week", "is_male")
+_EDUCATION = (
+    "Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th", "HS-grad", "Assoc-acdm", "Assoc-voc",
+    "Some-college", "Bachelors", "Masters", "Doctorate", "Prof-school",
+)
+_INCOME = ("<=50K", ">50K")
+_WANTED = ("age", "capital_gain", "capital_loss", "education", "fnlwgt", "hours_per_week", "sex", "income")
+
+
+def prepare(paths: dict[str, Path]) -> Table:
+    """Seven features; ``adult.test`` opens with a line that begins with a bar, and its labels end in a full stop."""
+    files = [paths["adult.data"], paths["adult.test"]]
+    frame = pd.concat([read_table(path, _WANTED, _HEADER, comment="|") for path in files])
+    frame["income"] = frame["income"].str.removesuffix(".")
+    frame["education"] = codes(frame, "education", _EDUCATION)
+    frame["is_male"] = codes(frame, "sex", ("Female", "Male"))
+    return Table(numbers(frame, _FEATURES), codes(frame, "income", _INCOME), _FEATURES, _INCOME)

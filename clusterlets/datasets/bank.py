@@ -1,0 +1,19 @@
+"""Bank marketing, UCI 222: S. Moro, P. Rita, P. Cortez, 2014. The colour is whether a deposit was subscribed."""
+
+from pathlib import Path
+
+from clusterlets.datasets.reading import codes, numbers, read_table
+from clusterlets.datasets.table import Table
+
+_FEATURES = ("age", "education", "default", "balance", "housing", "loan", "campaign", "pdays", "previous")
+_EDUCATION = ("unknown", "primary", "secondary", "tertiary")
+_NO_YES = ("no", "yes")
+
+
+def prepare(paths: dict[str, Path]) -> Table:
+    """Nine features; education is ordinal with unknown lowest, default, housing and loan are booleans."""
+    frame = read_table(paths["bank-full.csv"], (*_FEATURES, "y"), separator=";")
+    frame["education"] = codes(frame, "education", _EDUCATION)
+    for column in ("default", "housing", "loan"):
+        frame[column] = codes(frame, column, _NO_YES)
+    return Table(numbers(frame, _FEATURES), codes(frame, "y", _NO_YES), _FEATURES, _NO_YES)

@@ -1,0 +1,47 @@
+"""Breast cancer (diagnostic), wine, iris, digits: the small datasets that scikit-learn carries in its package.
+
+All are UCI datasets (17, 109, 53, 80). Every class is a colour; names and order are those of scikit-learn.
+"""
+
+import csv
+import gzip
+from pathlib import Path
+
+import numpy as np
+
+from clusterlets.datasets.table import BadData, Table
+
+_CELL_FEATURES = (
+    "radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave points", "symmetry",
+    "fractal dimension",
+)
+_FEATURES = {
+    "breast_cancer.csv": (
+        *(f"mean {feature}" for feature in _CELL_FEATURES),
+        *(f"{feature} error" for feature in _CELL_FEATURES),
+        *(f"worst {feature}" for feature in _CELL_FEATURES),
+    ),
+    "wine_data.csv": (
+        "alcohol", "malic_acid", "ash", "alcalinity_of_ash", "magnesium", "total_phenols", "flavanoids",
+        "nonflavanoid_phenols", "proanthocyanins", "color_intensity", "hue", "od280/od315_of_diluted_wines", "proline",
+    ),
+    "iris.csv": ("sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"),
+    "digits.csv.gz": tuple(f"pixel_{row}_{column}" for row in range(8) for column in range(8)),
+}
+
+
+def prepare(paths: dict[str, Path]) -> Table:
+    """All columns but the last, which is the class code; the first line (``n,d,class names``) is missing in digits."""
+    (name, path), = paths.items()
+    try:
+        with gzip.open(path, "rt") if path.suffix == ".gz" else open(path, encoding="utf-8") as file:
+            classes = [str(digit) for digit in range(10)] if path.suffix == ".gz" else next(csv.reader(file))[2:]
+            values = np.loadtxt(file, delimiter=",", ndmin=2)
+    except (ValueError, OSError, EOFError, StopIteration) as error:
+        raise BadData(f"{name} cannot be read ({error}).") from None
+    if values.shape[1] != len(_FEATURES[name]) + 1:
+        raise BadData(f"{name}: {values.shape[1]} columns where {len(_FEATURES[name]) + 1} are expected.")
+    colour = values[:, -1].astype(np.int64)
+    if not np.isin(values[:, -1], range(len(classes))).all():
+        raise BadData(f"{name}: the last column must hold the codes 0..{len(classes) - 1} of the classes.")
+    return Table(values[:, :-1], colour, _FEATURES[name], tuple(classes))

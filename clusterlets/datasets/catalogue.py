@@ -1,0 +1,36 @@
+"""What is known of each dataset, read from ``sources.yaml``."""
+
+import copy
+import difflib
+import functools
+from pathlib import Path
+
+import yaml
+
+from clusterlets.errors import ClusterletsError
+
+
+def names() -> list[str]:
+    """Names of all datasets as ``sources.yaml`` orders them: the paper's eleven, then those scikit-learn carries."""
+    return list(_catalogue())
+
+
+def describe(name: str) -> dict:
+    """What ``sources.yaml`` says of a dataset (see its head for the keys), with ``name`` and the defaults filled in.
+
+    Raises
+    ------
+    ClusterletsError
+        If there is no such dataset: the message names the nearest ones.
+    """
+    if name not in _catalogue():
+        near = difflib.get_close_matches(name, _catalogue(), n=3)
+        hint = f"Did you mean {' or '.join(near)}? " if near else ""
+        raise ClusterletsError(f"There is no dataset {name!r}. {hint}The datasets are: {', '.join(names())}.")
+    defaults = {"name": name, "module": name, "strict": True, "positives": None, "fingerprint": None, "sources": []}
+    return defaults | copy.deepcopy(_catalogue()[name])
+
+
+@functools.cache
+def _catalogue() -> dict[str, dict]:
+    return yaml.safe_load(Path(__file__).with_name("sources.yaml").read_text(encoding="utf-8"))

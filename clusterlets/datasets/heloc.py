@@ -1,0 +1,22 @@
+"""HELOC, the explainable machine learning challenge of FICO, 2018. The colour is RiskPerformance; positive is Bad."""
+
+from pathlib import Path
+
+from clusterlets.datasets.reading import codes, numbers, read_table
+from clusterlets.datasets.table import Table
+
+_FEATURES = (
+    "ExternalRiskEstimate", "MSinceOldestTradeOpen", "MSinceMostRecentTradeOpen", "AverageMInFile",
+    "NumSatisfactoryTrades", "NumTrades60Ever2DerogPubRec", "NumTrades90Ever2DerogPubRec", "PercentTradesNeverDelq",
+    "MSinceMostRecentDelq", "MaxDelq2PublicRecLast12M", "MaxDelqEver", "NumTotalTrades", "NumTradesOpeninLast12M",
+    "PercentInstallTrades", "MSinceMostRecentInqexcl7days", "NumInqLast6M", "NumInqLast6Mexcl7days",
+    "NetFractionRevolvingBurden", "NetFractionInstallBurden", "NumRevolvingTradesWBalance",
+    "NumInstallTradesWBalance", "NumBank2NatlTradesWHighUtilization", "PercentTradesWBalance",
+)
+_CLASS = ("Good", "Bad")
+
+
+def prepare(paths: dict[str, Path]) -> Table:
+    """All columns but the class; the special codes -7, -8, -9 stay as they are."""
+    frame = read_table(paths["heloc_dataset_v1.csv"], (*_FEATURES, "RiskPerformance"))
+    return Table(numbers(frame, _FEATURES), codes(frame, "RiskPerformance", _CLASS), _FEATURES, _CLASS)

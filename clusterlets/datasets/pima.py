@@ -1,0 +1,23 @@
+"""Pima Indians diabetes, NIDDK, 1990. The colour is Outcome.
+
+Copies with and without a header line are published; the columns are the same, and so their names are given here.
+"""
+
+from pathlib import Path
+
+from clusterlets.datasets.reading import codes, numbers, read_table
+from clusterlets.datasets.table import Table
+
+_FEATURES = (
+    "Pregnancies", "Glucose", "BloodPressure", "SkinThickness", "Insulin", "BMI", "DiabetesPedigreeFunction", "Age",
+)
+_CLASS = ("0", "1")
+
+
+def prepare(paths: dict[str, Path]) -> Table:
+    """All columns but the class."""
+    path = paths["diabetes.csv"]
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
+        has_header = file.readline()[:1].isalpha()
+    frame = read_table(path, (*_FEATURES, "Outcome"), (*_FEATURES, "Outcome"), skip=int(has_header))
+    return Table(numbers(frame, _FEATURES), codes(frame, "Outcome", _CLASS), _FEATURES, _CLASS)

@@ -1,0 +1,69 @@
+"""Speed dating, OpenML 40536: R. Fisman, S. Iyengar, E. Kamenica, I. Simonson, 2006. The colour is match.
+
+Published as ARFF and as CSV, with or without the bins of each column (``d_*``); d_age is no bin but the difference
+of ages, and a feature. All forms are read from the same file name, told apart by their first line.
+"""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from clusterlets.datasets.reading import codes, numbers, read_table
+from clusterlets.datasets.table import Table
+
+_FEATURES = (
+    "is_male", "age", "age_o", "d_age", "samerace", "importance_same_race", "importance_same_religion",
+    "pref_o_attractive", "pref_o_sincere", "pref_o_intelligence", "pref_o_funny", "pref_o_ambitious",
+    "pref_o_shared_interests", "attractive_o", "sinsere_o", "intelligence_o", "funny_o", "ambitous_o",
+    "shared_interests_o", "attractive_important", "sincere_important", "intellicence_important", "funny_important",
+    "ambtition_important", "shared_interests_important", "attractive", "sincere", "intelligence", "funny", "ambition",
+    "attractive_partner", "sincere_partner", "intelligence_partner", "funny_partner", "ambition_partner",
+    "shared_interests_partner", "sports", "tvsports", "exercise", "dining", "museums", "art", "hiking", "gaming",
+    "clubbing", "reading", "tv", "theater", "movies", "concerts", "music", "shopping", "yoga", "interests_correlate",
+    "expected_happy_with_sd_people", "expected_num_interested_in_me", "expected_num_matches", "like",
+    "guess_prob_liked", "met", "decision", "decision_o",
+)
+_MUST_BE_KNOWN = (
+    "age", "age_o", "importance_same_race", "pref_o_attractive", "pref_o_sincere", "interests_correlate",
+    "pref_o_funny", "pref_o_ambitious", "pref_o_shared_interests", "attractive_o", "sinsere_o", "intelligence_o",
+    "funny_o", "ambitous_o", "shared_interests_o", "funny_important", "ambtition_important",
+    "shared_interests_important", "attractive", "sincere", "intelligence", "funny", "ambition", "attractive_partner",
+    "sincere_partner", "intelligence_partner", "funny_partner", "ambition_partner", "shared_interests_partner",
+    "expected_num_interested_in_me", "expected_num_matches", "like", "guess_prob_liked", "met",
+)
+_BOOLEANS = ("samerace", "met", "decision", "decision_o")
+_CLASS = ("0", "1")
+_ATTRIBUTE = re.compile(r"""@attribute\s+(?:'([^']+)'|"([^"]+)"|(\S+))\s""", re.IGNORECASE)
+
+
+def prepare(paths: dict[str, Path]) -> Table:
+    """62 features of the rows that know all of the columns above; met is a boolean though some answered 3 to 8."""
+    frame = _read(paths["speeddating_openml40536_undiscretized_merged.csv"])
+    frame = frame[~frame[list(_MUST_BE_KNOWN)].isin(("?", "")).any(axis=1)].copy()
+    frame["is_male"] = codes(frame, "gender", ("female", "male"))
+    frame[list(_BOOLEANS)] = numbers(frame, _BOOLEANS) != 0
+    return Table(numbers(frame, _FEATURES), codes(frame, "match", _CLASS), _FEATURES, _CLASS)
+
+
+def _read(path: Path) -> pd.DataFrame:
+    wanted = ("gender", *_FEATURES[1:], "match")
+    attributes, lines = _arff_head(path)
+    if not attributes:
+        return read_table(path, wanted)
+    return read_table(path, wanted, attributes, quote="'", skip=lines, comment="%")
+
+
+def _arff_head(path: Path) -> tuple[list[str], int]:
+    """Attribute names and the number of lines up to and with ``@data``; no names if the file is not ARFF."""
+    attributes: list[str] = []
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
+        for number, line in enumerate(file, start=1):
+            text = line.strip()
+            if text.lower().startswith("@data"):
+                return attributes, number
+            if text and not text.startswith(("@", "%")):
+                break
+            if found := _ATTRIBUTE.match(text):
+                attributes.append(found[1] or found[2] or found[3])
+    return [], 0

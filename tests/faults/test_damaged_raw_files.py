@@ -1,0 +1,185 @@
+"""Preparing from raw files that are not what they should be: one clear message, and nothing half-written."""
+
+import json
+
+import numpy as np
+import pytest
+
+from clusterlets import datasets, storage
+from clusterlets.benchmark.steps.data import fetch_dataset, prepare_dataset
+from clusterlets.datasets.table import standardise
+from clusterlets.errors import ClusterletsError
+
+HEADER = "Pregnancies,Glucose,BloodPressure,SkinThickness,Insulin,BMI,DiabetesPedigreeFunction,Age,Outcome\n"
+ROWS = [f"{row},148,72,35,0,33.6,0.627,50,{row % 2}\n" for row in range(6)]
+
+
+@pytest.fixture
+def room(tmp_path):
+    """Paths of one dataset's steps, and the two steps on them."""
+
+    class Room:
+        raw, receipt = tmp_path / "raw", tmp_path / "receipt.json"
+        npz, json = tmp_path / "prepared" / "data.npz", tmp_path / "prepared" / "data.json"
+
+        def put(self, name, file, content):
+            path = self.raw / name / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            return path
+
+        def fetch(self, name):
+            fetch_dataset(name, raw_dir=self.raw, receipt_path=self.receipt)
+
+        def prepare(self, name, scaling="none"):
+            prepare_dataset(name, self.raw, self.receipt, scaling, self.npz, self.json)
+
+        def refuse(self, name, match):
+            with pytest.raises(ClusterletsError, match=match) as caught:
+                self.prepare(name)
+            assert str(caught.value).startswith(f"{name}: ")
+            assert not self.npz.parent.exists() or not list(self.npz.parent.iterdir())
+            assert not self.receipt.exists(), "the next run would not fetch again"
+            return str(caught.value)
+
+    return Room()
+
+
+@pytest.mark.parametrize("content, complaint", [
+    (HEADER + "".join(ROWS), "expected 768 rows, found 6"),
+    (HEADER + "".join(ROWS)[:-20], r"diabetes.csv, line 7: \d cells where 9 are expected"),
+    (HEADER + ROWS[0] + ROWS[1].replace("33.6", "nan"), "line 3: column BMI holds 'nan', which is not a finite number"),
+    (HEADER + ROWS[0] + ROWS[1].replace("33.6", "-inf"), "line 3: column BMI holds '-inf'"),
+    (HEADER + ROWS[0] + ROWS[1].replace("148", "high"), "line 3: column Glucose holds 'high'"),
+    (HEADER + ROWS[0] + ROWS[1].replace("148", ""), "line 3: column Glucose holds ''"),
+    (HEADER + ROWS[0] + ROWS[1].replace(",1\n", ",2\n"), "line 3: column Outcome holds '2', expected one of 0, 1"),
+    (HEADER + ROWS[0] + "\n" + ROWS[1].replace("50", "50,50"), "line 4: 10 cells where 9"),
+    (HEADER + ROWS[1] + ROWS[3], "no row has the colour 0"),
+    (HEADER, "no row is left"),
+    (b"\x1f\x8b\x08\x00\xff\xfe,\x00\x00", "line 1: 2 cells where 9 are expected"),
+])
+def test_damaged_pima_is_told_by_its_line(content, complaint, room):
+    room.put("pima", "diabetes.csv", content)
+    room.fetch("pima")
+    message = room.refuse("pima", complaint)
+    assert "Delete diabetes.csv" in message and "CLUSTERLETS_MIRROR" in message and "EXCLUDE=pima" in message
+
+
+@pytest.mark.parametrize("name, file, content, complaint", [
+    ("bank", "bank-full.csv", '"age";"job"\n58;"none"\n', "bank-full.csv has no column education, default"),
+    ("speeddating", "speeddating_openml40536_undiscretized_merged.csv", "@relation x\n@attribute a real\n@data\n1\n",
+     "has no column gender, age"),
+    ("nbfi", "Train_Dataset.csv", "ID,Default\n1,0\n", "has no column Own_House_Age"),
+    ("iris", "iris.csv", "2,4,a,b\n1,2,3,4,0\n1,2,x,4,1\n", "iris.csv cannot be read"),
+    ("iris", "iris.csv", "2,4,a,b\n1,2,3,4,0\n1,2,3,4,7\n", r"the codes 0..1 of the classes"),
+    ("iris", "iris.csv", "2,4,a,b\n1,2,3,0\n", "4 columns where 5 are expected"),
+    ("iris", "iris.csv", "3,4,a,b\n1,2,3,4,0\n1,2,nan,4,1\n", "row 2: column petal length"),
+    ("digits", "digits.csv.gz", b"\x1f\x8b\x08\x00broken", "digits.csv.gz cannot be read"),
+])
+def test_files_of_another_kind_are_refused(name, file, content, complaint, room):
+    room.put(name, file, content)
+    room.fetch(name)
+    room.refuse(name, complaint)
+
+
+def test_changed_values_of_the_right_shape_are_refused(room):
+    datasets_file = "iris.csv"
+    room.fetch("iris")
+    path = room.raw / "iris" / datasets_file
+    room.put("iris", datasets_file, path.read_text().replace("5.1,3.5,1.4,0.2,0", "5.1,3.5,1.4,0.3,0", 1))
+    room.fetch("iris")
+    assert json.loads(room.receipt.read_text())["sha256_matches"] is False
+    room.refuse("iris", "its values differ")
+
+
+def test_other_line_ends_are_accepted_with_a_warning(room):
+    room.fetch("iris")
+    path = room.raw / "iris" / "iris.csv"
+    room.put("iris", "iris.csv", path.read_bytes().replace(b"\n", b"\r\n"))
+    room.fetch("iris")
+    room.prepare("iris")
+    written = json.loads(room.json.read_text())
+    assert (written["source"], written["sha256_matches"]) == ("by hand", False)
+    assert "raw bytes differ" in written["warnings"][0]
+
+
+def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_anew(room):
+    room.fetch("iris")
+    path = room.raw / "iris" / "iris.csv"
+    good = path.read_bytes()
+    path.write_bytes(good[: len(good) // 2])
+    room.refuse("iris", "iris.csv is no longer what was fetched")
+    assert not path.exists() and path.with_name("iris.csv.changed").exists()
+    room.fetch("iris")
+    room.prepare("iris")
+    assert path.read_bytes() == good and json.loads(room.receipt.read_text())["source"] == "bundled"
+
+
+def test_a_file_that_has_gone_costs_the_receipt(room):
+    room.fetch("iris")
+    (room.raw / "iris" / "iris.csv").unlink()
+    room.refuse("iris", "iris.csv has gone")
+
+
+def test_a_missing_or_damaged_receipt_is_told(room):
+    room.refuse("iris", "receipt.json does not exist")
+    room.fetch("iris")
+    room.receipt.write_text('{"files": 3')
+    room.refuse("iris", "was damaged and has been removed")
+
+
+def test_a_missing_raw_file_is_named_by_the_library(tmp_path):
+    with pytest.raises(ClusterletsError, match="adult.data and .*adult.test does not exist"):
+        datasets.prepare("adult", tmp_path)
+
+
+def test_no_arrays_remain_without_their_description(room, monkeypatch):
+    room.fetch("iris")
+
+    def full_disk(path, text):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(storage, "write_text", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        room.prepare("iris")
+    assert list(room.npz.parent.iterdir()) == []
+
+
+def test_an_unknown_scaling_is_refused_before_anything_is_read(room):
+    with pytest.raises(ClusterletsError, match="'zscore' is unknown; it must be one of none, standard"):
+        room.prepare("iris", scaling="zscore")
+
+
+def test_the_prepared_files_hold_table_and_description(room):
+    room.fetch("iris")
+    room.prepare("iris")
+    arrays, written = storage.load_arrays(room.npz), json.loads(room.json.read_text())
+    assert arrays["X"].shape == (150, 4) and arrays["X"].dtype == np.float64
+    assert arrays["colour"].dtype == np.int64 and np.bincount(arrays["colour"]).tolist() == [50, 50, 50]
+    assert arrays["colour_names"].tolist() == ["setosa", "versicolor", "virginica"]
+    assert arrays["feature_names"].tolist()[0] == "sepal length (cm)"
+    assert written["colours"] == {"setosa": 50, "versicolor": 50, "virginica": 50}
+    assert (written["rows"], written["features"], written["positives"], written["source"]) == (150, 4, None, "bundled")
+    assert written["fingerprint"] == datasets.describe("iris")["fingerprint"] and written["warnings"] == []
+    raw = arrays["X"]
+    room.prepare("iris", scaling="standard")
+    assert np.array_equal(storage.load_arrays(room.npz)["X"], standardise(raw))
+    assert json.loads(room.json.read_text())["fingerprint"] == written["fingerprint"]
+
+
+def test_both_steps_write_the_same_bytes_again(room):
+    room.fetch("wine")
+    room.prepare("wine")
+    before = [path.read_bytes() for path in (room.receipt, room.npz, room.json)]
+    room.fetch("wine")
+    room.prepare("wine")
+    assert [path.read_bytes() for path in (room.receipt, room.npz, room.json)] == before
+
+
+def test_the_environment_names_the_mirror_where_the_configuration_does_not(room, tmp_path, monkeypatch):
+    mirror = tmp_path / "mirror" / "pima"
+    mirror.mkdir(parents=True)
+    (mirror / "diabetes.csv").write_text(HEADER + "".join(ROWS))
+    monkeypatch.setenv("CLUSTERLETS_MIRROR", str(mirror.parent))
+    room.fetch("pima")
+    assert json.loads(room.receipt.read_text())["source"] == "mirror"

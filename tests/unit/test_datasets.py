@@ -1,0 +1,270 @@
+"""The prepared tables: exact for the ten real datasets, scikit-learn's own for the bundled, generated for nbfi."""
+
+import csv
+import hashlib
+import importlib
+import itertools
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+from clusterlets import datasets
+from clusterlets.benchmark.steps.data import fetch_dataset, prepare_dataset
+from clusterlets.datasets.fetch import fetch
+from clusterlets.datasets.table import BadData, Table, check, fingerprint, standardise, unexpected
+from clusterlets.errors import ClusterletsError
+
+CHECKOUT = Path(__file__).parents[2]
+MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
+
+# rows, features, positives, and values worked out by hand from the first line of the raw file that is kept
+REAL = {
+    "adult": (48842, 7, 11687, {"age": 39, "capital_gain": 2174, "education": 12, "fnlwgt": 77516, "is_male": 1}),
+    "credit": (690, 10, 307, {"A1": 1, "A2": 22.08, "A7": 1.585, "A11": 1, "A14": 1213}),
+    "bank": (45211, 9, 5289, {"age": 58, "education": 3, "default": 0, "balance": 2143, "housing": 1, "previous": 0}),
+    "breast": (683, 9, 239, {"clump_thickness": 5, "bare_nuclei": 1, "mitoses": 1}),
+    "compas": (4534, 12, 767, {"is_male": 1, "age": 69, "decile_score": 1, "days_b_screening_arrest": -1,
+                               "days_in_custody": 7}),
+    "heart_failure": (299, 12, 96, {"age": 75, "platelets": 265000, "serum_creatinine": 1.9, "time": 4}),
+    "heloc": (10459, 23, 5459, {"ExternalRiskEstimate": 55, "NetFractionInstallBurden": -8}),
+    "magic": (19020, 10, 12332, {"fLength": 28.7967, "fDist": 81.8828}),
+    "pima": (768, 8, 268, {"Pregnancies": 6, "BMI": 33.6, "DiabetesPedigreeFunction": 0.627}),
+    "speeddating": (1048, 62, 186, {"is_male": 0, "age": 21, "age_o": 27, "d_age": 6, "met": 0, "decision": 1}),
+}
+POSITIVE = {"adult": ">50K", "credit": "1", "bank": "yes", "breast": "4", "compas": "1", "heart_failure": "1",
+            "heloc": "Bad", "magic": "g", "pima": "1", "speeddating": "1"}
+
+
+@pytest.fixture
+def mirror():
+    if not MIRROR.is_dir():
+        pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
+    return MIRROR
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_real_dataset_is_the_known_table(name, mirror):
+    table = datasets.prepare(name, mirror)
+    rows, features, positives, first = REAL[name]
+    assert table.X.shape == (rows, features) == (len(table.colour), len(table.feature_names))
+    assert table.X.dtype == np.float64 and np.isfinite(table.X).all()
+    assert table.positives == positives and table.colour_names[1] == POSITIVE[name]
+    assert table.colour_counts.tolist() == [rows - positives, positives]
+    found = dict(zip(table.feature_names, table.X[0], strict=True))
+    assert {feature: found[feature] for feature in first} == first
+    assert fingerprint(table) == datasets.describe(name)["fingerprint"]
+
+
+def test_the_description_states_the_documented_shapes():
+    for name, (rows, features, positives, _) in REAL.items():
+        known = datasets.describe(name)
+        assert (known["rows"], known["features"], known["positives"]) == (rows, features, positives)
+        assert known["strict"] and len(known["fingerprint"]) == 64
+
+
+@pytest.mark.parametrize("name", ["breast_cancer", "wine", "iris", "digits"])
+def test_bundled_dataset_is_what_scikit_learn_loads(name, tmp_path):
+    receipt = fetch(name, tmp_path)
+    table = datasets.prepare(name, tmp_path)
+    loader = importlib.import_module("sklearn.datasets")
+    theirs = getattr(loader, f"load_{name}")()
+    assert receipt["source"] == "bundled" and receipt["sha256_matches"]
+    assert np.array_equal(table.X, theirs.data) and np.array_equal(table.colour, theirs.target)
+    assert list(table.feature_names) == list(theirs.feature_names)
+    assert list(table.colour_names) == [str(label) for label in theirs.target_names]
+
+
+def test_pima_without_a_header_is_the_same_table(mirror, tmp_path):
+    lines = (mirror / "pima" / "diabetes.csv").read_text().splitlines(keepends=True)
+    (tmp_path / "pima").mkdir()
+    (tmp_path / "pima" / "diabetes.csv").write_text("".join(lines[1:]))
+    assert fingerprint(datasets.prepare("pima", tmp_path)) == fingerprint(datasets.prepare("pima", mirror))
+
+
+def test_other_line_ends_give_the_same_table(mirror, tmp_path):
+    raw = (mirror / "credit" / "australian.dat").read_bytes()
+    (tmp_path / "credit").mkdir()
+    (tmp_path / "credit" / "australian.dat").write_bytes(raw.replace(b"\n", b" \r\n"))
+    assert fingerprint(datasets.prepare("credit", tmp_path)) == fingerprint(datasets.prepare("credit", mirror))
+
+
+@pytest.mark.parametrize("form", ["csv", "arff"])
+def test_speeddating_with_bins_is_the_same_table(form, mirror, tmp_path):
+    file = Path("speeddating") / "speeddating_openml40536_undiscretized_merged.csv"
+    (tmp_path / "speeddating").mkdir()
+    with open(mirror / file, newline="") as source, open(tmp_path / file, "w", newline="") as target:
+        header, *rows = csv.reader(source)
+        _write_with_bins(header, rows, form, target)
+    assert fingerprint(datasets.prepare("speeddating", tmp_path)) == datasets.describe("speeddating")["fingerprint"]
+
+
+def _write_with_bins(header, rows, form, target):
+    """OpenML's layout: has_null first, a bin beside each column, text in single quotes with escaped apostrophes."""
+    columns = ["has_null", *header, "d_d_age", "d_attractive_o"]
+    field = header.index("field")
+    rows = [["0", *row[:field], f"{row[field]}, it's so", *row[field + 1 :], "[4-6]", "[6-8]"] for row in rows]
+    if form == "csv":
+        csv.writer(target).writerows([columns, *rows])
+        return
+    target.write("% comment\n@RELATION speeddating\n\n")
+    for column in columns:
+        kind = "{'[4-6]','[0-1]'}" if column.startswith("d_") and column != "d_age" else "string"
+        target.write(f"@ATTRIBUTE '{column}' {kind}\n" if column == "field" else f"@attribute {column} {kind}\n")
+    target.write("\n@DATA\n")
+    text = {columns.index(column) for column in ("race", "race_o", "field", "d_d_age", "d_attractive_o")}
+    for row in rows:
+        cells = [_quoted(cell) if at in text and cell != "?" else cell for at, cell in enumerate(row)]
+        target.write(",".join(cells) + "\n")
+
+
+def _quoted(cell):
+    return "'" + cell.replace("'", "\\'") + "'"
+
+
+NBFI_COLUMNS = (
+    "ID Client_Income Car_Owned Bike_Owned Active_Loan House_Own Child_Count Credit_Amount Loan_Annuity "
+    "Accompany_Client Client_Income_Type Client_Education Client_Marital_Status Client_Gender Loan_Contract_Type "
+    "Client_Housing_Type Population_Region_Relative Age_Days Employed_Days Registration_Days ID_Days Own_House_Age "
+    "Mobile_Tag Homephone_Tag Workphone_Working Client_Occupation Client_Family_Members Cleint_City_Rating "
+    "Application_Process_Day Application_Process_Hour Client_Permanent_Match_Tag Client_Contact_Work_Tag "
+    "Type_Organization Score_Source_1 Score_Source_2 Score_Source_3 Social_Circle_Default Phone_Change Credit_Bureau "
+    "Default"
+).split()
+NBFI_TEXT = {
+    "Accompany_Client": "Alone", "Client_Income_Type": "Commercial", "Client_Education": "Post Grad",
+    "Client_Marital_Status": "M", "Client_Gender": "Male", "Loan_Contract_Type": "CL", "Client_Housing_Type": "Home",
+    "Client_Occupation": "Sales, retail", "Client_Permanent_Match_Tag": "Yes", "Client_Contact_Work_Tag": "No",
+    "Type_Organization": "XNA", "Own_House_Age": "", "Phone_Change": "",
+}
+
+
+def _nbfi(tmp_path, changes):
+    """The raw file with a row for each mapping (column -> cell) of ``changes``."""
+    (tmp_path / "nbfi").mkdir()
+    rows = [
+        [{**NBFI_TEXT, "Default": str(row % 2), **change}.get(column, str(row + 1)) for column in NBFI_COLUMNS]
+        for row, change in enumerate(changes)
+    ]
+    with open(tmp_path / "nbfi" / "Train_Dataset.csv", "w", newline="") as file:
+        csv.writer(file).writerows([NBFI_COLUMNS, *rows])
+    return datasets.prepare("nbfi", tmp_path)
+
+
+def test_nbfi_drops_rows_with_every_sign_of_a_missing_value(tmp_path):
+    signs = itertools.cycle(["$", "##", "&", "@", "#", "x", "#VALUE!", ""])
+    columns = (
+        "Client_Income Client_Education Child_Count Client_Marital_Status Application_Process_Hour "
+        "Client_Permanent_Match_Tag Client_Contact_Work_Tag Score_Source_1 Score_Source_2 Score_Source_3 Credit_Bureau "
+        "Credit_Amount Loan_Annuity Accompany_Client Population_Region_Relative Client_Occupation "
+        "Client_Family_Members Social_Circle_Default Age_Days"
+    ).split()
+    missing = [{column: next(signs)} for column in columns]
+    table = _nbfi(tmp_path, [{}, *missing, {"Type_Organization": "x", "Default": "1"}])
+    assert table.X[:, 0].tolist() == [1, len(missing) + 2]
+
+
+def test_nbfi_features_are_numbers_and_booleans(tmp_path):
+    table = _nbfi(tmp_path, [{}, {"Client_Education": "Junior secondary", "Client_Gender": "Female",
+                                  "Client_Permanent_Match_Tag": "No", "Client_Contact_Work_Tag": "Yes",
+                                  "Client_Income": "6750.5"}])
+    second = dict(zip(table.feature_names, table.X[1], strict=True))
+    first = dict(zip(table.feature_names, table.X[0], strict=True))
+    assert len(table.feature_names) == 29 == datasets.describe("nbfi")["features"]
+    assert not {"ID", "Own_House_Age", "Client_Occupation", "Default"} & set(table.feature_names)
+    assert second["Client_Income"] == 6750.5
+    assert [first[tag] for tag in ("Client_Education", "Client_Gender", "Client_Permanent_Match_Tag")] == [4, 1, 1]
+    assert [second[tag] for tag in ("Client_Education", "Client_Gender", "Client_Permanent_Match_Tag")] == [0, 0, 0]
+    assert [first["Client_Contact_Work_Tag"], second["Client_Contact_Work_Tag"]] == [0, 1]
+
+
+def test_nbfi_of_another_size_is_a_warning_only(tmp_path):
+    table = _nbfi(tmp_path, [{}, {}, {}])
+    warning = "expected 8308 rows, found 3"
+    assert unexpected(table, datasets.describe("nbfi")) == [warning]
+    receipt, described = tmp_path / "receipt.json", tmp_path / "nbfi.json"
+    fetch_dataset("nbfi", raw_dir=tmp_path, receipt_path=receipt)
+    prepare_dataset("nbfi", tmp_path, receipt, "none", tmp_path / "nbfi.npz", described)
+    assert warning in json.loads(described.read_text())["warnings"]
+
+
+def test_names_are_the_papers_eleven_and_the_bundled_four():
+    assert sorted(datasets.names()) == sorted([*REAL, "nbfi", "breast_cancer", "wine", "iris", "digits"])
+
+
+def test_every_source_can_be_used_as_described():
+    for name in datasets.names():
+        known = datasets.describe(name)
+        files = [file["name"] for file in known["files"]]
+        assert known["title"] and known["licence"] and known["citation"] and known["sources"]
+        assert all("sha256" in file or "git_blob" in file for file in known["files"])
+        for source in known["sources"]:
+            assert source == "bundled" or urlsplit(source["url"]).scheme == "https"
+            assert source == "bundled" or list(source.get("members", files)) == files
+            assert source == "bundled" or "members" in source or len(files) == 1
+        importlib.import_module(f"clusterlets.datasets.{known['module']}")
+
+
+def test_a_description_can_be_changed_without_harm():
+    datasets.describe("iris")["files"].clear()
+    assert datasets.describe("iris")["files"]
+
+
+def test_an_unknown_name_brings_the_nearest():
+    with pytest.raises(ClusterletsError, match="no dataset 'speed_dating'. Did you mean speeddating?"):
+        datasets.describe("speed_dating")
+    with pytest.raises(ClusterletsError, match="The datasets are: adult, credit"):
+        datasets.prepare("zzz", "anywhere")
+
+
+def test_naming_and_fetching_bundled_data_imports_nothing_heavy(tmp_path):
+    program = (
+        "import sys; from clusterlets import datasets; from clusterlets.datasets.fetch import fetch; "
+        "datasets.names(); fetch('iris', sys.argv[1]); "
+        "print([name for name in ('pandas', 'sklearn', 'requests') if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=CHECKOUT, capture_output=True, text=True)
+    assert run.stdout.strip() == "[]", run.stderr
+
+
+def toy(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.1)), colour=(0, 1, 0)):
+    return Table(np.array(X, dtype=float), np.array(colour), ("a", "b"), ("no", "yes"))
+
+
+def test_the_fingerprint_is_the_documented_text():
+    text = "3 2\n2 1\n1.5 0 0\n2 -3 1\n1000000 0.1 0\n"
+    assert fingerprint(toy()) == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_the_fingerprint_sees_values_order_and_colour_but_no_last_bits():
+    known = fingerprint(toy())
+    assert fingerprint(toy(X=((math.nextafter(1.5, 2), -0.0), (2.0, -3.0), (1e6, 0.1)))) == known
+    assert fingerprint(toy(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.10000001)))) != known
+    assert fingerprint(toy(X=((2.0, -3.0), (1.5, 0.0), (1e6, 0.1)), colour=(1, 0, 0))) != known
+    assert fingerprint(toy(colour=(1, 0, 0))) != known
+
+
+@pytest.mark.parametrize("table, complaint", [
+    (Table(np.empty((0, 2)), np.empty(0, dtype=int), ("a", "b"), ("no", "yes")), "no row is left"),
+    (toy(X=((1, 2), (1, np.inf), (1, 2))), "row 2: column b is not a finite number"),
+    (toy(colour=(1, 1, 1)), "no row has the colour no"),
+    (toy(X=((1,), (2,), (3,))), "do not fit"),
+])
+def test_impossible_tables_are_refused(table, complaint):
+    with pytest.raises(BadData, match=complaint):
+        check(table)
+
+
+def test_standardised_columns_have_mean_zero_and_variance_one():
+    rng = random.Random(0)
+    X = np.array([[rng.gauss(40, 9), rng.gauss(0, 1e6), 0.1] for _ in range(300)])
+    scaled = standardise(X)
+    assert np.allclose(scaled[:, :2].mean(axis=0), 0) and np.allclose(scaled[:, :2].var(axis=0), 1)
+    assert (scaled[:, 2] == 0).all()
