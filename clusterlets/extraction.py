@@ -25,15 +25,15 @@ class Clusterlets:
         Mean of the members.
     inertia : float array (N,)
         Sum of squared Euclidean distances of the members to their centroid.
-    labels : int array (n,)
-        Clusterlet of each instance.
+    labels : int array (n,) or None
+        Clusterlet of each instance; matching and scoring do without.
     """
 
     colour: np.ndarray
     counts: np.ndarray
     centroids: np.ndarray
     inertia: np.ndarray
-    labels: np.ndarray
+    labels: np.ndarray | None = None
 
     @classmethod
     def from_labels(cls, X: np.ndarray, colours: np.ndarray, labels: np.ndarray) -> "Clusterlets":
@@ -96,7 +96,7 @@ def extract_clusterlets(X, colours, n_clusters: int, random_state) -> Clusterlet
 
     Notes
     -----
-    k-means++ with one initialisation (paper, section 3.1: "we rely on k-means"). O(n k d) per iteration.
+    k-means++ with one initialisation (paper, section 3.1). O(n k d) time an iteration.
     """
     X = np.asarray(X, dtype=np.float64)
     colours = np.asarray(colours)

@@ -58,7 +58,7 @@ def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
     """
     path = Path(path)
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         intact = str(arrays.pop(_DIGEST)) == content_hash(arrays)
     except FileNotFoundError:

@@ -1,0 +1,62 @@
+"""Distances against SciPy's full matrix, on sizes around the edges of the tiles."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from clusterlets.geometry import diameter, distance_sums, within_sums
+
+
+def brute_sums(X, labels, n_groups):
+    distances = cdist(X, X)
+    return np.array(
+        [[distances[np.ix_(labels == a, labels == b)].sum() for b in range(n_groups)] for a in range(n_groups)]
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 127, 128, 129, 640, 641, 700])
+def test_sums_equal_the_full_matrix(n):
+    rng = np.random.default_rng(n)
+    X, labels = rng.normal(size=(n, 4)), rng.integers(5, size=n)
+    expected = brute_sums(X, labels, 5)
+    assert np.allclose(distance_sums(X, labels, 5), expected, rtol=1e-10, atol=1e-9)
+    assert np.allclose(within_sums(X, labels, 5), np.diag(expected), rtol=1e-10, atol=1e-9)
+
+
+def test_sums_are_symmetric_and_an_empty_group_has_none():
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(300, 3)), rng.choice([0, 2, 3], size=300)
+    sums = distance_sums(X, labels, 4)
+    assert np.array_equal(sums, sums.T)
+    assert not sums[1].any()
+
+
+def test_large_offset_loses_no_digits_that_matter():
+    rng = np.random.default_rng(1)
+    X, labels = rng.normal(size=(400, 3)) + 1e6, rng.integers(3, size=400)
+    expected = brute_sums(X - 1e6, labels, 3)
+    assert np.allclose(distance_sums(X, labels, 3), expected, rtol=1e-8)
+
+
+def test_equal_rows_of_integers_are_at_distance_zero():
+    X = np.repeat(np.array([[3.0, 7.0], [900000.0, 1.0]]), 200, axis=0)
+    labels = np.repeat([0, 1], 200)
+    sums = distance_sums(X, labels, 2)
+    assert np.array_equal(np.diag(sums), [0.0, 0.0])
+    assert sums[0, 1] == pytest.approx(200 * 200 * np.hypot(899997.0, 6.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 50, 1000])
+@pytest.mark.parametrize("spread", ["normal", "heavy tail", "integers"])
+def test_diameter_is_the_largest_distance(n, spread):
+    rng = np.random.default_rng(n)
+    draw = {"normal": rng.normal, "heavy tail": rng.standard_cauchy, "integers": lambda size: rng.integers(9, size=size)}
+    X = draw[spread](size=(n, 3)).astype(float)
+    assert diameter(X) == pytest.approx(cdist(X, X).max(), rel=1e-12)
+
+
+def test_diameter_of_points_on_a_sphere_where_nothing_can_be_pruned():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(700, 5))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    assert diameter(X) == pytest.approx(cdist(X, X).max(), rel=1e-12)

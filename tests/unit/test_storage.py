@@ -1,0 +1,65 @@
+"""Files are whole or absent, equal content is equal bytes, and damage is found, named and removed."""
+
+import os
+
+import numpy as np
+import pytest
+
+from clusterlets.errors import ClusterletsError
+from clusterlets.storage import load_arrays, save_arrays, write_bytes, write_text
+
+ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b/0": np.array(["x", "yy"]), "empty": np.zeros((0, 4), dtype=np.uint8)}
+
+
+def test_what_is_written_is_read(tmp_path):
+    save_arrays(tmp_path / "deep" / "x.npz", ARRAYS)
+    found = load_arrays(tmp_path / "deep" / "x.npz")
+    assert found.keys() == ARRAYS.keys()
+    assert all(np.array_equal(found[name], ARRAYS[name]) and found[name].dtype == ARRAYS[name].dtype for name in ARRAYS)
+
+
+def test_equal_arrays_give_equal_bytes(tmp_path):
+    for name in ("1.npz", "2.npz"):
+        save_arrays(tmp_path / name, ARRAYS)
+        os.utime(tmp_path / name, (0, 0))
+    assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
+
+
+@pytest.mark.parametrize("damage", ["truncated", "emptied", "bit flipped", "other content", "no digest"])
+def test_damage_is_named_and_removed(tmp_path, damage):
+    path = tmp_path / "x.npz"
+    save_arrays(path, ARRAYS)
+    content = path.read_bytes()
+    if damage == "truncated":
+        path.write_bytes(content[: len(content) // 2])
+    elif damage == "emptied":
+        path.write_bytes(b"")
+    elif damage == "bit flipped":
+        at = content.index(np.float64(5.0).tobytes())
+        path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+    elif damage == "other content":
+        np.savez(path, sha256=np.array("0" * 64), **ARRAYS)
+    else:
+        np.savez(path, **ARRAYS)
+    with pytest.raises(ClusterletsError, match=r"x\.npz was damaged"):
+        load_arrays(path)
+    assert not path.exists()
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ClusterletsError, match="nothing.npz does not exist"):
+        load_arrays(tmp_path / "nothing.npz")
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path, monkeypatch):
+    path = tmp_path / "x.txt"
+    write_text(path, "old")
+
+    def full_disk(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full_disk)
+    with pytest.raises(OSError, match="No space"):
+        write_bytes(path, b"new")
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["x.txt"]
