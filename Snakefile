@@ -1,0 +1,26 @@
+# Fair Clustering with Clusterlets, from raw data to the last table. README.md says how to run it.
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: f"{workflow.basedir}/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/clusterlets.smk"
+include: "workflow/rules/frac.smk"
+include: "workflow/rules/results.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        RESULTS,
+
+
+rule data:
+    input:
+        expand("data/prepared/{dataset}.json", dataset=config["datasets"]),

@@ -1,0 +1,78 @@
+"""The command line. Each step of the workflow is one command; a command imports only what it needs.
+
+The options of a step are the parameters of its function, and their help is read from its docstring.
+"""
+
+import argparse
+import importlib
+import inspect
+import os
+import re
+import sys
+from collections.abc import Callable
+
+# One numeric thread a job, before anything loads a numeric library: results must not depend on the cores.
+for _pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ[_pool] = "1"
+
+from clusterlets.errors import ClusterletsError  # noqa: E402
+
+_STEPS = {
+    "fetch-dataset": "data:fetch_dataset",
+    "prepare-dataset": "data:prepare_dataset",
+    "measure-geometry": "geometry:measure_geometry",
+    "extract-clusterlets": "extraction:extract_clusterlets",
+    "sum-distances": "geometry:sum_distances",
+    "sample-partitions": "partitions:sample_partitions",
+    "match-pinball": "matching:match_pinball",
+    "match-centroid": "matching:match_centroid",
+    "cluster-frac": "frac:cluster_frac",
+    "cluster-yardsticks": "yardsticks:cluster_yardsticks",
+    "score-groups": "scoring:score_groups",
+    "collect-runs": "collecting:collect_runs",
+    "make-tables": "results:make_tables",
+    "compare-methods": "results:compare_methods",
+    "check-reported": "results:check_reported",
+    "plot": "results:plot",
+    "write-report": "results:write_report",
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; errors for people are printed without a traceback, and give status 1."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(f"usage: clusterlets STEP [options]\n\n{__doc__}\nsteps:\n  " + "\n  ".join(_STEPS))
+        return 0
+    if arguments[0] not in _STEPS:
+        print(f"clusterlets: there is no step {arguments[0]!r}. The steps: {', '.join(_STEPS)}", file=sys.stderr)
+        return 2
+    module, function = _STEPS[arguments[0]].split(":")
+    step = getattr(importlib.import_module(f"clusterlets.benchmark.steps.{module}"), function)
+    options = _parser(arguments[0], step).parse_args(arguments[1:])
+    try:
+        step(**vars(options))
+    except ClusterletsError as error:
+        print(f"clusterlets {arguments[0]}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser(name: str, step: Callable) -> argparse.ArgumentParser:
+    summary = inspect.getdoc(step) or ""
+    parser = argparse.ArgumentParser(f"clusterlets {name}", description=summary.split("\n\n")[0])
+    for parameter in inspect.signature(step).parameters.values():
+        line = re.search(rf"^{parameter.name}: (.*)$", summary, re.MULTILINE)
+        settings: dict = {"dest": parameter.name, "help": line[1] if line else None}
+        if parameter.annotation is bool:
+            settings["action"] = "store_true"
+        else:
+            settings["type"] = parameter.annotation if parameter.annotation in (int, float) else str
+            settings["required"] = parameter.default is inspect.Parameter.empty
+            settings["default"] = None if settings["required"] else parameter.default
+        parser.add_argument(f"--{parameter.name.replace('_', '-')}", **settings)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

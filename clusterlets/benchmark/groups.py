@@ -1,0 +1,42 @@
+"""Disjoint groups of instances, whoever made them, in the one form that scoring reads."""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from clusterlets.benchmark.intermediates import INFEASIBLE, Block, Prepared, compact
+from clusterlets.extraction import Clusterlets, group_moments
+
+
+def save_groups(
+    prepared: Prepared,
+    k: int,
+    seeds: Iterable[int],
+    cluster: Callable[[int], dict[str, np.ndarray]],
+    groups: str,
+    labels: str,
+) -> None:
+    """Run ``cluster(seed)``, which gives labels by key, for every seed; write moments to ``groups``, labels to ``labels``.
+
+    With k above the number of instances nothing is run, and both files say that the block is infeasible.
+    """
+    if k > len(prepared.X):
+        Block({}, INFEASIBLE).save(groups)
+        Block({}, INFEASIBLE).save(labels)
+        return
+    found = {key: labels for seed in seeds for key, labels in cluster(seed).items()}
+    Block({key: _moments(prepared, labels) for key, labels in found.items()}).save(groups)
+    Block({key: {"labels": compact(labels)} for key, labels in found.items()}).save(labels)
+
+
+def _moments(prepared: Prepared, labels: np.ndarray) -> dict[str, np.ndarray]:
+    n_groups = int(labels.max()) + 1
+    centroids, inertia = group_moments(prepared.X, labels, n_groups)
+    counts = np.zeros((n_groups, len(prepared.colour_names)), dtype=np.int64)
+    np.add.at(counts, (labels, prepared.colours), 1)
+    return {"counts": counts, "centroids": centroids, "inertia": inertia}
+
+
+def clusterlets_of(named: dict[str, np.ndarray]) -> Clusterlets:
+    """The clusterlets of one key of a file of groups, without the labels of the instances."""
+    return Clusterlets(colour=named["counts"].argmax(axis=1), **named)

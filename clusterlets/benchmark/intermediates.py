@@ -1,0 +1,76 @@
+"""What the steps of one (dataset, k, block of seeds) hand to each other.
+
+One file holds all seeds of the block: named arrays for each key, where the key is a seed (``"3"``) or a method and a seed
+(``"FRAC (fair)/3"``). A step that cannot run on its dataset says why in ``status``, and its file has no keys.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from clusterlets.errors import ClusterletsError
+from clusterlets.storage import load_arrays, save_arrays
+
+OK = "ok"
+INFEASIBLE = "infeasible"
+NO_VALID_PARTITION = "no_valid_partition"
+
+Keyed = dict[str, dict[str, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Arrays by key and name, and the status of the whole block."""
+
+    values: Keyed
+    status: str = OK
+
+    def save(self, path: str) -> None:
+        """Write the block as one file."""
+        arrays = {f"{name}/{key}": array for key, named in self.values.items() for name, array in named.items()}
+        save_arrays(path, {"keys": np.array(list(self.values), dtype=np.str_), "status": np.array(self.status), **arrays})
+
+    @classmethod
+    def load(cls, path: str) -> "Block":
+        """Read what :meth:`save` wrote; a damaged file is removed and named in the error."""
+        arrays = load_arrays(path)
+        status = str(arrays.pop("status"))
+        values: Keyed = {str(key): {} for key in arrays.pop("keys")}
+        for full, array in arrays.items():
+            name, key = full.split("/", 1)
+            values[key][name] = array
+        return cls(values, status)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A prepared dataset: instances (n, d), colour codes (n,), and the names of the colours."""
+
+    X: np.ndarray
+    colours: np.ndarray
+    colour_names: list[str]
+
+    @classmethod
+    def load(cls, path: str) -> "Prepared":
+        """Read the ``.npz`` of ``prepare_dataset``."""
+        arrays = load_arrays(path)
+        return cls(arrays["X"], arrays["colour"], [str(name) for name in arrays["colour_names"]])
+
+
+def compact(labels: np.ndarray) -> np.ndarray:
+    """The same labels in the smallest unsigned type that holds them: they are most of what lies on disk."""
+    return labels.astype(np.min_scalar_type(int(labels.max())))
+
+
+def read_json(path: str) -> Mapping:
+    """A small JSON file of an earlier step."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        Path(path).unlink(missing_ok=True)
+        raise ClusterletsError(
+            f"{path} was damaged ({error}) and has been removed. Run the same command again: it will be built anew."
+        ) from None

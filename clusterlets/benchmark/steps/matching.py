@@ -1,0 +1,111 @@
+"""The step of one grid cell of Clusterlets: match the clusterlets of every seed of the block, and score the result."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from clusterlets.benchmark.grid import CENTROID_MATCHER, random_stream, seeds_of
+from clusterlets.benchmark.groups import clusterlets_of
+from clusterlets.benchmark.intermediates import NO_VALID_PARTITION, OK, Block, read_json
+from clusterlets.benchmark.rows import write_rows
+from clusterlets.extraction import Clusterlets
+from clusterlets.matching import get_matcher
+from clusterlets.metrics import centroid_distances, centroid_silhouette, score
+
+
+def match_pinball(
+    groups: str, distances: str, geometry: str, dataset: str, matcher: str, k: int, hops: int,
+    seeds: str, base_seed: int, scope: str, deviation: str, output: str,
+) -> None:  # fmt: skip
+    """Match with D, B, G-D or G-B, and score.
+
+    groups: the clusterlets (.npz)
+    distances: summed distances between them (.npz)
+    geometry: what was measured of the dataset (JSON)
+    dataset: its name
+    matcher: D, B, G-D or G-B
+    k: clusterlets wanted of each colour
+    hops: sweeps through the colours (D, B), or clusterlets that may join (G-D, G-B)
+    seeds: block of seeds, as in 0-9
+    base_seed: first part of the random streams
+    scope: what a candidate is measured against, last or cluster
+    deviation: absolute, relative or kl
+    output: one row a seed (CSV)
+    """
+    chosen = get_matcher(matcher)
+    match = chosen.load()
+
+    def membership(clusterlets: Clusterlets, seed: int) -> np.ndarray:
+        stream = {"random_state": random_stream(base_seed, dataset, k, seed, "matching")} if chosen.random else {}
+        return match(clusterlets, hops, scope=scope, **stream)
+
+    fixed = {"dataset": dataset, "method": "Clusterlets", "matcher": matcher, "k": k, "hops": hops}
+    _write_cell(fixed, groups, distances, geometry, seeds, deviation, membership, output)
+
+
+def match_centroid(
+    groups: str, distances: str, geometry: str, partitions: str, dataset: str, k: int, omega: float,
+    seeds: str, deviation: str, output: str,
+) -> None:  # fmt: skip
+    """Match with C: the best partition on each seed's front, and score.
+
+    groups: the clusterlets (.npz)
+    distances: summed distances between them (.npz)
+    geometry: what was measured of the dataset (JSON)
+    partitions: the fronts of sample_partitions (.npz)
+    dataset: its name
+    k: clusterlets wanted of each colour
+    omega: weight of the silhouette against the largest deviation
+    seeds: block of seeds, as in 0-9
+    deviation: absolute, relative or kl
+    output: one row a seed (CSV)
+    """
+    from clusterlets.matching.centroid import ParetoFront, match_centroid as match  # the pinball cells do without
+
+    fronts = Block.load(partitions).values
+
+    def membership(clusterlets: Clusterlets, seed: int) -> np.ndarray | None:
+        front = ParetoFront(**fronts[str(seed)])
+        return match(front, omega) if len(front) else None
+
+    fixed = {"dataset": dataset, "method": "Clusterlets", "matcher": CENTROID_MATCHER, "k": k, "omega": omega}
+    _write_cell(fixed, groups, distances, geometry, seeds, deviation, membership, output)
+
+
+def _write_cell(
+    fixed: dict, groups: str, distances: str, geometry: str, seeds: str, deviation: str,
+    match: Callable[[Clusterlets, int], np.ndarray | None], output: str,
+) -> None:  # fmt: skip
+    """One row a seed: the columns that the cell fixes, the status, and the scores of ``match(clusterlets, seed)``."""
+    block, sums = Block.load(groups), Block.load(distances)
+    measured = read_json(geometry)
+    rows = []
+    for seed in seeds_of(seeds):
+        row = {**fixed, "seed": seed, "status": block.status}
+        rows.append(row)
+        if block.status != OK:
+            continue
+        named = block.values[str(seed)]
+        clusterlets = clusterlets_of(named)
+        row |= {"n_clusterlets": len(clusterlets), "note": _note(clusterlets, fixed["k"], measured["colours"])}
+        membership = match(clusterlets, seed)
+        if membership is None:
+            row["status"] = NO_VALID_PARTITION
+            continue
+        row |= score(membership, **named, **sums.values[str(seed)], diameter=measured["diameter"], deviation=deviation)
+        row["centroid_silhouette"] = _silhouette(clusterlets, membership)
+    write_rows(output, rows)
+
+
+def _silhouette(clusterlets: Clusterlets, membership: np.ndarray) -> float:
+    """Silhouette over the centroids; NaN for a fuzzy result."""
+    if (membership.sum(axis=0) != 1).any():
+        return float("nan")
+    return centroid_silhouette(centroid_distances(clusterlets.centroids), membership.argmax(axis=0))
+
+
+def _note(clusterlets: Clusterlets, k: int, colours: dict[str, int]) -> str:
+    """Which colours have fewer clusterlets than were asked for, as they have fewer distinct instances."""
+    found = np.bincount(clusterlets.colour, minlength=len(colours))
+    short = [f"{name}: {count} clusterlets" for name, count in zip(colours, found, strict=True) if count < k]
+    return f"fewer distinct instances than k ({'; '.join(short)})" if short else ""

@@ -1,0 +1,50 @@
+"""The step that scores clusterings whose clusters are the groups themselves: FRAC and the yardsticks."""
+
+import numpy as np
+
+from clusterlets.benchmark.grid import seeds_of
+from clusterlets.benchmark.intermediates import OK, Block, read_json
+from clusterlets.benchmark.rows import write_rows
+from clusterlets.metrics import score
+
+
+def score_groups(
+    groups: str, distances: str, geometry: str, dataset: str, methods: str, k: int, seeds: str, deviation: str, output: str
+) -> None:
+    """Score every method and seed of a file of groups.
+
+    groups: the clusters of each method and seed (.npz)
+    distances: summed distances inside each cluster (.npz)
+    geometry: what was measured of the dataset (JSON)
+    dataset: its name
+    methods: names of the methods, separated by commas
+    k: clusters wanted
+    seeds: block of seeds, as in 0-9
+    deviation: absolute, relative or kl
+    output: one row a method and seed (CSV)
+    """
+    block, sums = Block.load(groups), Block.load(distances)
+    measured = read_json(geometry)
+    rows = []
+    for method in methods.split(","):
+        for seed in seeds_of(seeds):
+            row = {"dataset": dataset, "method": method, "k": k, "seed": seed, "status": block.status}
+            rows.append(row)
+            if block.status == OK:
+                key = f"{method}/{seed}"
+                named = block.values[key]
+                every = np.eye(len(named["counts"]), dtype=bool)
+                row |= score(every, **named, **sums.values[key], diameter=measured["diameter"], deviation=deviation)
+                row["note"] = _note(named["counts"], k)
+    write_rows(output, rows)
+
+
+def _note(counts: np.ndarray, k: int) -> str:
+    """What keeps a result from being k clusters that hold every colour."""
+    notes = []
+    if len(counts) < k:
+        notes.append(f"{k - len(counts)} empty clusters dropped")
+    lacking = int((counts == 0).any(axis=1).sum())
+    if lacking:
+        notes.append(f"{lacking} clusters lack a colour")
+    return "; ".join(notes)

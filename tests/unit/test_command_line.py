@@ -1,0 +1,76 @@
+"""The command line: every step has help, errors are for people, and nothing half-written stays."""
+
+import numpy as np
+import pytest
+
+from clusterlets import __main__ as command_line
+from clusterlets.benchmark.intermediates import Block
+from clusterlets.storage import save_arrays
+
+
+@pytest.mark.parametrize("step", command_line._STEPS)
+def test_every_option_of_every_step_is_explained(step, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        command_line.main([step, "--help"])
+    assert stopped.value.code == 0
+    options = capsys.readouterr().out.split("options:")[1].split("\n  -")
+    assert len(options) > 2
+    for option in options[1:]:
+        assert len(option.split()) > 2, f"{step}: {option}"
+
+
+def test_no_command_tells_what_there_is(capsys):
+    assert command_line.main([]) == 0
+    assert "extract-clusterlets" in capsys.readouterr().out
+
+
+def test_an_unknown_step_is_named(capsys):
+    assert command_line.main(["mach-pinball"]) == 2
+    assert "'mach-pinball'" in capsys.readouterr().err
+
+
+def test_a_missing_input_is_an_error_for_people_and_writes_nothing(tmp_path, capsys):
+    output = tmp_path / "out.json"
+    assert command_line.main(["measure-geometry", "--data", str(tmp_path / "x.npz"), "--output", str(output)]) == 1
+    said = capsys.readouterr().err
+    assert "x.npz does not exist" in said and "Traceback" not in said
+    assert not output.exists()
+
+
+def test_a_block_survives_its_file(tmp_path):
+    path = tmp_path / "block.npz"
+    values = {"FRAC (fair)/3": {"a": np.arange(3), "b": np.eye(2)}, "4": {"a": np.zeros(0)}}
+    Block(values).save(path)
+    found = Block.load(path)
+    assert found.status == "ok" and list(found.values) == list(values)
+    assert np.array_equal(found.values["FRAC (fair)/3"]["b"], np.eye(2))
+
+
+def test_a_dataset_steps_through_to_a_row(tmp_path, capsys):
+    """The steps of one cell by hand, on instances whose answer is plain: two blobs of both colours."""
+    rng = np.random.default_rng(0)
+    centres = np.repeat([[0.0, 0.0], [100.0, 0.0]], 20, axis=0)
+    X, colours = centres + rng.normal(size=(40, 2)), np.tile([0, 1], 20)
+    save_arrays(tmp_path / "d.npz", {"X": X, "colour": colours, "colour_names": np.array(["a", "b"])})
+
+    def step(name, **options):
+        arguments = [part for key, value in options.items() for part in (f"--{key.replace('_', '-')}", str(value))]
+        assert command_line.main([name, *arguments]) == 0, capsys.readouterr().err
+
+    file = {name: tmp_path / name for name in ("d.npz", "geo.json", "g.npz", "l.npz", "s.npz", "row.csv")}
+    common = {"dataset": "blobs", "k": 2, "seeds": "0-1", "base_seed": 0}
+    step("measure-geometry", data=file["d.npz"], output=file["geo.json"])
+    step("extract-clusterlets", data=file["d.npz"], **common, groups=file["g.npz"], labels=file["l.npz"])
+    step("sum-distances", data=file["d.npz"], labels=file["l.npz"], output=file["s.npz"])
+    step(
+        "match-pinball",
+        **{"groups": file["g.npz"], "distances": file["s.npz"], "geometry": file["geo.json"], "matcher": "D", "hops": 1},
+        **{"scope": "last", "deviation": "absolute", "output": file["row.csv"]},
+        **common,
+    )
+    rows = file["row.csv"].read_text().splitlines()
+    header, first = rows[0].split(","), rows[1].split(",")
+    row = dict(zip(header, first, strict=True))
+    assert len(rows) == 3
+    assert (row["n_clusters"], row["deviation_max"], row["overlap"]) == ("2", "0.0", "0.0")
+    assert float(row["cohesion"]) > 0.95

@@ -1,0 +1,75 @@
+"""Runs of the real workflow in a folder of their own."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TINY = {
+    "results": "results/tiny",
+    "datasets": ["iris", "breast_cancer"],
+    "k": [2, 3],
+    "hops": [2],
+    "omega": [0.5],
+    "sample_size": 300,
+    "seeds": {"count": 2, "block": 2},
+}
+
+
+@dataclass
+class Run:
+    """What a run of the workflow said, and how it ended."""
+
+    status: int
+    output: str
+
+
+class Workflow:
+    """The workflow of this checkout, run in another working directory."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def run(self, *arguments: str, config: dict | None = None, environment: dict | None = None) -> Run:
+        """Run Snakemake with a configuration on top of the paper's."""
+        settings = self.folder / "settings.yaml"
+        settings.write_text(yaml.safe_dump(TINY | (config or {})))
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        done = subprocess.run(
+            [*command, "--configfile", str(settings), *arguments],
+            cwd=self.folder,
+            env={**os.environ, "PATH": path, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        return Run(done.returncode, done.stdout)
+
+    def results(self) -> dict[str, bytes]:
+        """Every result, without logs, by its name below the results folder."""
+        top = self.folder / "results" / "tiny"
+        files = (path for path in top.rglob("*") if path.is_file() and "logs" not in path.parts)
+        return {path.relative_to(top).as_posix(): path.read_bytes() for path in files}
+
+
+@pytest.fixture
+def workflow(tmp_path):
+    """The workflow in an empty working directory."""
+    return Workflow(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A finished run of the tiny grid on two cores; tests must leave it as it is."""
+    workflow = Workflow(tmp_path_factory.mktemp("finished"))
+    done = workflow.run()
+    assert done.status == 0, done.output
+    return workflow

@@ -1,0 +1,113 @@
+"""From raw file to table, on a tiny grid of bundled datasets; and what a person sees when something is wrong."""
+
+import csv
+import io
+import math
+
+import pytest
+
+METHODS = {"Clusterlets", "FRAC (fair)", "FRAC (nearest)", "k-means", "random"}
+
+
+def runs_of(workflow):
+    return list(csv.DictReader(io.StringIO(workflow.results()["runs.csv"].decode())))
+
+
+def test_every_run_of_the_grid_is_there_once(finished):
+    rows = runs_of(finished)
+    keys = {(row["dataset"], row["method"], row["matcher"], row["k"], row["hops"], row["omega"], row["seed"]) for row in rows}
+    assert len(keys) == len(rows) == 2 * 2 * 2 * (5 + 4)
+    assert {row["method"] for row in rows} == METHODS
+    assert {row["status"] for row in rows} == {"ok"}
+
+
+def test_rows_hold_what_the_methods_promise(finished):
+    for row in runs_of(finished):
+        assert 0 <= float(row["deviation_mean"]) <= float(row["deviation_max"]) <= 1
+        assert 0 <= float(row["cohesion"]) <= 1
+        if row["matcher"] in ("C", "G-B", "G-D") or row["method"] != "Clusterlets":
+            assert float(row["overlap"]) == 0 and float(row["kmeans_cost"]) > 0
+        if row["method"] == "FRAC (fair)":
+            assert float(row["deviation_max"]) < 0.03
+        if row["method"] == "k-means":
+            assert math.isclose(float(row["price_of_fairness"]), 1)
+        if row["method"] == "random":
+            assert float(row["price_of_fairness"]) > 1
+
+
+def test_tables_figures_and_report_are_there(finished):
+    results = finished.results()
+    tables = [name for name in results if name.startswith("tables/")]
+    assert {name.rsplit(".", 1)[1] for name in tables} == {"csv", "md", "tex"} and len(tables) == 21
+    for name in [name for name in results if name.startswith("figures/")]:
+        assert results[name].startswith({"pdf": b"%PDF", "png": b"\x89PNG"}[name.rsplit(".", 1)[1]])
+    assert b"<html" in results["report.html"]
+    assert len(results["summary.txt"].decode().splitlines()) == 5
+
+
+def test_a_second_run_does_nothing(finished):
+    again = finished.run()
+    assert again.status == 0 and "Nothing to be done" in again.output
+
+
+def test_another_core_count_and_folder_give_the_same_bytes(finished, workflow):
+    done = workflow.run("--cores", "1")
+    assert done.status == 0, done.output
+    expected, found = finished.results(), workflow.results()
+    assert expected.keys() == found.keys()
+    assert [name for name in expected if expected[name] != found[name]] == []
+
+
+def test_one_cell_alone_can_be_asked_for(workflow):
+    done = workflow.run("results/tiny/runs/iris/G-B/k3_hops2/seeds0-1.csv")
+    assert done.status == 0, done.output
+    assert [name for name in workflow.results() if name.startswith("runs/")] == ["runs/iris/G-B/k3_hops2/seeds0-1.csv"]
+
+
+def test_k_above_the_number_of_instances_is_a_row_and_not_an_error(workflow):
+    done = workflow.run(config={"datasets": ["iris"], "k": [2, 151], "matchers": ["C", "D"]})
+    assert done.status == 0, done.output
+    rows = [row for row in runs_of(workflow) if row["k"] == "151"]
+    assert {row["status"] for row in rows} == {"infeasible"} and len(rows) == 2 * (2 + 4)
+    assert all(row["cohesion"] == "" for row in rows)
+
+
+FAULTS = {
+    "an unknown matcher": ({"matchers": ["GB"]}, ["there is no 'GB'", "did you mean 'G-B'"]),
+    "k below 2": ({"k": [1]}, ["k.0: 1 is less than the minimum of 2"]),
+    "a typo": ({"hopps": [1]}, ["hopps: unknown key (did you mean 'hops'?)"]),
+    "an unknown dataset": ({"datasets": ["irys"]}, ["there is no 'irys'", "did you mean 'iris'"]),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_wrong_configuration_is_refused_before_anything_runs(workflow, fault):
+    config, said = FAULTS[fault]
+    done = workflow.run(config=config)
+    assert done.status != 0 and "Traceback" not in done.output
+    assert all(words in done.output for words in said), done.output
+    assert workflow.results() == {}
+
+
+def test_a_dataset_that_cannot_be_had_stops_the_data_with_the_remedy(workflow):
+    # An address that answers nothing: the mirror alone is asked, since it is not there, and the public ones refuse too.
+    refused = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")}
+    environment = {**refused, "no_proxy": "", "NO_PROXY": "", "CLUSTERLETS_MIRROR": str(workflow.folder / "nowhere")}
+    done = workflow.run("data", config={"datasets": ["pima"]}, environment=environment)
+    assert done.status != 0
+    for words in ("pima", "nowhere", "data/raw/pima", "EXCLUDE=pima"):
+        assert words in done.output, done.output
+    assert not list(workflow.folder.glob("data/prepared/*"))
+
+
+def test_a_damaged_intermediate_is_named_removed_and_built_again(workflow):
+    cell = "results/tiny/runs/iris/D/k2_hops2/seeds0-1.csv"
+    assert workflow.run(cell).status == 0
+    before = (workflow.folder / cell).read_bytes()
+    groups = workflow.folder / "results/tiny/groups/iris/clusterlets/k2/seeds0-1.npz"
+    groups.write_bytes(groups.read_bytes()[:-100])
+    (workflow.folder / cell).unlink()
+    broken = workflow.run(cell)
+    assert broken.status != 0 and "was damaged" in broken.output and not groups.exists()
+    assert workflow.run(cell).status == 0
+    assert (workflow.folder / cell).read_bytes() == before

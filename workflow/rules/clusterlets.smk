@@ -1,0 +1,101 @@
+# extract_clusterlets -> sum_distances, sample_partitions -> match_pinball, match_centroid.
+
+
+rule extract_clusterlets:
+    input:
+        "data/prepared/{dataset}.npz",
+    output:
+        groups=of_block("groups", "clusterlets"),
+        labels=of_block("labels", "clusterlets"),
+    params:
+        code=step_fingerprint("benchmark.steps.extraction", libraries=["numpy", "scikit-learn", "scipy"]),
+        base_seed=config["base_seed"],
+    log:
+        log_of_block("extract_clusterlets"),
+    message:
+        "Clusterlets of {wildcards.dataset}, k = {wildcards.k}"
+    shell:
+        "{STEP} extract-clusterlets --data {input} --dataset {wildcards.dataset} --k {wildcards.k}"
+        " --seeds {wildcards.seeds} --base-seed {params.base_seed}"
+        " --groups {output.groups} --labels {output.labels} > {log} 2>&1"
+
+
+rule sum_distances:
+    input:
+        data="data/prepared/{dataset}.npz",
+        labels=of_block("labels", "{source}"),
+    output:
+        of_block("distances", "{source}"),
+    params:
+        code=step_fingerprint("benchmark.steps.geometry"),
+        # Only clusterlets are joined into larger clusters; the others need no sums between groups.
+        within=lambda wildcards: "" if wildcards.source == "clusterlets" else "--within",
+    log:
+        log_of_block("sum_distances/{source}"),
+    message:
+        "Summed distances of {wildcards.dataset} ({wildcards.source}), k = {wildcards.k}"
+    shell:
+        "{STEP} sum-distances --data {input.data} --labels {input.labels} {params.within} --output {output} > {log} 2>&1"
+
+
+rule sample_partitions:
+    input:
+        of_block("groups", "clusterlets"),
+    output:
+        of_block("partitions", "clusterlets"),
+    params:
+        code=step_fingerprint("benchmark.steps.partitions"),
+        base_seed=config["base_seed"],
+        sample_size=config["sample_size"],
+    log:
+        log_of_block("sample_partitions"),
+    message:
+        "Partitions of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
+    shell:
+        "{STEP} sample-partitions --groups {input} --dataset {wildcards.dataset} --k {wildcards.k}"
+        " --seeds {wildcards.seeds} --base-seed {params.base_seed} --sample-size {params.sample_size}"
+        " --output {output} > {log} 2>&1"
+
+
+rule match_pinball:
+    input:
+        groups=of_block("groups", "clusterlets"),
+        distances=of_block("distances", "clusterlets"),
+        geometry=f"{OUT}/geometry/{{dataset}}.json",
+    output:
+        f"{OUT}/runs/{{dataset}}/{{matcher}}/k{{k}}_hops{{hops}}/seeds{{seeds}}.csv",
+    params:
+        code=step_fingerprint("benchmark.steps.matching", "matching.pinball"),
+        base_seed=config["base_seed"],
+        scope=lambda wildcards: config["greedy_scope" if wildcards.matcher.startswith("G") else "pinball_scope"],
+        deviation=config["deviation"],
+    log:
+        f"{OUT}/logs/match_pinball/{{dataset}}/{{matcher}}/k{{k}}_hops{{hops}}/seeds{{seeds}}.log",
+    message:
+        "{wildcards.dataset}: {wildcards.matcher}, k = {wildcards.k}, {wildcards.hops} hops"
+    shell:
+        "{STEP} match-pinball --groups {input.groups} --distances {input.distances} --geometry {input.geometry}"
+        " --dataset {wildcards.dataset} --matcher {wildcards.matcher} --k {wildcards.k} --hops {wildcards.hops}"
+        " --seeds {wildcards.seeds} --base-seed {params.base_seed} --scope {params.scope}"
+        " --deviation {params.deviation} --output {output} > {log} 2>&1"
+
+
+rule match_centroid:
+    input:
+        groups=of_block("groups", "clusterlets"),
+        distances=of_block("distances", "clusterlets"),
+        geometry=f"{OUT}/geometry/{{dataset}}.json",
+        partitions=of_block("partitions", "clusterlets"),
+    output:
+        f"{OUT}/runs/{{dataset}}/C/k{{k}}_omega{{omega}}/seeds{{seeds}}.csv",
+    params:
+        code=step_fingerprint("benchmark.steps.matching", "matching.centroid"),
+        deviation=config["deviation"],
+    log:
+        f"{OUT}/logs/match_centroid/{{dataset}}/k{{k}}_omega{{omega}}/seeds{{seeds}}.log",
+    message:
+        "{wildcards.dataset}: C, k = {wildcards.k}, omega = {wildcards.omega}"
+    shell:
+        "{STEP} match-centroid --groups {input.groups} --distances {input.distances} --geometry {input.geometry}"
+        " --partitions {input.partitions} --dataset {wildcards.dataset} --k {wildcards.k} --omega {wildcards.omega}"
+        " --seeds {wildcards.seeds} --deviation {params.deviation} --output {output} > {log} 2>&1"

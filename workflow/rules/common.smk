@@ -1,0 +1,50 @@
+# The configuration, the grid's paths and wildcards, and the fingerprints of the steps; no rule.
+
+import json
+import os
+import sys
+
+# The package comes from beside the Snakefile, not from what the environment has installed.
+sys.path.insert(0, workflow.basedir)
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [workflow.basedir, os.environ.get("PYTHONPATH")]))
+
+from clusterlets.benchmark.configuration import check_configuration, set_mirror
+from clusterlets.benchmark.fingerprints import data_files, fingerprint, locked_versions
+from clusterlets.benchmark.grid import cells, seed_blocks
+from clusterlets.datasets import describe
+from clusterlets.errors import ClusterletsError
+
+try:
+    config = check_configuration(config, f"{workflow.basedir}/workflow/schemas/config.schema.yaml")
+except ClusterletsError as error:
+    raise WorkflowError(str(error)) from None
+set_mirror(config)
+
+OUT = config["results"]
+STEP = "python -m clusterlets"
+CELLS = [f"{OUT}/{cell.path}" for cell in cells(config)]
+
+
+wildcard_constraints:
+    dataset="[a-z][a-z0-9_]*",
+    source="clusterlets|frac|yardsticks",
+    matcher="D|B|G-D|G-B",
+    k=r"\d+",
+    hops=r"\d+",
+    omega=r"[\d.]+",
+    seeds=r"\d+-\d+",
+
+
+def step_fingerprint(*modules, libraries=("numpy",), files=()):
+    """What a step's result depends on besides its inputs and options."""
+    return fingerprint(modules, locked_versions(f"{workflow.basedir}/requirements.lock", libraries), files)
+
+
+def of_block(kind, source):
+    """The file that a kind of step makes for one dataset, k and block of seeds."""
+    return f"{OUT}/{kind}/{{dataset}}/{source}/k{{k}}/seeds{{seeds}}.npz"
+
+
+def log_of_block(step):
+    """The log of such a step."""
+    return f"{OUT}/logs/{step}/{{dataset}}/k{{k}}/seeds{{seeds}}.log"

@@ -1,0 +1,72 @@
+# cluster_frac, cluster_yardsticks -> sum_distances -> score_groups: clusterings that are scored as they are.
+
+METHODS = {"frac": ("FRAC", "FRAC (fair),FRAC (nearest)"), "yardsticks": ("yardsticks", "k-means,random")}
+
+
+rule cluster_frac:
+    input:
+        "data/prepared/{dataset}.npz",
+    output:
+        groups=of_block("groups", "frac"),
+        labels=of_block("labels", "frac"),
+    params:
+        code=step_fingerprint("benchmark.steps.frac", libraries=["numpy", "numba", "scikit-learn", "scipy"]),
+        base_seed=config["base_seed"],
+        variant=config["frac"]["variant"],
+        tau=config["frac"]["tau"],
+        init=config["frac"]["init"],
+        max_iter=config["frac"]["max_iter"],
+        tol=config["frac"]["tol"],
+    log:
+        log_of_block("cluster_frac"),
+    message:
+        "FRAC on {wildcards.dataset}, k = {wildcards.k}"
+    shell:
+        "{STEP} cluster-frac --data {input} --dataset {wildcards.dataset} --k {wildcards.k} --seeds {wildcards.seeds}"
+        " --base-seed {params.base_seed} --variant {params.variant} --tau {params.tau} --init {params.init}"
+        " --max-iter {params.max_iter} --tol {params.tol}"
+        " --groups {output.groups} --labels {output.labels} > {log} 2>&1"
+
+
+rule cluster_yardsticks:
+    input:
+        "data/prepared/{dataset}.npz",
+    output:
+        groups=of_block("groups", "yardsticks"),
+        labels=of_block("labels", "yardsticks"),
+    params:
+        code=step_fingerprint("benchmark.steps.yardsticks", libraries=["numpy", "scikit-learn", "scipy"]),
+        base_seed=config["base_seed"],
+    log:
+        log_of_block("cluster_yardsticks"),
+    message:
+        "Plain k-means and a random partition of {wildcards.dataset}, k = {wildcards.k}"
+    shell:
+        "{STEP} cluster-yardsticks --data {input} --dataset {wildcards.dataset} --k {wildcards.k}"
+        " --seeds {wildcards.seeds} --base-seed {params.base_seed}"
+        " --groups {output.groups} --labels {output.labels} > {log} 2>&1"
+
+
+for source, (folder, methods) in METHODS.items():
+
+    rule:
+        name:
+            f"score_{source}"
+        input:
+            groups=of_block("groups", source),
+            distances=of_block("distances", source),
+            geometry=f"{OUT}/geometry/{{dataset}}.json",
+        output:
+            f"{OUT}/runs/{{dataset}}/{folder}/k{{k}}/seeds{{seeds}}.csv",
+        params:
+            code=step_fingerprint("benchmark.steps.scoring"),
+            methods=methods,
+            deviation=config["deviation"],
+        log:
+            log_of_block(f"score_{source}"),
+        message:
+            "{wildcards.dataset}: score clusterings of k = {wildcards.k}"
+        shell:
+            "{STEP} score-groups --groups {input.groups} --distances {input.distances} --geometry {input.geometry}"
+            " --dataset {wildcards.dataset} --methods {params.methods:q} --k {wildcards.k} --seeds {wildcards.seeds}"
+            " --deviation {params.deviation} --output {output} > {log} 2>&1"

@@ -1,0 +1,152 @@
+# collect_runs -> make_tables, compare_methods, check_reported, plot_* -> write_report.
+
+TABLES = [
+    "table1_matchers",
+    "table2_best_by_deviation",
+    "table2_by_configuration_mean",
+    "table3_best_by_cohesion",
+    "table3_by_configuration_mean",
+    "table4_frac_vs_clusterlets",
+    "table5_correlations",
+]
+# Each figure, and the plot step that draws it.
+FIGURES = {
+    "figure1_critical_difference": "critical-difference",
+    "figure1_critical_difference_with_frac": "critical-difference",
+    "cohesion_vs_deviation": "cohesion-vs-deviation",
+    "reported_vs_reproduced": "reported-vs-reproduced",
+}
+STATISTICS = [f"{OUT}/statistics/{name}" for name in ("statistics.csv", "statistics.md", "mean_ranks.csv", "nemenyi.csv")]
+RESULTS = [
+    f"{OUT}/runs.csv",
+    f"{OUT}/comparison.csv",
+    f"{OUT}/comparison_counts.csv",
+    f"{OUT}/report.html",
+    f"{OUT}/summary.txt",
+    *STATISTICS,
+    *expand(f"{OUT}/tables/{{table}}.{{form}}", table=TABLES, form=["csv", "md", "tex"]),
+    *expand(f"{OUT}/figures/{{figure}}.{{form}}", figure=FIGURES, form=["pdf", "png"]),
+]
+
+def analysis_fingerprint(module, *folders):
+    """Fingerprint of a step that reads results/runs.csv, with the paper's numbers and other data of the package."""
+    libraries = ["numpy", "pandas", "scipy", "scikit-posthocs", "matplotlib", "seaborn", "jinja2"]
+    files = [file for folder in ("benchmark/reported", *folders) for file in data_files(folder)]
+    return step_fingerprint(f"benchmark.steps.{module}", libraries=libraries, files=files)
+
+
+def captioned(path, caption, category):
+    """A result that Snakemake's own report shows, under a category and with a caption."""
+    return report(path, caption=f"{workflow.basedir}/workflow/report/{caption}.rst", category=category)
+
+
+rule collect_runs:
+    input:
+        CELLS,
+    output:
+        f"{OUT}/runs.csv",
+    params:
+        code=step_fingerprint("benchmark.steps.collecting"),
+        grid=json.dumps(config),
+        results=OUT,
+    log:
+        f"{OUT}/logs/collect_runs.log",
+    message:
+        "Collect all runs"
+    shell:
+        "{STEP} collect-runs --config {params.grid:q} --results {params.results} --output {output} > {log} 2>&1"
+
+
+rule make_tables:
+    input:
+        f"{OUT}/runs.csv",
+    output:
+        [captioned(f"{OUT}/tables/{table}.csv", table, "Tables") for table in TABLES],
+        expand(f"{OUT}/tables/{{table}}.{{form}}", table=TABLES, form=["md", "tex"]),
+    params:
+        code=analysis_fingerprint("tables"),
+        folder=f"{OUT}/tables",
+    log:
+        f"{OUT}/logs/make_tables.log",
+    message:
+        "Tables 1 to 5"
+    shell:
+        "{STEP} make-tables --runs {input} --output {params.folder} > {log} 2>&1"
+
+
+rule compare_methods:
+    input:
+        f"{OUT}/runs.csv",
+    output:
+        captioned(STATISTICS[0], "statistics", "Statistics"),
+        STATISTICS[1:],
+    params:
+        code=analysis_fingerprint("statistics"),
+        folder=f"{OUT}/statistics",
+    log:
+        f"{OUT}/logs/compare_methods.log",
+    message:
+        "Friedman and Nemenyi tests"
+    shell:
+        "{STEP} compare-methods --runs {input} --output {params.folder} > {log} 2>&1"
+
+
+rule check_reported:
+    input:
+        f"{OUT}/runs.csv",
+    output:
+        comparison=captioned(f"{OUT}/comparison.csv", "comparison", "Reported against reproduced"),
+        counts=f"{OUT}/comparison_counts.csv",
+    params:
+        code=analysis_fingerprint("comparison"),
+    log:
+        f"{OUT}/logs/check_reported.log",
+    message:
+        "The paper's numbers beside ours"
+    shell:
+        "{STEP} check-reported --runs {input} --output {output.comparison} --counts {output.counts} > {log} 2>&1"
+
+
+for step in dict.fromkeys(FIGURES.values()):
+
+    rule:
+        name:
+            f"plot_{step.replace('-', '_')}"
+        input:
+            f"{OUT}/runs.csv",
+        output:
+            [
+                captioned(f"{OUT}/figures/{figure}.png", figure, "Figures")
+                for figure, drawn_by in FIGURES.items()
+                if drawn_by == step
+            ],
+            [f"{OUT}/figures/{figure}.pdf" for figure, drawn_by in FIGURES.items() if drawn_by == step],
+        params:
+            code=analysis_fingerprint("figures"),
+            folder=f"{OUT}/figures",
+            step=step,
+        log:
+            f"{OUT}/logs/plot_{step}.log",
+        message:
+            "Draw {params.step}"
+        shell:
+            "{STEP} plot-{params.step} --runs {input} --output {params.folder} > {log} 2>&1"
+
+
+rule write_report:
+    input:
+        runs=f"{OUT}/runs.csv",
+        figures=expand(f"{OUT}/figures/{{figure}}.png", figure=FIGURES),
+    output:
+        page=captioned(f"{OUT}/report.html", "report", "Report"),
+        summary=f"{OUT}/summary.txt",
+    params:
+        code=analysis_fingerprint("report", "benchmark/templates"),
+        folder=f"{OUT}/figures",
+    log:
+        f"{OUT}/logs/write_report.log",
+    message:
+        "Write the report"
+    shell:
+        "{STEP} write-report --runs {input.runs} --pictures {params.folder}"
+        " --output {output.page} --summary {output.summary} > {log} 2>&1"
