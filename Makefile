@@ -1,0 +1,45 @@
+# Everything from a bare machine: Python 3.11 or newer, make and a package index.
+#   make demo       the whole workflow on bundled datasets, minutes
+#   make test       the tests
+#   make reproduce  the paper's grid; leave datasets out with EXCLUDE=nbfi
+
+PYTHON ?= python3
+CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
+EXCLUDE ?=
+
+VENV := .venv
+READY := $(VENV)/.ready
+# With the commands of .venv first, whatever is activated outside.
+RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+SNAKEMAKE := $(RUN) snakemake --cores $(CORES)
+SETTINGS := $(if $(EXCLUDE),--config exclude=$(EXCLUDE))
+
+.PHONY: demo test data reproduce clean-environment
+
+demo: $(READY)
+	@$(SNAKEMAKE) --configfile workflow/configs/demo.yaml
+	@cat results/demo/summary.txt
+
+test: $(READY)
+	@$(RUN) python -m pytest
+
+# Data come first and alone: a dataset that cannot be had must not cost hours of the others' grid.
+data: $(READY)
+	@$(SNAKEMAKE) data --workflow-profile none --scheduler greedy --rerun-incomplete --show-failed-logs \
+	    --max-checksum-file-size 10000000 $(SETTINGS)
+
+reproduce: data
+	@$(SNAKEMAKE) $(SETTINGS)
+	@cat results/summary.txt
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@echo "Setting up $(VENV): once, a minute or two"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+clean-environment:
+	@rm -rf $(VENV)
