@@ -123,45 +123,6 @@ def kmeans_cost(membership: np.ndarray, sizes: np.ndarray, centroids: np.ndarray
     return float(cost)
 
 
-def centroid_silhouette(distances: np.ndarray, labels: np.ndarray) -> float:
-    """Silhouette over clusterlet centroids, unweighted: s(C) in the paper's equation 1.
-
-    Parameters
-    ----------
-    distances : float array (N, N)
-        Euclidean distances between the centroids.
-    labels : int array (N,)
-        Cluster of each clusterlet, 0..B-1 without gaps.
-
-    Returns
-    -------
-    float
-        Mean over clusterlets of (b - a) / max(a, b): a the mean distance to the others of its cluster, b the least mean
-        distance to another cluster; 0 where a = b = 0 and for a cluster's only clusterlet. NaN for fewer than 2 clusters.
-    """
-    n_clusters = int(labels.max()) + 1
-    if n_clusters < 2:
-        return float("nan")
-    indicator = labels[:, None] == np.arange(n_clusters)
-    sizes = indicator.sum(axis=0)
-    summed = distances @ indicator.astype(np.float64)
-    own = np.arange(len(labels)), labels
-    alone = sizes[labels] == 1
-    within = summed[own] / np.maximum(sizes[labels] - 1, 1)
-    means = summed / sizes
-    means[own] = np.inf
-    nearest = means.min(axis=1)
-    larger = np.maximum(within, nearest)
-    silhouette = np.where(larger > 0, (nearest - within) / np.where(larger > 0, larger, 1.0), 0.0)
-    return float(np.where(alone, 0.0, silhouette).mean())
-
-
-def centroid_distances(centroids: np.ndarray) -> np.ndarray:
-    """Euclidean distances (N, N) between centroids (N, d)."""
-    differences = centroids[:, None, :] - centroids[None, :, :]
-    return np.sqrt(np.einsum("ijk,ijk->ij", differences, differences))
-
-
 def silhouette(X: np.ndarray, labels: np.ndarray) -> float:
     """Silhouette over instances (scikit-learn's), O(n^2 d); not a column of the grid."""
     from sklearn.metrics import silhouette_score  # seconds to import, and the grid never needs it

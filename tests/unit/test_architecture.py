@@ -19,10 +19,11 @@ ALLOWED = {
     "extraction": {"errors"},
     "geometry": set(),
     "metrics": set(),
-    "matching": {"errors", "extraction", "metrics"},
+    "centroids": set(),
+    "matching": {"errors", "extraction", "metrics", "centroids"},
     "frac": {"errors", "extraction"},
     "datasets": {"errors", "storage"},
-    "benchmark": {"errors", "storage", "extraction", "geometry", "metrics", "matching", "frac", "datasets"},
+    "benchmark": {*("errors", "storage", "extraction", "geometry", "metrics"), *("centroids", "matching", "frac", "datasets")},
     "__main__": {"errors", "benchmark"},
     "__init__": set(),
 }

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
-from sklearn.metrics import silhouette_score
 
 from clusterlets import metrics
 from clusterlets.extraction import Clusterlets
@@ -88,23 +87,6 @@ def test_cohesion_and_cost_equal_those_of_the_instances(case):
     assert found == pytest.approx(cost, abs=1e-7)
     often = np.sum(inside, axis=0) > 1
     assert metrics.overlap(membership, clusterlets.sizes) == pytest.approx(often.mean())
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(3, 12), st.booleans())
-def test_centroid_silhouette_equals_scikit_learn(seed, n, on_grid):
-    rng = np.random.default_rng(seed)
-    centroids = rng.integers(0, 3, size=(n, 2)).astype(float) if on_grid else rng.normal(size=(n, 2))
-    labels = np.unique(rng.integers(0, 3, size=n), return_inverse=True)[1]
-    if not 2 <= labels.max() + 1 <= n - 1:
-        return
-    found = metrics.centroid_silhouette(metrics.centroid_distances(centroids), labels)
-    assert found == pytest.approx(silhouette_score(centroids, labels), abs=1e-12)
-
-
-def test_centroid_silhouette_where_it_has_no_value_or_nothing_to_tell():
-    assert np.isnan(metrics.centroid_silhouette(np.zeros((3, 3)), np.zeros(3, dtype=int)))
-    assert metrics.centroid_silhouette(np.zeros((4, 4)), np.array([0, 0, 1, 1])) == 0.0
 
 
 def test_price_of_fairness_interpolates_log_cost_over_log_size():

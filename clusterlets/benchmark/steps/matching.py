@@ -8,9 +8,10 @@ from clusterlets.benchmark.grid import CENTROID_MATCHER, random_stream, seeds_of
 from clusterlets.benchmark.groups import clusterlets_of
 from clusterlets.benchmark.intermediates import NO_VALID_PARTITION, OK, Block, read_json
 from clusterlets.benchmark.rows import write_rows
+from clusterlets.centroids import centroid_distances, centroid_silhouette
 from clusterlets.extraction import Clusterlets
 from clusterlets.matching import get_matcher
-from clusterlets.metrics import centroid_distances, centroid_silhouette, score
+from clusterlets.metrics import score
 
 
 def match_pinball(
@@ -98,8 +99,8 @@ def _write_cell(
 
 
 def _silhouette(clusterlets: Clusterlets, membership: np.ndarray) -> float:
-    """Silhouette over the centroids; NaN for a fuzzy result."""
-    if (membership.sum(axis=0) != 1).any():
+    """Silhouette over the centroids; NaN for a fuzzy result and for a single cluster."""
+    if len(membership) < 2 or (membership.sum(axis=0) != 1).any():
         return float("nan")
     return centroid_silhouette(centroid_distances(clusterlets.centroids), membership.argmax(axis=0))
 

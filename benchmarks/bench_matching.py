@@ -1,0 +1,90 @@
+"""Time of each matcher: ``python benchmarks/bench_matching.py``.
+
+Prints CPU times (the least of several runs, one numeric thread) of D, B, G-D and G-B on 60 clusterlets, and of C's
+250,000 samples on 40 and 60 clusterlets, beside what one sample costs when it is drawn and scored by itself, in the
+same run on the same machine: the ratios travel, the times do not.
+"""
+
+import time
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from clusterlets.centroids import centroid_distances
+from clusterlets.extraction import Clusterlets
+from clusterlets.matching import MATCHERS
+from clusterlets.matching.centroid import sample_partitions
+from clusterlets.matching.costs import deviations
+
+SAMPLES = 250_000
+NAIVE_SAMPLES = 1000
+
+
+def make_clusterlets(n_colours: int, per_colour: int, dimensions: int = 10) -> Clusterlets:
+    rng = np.random.default_rng(0)
+    colour = np.repeat(np.arange(n_colours), per_colour)
+    n = len(colour)
+    counts = np.zeros((n, n_colours), dtype=np.int64)
+    counts[np.arange(n), colour] = rng.integers(5, 500, n)
+    return Clusterlets(colour, counts, rng.normal(size=(n, dimensions)), np.zeros(n), np.zeros(0, dtype=np.int64))
+
+
+def cpu_seconds(action, runs: int) -> float:
+    """Least CPU time of several runs."""
+    times = []
+    for _ in range(runs):
+        start = time.process_time()
+        action()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def sample_one_by_one(clusterlets: Clusterlets) -> None:
+    """Draw ``NAIVE_SAMPLES`` partitions and score the valid ones, each by itself, with plain NumPy."""
+    rng = np.random.default_rng(0)
+    distances = centroid_distances(clusterlets.centroids)
+    n = len(clusterlets)
+    for _ in range(NAIVE_SAMPLES):
+        order, labels = rng.permutation(n), np.empty(n, dtype=int)
+        start = n_blocks = 0
+        while start < n:
+            size = rng.integers(2, n)
+            labels[order[start : start + size]] = n_blocks
+            start, n_blocks = start + size, n_blocks + 1
+        members = labels == np.arange(n_blocks)[:, None]
+        counts = members.astype(np.int64) @ clusterlets.counts
+        if n_blocks > 1 and (counts > 0).all():
+            silhouette(distances, members.astype(float))
+            deviations(counts, clusterlets.colour_counts).max()
+
+
+def silhouette(distances: np.ndarray, members: np.ndarray) -> float:
+    sums, sizes = members @ distances, members.sum(axis=1, keepdims=True)
+    within = (sums * members / (sizes - 1)).sum(axis=0)
+    nearest = np.where(members > 0, np.inf, sums / sizes).min(axis=0)
+    return ((nearest - within) / np.maximum(nearest, within)).mean()
+
+
+def main() -> None:
+    clusterlets = make_clusterlets(2, 30)
+    for name in ("D", "B", "G-D", "G-B"):
+        matcher = MATCHERS[name]
+        match = matcher.load()
+        for scope in ("last", "cluster"):
+            def run():
+                match(clusterlets, 4, *([np.random.default_rng(0)] if matcher.random else []), scope=scope)
+
+            print(f"{matcher.title:24} scope {scope:8} 60 clusterlets, 4 hops: {cpu_seconds(run, 20) * 1e3:6.2f} ms")
+    for per_colour in (20, 30):
+        clusterlets = make_clusterlets(2, per_colour)
+        bulk = cpu_seconds(lambda: sample_partitions(clusterlets, SAMPLES, np.random.default_rng(0)), 3)
+        naive = cpu_seconds(lambda: sample_one_by_one(clusterlets), 3) / NAIVE_SAMPLES * SAMPLES
+        print(
+            f"{MATCHERS['C'].title:24} {SAMPLES} samples, {len(clusterlets)} clusterlets, every omega: {bulk:6.3f} s; "
+            f"one by one {naive:6.1f} s, {naive / bulk:.0f} times as long"
+        )
+
+
+if __name__ == "__main__":
+    with threadpool_limits(limits=1):
+        main()

@@ -1,0 +1,50 @@
+"""What matchers weigh candidates by: deviation from the dataset, and the rule on ties.
+
+Costs are compared up to rounding: two costs that are equal on paper must tie, so that the tie goes to the lower index
+and not to the last bit of a sum.
+"""
+
+import numpy as np
+
+from clusterlets.errors import ClusterletsError
+
+#: Costs that differ by less than this share of themselves are equal: far above the rounding of double precision,
+#: far below any difference of meaning.
+TIE = 1e-12
+
+
+def deviations(counts: np.ndarray, colour_counts: np.ndarray) -> np.ndarray:
+    """Largest difference, over colours, of the share in a cluster and the share in the dataset.
+
+    Parameters
+    ----------
+    counts : array (..., K)
+        Instances of each colour in each cluster; whole numbers, no cluster empty.
+    colour_counts : int array (K,)
+        Instances of each colour in the dataset, n in all.
+
+    Returns
+    -------
+    float array (...)
+        In [0, 1].
+
+    Notes
+    -----
+    Equal deviations come out as equal floats: ``|a n - A m|`` is a whole number, exact in double precision for
+    n up to 9 * 10^7, and its quotient by the cluster's size m is rounded correctly.
+    """
+    totals = np.asarray(colour_counts, dtype=np.float64)
+    n = totals.sum()
+    sizes = counts.sum(axis=-1, dtype=np.float64)
+    return np.abs(counts * n - totals * sizes[..., None]).max(axis=-1) / sizes / n
+
+
+def first_least(costs: np.ndarray) -> np.ndarray:
+    """Index, along the last axis, of the first of the least costs, up to rounding (``TIE``). Costs are not negative."""
+    return (costs <= costs.min(axis=-1, keepdims=True) * (1 + TIE)).argmax(axis=-1)
+
+
+def check_whole(name: str, value, least: int) -> None:
+    """Refuse a parameter that is no whole number of at least ``least``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ClusterletsError(f"{name} must be a whole number of at least {least}, not {value!r}.")

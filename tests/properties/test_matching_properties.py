@@ -1,0 +1,160 @@
+"""What holds of every matching, whatever the clusterlets."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clusterlets.extraction import Clusterlets
+from clusterlets.matching.centroid import match_centroid, sample_partitions
+from clusterlets.matching.pinball import (
+    SCOPES,
+    match_balance,
+    match_distance,
+    match_greedy_balance,
+    match_greedy_distance,
+)
+
+quick = settings(max_examples=60, deadline=None)
+scopes = st.sampled_from(SCOPES)
+hop_counts = st.integers(1, 5)
+seeds = st.integers(0, 2**32 - 1)
+pinball = pytest.mark.parametrize("match", [match_distance, match_balance])
+greedy = pytest.mark.parametrize("match", [match_greedy_distance, match_greedy_balance])
+
+
+@st.composite
+def clusterlet_sets(draw, most_colours=4, fewest=1, most=5):
+    """Few colours, each with its own number of clusterlets, often duplicates of each other."""
+    numbers = draw(st.lists(st.integers(fewest, most), min_size=2, max_size=most_colours))
+    n = sum(numbers)
+    colour = np.repeat(np.arange(len(numbers)), numbers)
+    counts = np.zeros((n, len(numbers)), dtype=np.int64)
+    counts[np.arange(n), colour] = draw(st.lists(st.integers(1, 9), min_size=n, max_size=n))
+    coordinate = st.integers(-3, 3).map(float)
+    centroids = draw(st.lists(st.tuples(coordinate, coordinate), min_size=n, max_size=n))
+    return Clusterlets(colour, counts, np.array(centroids), np.zeros(n), np.zeros(0, dtype=np.int64))
+
+
+def as_sets(membership):
+    return {frozenset(np.flatnonzero(row).tolist()) for row in membership}
+
+
+def holds_colours(clusterlets, membership):
+    """Instances of each colour in each cluster."""
+    return membership.astype(int) @ clusterlets.counts
+
+
+@pinball
+@quick
+@given(clusterlets=clusterlet_sets(), hops=hop_counts, scope=scopes)
+def test_pinball_covers_all_within_the_bound_and_repeats_no_cluster(match, clusterlets, hops, scope):
+    membership = match(clusterlets, hops, scope)
+    n_colours = clusterlets.counts.shape[1]
+    assert membership.dtype == bool and membership.shape[1] == len(clusterlets)
+    assert membership.any(axis=0).all()
+    assert membership.sum(axis=1).max() <= 1 + hops * (n_colours - 1)
+    assert len(as_sets(membership)) == len(membership)
+    assert (holds_colours(clusterlets, membership) > 0).all()  # a sweep passes every colour
+    assert (membership == match(clusterlets, hops, scope)).all()
+
+
+@greedy
+@quick
+@given(clusterlets=clusterlet_sets(), hops=hop_counts, scope=scopes, seed=seeds)
+def test_greedy_is_crisp_and_within_the_bound(match, clusterlets, hops, scope, seed):
+    membership = match(clusterlets, hops, np.random.default_rng(seed), scope)
+    assert membership.dtype == bool
+    assert (membership.sum(axis=0) == 1).all()
+    assert membership.any(axis=1).all() and membership.sum(axis=1).max() <= 1 + hops
+    assert (membership == match(clusterlets, hops, np.random.default_rng(seed), scope)).all()
+
+
+@quick
+@given(clusterlets=clusterlet_sets(), seed=seeds, scope=scopes)
+def test_greedy_distance_never_puts_one_colour_twice_in_a_row(clusterlets, seed, scope):
+    membership = match_greedy_distance(clusterlets, 1, np.random.default_rng(seed), scope)
+    pairs = membership[membership.sum(axis=1) == 2]
+    assert ((holds_colours(clusterlets, pairs) > 0).sum(axis=1) == 2).all()
+    # The first join is unconditional: whoever is alone found no other colour unused, so they are of one colour.
+    alone = membership[membership.sum(axis=1) == 1].any(axis=0)
+    assert len(set(clusterlets.colour[alone].tolist())) <= 1
+
+
+@quick
+@given(clusterlets=clusterlet_sets(), data=st.data(), hops=hop_counts, scope=scopes, seed=seeds)
+def test_order_within_a_colour_is_no_matter_to_distance_without_ties(clusterlets, data, hops, scope, seed):
+    """Any order if hops = 1; with more, a cluster of what colour 0 left may cover the next, so the first colour's."""
+    positions = np.random.default_rng(seed).normal(size=(len(clusterlets), 3))
+    clusterlets = replace(clusterlets, centroids=positions)
+    order = []
+    for colour in range(clusterlets.counts.shape[1]):
+        ids = np.flatnonzero(clusterlets.colour == colour).tolist()
+        order += data.draw(st.permutations(ids)) if hops == 1 or colour == 0 else ids
+    shuffled = replace(clusterlets, counts=clusterlets.counts[order], centroids=positions[order])
+    back = np.argsort(order)
+    assert as_sets(match_distance(shuffled, hops, scope)[:, back]) == as_sets(match_distance(clusterlets, hops, scope))
+
+
+@pytest.mark.parametrize("factor", [2, 8])
+@quick
+@given(clusterlets=clusterlet_sets(), hops=hop_counts, scope=scopes, seed=seeds)
+def test_units_are_no_matter(factor, clusterlets, hops, scope, seed):
+    """Only shares of instances and ratios of distances count."""
+    larger = replace(clusterlets, counts=clusterlets.counts * factor, centroids=clusterlets.centroids * factor)
+    for match in (match_distance, match_balance):
+        assert (match(clusterlets, hops, scope) == match(larger, hops, scope)).all()
+    for match in (match_greedy_distance, match_greedy_balance):
+        found = [match(c, hops, np.random.default_rng(seed), scope) for c in (clusterlets, larger)]
+        assert found[0].shape == found[1].shape and (found[0] == found[1]).all()
+
+
+@quick
+@given(clusterlets=clusterlet_sets(), hops=hop_counts, seed=seeds)
+def test_greedy_balance_never_worsens_its_start(clusterlets, hops, seed):
+    membership = match_greedy_balance(clusterlets, hops, np.random.default_rng(seed))
+    dataset = clusterlets.colour_counts / clusterlets.colour_counts.sum()
+    alone = np.abs(np.eye(len(dataset))[clusterlets.colour] - dataset).max(axis=1)
+    counts = holds_colours(clusterlets, membership)
+    deviation = np.abs(counts / counts.sum(axis=1, keepdims=True) - dataset).max(axis=1)
+    assert all(d <= alone[row].max() + 1e-12 for d, row in zip(deviation, membership))
+
+
+@quick
+@given(
+    clusterlets=clusterlet_sets(most_colours=3, fewest=2, most=6),
+    omega=st.floats(0, 1),
+    seed=seeds,
+    sample_size=st.integers(1, 300),
+)
+def test_centroid_is_crisp_and_every_block_holds_every_colour(clusterlets, omega, seed, sample_size):
+    front = sample_partitions(clusterlets, sample_size, np.random.default_rng(seed))
+    assert (np.diff(front.deviation) > 0).all() and (np.diff(front.silhouette) > 0).all()
+    assert front.n_valid <= sample_size
+    for labels in front.labels:  # canonical
+        assert [label for i, label in enumerate(labels) if label not in labels[:i]] == list(range(labels.max() + 1))
+    if len(front):
+        membership = match_centroid(front, omega)
+        assert len(membership) >= 2
+        assert (membership.sum(axis=0) == 1).all()
+        assert (holds_colours(clusterlets, membership) > 0).all()
+
+
+@quick
+@given(clusterlets=clusterlet_sets(most_colours=3, fewest=2, most=3))
+def test_names_of_colours_are_no_matter_to_the_front(clusterlets):
+    """The colours in reverse: other labels, the same scores (all partitions are tried)."""
+    last = clusterlets.counts.shape[1] - 1
+    mirrored = Clusterlets(
+        last - clusterlets.colour[::-1],
+        clusterlets.counts[::-1, ::-1],
+        clusterlets.centroids[::-1],
+        clusterlets.inertia,
+        clusterlets.labels,
+    )
+    fronts = [sample_partitions(c, 200_000, np.random.default_rng(0)) for c in (clusterlets, mirrored)]
+    assert fronts[0].drawn == fronts[1].drawn == "enumerated" and fronts[0].n_valid == fronts[1].n_valid
+    np.testing.assert_array_equal(fronts[0].silhouette, fronts[1].silhouette)
+    np.testing.assert_allclose(fronts[0].deviation, fronts[1].deviation, rtol=1e-15)

@@ -1,0 +1,423 @@
+"""C: its front and its choices against naive and exact enumeration; its sampling against exact probabilities."""
+
+from collections import Counter
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from clusterlets.centroids import centroid_distances, centroid_silhouette
+from clusterlets.errors import ClusterletsError
+from clusterlets.extraction import Clusterlets
+from clusterlets.matching import centroid
+from clusterlets.matching.centroid import (
+    ParetoFront,
+    best_partition,
+    match_centroid,
+    sample_partitions,
+)
+
+OMEGAS = (0, 0.25, 0.5, 0.75, 1)
+
+
+def build(colour_sizes, positions, sizes):
+    colour = np.repeat(np.arange(len(colour_sizes)), colour_sizes)
+    counts = np.zeros((len(colour), len(colour_sizes)), dtype=np.int64)
+    counts[np.arange(len(colour)), colour] = sizes
+    centroids = np.asarray(positions, dtype=float).reshape(len(colour), -1)
+    return Clusterlets(colour, counts, centroids, np.zeros(len(colour)), np.zeros(0, dtype=np.int64))
+
+
+def on_a_grid(colour_sizes, seed, width=6, largest=4):
+    """Clusterlets on few points of a line and with few sizes, so that many partitions tie."""
+    rng = np.random.default_rng(seed)
+    n = sum(colour_sizes)
+    return build(colour_sizes, rng.integers(0, width, n), rng.integers(1, largest + 1, n))
+
+
+def anywhere(colour_sizes, seed):
+    rng = np.random.default_rng(seed)
+    n = sum(colour_sizes)
+    return build(colour_sizes, rng.normal(size=(n, 5)), rng.integers(5, 500, n))
+
+
+# ---- naive: all set partitions; scores as fractions, for centroids at whole numbers of a line
+
+
+def set_partitions(n):
+    """Canonical labels of all partitions, in lexicographic order."""
+    if n == 0:
+        return [()]
+    return [(*head, label) for head in set_partitions(n - 1) for label in range(max(head, default=-1) + 2)]
+
+
+def is_valid(clusterlets, labels):
+    blocks = [[j for j in range(len(labels)) if labels[j] == b] for b in set(labels)]
+    colours = set(clusterlets.colour.tolist())
+    return len(blocks) > 1 and all(
+        len(block) > 1 and {int(clusterlets.colour[j]) for j in block} == colours for block in blocks
+    )
+
+
+def naive_scores(clusterlets, labels):
+    x = [int(p) for p in clusterlets.centroids[:, 0]]
+    assert x == clusterlets.centroids[:, 0].tolist()
+    blocks = {b: [j for j in range(len(x)) if labels[j] == b] for b in set(labels)}
+    total = Fraction(0)
+    for i, label in enumerate(labels):
+        means = {b: Fraction(sum(abs(x[i] - x[j]) for j in block), len(block) - (b == label))
+                 for b, block in blocks.items()}
+        within, nearest = means.pop(label), min(means.values())
+        total += (nearest - within) / max(nearest, within) if max(nearest, within) else 0
+    dataset = [int(t) for t in clusterlets.counts.sum(axis=0)]
+    deviations = []
+    for block in blocks.values():
+        counts = [sum(int(clusterlets.counts[j, c]) for j in block) for c in range(len(dataset))]
+        deviations += [abs(Fraction(a, sum(counts)) - Fraction(t, sum(dataset))) for a, t in zip(counts, dataset)]
+    return total / len(x), max(deviations)
+
+
+def score_all(clusterlets, partitions):
+    return {labels: naive_scores(clusterlets, labels) for labels in set(partitions)}
+
+
+def naive_front(scored):
+    """(s, deviation, labels), by ascending deviation."""
+    front = []
+    for deviation, minus_s, labels in sorted((deviation, -s, labels) for labels, (s, deviation) in scored.items()):
+        if not front or -minus_s > front[-1][0]:
+            front.append((-minus_s, deviation, labels))
+    return front
+
+
+def naive_best(scored, omega, equation="corrected"):
+    omega = Fraction(omega)
+
+    def key(labels):
+        s, delta = scored[labels]
+        objective = omega * s + (1 - omega) * (1 - delta) if equation == "corrected" else 1 + omega * (s - delta)
+        return -objective, -s, delta, labels
+
+    return min(scored, key=key)
+
+
+def canonical(labels):
+    names = {}
+    return tuple(names.setdefault(label, len(names)) for label in labels)
+
+
+def assert_front(front, expected):
+    assert [tuple(row) for row in front.labels.tolist()] == [labels for _, _, labels in expected]
+    np.testing.assert_allclose(front.silhouette, [float(s) for s, _, _ in expected], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(front.deviation, [float(d) for _, d, _ in expected], rtol=1e-15)
+
+
+def samples_of(clusterlets, sample_size, seed):
+    colour_sizes = np.bincount(clusterlets.colour)
+    batches = centroid._sample(colour_sizes, sample_size, np.random.default_rng(seed))
+    return [canonical(column) for batch in batches for column in batch.T.tolist()]
+
+
+# ---- enumeration
+
+
+@pytest.mark.parametrize("colour_sizes", [(2, 2), (2, 3), (3, 3), (2, 5), (4, 3), (4, 4), (2, 2, 2), (2, 2, 3)])
+@pytest.mark.parametrize("seed", range(4))
+def test_enumeration_against_all_partitions(colour_sizes, seed):
+    clusterlets = on_a_grid(colour_sizes, [seed, *colour_sizes])
+    partitions = [p for p in set_partitions(sum(colour_sizes)) if is_valid(clusterlets, p)]
+    front = sample_partitions(clusterlets, 5000, np.random.default_rng(0))
+    assert (front.drawn, front.n_valid) == ("enumerated", len(partitions))
+    scored = score_all(clusterlets, partitions)
+    assert_front(front, naive_front(scored))
+    for omega in OMEGAS:
+        for equation in ("corrected", "printed"):
+            assert tuple(best_partition(front, omega, equation)) == naive_best(scored, omega, equation)
+
+
+def test_enumeration_takes_over_where_partitions_are_no_more_than_samples():
+    clusterlets = on_a_grid((3, 3), 1)  # 203 partitions
+    assert sample_partitions(clusterlets, 203, np.random.default_rng(0)).drawn == "enumerated"
+    assert sample_partitions(clusterlets, 202, np.random.default_rng(0)).drawn == "sampled"
+
+
+@pytest.mark.parametrize("colour_sizes", [(1, 1), (1, 6), (5, 1), (3, 1, 30)])
+def test_a_colour_of_one_clusterlet_leaves_no_partition(colour_sizes):
+    front = sample_partitions(anywhere(colour_sizes, 0), 100, np.random.default_rng(0))
+    assert (len(front), front.n_valid, front.drawn) == (0, 0, "enumerated")
+    assert front.labels.shape == (0, sum(colour_sizes))
+    assert best_partition(front, 0.5) is None
+    with pytest.raises(ClusterletsError, match="two clusterlets of each colour"):
+        match_centroid(front, 0.5)
+
+
+# ---- sampling
+
+
+@pytest.mark.parametrize("colour_sizes", [(4, 4), (3, 7), (3, 3, 3)])
+@pytest.mark.parametrize("seed", range(4))
+def test_front_against_scoring_every_sample(colour_sizes, seed, monkeypatch):
+    monkeypatch.setattr(centroid, "_SCORED", 16)  # many small batches to merge
+    clusterlets = on_a_grid(colour_sizes, [seed, *colour_sizes])
+    partitions = samples_of(clusterlets, 500, seed)
+    assert all(is_valid(clusterlets, labels) for labels in partitions)
+    front = sample_partitions(clusterlets, 500, np.random.default_rng(seed))
+    assert (front.drawn, front.n_valid) == ("sampled", len(partitions))
+    scored = score_all(clusterlets, partitions)
+    assert_front(front, naive_front(scored))
+    for omega in OMEGAS:
+        assert tuple(best_partition(front, omega)) == naive_best(scored, omega)
+
+
+def test_all_centroids_equal():
+    clusterlets = build((4, 5), np.zeros(9), [1, 2, 3, 4, 5, 1, 2, 3, 4])
+    partitions = samples_of(clusterlets, 400, 3)
+    front = sample_partitions(clusterlets, 400, np.random.default_rng(3))
+    assert front.silhouette.tolist() == [0.0]
+    assert_front(front, naive_front(score_all(clusterlets, partitions)))
+
+
+def process_probabilities(n):
+    """Exact probability of each partition (a frozenset of blocks) under the sampling process."""
+    from itertools import combinations
+
+    found = Counter()
+
+    def go(left, blocks, probability):
+        if not left:
+            found[frozenset(blocks)] += probability
+            return
+        for size in range(2, n):
+            if size >= len(left):
+                go(frozenset(), (*blocks, left), probability / (n - 2))
+                continue
+            for block in combinations(sorted(left), size):
+                rest = left - frozenset(block)
+                go(rest, (*blocks, frozenset(block)), probability / (n - 2) / comb(len(left), size))
+
+    go(frozenset(range(n)), (), Fraction(1))
+    assert sum(found.values()) == 1
+    return found
+
+
+@pytest.mark.parametrize("colour_sizes", [(3, 4), (2, 2, 2)])
+def test_samples_follow_the_process(colour_sizes):
+    n, sample_size = sum(colour_sizes), 40_000
+    clusterlets = anywhere(colour_sizes, 0)
+    expected = Counter()
+    for blocks, probability in process_probabilities(n).items():
+        labels = canonical([next(b for b in blocks if j in b) for j in range(n)])
+        expected[labels if is_valid(clusterlets, labels) else "invalid"] += probability
+    seen = Counter(samples_of(clusterlets, sample_size, 1))
+    seen["invalid"] = sample_size - seen.total()
+    assert set(seen) <= set(expected)
+    kinds = sorted(expected, key=str)
+    result = chisquare([seen[kind] for kind in kinds], [float(expected[kind]) * sample_size for kind in kinds])
+    assert result.pvalue > 1e-3
+
+
+def test_block_sizes_fill_the_partition_and_leave_no_single_clusterlet():
+    groups = [sizes for sizes in centroid._draw_block_sizes(9, 2000, np.random.default_rng(0)) if sizes.size]
+    assert [len(sizes) for sizes in groups] == [2, 3, 4]
+    assert all((sizes.sum(axis=0) == 9).all() and sizes.min() == 2 for sizes in groups)
+    # Chance that no single one is left of r: after a size of 2..8 below r, that of the rest; else all are taken.
+    chance = {0: 1, 1: 0}
+    for r in range(2, 10):
+        chance[r] = sum(chance[max(r - size, 0)] for size in range(2, 9)) / 7
+    assert sum(sizes.shape[1] for sizes in groups) == pytest.approx(2000 * chance[9], abs=60)  # 3 standard deviations
+
+
+def test_blocks_are_numbered_as_they_appear():
+    labels = np.random.default_rng(0).permuted(np.repeat([[0, 0, 1, 2, 3, 3]], 200, axis=0), axis=1).T
+    expected = [canonical(column) for column in labels.T.tolist()]
+    assert [tuple(column) for column in centroid._canonical(labels).T.tolist()] == expected
+
+
+def test_many_clusterlets_need_wider_integers():
+    front = sample_partitions(anywhere((150, 150), 0), 300, np.random.default_rng(0))
+    assert front.drawn == "sampled" and front.n_valid > 200
+    assert all(is_valid(anywhere((150, 150), 0), tuple(labels)) for labels in front.labels.tolist())
+
+
+# ---- construction
+
+
+def test_many_colours_are_drawn_by_construction():
+    colour_sizes = (2,) * 8  # 128 valid partitions among 10^10
+    clusterlets = on_a_grid(colour_sizes, 2, width=9)
+    front = sample_partitions(clusterlets, 6000, np.random.default_rng(0))
+    assert front.drawn == "constructed" and 5000 < front.n_valid <= 6000
+    everything = [canonical([label for pair in zip(swaps, (1 - s for s in swaps)) for label in pair])
+                  for code in range(128) for swaps in [[0, *(code >> i & 1 for i in range(7))]]]
+    assert all(is_valid(clusterlets, labels) for labels in everything)
+    assert_front(front, naive_front(score_all(clusterlets, everything)))
+
+
+def test_construction_deals_every_colour_to_every_block():
+    colour_sizes = np.array([3, 5, 4, 6, 3, 3])
+    clusterlets = anywhere(colour_sizes, 1)
+    partitions = [tuple(column) for batch in centroid._construct(colour_sizes, 3000, np.random.default_rng(0))
+                  for column in batch.T.tolist()]
+    assert all(is_valid(clusterlets, labels) for labels in set(partitions))
+    assert {max(labels) + 1 for labels in partitions} == {2, 3}
+    # The first colour's 3 clusterlets over two blocks: all 6 ways, alike.
+    heads = Counter(labels[:3] for labels in partitions if max(labels) == 1)
+    assert len(heads) == 6 and chisquare(list(heads.values())).pvalue > 1e-3
+
+
+# ---- bulk scores and what they may not change
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bulk_scores_are_within_the_slack(seed):
+    clusterlets = anywhere((20, 20), seed)
+    if seed == 2:  # tight heaps far apart: distances over twelve orders of magnitude
+        heaps = np.random.default_rng(0).integers(0, 4, 40)[:, None] * 1e3
+        clusterlets = build((20, 20), heaps + clusterlets.centroids * 1e-6, clusterlets.sizes)
+    search = centroid._Search.of(clusterlets)
+    assert search.bulk is np.float32 and search.slack < 5e-5
+    distances = centroid_distances(clusterlets.centroids)
+    for batch in centroid._sample(np.array([20, 20]), 300, np.random.default_rng(seed)):
+        if batch.size:
+            silhouettes, deviations = search._bulk_scores(batch)
+            labels = batch.T.astype(int)
+            exact = [centroid_silhouette(distances, row) for row in labels]
+            assert np.abs(silhouettes - exact).max() < search.slack / 2
+            shares = [[clusterlets.counts[row == b].sum(axis=0) / clusterlets.counts[row == b].sum()
+                       for b in range(row.max() + 1)] for row in labels]
+            dataset = clusterlets.colour_counts / clusterlets.colour_counts.sum()
+            np.testing.assert_allclose(deviations, [np.abs(s - dataset).max() for s in shares], rtol=1e-12)
+
+
+@pytest.mark.parametrize("batch", [333, 10**6])
+@pytest.mark.parametrize("seed", range(3))
+def test_front_does_not_hang_on_the_rounding_of_bulk_scores_nor_on_batches(seed, batch, monkeypatch):
+    clusterlets = anywhere((10, 12), seed) if seed else on_a_grid((10, 12), 0, width=4, largest=2)
+    plain = sample_partitions(clusterlets, 20_000, np.random.default_rng(seed))
+    noise = np.random.default_rng(99)
+    bulk_scores = centroid._Search._bulk_scores
+
+    def shaken(self, labels):
+        silhouettes, deviations = bulk_scores(self, labels)
+        return silhouettes + noise.uniform(-0.5, 0.5, len(silhouettes)) * self.slack, deviations
+
+    monkeypatch.setattr(centroid._Search, "_bulk_scores", shaken)
+    monkeypatch.setattr(centroid, "_SCORED", batch)
+    other = sample_partitions(clusterlets, 20_000, np.random.default_rng(seed))
+    assert plain.labels.tobytes() == other.labels.tobytes()
+    assert plain.silhouette.tobytes() == other.silhouette.tobytes()
+    assert plain.deviation.tobytes() == other.deviation.tobytes()
+
+
+def test_only_what_is_truly_beaten_is_dropped():
+    search = centroid._Search.of(anywhere((5, 5), 0))
+    rng = np.random.default_rng(0)
+    truth, deviation = rng.integers(0, 40, 600) * search.slack / 4, rng.integers(0, 30, 600) / 30
+    silhouettes = np.array([2.0, 8.0]) * search.slack
+    known = ParetoFront(np.zeros((2, 10), dtype=int), silhouettes, np.array([0.2, 0.5]), "sampled", 2)
+    bulk = truth + rng.uniform(-1, 1, 600) * search.slack
+    beaten = search._surely_beaten(known, bulk, deviation)
+    s = np.append(truth, known.silhouette)
+    beaters = (np.append(deviation, known.deviation) <= deviation[:, None]) & (s > truth[:, None])
+    assert beaters.any(axis=1)[beaten].all()
+    assert beaten.sum() > 300  # and that is most of them
+
+
+def test_single_precision_only_where_it_is_exact_enough():
+    ordinary = anywhere((5, 5), 0)
+    assert centroid._Search.of(ordinary).bulk is np.float32
+    many = build((5, 5), ordinary.centroids, ordinary.sizes * 100_000)
+    assert centroid._Search.of(many).bulk is np.float64
+    tiny = build((5, 5), [0, 1e-35, *range(1, 9)], ordinary.sizes)
+    assert centroid._Search.of(tiny).bulk is np.float64
+    # The counts' scale is no matter; in single precision it would be.
+    few, same = (sample_partitions(c, 5000, np.random.default_rng(0)) for c in (ordinary, many))
+    assert few.labels.tobytes() == same.labels.tobytes()
+
+
+# ---- silhouette
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_silhouette_is_that_of_scikit_learn(seed):
+    from sklearn.metrics import silhouette_score
+
+    rng = np.random.default_rng(seed)
+    centroids = rng.normal(size=(12, 3)) if seed % 2 else rng.integers(0, 2, (12, 2)).astype(float)  # many coincide
+    labels = np.unique(rng.integers(0, 2 + seed, 12), return_inverse=True)[1]
+    found = centroid_silhouette(centroid_distances(centroids), labels)
+    assert found == pytest.approx(silhouette_score(centroids, labels), abs=1e-12)
+
+
+def test_silhouette_by_hand():
+    distances = np.abs(np.subtract.outer([0.0, 1, 4, 6], [0.0, 1, 4, 6]))
+    # Within 1, 1, 2, 2; nearest 5, 4, 7/2, 11/2.
+    expected = (4 / 5 + 3 / 4 + 3 / 7 + 7 / 11) / 4
+    assert centroid_silhouette(distances, [0, 0, 1, 1]) == pytest.approx(expected, abs=1e-15)
+    assert centroid_silhouette(distances, [0, 0, 0, 1]) == pytest.approx((1 - 2.5 / 6 + 1 - 2 / 5 + 2 / 3.5 - 1) / 4)
+    assert centroid_silhouette(np.zeros((4, 4)), [0, 0, 1, 1]) == 0
+
+
+# ---- choosing
+
+
+def front_of(*points):
+    """A front of made-up points (s, deviation)."""
+    labels = np.array([[0, 1, 0, 1], [0, 1, 1, 0]])[: len(points)]
+    s, deviation = np.array(points, dtype=float).T
+    return ParetoFront(labels, s, deviation, "sampled", len(points))
+
+
+def test_tied_objectives_go_to_the_higher_silhouette():
+    front = front_of((0.25, 0.0), (0.5, 0.25))  # .625 both at one half
+    assert best_partition(front, 0.5).tolist() == [0, 1, 1, 0]
+    assert 0.5 * 0 + 0.5 * (1 - 0.08) > 0.5 * 0.06 + 0.5 * (1 - 0.14)  # in floats; .46 both on paper
+    front = front_of((0, 0.08), (0.06, 0.14))
+    assert best_partition(front, 0.5).tolist() == [0, 1, 1, 0]
+
+
+def test_the_printed_equation_does_not_weigh():
+    front = front_of((0.25, 0.0), (0.4, 0.25))
+    first, second = [0, 1, 0, 1], [0, 1, 1, 0]
+    assert best_partition(front, 0).tolist() == first
+    assert best_partition(front, 0, "printed").tolist() == second  # 1 whatever the deviation: the higher silhouette
+    assert best_partition(front, 0.25).tolist() == best_partition(front, 0.25, "printed").tolist() == first
+    assert best_partition(front, 0.75).tolist() == second
+    # s - delta at every omega > 0, as printed: the corrected one weighs.
+    assert best_partition(front, 0.75, "printed").tolist() == first
+
+
+def test_membership_of_the_best():
+    membership = match_centroid(front_of((0.25, 0.0), (0.4, 0.25)), 1.0)
+    assert membership.dtype == bool
+    assert membership.tolist() == [[True, False, False, True], [False, True, True, False]]
+
+
+@pytest.mark.parametrize("omega", [-0.1, 1.1, float("nan")])
+def test_omega_must_be_in_the_unit_interval(omega):
+    with pytest.raises(ClusterletsError, match="omega"):
+        best_partition(front_of((0.25, 0.0)), omega)
+
+
+def test_unknown_equation_is_refused():
+    with pytest.raises(ClusterletsError, match="corrected or printed"):
+        best_partition(front_of((0.25, 0.0)), 0.5, "other")
+
+
+@pytest.mark.parametrize("sample_size", [0, 2.5, True])
+def test_sample_size_must_be_a_whole_number(sample_size):
+    with pytest.raises(ClusterletsError, match="sample_size"):
+        sample_partitions(anywhere((3, 3), 0), sample_size, np.random.default_rng(0))
+
+
+def test_memory_of_a_large_pass():
+    import tracemalloc
+
+    clusterlets = anywhere((30, 30), 0)
+    tracemalloc.start()
+    sample_partitions(clusterlets, 250_000, np.random.default_rng(0))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50e6

@@ -1,0 +1,406 @@
+"""D, B, G-D and G-B: by hand, and against section 3 of docs/reproduction.md written down naively and exactly."""
+
+import math
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from clusterlets.errors import ClusterletsError
+from clusterlets.extraction import Clusterlets
+from clusterlets.matching import MATCHERS, get_matcher
+from clusterlets.matching.pinball import (
+    _first_least_divergence,
+    _route,
+    match_balance,
+    match_distance,
+    match_greedy_balance,
+    match_greedy_distance,
+)
+
+
+def build(positions, sizes=None):
+    """Clusterlets from positions and sizes by colour; a position is a number or a tuple."""
+    sizes = sizes or [[1] * len(of_colour) for of_colour in positions]
+    colour = np.repeat(np.arange(len(positions)), [len(of_colour) for of_colour in positions])
+    flat_sizes = np.array([size for of_colour in sizes for size in of_colour])
+    counts = np.zeros((len(colour), len(positions)), dtype=np.int64)
+    counts[np.arange(len(colour)), colour] = flat_sizes
+    centroids = np.array([np.atleast_1d(p) for of_colour in positions for p in of_colour], dtype=float)
+    labels = np.repeat(np.arange(len(colour)), flat_sizes)
+    return Clusterlets(colour, counts, centroids, np.zeros(len(colour)), labels)
+
+
+def by_size(sizes):
+    """Clusterlets of which only the sizes matter."""
+    return build([[0] * len(of_colour) for of_colour in sizes], sizes)
+
+
+def clusters(membership):
+    return [set(np.flatnonzero(row).tolist()) for row in membership]
+
+
+class InOrder:
+    """A generator whose permutation is known."""
+
+    def __init__(self, *order):
+        self.order = order
+
+    def permutation(self, n):
+        assert n == len(self.order)
+        return np.array(self.order)
+
+
+def random_clusterlets(rng, n_colours, dimensions=1, grid=True):
+    """Few clusterlets, unequal numbers of a colour; on a small grid, so that ties are common."""
+    numbers = rng.integers(1, 6, n_colours)
+    sizes = [rng.integers(1, 7, number).tolist() for number in numbers]
+    draw = (lambda: rng.integers(0, 12, dimensions)) if grid else (lambda: rng.normal(size=dimensions))
+    return build([[tuple(draw()) for _ in range(number)] for number in numbers], sizes)
+
+
+# ---- by hand: two colours
+
+TWO = [[0, 10], [1, 4, 12]]
+
+
+def test_distance_covers_what_colour_0_leaves():
+    # 0@0 -> 2@1, 1@10 -> 4@12; 3@4 is left over and goes to 0@0 (4 away; 1@10 is 6 away).
+    assert clusters(match_distance(build(TWO), 1)) == [{0, 2}, {1, 4}, {0, 3}]
+
+
+def test_distance_hops_back_to_a_clusterlet_that_stays_and_is_last_again():
+    # 3@4 -> 0@0 -> 2@1 -> 0@0 again -> 2@1 again.
+    for hops in (2, 3, 4):
+        assert clusters(match_distance(build(TWO), hops)) == [{0, 2}, {1, 4}, {0, 2, 3}]
+
+
+def test_distance_to_the_whole_cluster_sums():
+    # From 0@0 to 2@4. Then by "last", 4 to 1@7 is 3, to 0@0 is 4: 1 joins. By the sum, 0@0: 0 + 4, 1@7: 7 + 3.
+    clusterlets = build([[0, 7], [4, 100]])
+    assert clusters(match_distance(clusterlets, 2, "last"))[0] == {0, 1, 2}
+    assert clusters(match_distance(clusterlets, 2, "cluster"))[0] == {0, 2}
+
+
+def test_distances_that_are_equal_on_paper_tie():
+    assert 0.7 - 0.4 < 0.4 - 0.1  # in floats
+    clusterlets = build([[0.4], [0.1, 0.7]])
+    assert clusters(match_distance(clusterlets, 1))[0] == {0, 1}
+    assert clusters(match_greedy_distance(clusterlets, 1, InOrder(0, 1, 2)))[0] == {0, 1}
+
+
+def test_equal_clusters_are_kept_once_in_order_of_first_appearance():
+    clusterlets = build([[0, 1, 10], [2, 8]])
+    # 0@0 -> 3@2 -> 1@1; 1@1 -> 3@2 -> 1@1; 2@10 -> 4@8 -> 2@10.
+    assert clusters(match_distance(clusterlets, 2)) == [{0, 1, 3}, {1, 3}, {2, 4}]
+    clusterlets = build([[0, 0], [2]])
+    assert clusters(match_distance(clusterlets, 2)) == [{0, 2}, {0, 1, 2}]
+    assert clusters(match_distance(clusterlets, 2, "cluster")) == [{0, 2}, {0, 1, 2}]
+    assert clusters(match_balance(by_size([[2, 2], [3]]), 2, "last")) == [{0, 2}, {0, 1, 2}]
+    # Whole cluster, dataset 4 : 3. From either start: 2 : 3, then both, 4 : 3. The same cluster twice.
+    assert clusters(match_balance(by_size([[2, 2], [3]]), 2, "cluster")) == [{0, 1, 2}]
+
+
+def test_balance_by_hand():
+    # Colour 0 is 3/7 of the dataset. From 4: 4/5, 4/7, 4/8, the last is nearest. From 2: 2/3, 2/5, 2/6: the second.
+    # Left over: 1, with 4: 4/5, with 2: 2/3.
+    assert clusters(match_balance(by_size([[4, 2], [1, 3, 4]]), 1)) == [{0, 4}, {1, 3}, {1, 2}]
+
+
+def test_balance_ties_that_floats_would_miss_go_to_the_lower_index():
+    # Halves. 2 with 4 is 1/3, 2 with 1 is 2/3: both 1/6 off, but |2/3 - 1/2| < |1/3 - 1/2| in floats.
+    assert abs(2 / 3 - 0.5) < abs(1 / 3 - 0.5)
+    for scope in ("last", "cluster"):
+        assert clusters(match_balance(by_size([[2, 3], [4, 1]]), 1, scope))[0] == {0, 2}
+        assert clusters(match_balance(by_size([[2, 3], [1, 4]]), 1, scope))[0] == {0, 2}
+
+
+# ---- by hand: three colours
+
+
+def test_distance_with_three_colours():
+    # 0@0, 1@20 | 2@5, 3@-6 | 4@-1, 5@12, one sweep.
+    # 0@0 -> 2@5 -> 4@-1 (6 against 7); 1@20 -> 2@5 -> 4@-1. Left over: 3@-6 -> colour 0: 0@0 -> colour 2: 4@-1;
+    # 5@12 -> colour 1: 2@5 -> colour 0: 0@0 (from 5: 5 against 15; straight from 12 it would be 1@20).
+    clusterlets = build([[0, 20], [5, -6], [-1, 12]])
+    assert clusters(match_distance(clusterlets, 1)) == [{0, 2, 4}, {1, 2, 4}, {0, 3, 4}, {0, 2, 5}]
+
+
+@pytest.mark.parametrize(
+    ("start", "n_colours", "hops", "expected"),
+    [
+        (0, 2, 3, [1, 0, 1]),
+        (1, 2, 3, [0, 1, 0]),
+        (0, 3, 3, [1, 2, 1, 0, 1, 2]),
+        (1, 3, 2, [0, 2, 0, 1]),
+        (2, 3, 3, [1, 0, 1, 2, 1, 0]),
+        (0, 4, 2, [1, 2, 3, 2, 1, 0]),
+        (2, 4, 2, [1, 0, 3, 0, 1, 2]),
+        (1, 4, 2, [0, 3, 2, 3, 0, 1]),
+    ],
+)
+def test_order_of_the_colours(start, n_colours, hops, expected):
+    assert _route(start, n_colours, hops) == expected
+
+
+# ---- by hand: the greedies
+
+
+def test_greedy_distance_weighs_by_size_and_stops_when_distance_grows():
+    # 0@0 (size 1) takes 2@3 (size 3), 3 away. Centroid 9/4, so 1@5 is 2.75 away and joins (unweighted: 3.5, it would
+    # not). Centroid 14/5, 3@8 is 5.2 away: finished. 3 is left alone: no other colour is unused.
+    clusterlets = build([[0, 5], [3, 8]], [[1, 1], [3, 1]])
+    assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3))) == [{0, 1, 2}, {3}]
+    # Equal sizes: 1@5 is 3.5 from the centroid and stays out; so it takes 3@8.
+    clusterlets = build([[0, 5], [3, 8]])
+    assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3))) == [{0, 2}, {1, 3}]
+    # By the last added, 1@5 is 2 from 2@3 and joins; then 3@8 is 3 from it and does not.
+    assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2}, {3}]
+
+
+def test_greedy_distance_joins_at_equal_distance():
+    clusterlets = build([[0, 2], [1, 3]])
+    assert clusters(match_greedy_distance(clusterlets, 3, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2, 3}]
+    assert clusters(match_greedy_distance(clusterlets, 2, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2}, {3}]
+
+
+def test_greedy_balance_parts_ties_by_divergence_and_stops_when_deviation_rises():
+    # A quarter is colour 0. 2 with 18 is 1/10, 2 with 3 is 4/10: both .15 off, KL .0725 against .0541. Then 1 makes
+    # 7/10 and 2 makes 2/23, both further off. 1 takes what is left.
+    clusterlets = by_size([[2, 5], [18, 3]])
+    assert clusters(match_greedy_balance(clusterlets, 4, InOrder(0, 1, 2, 3))) == [{0, 3}, {1, 2}]
+    # B knows no divergence: the lower index.
+    assert clusters(match_balance(clusterlets, 1))[0] == {0, 2}
+
+
+def test_greedy_balance_ties_of_divergence_go_to_the_lower_index():
+    for sizes in ([[2, 3], [4, 1]], [[2, 3], [1, 4]]):
+        assert clusters(match_greedy_balance(by_size(sizes), 1, InOrder(0, 1, 2, 3)))[0] == {0, 2}
+
+
+def test_divergences_that_are_equal_on_paper_tie():
+    # The same shares in another order of the colours: equal, but for the last bit of the sum.
+    assert _first_least_divergence(np.array([[1, 4, 1], [1, 1, 4]]), np.array([7, 7, 7])) == 0
+    assert _first_least_divergence(np.array([[1, 4, 1], [1, 3, 2]]), np.array([7, 7, 7])) == 1
+
+
+def test_greedy_balance_joins_when_deviation_stays():
+    # Halves. 2 takes 4: 1/3, 1/6 off. 6 more make 8 : 4, 2/3, 1/6 off again: it joins.
+    clusterlets = by_size([[2, 6], [4, 4]])
+    assert clusters(match_greedy_balance(clusterlets, 2, InOrder(0, 1, 2, 3))) == [{0, 1, 2}, {3}]
+
+
+def test_greedy_balance_by_the_last_added_still_asks_the_whole_cluster():
+    # Halves. 2 takes 3 (2/5). To that 3, 40 of colour 0 is best, but 42 : 3 is further off than 2 : 3: finished.
+    # 40 takes 38; to that 38 the 1 left is all there is, and 40 : 39 is nearer than 40 : 38.
+    clusterlets = by_size([[2, 40], [1, 3, 38]])
+    found = match_greedy_balance(clusterlets, 2, InOrder(0, 1, 2, 3, 4), "last")
+    assert clusters(found) == [{0, 3}, {1, 2, 4}]
+
+
+# ---- against section 3, naively
+
+
+def naive_route(start, n_colours, steps):
+    """A walk on the line of colours: forward, bounce, back, bounce."""
+    line = list(range(n_colours)) if start == 0 else [*range(start, -1, -1), *range(n_colours - 1, start, -1)]
+    at, step, order = 0, 1, []
+    for _ in range(steps):
+        if not 0 <= at + step < len(line):
+            step = -step
+        at += step
+        order.append(line[at])
+    return order
+
+
+def naive_deviation(clusterlets, group):
+    totals = [int(t) for t in clusterlets.counts.sum(axis=0)]
+    n = sum(totals)
+    counts = [sum(int(clusterlets.counts[j, c]) for j in group) for c in range(len(totals))]
+    return max(abs(Fraction(count, sum(counts)) - Fraction(total, n)) for count, total in zip(counts, totals))
+
+
+def naive_divergence(clusterlets, group):
+    totals = clusterlets.counts.sum(axis=0)
+    counts = clusterlets.counts[sorted(group)].sum(axis=0)
+    shares = [Fraction(int(c), int(counts.sum())) for c in counts]
+    return sum(float(q) * math.log(q / Fraction(int(t), int(totals.sum()))) for q, t in zip(shares, totals) if q)
+
+
+def distance(clusterlets, i, j):
+    if clusterlets.centroids.shape[1] > 1:
+        return math.dist(clusterlets.centroids[i], clusterlets.centroids[j])
+    return abs(Fraction(clusterlets.centroids[i, 0]) - Fraction(clusterlets.centroids[j, 0]))
+
+
+def naive_pinball(clusterlets, hops, cost):
+    """``cost(cluster, last, candidate)``; the first of the least, in index order."""
+    n_colours = clusterlets.counts.shape[1]
+    found = []
+    for start in range(len(clusterlets)):
+        colour = int(clusterlets.colour[start])
+        if colour > 0 and any(start in cluster for cluster in found):
+            continue
+        cluster, last = {start}, start
+        for visited in naive_route(colour, n_colours, hops * (n_colours - 1)):
+            candidates = [j for j in range(len(clusterlets)) if clusterlets.colour[j] == visited]
+            last = min(candidates, key=lambda j: (cost(cluster, last, j), j))
+            cluster = cluster | {last}
+        if cluster not in found:
+            found.append(cluster)
+    return found
+
+
+def naive_greedy(clusterlets, hops, order, choose, level):
+    unused, found = set(range(len(clusterlets))), []
+    for start in order:
+        if start not in unused:
+            continue
+        unused -= {start}
+        cluster = [start]
+        for _ in range(hops):
+            joining = choose(cluster, sorted(unused))
+            if joining is None or level([*cluster, joining]) > level(cluster):
+                break
+            cluster.append(joining)
+            unused -= {joining}
+        found.append(set(cluster))
+    return found
+
+
+def naive_distance_to_centre(clusterlets, group, j):
+    sizes = [int(clusterlets.sizes[i]) for i in group]
+    centre = [
+        sum(Fraction(float(x)) * size for x, size in zip(clusterlets.centroids[group, axis], sizes)) / sum(sizes)
+        for axis in range(clusterlets.centroids.shape[1])
+    ]
+    squares = [(Fraction(float(x)) - c) ** 2 for x, c in zip(clusterlets.centroids[j], centre)]
+    return sum(squares)  # as the crow flies, squared: the order is the same, and exact
+
+
+CASES = [(n_colours, scope, seed) for n_colours in (2, 3, 4) for scope in ("last", "cluster") for seed in range(25)]
+
+
+@pytest.mark.parametrize(("n_colours", "scope", "seed"), CASES)
+def test_pinball_matchers_against_the_naive_ones(n_colours, scope, seed):
+    rng = np.random.default_rng([seed, n_colours])
+    grid = seed % 3 > 0
+    clusterlets = random_clusterlets(rng, n_colours, dimensions=1 if grid else 3, grid=grid)
+    hops = int(rng.integers(1, 5))
+
+    def summed(cluster, last, j):
+        return sum(distance(clusterlets, i, j) for i in (cluster if scope == "cluster" else {last}))
+
+    def deviation(cluster, last, j):
+        return naive_deviation(clusterlets, (cluster if scope == "cluster" else {last}) | {j})
+
+    assert clusters(match_distance(clusterlets, hops, scope)) == naive_pinball(clusterlets, hops, summed)
+    assert clusters(match_balance(clusterlets, hops, scope)) == naive_pinball(clusterlets, hops, deviation)
+
+
+@pytest.mark.parametrize(("n_colours", "scope", "seed"), CASES)
+def test_greedy_matchers_against_the_naive_ones(n_colours, scope, seed):
+    rng = np.random.default_rng([seed, n_colours])
+    clusterlets = random_clusterlets(rng, n_colours, dimensions=1 + seed % 2)
+    hops = int(rng.integers(1, 6))
+    order = np.random.default_rng(seed).permutation(len(clusterlets)).tolist()
+
+    def reference(cluster):
+        return cluster if scope == "cluster" else cluster[-1:]
+
+    def nearest(cluster, unused):
+        candidates = [j for j in unused if clusterlets.colour[j] != clusterlets.colour[cluster[-1]]]
+        key = lambda j: (naive_distance_to_centre(clusterlets, reference(cluster), j), j)  # noqa: E731
+        return min(candidates, key=key) if candidates else None
+
+    def last_distance(cluster):
+        if len(cluster) == 1:
+            return math.inf
+        return naive_distance_to_centre(clusterlets, reference(cluster[:-1]), cluster[-1])
+
+    def fairest(cluster, unused):
+        unions = {j: [*reference(cluster), j] for j in unused}
+        least = min((naive_deviation(clusterlets, union) for union in unions.values()), default=None)
+        tied = {j: naive_divergence(clusterlets, union) for j, union in unions.items()
+                if naive_deviation(clusterlets, union) == least}
+        return min((j for j in tied if tied[j] <= min(tied.values()) + 1e-12), default=None)
+
+    found = match_greedy_distance(clusterlets, hops, np.random.default_rng(seed), scope)
+    assert clusters(found) == naive_greedy(clusterlets, hops, order, nearest, last_distance)
+    found = match_greedy_balance(clusterlets, hops, np.random.default_rng(seed), scope)
+    level = lambda cluster: naive_deviation(clusterlets, cluster)  # noqa: E731
+    assert clusters(found) == naive_greedy(clusterlets, hops, order, fairest, level)
+
+
+def test_the_starts_are_uniform_among_the_unused():
+    # Pairs far apart: whatever starts takes its partner. The first clusters' pairs come in every order alike.
+    clusterlets = build([[0, 100, 200], [1, 101, 201]])
+    rng = np.random.default_rng(5)
+    orders = {}
+    for _ in range(1200):
+        found = match_greedy_distance(clusterlets, 1, rng)
+        key = tuple(int(np.flatnonzero(row)[0]) for row in found)
+        orders[key] = orders.get(key, 0) + 1
+    assert len(orders) == 6 and min(orders.values()) > 150  # 200 each, standard deviation 13
+
+
+# ---- large counts
+
+
+def test_ties_are_exact_at_a_million_instances():
+    # 2 : 1 and 1 : 2 in units of 83,333 of a balanced dataset.
+    unit = 83_333
+    clusterlets = by_size([[2 * unit, 3 * unit], [4 * unit, unit]])
+    assert clusters(match_balance(clusterlets, 1))[0] == {0, 2}
+    # One instance more or less decides.
+    clusterlets = by_size([[2 * unit, 3 * unit], [4 * unit + 1, unit - 1 + 2 * unit, unit]])
+    expected = min((2, 3, 4), key=lambda j: naive_deviation(clusterlets, {0, j}))
+    assert clusters(match_balance(clusterlets, 1))[0] == {0, expected}
+
+
+# ---- refusals and the register
+
+ALL = [match_distance, match_balance, match_greedy_distance, match_greedy_balance]
+
+
+@pytest.mark.parametrize("match", ALL)
+@pytest.mark.parametrize("hops", [0, -1, 1.5, True, "2", None])
+def test_hops_must_be_a_whole_number_of_at_least_1(match, hops):
+    rng = () if match in ALL[:2] else (np.random.default_rng(0),)
+    with pytest.raises(ClusterletsError, match="hops"):
+        match(build(TWO), hops, *rng)
+
+
+@pytest.mark.parametrize("match", ALL)
+def test_unknown_scope_is_refused(match):
+    rng = () if match in ALL[:2] else (np.random.default_rng(0),)
+    with pytest.raises(ClusterletsError, match="last, cluster"):
+        match(build(TWO), 1, *rng, scope="whole")
+
+
+def test_the_register_loads_each_matcher():
+    assert [MATCHERS[name].load() for name in ("D", "B", "G-D", "G-B")] == ALL
+    assert MATCHERS["C"].load().__name__ == "match_centroid"
+    assert get_matcher("G-B").title == "Greedy balance (G-B)"
+    assert [name for name, matcher in MATCHERS.items() if matcher.random] == ["G-D", "G-B"]
+    assert [name for name, matcher in MATCHERS.items() if matcher.parameter == "omega"] == ["C"]
+
+
+def test_an_unknown_matcher_is_refused_with_the_nearest():
+    with pytest.raises(ClusterletsError, match="Did you mean G-B.*D, B, G-D, G-B, C"):
+        get_matcher("g-b")
+    with pytest.raises(ClusterletsError, match="no matcher 'zzz'. The matchers are"):
+        get_matcher("zzz")
+
+
+@pytest.mark.parametrize(("name", "other"), [("D", "centroid"), ("C", "pinball")])
+def test_a_matcher_imports_neither_the_others_nor_anything_heavy(name, other):
+    code = (
+        "import sys; from clusterlets.matching import get_matcher; get_matcher(sys.argv[1]).load();"
+        "print([m for m in ('sklearn', 'scipy', 'pandas', 'numba', 'clusterlets.matching.' + sys.argv[2])"
+        " if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code, name, other], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
