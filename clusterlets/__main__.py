@@ -30,11 +30,11 @@ _STEPS = {
     "cluster-yardsticks": "yardsticks:cluster_yardsticks",
     "score-groups": "scoring:score_groups",
     "collect-runs": "collecting:collect_runs",
-    "make-tables": "results:make_tables",
-    "compare-methods": "results:compare_methods",
-    "check-reported": "results:check_reported",
-    "plot": "results:plot",
-    "write-report": "results:write_report",
+    "make-tables": "tables:make_tables",
+    "compare-methods": "statistics:compare_methods",
+    "check-reported": "comparison:check_reported",
+    "plot": "figures:plot",
+    "write-report": "report:write_report",
 }
 
 

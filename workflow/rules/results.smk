@@ -9,13 +9,13 @@ TABLES = [
     "table4_frac_vs_clusterlets",
     "table5_correlations",
 ]
-# Each figure, and the plot step that draws it.
-FIGURES = {
-    "figure1_critical_difference": "critical-difference",
-    "figure1_critical_difference_with_frac": "critical-difference",
-    "cohesion_vs_deviation": "cohesion-vs-deviation",
-    "reported_vs_reproduced": "reported-vs-reproduced",
+# The modules that draw, and the figures of each.
+DRAWN_BY = {
+    "critical_difference": ["figure1_critical_difference", "figure1_critical_difference_with_frac"],
+    "cohesion_vs_deviation": ["cohesion_vs_deviation"],
+    "reported_vs_reproduced": ["reported_vs_reproduced"],
 }
+FIGURES = [figure for figures in DRAWN_BY.values() for figure in figures]
 STATISTICS = [f"{OUT}/statistics/{name}" for name in ("statistics.csv", "statistics.md", "mean_ranks.csv", "nemenyi.csv")]
 RESULTS = [
     f"{OUT}/runs.csv",
@@ -28,11 +28,12 @@ RESULTS = [
     *expand(f"{OUT}/figures/{{figure}}.{{form}}", figure=FIGURES, form=["pdf", "png"]),
 ]
 
-def analysis_fingerprint(module, *folders):
-    """Fingerprint of a step that reads results/runs.csv, with the paper's numbers and other data of the package."""
+def analysis_fingerprint(*modules):
+    """Fingerprint of a step that reads results/runs.csv, with the paper's numbers and the report's templates."""
     libraries = ["numpy", "pandas", "scipy", "scikit-posthocs", "matplotlib", "seaborn", "jinja2"]
-    files = [file for folder in ("benchmark/reported", *folders) for file in data_files(folder)]
-    return step_fingerprint(f"benchmark.steps.{module}", libraries=libraries, files=files)
+    folders = ["benchmark/reported", *(["benchmark/templates"] if "steps.report" in modules else [])]
+    files = [file for folder in folders for file in data_files(folder)]
+    return step_fingerprint(*(f"benchmark.{module}" for module in modules), libraries=libraries, files=files)
 
 
 def captioned(path, caption, category):
@@ -64,7 +65,7 @@ rule make_tables:
         [captioned(f"{OUT}/tables/{table}.csv", table, "Tables") for table in TABLES],
         expand(f"{OUT}/tables/{{table}}.{{form}}", table=TABLES, form=["md", "tex"]),
     params:
-        code=analysis_fingerprint("tables"),
+        code=analysis_fingerprint("steps.tables"),
         folder=f"{OUT}/tables",
     log:
         f"{OUT}/logs/make_tables.log",
@@ -81,7 +82,7 @@ rule compare_methods:
         captioned(STATISTICS[0], "statistics", "Statistics"),
         STATISTICS[1:],
     params:
-        code=analysis_fingerprint("statistics"),
+        code=analysis_fingerprint("steps.statistics"),
         folder=f"{OUT}/statistics",
     log:
         f"{OUT}/logs/compare_methods.log",
@@ -98,7 +99,7 @@ rule check_reported:
         comparison=captioned(f"{OUT}/comparison.csv", "comparison", "Reported against reproduced"),
         counts=f"{OUT}/comparison_counts.csv",
     params:
-        code=analysis_fingerprint("comparison"),
+        code=analysis_fingerprint("steps.comparison"),
     log:
         f"{OUT}/logs/check_reported.log",
     message:
@@ -107,30 +108,26 @@ rule check_reported:
         "{STEP} check-reported --runs {input} --output {output.comparison} --counts {output.counts} > {log} 2>&1"
 
 
-for step in dict.fromkeys(FIGURES.values()):
+for module, figures in DRAWN_BY.items():
 
     rule:
         name:
-            f"plot_{step.replace('-', '_')}"
+            f"plot_{module}"
         input:
             f"{OUT}/runs.csv",
         output:
-            [
-                captioned(f"{OUT}/figures/{figure}.png", figure, "Figures")
-                for figure, drawn_by in FIGURES.items()
-                if drawn_by == step
-            ],
-            [f"{OUT}/figures/{figure}.pdf" for figure, drawn_by in FIGURES.items() if drawn_by == step],
+            [captioned(f"{OUT}/figures/{figure}.png", figure, "Figures") for figure in figures],
+            [f"{OUT}/figures/{figure}.pdf" for figure in figures],
         params:
-            code=analysis_fingerprint("figures"),
+            code=analysis_fingerprint("steps.figures", f"figures.{module}"),
             folder=f"{OUT}/figures",
-            step=step,
+            module=module,
         log:
-            f"{OUT}/logs/plot_{step}.log",
+            f"{OUT}/logs/plot_{module}.log",
         message:
-            "Draw {params.step}"
+            "Draw {params.module}"
         shell:
-            "{STEP} plot-{params.step} --runs {input} --output {params.folder} > {log} 2>&1"
+            "{STEP} plot --module {params.module} --runs {input} --output {params.folder} > {log} 2>&1"
 
 
 rule write_report:
@@ -141,7 +138,7 @@ rule write_report:
         page=captioned(f"{OUT}/report.html", "report", "Report"),
         summary=f"{OUT}/summary.txt",
     params:
-        code=analysis_fingerprint("report", "benchmark/templates"),
+        code=analysis_fingerprint("steps.report"),
         folder=f"{OUT}/figures",
     log:
         f"{OUT}/logs/write_report.log",

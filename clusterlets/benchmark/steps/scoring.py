@@ -35,16 +35,11 @@ def score_groups(
                 named = block.values[key]
                 every = np.eye(len(named["counts"]), dtype=bool)
                 row |= score(every, **named, **sums.values[key], diameter=measured["diameter"], deviation=deviation)
-                row["note"] = _note(named["counts"], k)
+                row["note"] = _note(k, measured["colours"])
     write_rows(output, rows)
 
 
-def _note(counts: np.ndarray, k: int) -> str:
-    """What keeps a result from being k clusters that hold every colour."""
-    notes = []
-    if len(counts) < k:
-        notes.append(f"{k - len(counts)} empty clusters dropped")
-    lacking = int((counts == 0).any(axis=1).sum())
-    if lacking:
-        notes.append(f"{lacking} clusters lack a colour")
-    return "; ".join(notes)
+def _note(k: int, colours: dict[str, int]) -> str:
+    """Which colours are too small to be in every cluster."""
+    small = [f"{name}: {size}" for name, size in colours.items() if size < k]
+    return f"fewer instances than k, so some clusters lack the colour ({'; '.join(small)})" if small else ""

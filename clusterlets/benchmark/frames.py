@@ -1,0 +1,26 @@
+"""Runs in and tables out, as pandas sees them."""
+
+import os
+
+import pandas as pd
+
+from clusterlets.benchmark.rows import COLUMNS
+from clusterlets.errors import ClusterletsError
+from clusterlets.storage import write_text
+
+_TEXT = ("dataset", "method", "matcher", "status", "note")
+NUMBERS = [column for column in COLUMNS if column not in _TEXT]
+
+
+def read_runs(path: str | os.PathLike) -> pd.DataFrame:
+    """``results/runs.csv`` with one type a column: text, or floats (an empty column stays a column of NaN)."""
+    runs = pd.read_csv(path, dtype=dict.fromkeys(_TEXT, object), float_precision="round_trip")
+    missing = [column for column in COLUMNS if column not in runs]
+    if missing:
+        raise ClusterletsError(f"{path} lacks the columns {', '.join(missing)}. docs/results-format.md lists them all.")
+    return runs.astype(dict.fromkeys(NUMBERS, float))
+
+
+def write_csv(path: str | os.PathLike, frame: pd.DataFrame) -> None:
+    """A table as CSV without its index, the same bytes on every system."""
+    write_text(path, frame.to_csv(index=False, lineterminator="\n"))

@@ -1,0 +1,19 @@
+"""The step that draws a figure. Each figure is a module, loaded by name, so that editing one redraws one."""
+
+from importlib import import_module
+from pathlib import Path
+
+from clusterlets.benchmark.figures.style import save
+from clusterlets.benchmark.frames import read_runs
+
+
+def plot(module: str, runs: str, output: str) -> None:
+    """Draw what one module of clusterlets.benchmark.figures has to show, as PDF and PNG.
+
+    module: name of the module
+    runs: every run (.csv)
+    output: folder of the figures
+    """
+    drawn = import_module(f"clusterlets.benchmark.figures.{module}").from_runs(read_runs(runs))
+    for name, figure in drawn.items():
+        save(figure, Path(output) / name)

@@ -1,0 +1,22 @@
+"""The step that writes the report and its summary."""
+
+from pathlib import Path
+
+from clusterlets.benchmark import report
+from clusterlets.benchmark.figures import CAPTIONS
+from clusterlets.benchmark.frames import read_runs
+from clusterlets.storage import write_text
+
+
+def write_report(runs: str, pictures: str, output: str, summary: str) -> None:
+    """The report as one HTML page, and its five most telling lines as text.
+
+    runs: every run (.csv)
+    pictures: folder of the figures
+    output: the page (.html)
+    summary: the lines (.txt)
+    """
+    results = report.Results(read_runs(runs))
+    images = {name: (Path(pictures) / f"{name}.png").read_bytes() for name in CAPTIONS}
+    write_text(output, report.render(results, images, output))
+    write_text(summary, "\n".join([*report.telling_lines(results, output), ""]))

@@ -1,0 +1,173 @@
+"""Reported against reproduced: bands at their edges, what is counted, what is not comparable."""
+
+from datetime import date
+
+import pandas as pd
+import pytest
+from test_results_fixture import synthetic_runs
+from test_results_selection import some_runs
+
+from clusterlets.benchmark import comparison, reported
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return comparison.compare(synthetic_runs())
+
+
+def cell(compared: pd.DataFrame, table: str, row: str, quantity: str) -> pd.Series:
+    found = compared[compared["table"].str.startswith(table) & (compared["row"] == row)]
+    (match,) = found[found["quantity"] == quantity].to_dict("records")
+    return pd.Series(match)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "printed", "ours", "expected"),
+    [
+        ("cohesion", ".82", .83, "reproduced"),  # .83 - .82 is .010000000000000009 in floating point
+        ("cohesion", ".82", .81, "reproduced"),
+        ("cohesion", ".82", .8301, "close"),
+        ("cohesion", ".82", .85, "close"),
+        ("cohesion", ".82", .8501, "differs"),
+        ("overlap", ".295", .305, "reproduced"),
+        ("overlap_std", ".243", .2131, "close"),
+        ("overlap", ".295", .3251, "differs"),
+        ("deviation_mean", ".000", .002, "reproduced"),
+        ("deviation_mean", ".000", .0021, "close"),
+        ("deviation_mean", ".000", .005, "close"),
+        ("deviation_mean", ".000", .0051, "differs"),
+        ("deviation_max", ".200", .230, "reproduced"),
+        ("deviation_max", ".200", .2301, "close"),
+        ("deviation_std", ".200", .120, "close"),
+        ("deviation_mean_std", ".200", .1199, "differs"),
+        ("size", "4", 5, "reproduced"),
+        ("size", "4", 6, "differs"),
+        ("size", "40", 42, "reproduced"),
+        ("size", "40", 44, "close"),
+        ("size", "40", 45, "differs"),
+        ("size_std", "14.2", 15.2, "reproduced"),
+        ("correlation", "0.449", .469, "reproduced"),
+        ("correlation", "0.449", .389, "close"),
+        ("correlation", "0.029", -.032, "differs"),
+        ("k", "20", "20", "reproduced"),
+        ("k", "20", "30", "differs"),
+        ("matcher", "G-B", "G-B", "reproduced"),
+        ("matcher", "G-B", "D-PB", "differs"),
+        ("cohesion", ".82", float("nan"), "not comparable"),
+    ],
+)  # fmt: skip
+def test_bands_at_their_edges(quantity, printed, ours, expected):
+    assert comparison.verdict(quantity, printed, ours) == expected
+
+
+def test_every_printed_number_has_a_row(compared):
+    printed = sum(
+        int(reported.table(name).drop(columns=key).notna().sum().sum())
+        for name, key in zip(
+            reported.TABLES, (["matcher"], ["dataset"], ["dataset"], ["dataset", "method"], ["coefficient", "x", "y"]),
+            strict=True,
+        )
+    )  # fmt: skip
+    second_reading = (compared["row"] + compared["quantity"]).str.contains("centroid_silhouette")
+    assert (~second_reading).sum() == printed and second_reading.sum() == 6 + 2
+    assert not compared.duplicated(["table", "row", "quantity"]).any()
+
+
+def test_values_come_from_the_right_cells():
+    runs = some_runs(
+        {"k": 20, "deviation_mean": .0031}, {"matcher": "D", "deviation_mean": .09, "cohesion": .95, "overlap": .2},
+        {"method": "FRAC (nearest)", "matcher": None, "k": 5, "n_clusters": 5, "deviation_mean": .14},
+        {"method": "FRAC (fair)", "matcher": None, "k": 5, "n_clusters": 5, "deviation_mean": .001},
+    )  # fmt: skip
+    compared = comparison.compare(runs)
+    deviation = cell(compared, "table2", "pima", "deviation_mean")
+    assert (deviation["reported"], deviation["reproduced"], deviation["verdict"]) == (".003", "0.0031", "reproduced")
+    assert deviation["difference"] == pytest.approx(.0001)
+    assert cell(compared, "table2", "pima", "k")["verdict"] == "differs"
+    assert cell(compared, "table3", "pima", "matcher")["verdict"] == "reproduced"
+    assert cell(compared, "table4", "pima FRAC", "deviation_mean")["reproduced"] == "0.14"
+
+
+def test_structural_zeros_and_repeated_rows_are_shown_not_counted(compared):
+    assert not cell(compared, "table1", "G-B", "overlap_std")["counted"]
+    assert not cell(compared, "table2", "pima", "overlap")["counted"]
+    assert not cell(compared, "table4", "pima FRAC", "overlap")["counted"]
+    repeated = cell(compared, "table4", "pima Clusterlets", "cohesion")
+    assert not repeated["counted"] and "repeats table 2" in repeated["reason"]
+    assert cell(compared, "table1", "D-PB", "overlap")["counted"]
+    assert cell(compared, "table3", "pima", "overlap")["counted"]
+    assert cell(compared, "table4", "pima FRAC", "cohesion")["counted"]
+    assert not compared[(compared["row"] + compared["quantity"]).str.contains("silhouette")]["counted"].any()
+
+
+def test_what_the_paper_calls_cohesion_of_c_is_also_read_as_the_silhouette(compared):
+    printed = cell(compared, "table1", "C", "cohesion")["reported"]
+    as_silhouette = cell(compared, "table1", "C", "centroid_silhouette")
+    assert (printed, as_silhouette["reported"]) == (".836", ".836")
+    assert float(as_silhouette["reproduced"]) == pytest.approx(synthetic_runs()["centroid_silhouette"].mean())
+
+
+def test_a_missing_dataset_is_the_reason(compared):
+    missing = cell(compared, "table2", "nbfi", "deviation_mean")
+    assert (missing["verdict"], missing["reason"]) == ("not comparable", "Dataset nbfi is not among the runs.")
+    average = cell(compared, "table1", "C", "cohesion")
+    assert average["verdict"] != "not comparable"
+    assert average["reason"] == "Ours is over 10 of the paper's 11 datasets, without nbfi."
+
+
+def test_a_missing_method_is_the_reason():
+    runs = synthetic_runs(("pima",)).query("not method.str.startswith('FRAC') and matcher != 'C'")
+    compared = comparison.compare(runs)
+    for table, row in (("table4", "pima FRAC"), ("table1", "C")):
+        assert cell(compared, table, row, "cohesion")["reason"].startswith("No run of ours gives this value.")
+        assert cell(compared, table, row, "cohesion")["verdict"] == "not comparable"
+
+
+def test_other_datasets_change_nothing(compared):
+    more = comparison.compare(pd.concat([synthetic_runs(), synthetic_runs(("iris",))], ignore_index=True))
+    pd.testing.assert_frame_equal(more, compared)
+
+
+def test_without_the_papers_data_nothing_is_comparable():
+    compared = comparison.compare(synthetic_runs(("iris", "wine"), seeds=1, ks=(2,)))
+    assert set(compared["verdict"]) == {"not comparable"}
+    assert comparison.closer_reading(compared) is None
+
+
+def test_every_entry_of_not_comparable_fits_cells_and_gives_a_reason(compared):
+    for entry in reported.not_comparable():
+        assert set(entry) == {"cells", "date", "reason"} and entry["date"] >= date(2026, 11, 21)
+        fits = pd.Series(True, index=compared.index)
+        for column, value in entry["cells"].items():
+            fits &= compared[column] == value
+        assert fits.any()
+        assert (compared.loc[fits & (compared["dataset"] != "nbfi"), "verdict"] == "not comparable").all()
+    assert cell(compared, "table4", "adult FRAC", "cohesion")["reason"].startswith(".680 is below")
+    assert cell(compared, "table2", "heloc", "cohesion")["verdict"] != "not comparable"
+
+
+def test_counts_add_up(compared):
+    counts = comparison.counts(compared).set_index("table")
+    assert list(counts.index) == [*reported.TABLES, "all"]
+    assert (counts[list(comparison.VERDICTS)].sum(axis=1) == counts["counted"]).all()
+    assert counts.loc["all", ["counted", "only_shown"]].sum() == len(compared)
+    assert counts.loc["table1_matchers", ["counted", "only_shown"]].tolist() == [44, 8]
+
+
+def test_the_closer_reading_of_s():
+    rows = [("pearson cohesion omega", .3), ("pearson centroid_silhouette omega", -.1), ("pearson omega deviation", .0)]
+    compared = pd.DataFrame(rows, columns=["row", "difference"]).assign(table="table5_correlations")
+    assert comparison.closer_reading(compared) == ("centroid_silhouette", pytest.approx(.1))
+
+
+def test_selection_noise_is_the_range_over_groups_of_ten_seeds():
+    base = [{"seed": seed, "deviation_mean": .02 + seed / 1000} for seed in range(10)]
+    further = [{"seed": 10 + seed, "deviation_mean": .001 + seed / 1000} for seed in range(10)]
+    one, two = comparison.compare(some_runs(*base)), comparison.compare(some_runs(*base, *further))
+    assert one["within_selection_noise"].isna().all()
+    assert two["verdict"].tolist() == one["verdict"].tolist()
+    within = cell(two, "table2", "pima", "deviation_mean")  # .003 lies between the groups' best, .001 and .02
+    assert within["within_selection_noise"] is True and within["verdict"] == "differs"
+    assert cell(two, "table2", "pima", "cohesion")["within_selection_noise"] is False
+    incomplete = comparison.compare(some_runs(*base, *further[:9]))
+    assert incomplete["within_selection_noise"].isna().all()

@@ -1,0 +1,75 @@
+"""Synthetic runs of the exact format of results/runs.csv, for the tests of the results room; and that they are so."""
+
+import re
+import zlib
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.benchmark import frames, reported
+
+PAPER_WITHOUT_NBFI = tuple(name for name in reported.datasets() if name != "nbfi")
+FUZZY = ("D", "B")
+_LEVEL = {"C": .03, "G-B": .06, "D": .11, "B": .12, "G-D": .2, "FRAC (fair)": .004, "FRAC (nearest)": .08,
+          "k-means": .1, "random": .02}  # fmt: skip
+
+
+def synthetic_runs(datasets=PAPER_WITHOUT_NBFI, seeds=10, ks=(2, 5, 10, 20, 30)) -> pd.DataFrame:
+    """Runs of the paper's grid with plausible values, the same at each call."""
+    rows = [
+        _row(dataset, method, matcher, k, hops, omega, seed)
+        for dataset, (method, matcher, hops, omega), k, seed in product(datasets, _methods(), ks, range(seeds))
+    ]
+    return pd.DataFrame(rows)
+
+
+def _methods():
+    yield from (("Clusterlets", "C", None, omega) for omega in (0.0, .25, .5, .75))
+    yield from (("Clusterlets", matcher, hops, None) for matcher in ("G-B", "D", "B", "G-D") for hops in (1, 2, 3, 4))
+    yield from ((method, None, None, None) for method in ("FRAC (fair)", "FRAC (nearest)", "k-means", "random"))
+
+
+def _row(dataset, method, matcher, k, hops, omega, seed):
+    stream = np.random.default_rng(
+        [zlib.crc32(f"{dataset} {method} {matcher}".encode()), k, hops or 0, int(4 * (omega or 0)), seed]
+    )
+    noise = stream.lognormal(0, .3, 4)
+    mean = min(.5, _LEVEL[matcher or method] * noise[0] * (1 + (omega or 0)))
+    infeasible = (dataset, matcher, k, seed) == ("heart_failure", "C", 2, 3)
+    size = {"C": 2, "D": 1.6 * k, "B": 1.7 * k}.get(matcher, k if matcher is None else max(1, k * .6))
+    row = {
+        "dataset": dataset, "method": method, "matcher": matcher, "k": k, "hops": hops, "omega": omega, "seed": seed,
+        "status": "no_valid_partition" if infeasible else "ok", "note": None, "n_clusterlets": 2 * k,
+    }  # fmt: skip
+    metrics = {
+        "n_clusters": int(size), "deviation_mean": mean, "deviation_std": .6 * mean * noise[1],
+        "deviation_max": mean * (1 + noise[2]), "balance": .3, "balance_ratio": .8,
+        "cohesion": 1 - .12 * noise[3] * (1 - .2 * (omega or 0)),
+        "overlap": min(.9, .12 * (hops or 1) * noise[1]) if matcher in FUZZY else 0.0, "smallest": 5, "largest": 60,
+        "centroid_silhouette": .2 + .3 * omega + .01 * noise[1] if matcher == "C" else None,
+        "kmeans_cost": None if matcher in FUZZY else 100.0 * noise[1],
+        "price_of_fairness": None if matcher in FUZZY else 1 + noise[2],
+    }  # fmt: skip
+    return row | (dict.fromkeys(metrics) if infeasible else metrics)
+
+
+def documented_columns() -> list[str]:
+    text = (Path(__file__).parents[2] / "docs" / "results-format.md").read_text(encoding="utf-8")
+    section = text.split("## `results/runs.csv`")[1].split("\n## ")[0]
+    names = re.findall(r"^\| ([a-z_, ]+) \|", section, flags=re.MULTILINE)
+    return [name for cell in names if cell != "column" for name in cell.split(", ")]
+
+
+def test_the_synthetic_runs_have_the_documented_columns():
+    assert list(synthetic_runs(("iris",), seeds=1, ks=(2,)).columns) == documented_columns()
+
+
+def test_reading_keeps_values_and_types(tmp_path):
+    runs = synthetic_runs(("iris",), seeds=2, ks=(2, 5))
+    runs.to_csv(tmp_path / "runs.csv", index=False)
+    read = frames.read_runs(tmp_path / "runs.csv")
+    assert list(read.columns) == list(runs.columns)
+    assert (read["deviation_mean"] == runs["deviation_mean"]).all()
+    assert read["hops"].dtype == float and read["dataset"].dtype == object and read["note"].isna().all()

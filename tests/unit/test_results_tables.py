@@ -1,0 +1,136 @@
+"""Tables 1 to 5: hand-computed values, what is counted, and the three faces."""
+
+import math
+import re
+
+import pandas as pd
+import pytest
+from test_results_fixture import synthetic_runs
+from test_results_selection import some_runs
+
+from clusterlets.benchmark import reported, tables
+
+
+@pytest.fixture(scope="module")
+def made():
+    return {table.name: table for table in tables.make(synthetic_runs())}
+
+
+def test_table_1_averages_ok_runs_and_counts_the_others():
+    runs = some_runs(
+        {"matcher": "D", "deviation_mean": .1, "n_clusters": 2},
+        {"matcher": "D", "deviation_mean": .3, "n_clusters": 4},
+        {"matcher": "D", "status": "infeasible", "deviation_mean": None},
+        {"matcher": "C", "deviation_mean": .5},
+        {"method": "FRAC (fair)", "matcher": None, "deviation_mean": .9},
+    )
+    table = tables.by_matcher(runs)
+    assert list(table["matcher"]) == ["C", "D-PB"]
+    row = table.iloc[1]
+    assert row[["deviation_mean", "deviation_mean_std", "size", "size_std"]].tolist() == pytest.approx([.2, .1, 3, 1])
+    assert (row["runs"], row["dropped"]) == (2, 1)
+
+
+def test_table_2_says_how_many_were_passed_over():
+    runs = some_runs(
+        {"deviation_mean": .01, "n_clusters": 2}, {"deviation_mean": .02, "overlap": .5},
+        {"deviation_mean": .04, "k": 20, "hops": 3, "seed": 7}, {"deviation_mean": .05}, {"status": "infeasible"},
+        {"dataset": "adult", "n_clusters": 1}, {"method": "k-means", "matcher": None, "deviation_mean": .001},
+    )  # fmt: skip
+    table = tables.best_runs(runs, "deviation_mean").set_index("dataset")
+    assert list(table.index) == ["adult", "pima"]
+    assert table.loc["pima", ["k", "hops", "seed"]].tolist() == [20, 3, 7]
+    assert table.loc["pima", ["candidates", "limit_cases", "dropped"]].tolist() == [2, 2, 1]
+    assert pd.isna(table.loc["adult", "matcher"]) and table.loc["adult", "limit_cases"] == 1
+
+
+def test_the_sounder_choice_is_by_the_mean_over_seeds():
+    lucky = [{"hops": 1, "seed": 0, "deviation_mean": .00}, {"hops": 1, "seed": 1, "deviation_mean": .30}]
+    steady = [{"hops": 2, "seed": 0, "deviation_mean": .10}, {"hops": 2, "seed": 1, "deviation_mean": .12}]
+    runs = some_runs(*lucky, *steady).astype({"omega": float})
+    assert tables.best_runs(runs, "deviation_mean")["hops"].tolist() == [1]
+    chosen = tables.best_configurations(runs, "deviation_mean").iloc[0]
+    assert (chosen["hops"], chosen["seeds"], chosen["candidates"]) == (2, 2, 2)
+    assert chosen["deviation_mean"] == pytest.approx(.11)
+
+
+def test_table_4_shows_both_fracs_each_with_its_own_best():
+    runs = some_runs(
+        {"deviation_mean": .03}, {"method": "FRAC (nearest)", "matcher": None, "k": 10, "deviation_mean": .2},
+        {"method": "FRAC (fair)", "matcher": None, "k": 5, "deviation_mean": .002},
+        {"method": "FRAC (nearest)", "matcher": None, "k": 5, "deviation_mean": .1},
+    )  # fmt: skip
+    table = tables.frac_against_clusterlets(runs)
+    assert table[["method", "k", "deviation_mean"]].to_numpy().tolist() == [
+        ["Clusterlets", 5, .03], ["FRAC (nearest)", 5, .1], ["FRAC (fair)", 5, .002]]  # fmt: skip
+
+
+def test_table_5_by_hand():
+    # omega 0 1 2, cohesion 1 3 2, deviation 3 2 1: Pearson(s, omega) = .5, Spearman .5, Kendall 1/3; omega against
+    # deviation -1; the silhouette grows with omega.
+    runs = some_runs(*(
+        {"matcher": "C", "omega": omega, "cohesion": s, "deviation_mean": deviation, "centroid_silhouette": omega}
+        for omega, s, deviation in ((0, 1, 3), (1, 3, 2), (2, 2, 1))
+    ), {"matcher": "C", "status": "no_valid_partition", "omega": 9})  # fmt: skip
+    table = tables.correlations(runs.astype({"omega": float}))
+    value = table.set_index(["coefficient", "x", "y"])["value"]
+    assert value["pearson", "cohesion", "omega"] == pytest.approx(.5)
+    assert value["spearman", "cohesion", "omega"] == pytest.approx(.5)
+    assert value["kendall", "cohesion", "omega"] == pytest.approx(1 / 3)
+    assert value["kendall", "omega", "deviation"] == pytest.approx(-1)
+    assert value["pearson", "centroid_silhouette", "omega"] == pytest.approx(1)
+    assert set(table["runs"]) == {3}
+
+
+def test_a_constant_column_has_no_correlation():
+    runs = some_runs(*({"matcher": "C", "omega": omega, "cohesion": .5} for omega in (0.0, .25, .5)))
+    assert all(math.isnan(value) for value in tables.correlations(runs)["value"])
+
+
+def test_columns_hold_the_papers(made):
+    for name in reported.TABLES:
+        assert set(reported.table(name).columns) <= set(made[name].frame.columns)
+
+
+def test_only_the_first_ten_seeds_enter(made):
+    twenty = tables.make(synthetic_runs(seeds=20), ["table1_matchers"])[0]
+    pd.testing.assert_frame_equal(twenty.frame, made["table1_matchers"].frame)
+
+
+def test_latex_is_escaped():
+    assert tables.latex_escape(r"a_b & 5% #1 {x} $ ~ ^ \ ± – <") == (
+        r"a\_b \& 5\% \#1 \{x\} \$ \textasciitilde{} \textasciicircum{} \textbackslash{} $\pm$ -- $<$"
+    )
+
+
+def test_a_negative_number_is_printed_with_a_minus_sign():
+    frame = pd.DataFrame({"x": [-.25]})
+    table = tables.Table("t", "T", (tables.Column("x", ("x",), 2),), frame, "")
+    assert "| −0.25 |" in tables.to_markdown(table)
+    assert r"$-$0.25 \\" in tables.to_latex(table)
+
+
+def test_latex_rows_fit_the_alignment_and_special_characters_are_escaped(made):
+    for table in made.values():
+        text = tables.to_latex(table)
+        body = text[text.index(r"\toprule") : text.index(r"\bottomrule")]
+        rows = [line for line in body.splitlines() if line.endswith(r"\\")]
+        assert len(rows) == len(table.frame) + 1
+        assert {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows} == {len(table.columns)}
+        assert not re.search(r"(?<!\\)[_%#]", body + table.caption)
+        assert text.count("{") == text.count("}")
+        assert text.isascii()
+
+
+def test_latex_shares_the_first_cell_of_a_block(made):
+    text = tables.to_latex(made["table4_frac_vs_clusterlets"])
+    assert text.count(r"\multirow{3}{*}") == 10
+    assert r"\multirow{3}{*}{heart\_failure} & Clusterlets & G-B" in text
+
+
+def test_markdown_is_a_pipe_table_with_a_dash_for_nothing(made):
+    lines = tables.to_markdown(made["table4_frac_vs_clusterlets"]).splitlines()
+    rows = [line for line in lines if line.startswith("|")]
+    assert len(rows) == 2 + 30 and {row.count("|") for row in rows} == {13}
+    assert any("| FRAC (fair) | – |" in row for row in rows)
+    assert lines[-1].endswith("left out for their status: 4 no_valid_partition.")
