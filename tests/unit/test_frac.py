@@ -1,0 +1,352 @@
+"""FRAC against a direct simulation of its definition, hand-computed cases, and its promises."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from fractions import Fraction
+from math import floor
+
+import numpy as np
+import pytest
+
+import clusterlets.frac as frac_module
+from clusterlets.errors import ClusterletsError
+from clusterlets.frac import fair_assignment, frac, frac_oe
+
+
+def squared_distance(x, y):
+    total = 0.0
+    for a, b in zip(x.tolist(), y.tolist()):
+        total += (a - b) * (a - b)
+    return total
+
+
+def simulate(X, colours, centres, taus):
+    """The definition, word by word, point by point."""
+    n_clusters = len(centres)
+    distances = [[squared_distance(x, centre) for centre in centres] for x in X]
+    labels = np.full(len(X), -1)
+    turn = 0
+    for colour, tau in enumerate(taus):
+        free = [i for i in range(len(X)) if colours[i] == colour]
+        dealt = len(free) if tau == Fraction(1, n_clusters) else n_clusters * floor(tau * len(free))
+        for _ in range(dealt):
+            taken = min(free, key=lambda i: (distances[i][turn], i))
+            free.remove(taken)
+            labels[taken] = turn
+            turn = (turn + 1) % n_clusters
+        for i in free:
+            labels[i] = min(range(n_clusters), key=lambda index: (distances[i][index], index))
+    return labels
+
+
+def colour_counts(labels, colours, n_clusters):
+    counts = np.zeros((n_clusters, colours.max() + 1), dtype=int)
+    np.add.at(counts, (labels, colours), 1)
+    return counts
+
+
+def column(*values):
+    return np.array(values, dtype=float)[:, None]
+
+
+class TestFairAssignmentByHand:
+    def test_centres_take_turns(self):
+        labels = fair_assignment(column(0, 1, 2, 3), np.zeros(4, int), column(0, 3))
+        assert labels.tolist() == [0, 0, 1, 1]
+
+    def test_a_turn_counts_even_where_another_centre_is_nearer(self):
+        labels = fair_assignment(column(0, 1, 2, 3), np.zeros(4, int), column(0, 100))
+        assert labels.tolist() == [0, 0, 1, 1]
+        labels = fair_assignment(column(0, 1, 2, 90), np.zeros(4, int), column(0, -1))
+        assert labels.tolist() == [0, 1, 0, 1]
+
+    def test_the_turn_is_not_reset_between_colours(self):
+        X, colours = column(0, 1, 10, 0, 1, 10), np.array([0, 0, 0, 1, 1, 1])
+        # colour 0: centre 0, 1, 0; colour 1 begins with centre 1, which takes 10, and ends with it, which takes 1
+        assert fair_assignment(X, colours, column(0, 10)).tolist() == [0, 0, 1, 0, 1, 1]
+
+    def test_ties_go_by_input_order(self):
+        assert fair_assignment(column(5, 5, 5, 5, 5), np.zeros(5, int), column(5, 5)).tolist() == [0, 1, 0, 1, 0]
+        assert fair_assignment(column(1, -1, 1, -1), np.zeros(4, int), column(0, 0)).tolist() == [0, 1, 0, 1]
+
+    def test_below_the_quota_the_rest_goes_to_the_nearest_centre(self):
+        X = column(0, 1, 2, 3, 4, 100)
+        # one turn each: centre 0 takes 0, centre 1 takes 100; the other four are nearest to centre 0
+        assert fair_assignment(X, np.zeros(6, int), column(0, 100), tau=Fraction(1, 6)).tolist() == [0, 0, 0, 0, 0, 1]
+
+    def test_the_rest_goes_to_the_lower_of_equally_near_centres(self):
+        assert fair_assignment(column(0, 2, -2), np.zeros(3, int), column(1, -1), tau=0).tolist() == [0, 0, 1]
+
+    def test_a_colour_with_a_quota_leaves_the_turn_where_it_was(self):
+        X, colours = column(0, 0, 0, 1, 2, 1), np.array([0, 0, 0, 1, 1, 1])
+        # colour 0 ends with centre 0; colour 1 gives one turn each, centre 1 first, and its rest goes to centre 0
+        labels = fair_assignment(X, colours, column(1, 1), tau=[Fraction(1, 2), Fraction(1, 3)])
+        assert labels.tolist() == [0, 1, 0, 1, 0, 0]
+
+    def test_a_colour_smaller_than_k(self):
+        X, colours = column(0, 1, 2, 0, 1, 2, 3), np.array([0, 0, 1, 1, 1, 1, 1])
+        # colour 0 reaches centres 0 and 1 only; colour 1 begins with centre 2
+        assert fair_assignment(X, colours, column(0, 0, 0)).tolist() == [0, 1, 1, 2, 0, 2, 0]
+
+    def test_more_centres_than_points(self):
+        assert fair_assignment(column(3, 4), np.zeros(2, int), column(4, 4, 4)).tolist() == [1, 0]
+
+
+class TestTau:
+    def test_a_float_is_read_as_the_fraction_it_stands_for(self):
+        assert floor((1 / 49) * 49) == 0  # what floats make of it
+        labels = fair_assignment(np.zeros((49, 1)), np.zeros(49, int), column(*[0.0] * 40), tau=1 / 49)
+        assert np.bincount(labels, minlength=40).min() == 1
+
+    @pytest.mark.parametrize("n_clusters", range(1, 60))
+    def test_one_over_k_deals_everything_out(self, n_clusters):
+        X = np.arange(2 * n_clusters + 1.0)[:, None]
+        colours, centres = np.zeros(len(X), int), X[:n_clusters]
+        expected = fair_assignment(X, colours, centres)
+        assert (fair_assignment(X, colours, centres, tau=1 / n_clusters) == expected).all()
+        assert (fair_assignment(X, colours, centres, tau=Fraction(1, n_clusters)) == expected).all()
+
+    def test_fractions_survive_the_rounding_of_floats(self):
+        rng = np.random.default_rng(0)
+        for _ in range(500):
+            denominator = int(rng.integers(2, 2**24))
+            fraction = Fraction(int(rng.integers(1, denominator)), denominator)
+            assert frac_module._as_fraction(float(fraction)) == fraction
+        assert frac_module._as_fraction(0.1 + 0.2) == Fraction(3, 10)
+        assert frac_module._as_fraction(0.9 * (1 / 30)) == Fraction(3, 100)
+        assert frac_module._as_fraction(np.float32(0.25)) == Fraction(1, 4)
+        assert frac_module._as_fraction(0.0) == 0
+
+    @pytest.mark.parametrize("tau", [-0.1, 0.34, [0.1, 0.34], [0.1], [0.1, 0.1, 0.1], float("nan"), float("inf"), -1])
+    def test_unusable_values_are_refused(self, tau):
+        with pytest.raises(ClusterletsError, match="tau"):
+            fair_assignment(np.zeros((6, 1)), np.array([0, 1] * 3), np.zeros((3, 1)), tau)
+        with pytest.raises(ClusterletsError, match="tau"):
+            frac(np.zeros((6, 1)), np.array([0, 1] * 3), 3, np.random.default_rng(0), tau)
+
+
+def random_input(rng):
+    n, n_clusters = int(rng.integers(1, 45)), int(rng.integers(1, 9))
+    n_colours, n_features = int(rng.integers(1, 5)), int(rng.integers(1, 4))
+    shape = (n, n_features)
+    kind = rng.integers(4)
+    if kind == 0:
+        X = rng.normal(size=shape)
+    elif kind == 1:
+        X = rng.integers(0, 4, size=shape).astype(float)
+    elif kind == 2:
+        X = rng.normal(size=shape)[rng.integers(0, n, size=n)]
+    else:
+        X = np.zeros(shape)
+    centres = rng.normal(size=(n_clusters, n_features))
+    if rng.random() < 0.5:
+        centres = X[rng.integers(0, n, size=n_clusters)]
+    return X, rng.integers(0, n_colours, size=n), centres
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_equals_the_simulation(seed):
+    rng = np.random.default_rng(seed)
+    X, colours, centres = random_input(rng)
+    n_clusters, n_colours = len(centres), colours.max() + 1
+    even = Fraction(1, n_clusters)
+    per_colour = [even * Fraction(int(rng.integers(0, 8)), 7) for _ in range(n_colours)]
+    same = even * Fraction(int(rng.integers(0, 8)), 7)
+    sizes = np.bincount(colours)
+    for tau, taus in ((None, [even] * n_colours), (same, [same] * n_colours), (per_colour, per_colour)):
+        labels = fair_assignment(X, colours, centres, tau)
+        assert (labels == simulate(X, colours, centres, taus)).all()
+        counts = colour_counts(labels, colours, n_clusters)
+        assert (counts >= [floor(tau * size) for tau, size in zip(taus, sizes)]).all()
+    counts = colour_counts(fair_assignment(X, colours, centres), colours, n_clusters)
+    assert (np.ptp(counts, axis=0) <= 1).all() and np.ptp(counts.sum(axis=1)) <= 1
+    as_floats = fair_assignment(X, colours, centres, [float(tau) for tau in per_colour])
+    assert (as_floats == fair_assignment(X, colours, centres, per_colour)).all()
+
+
+@pytest.mark.parametrize("values", [3, 40, None])
+def test_equals_the_simulation_where_centres_look_ahead_repeatedly(values):
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(1100, 2)) if values is None else rng.integers(0, values, size=(1100, 2)).astype(float)
+    colours = (rng.random(1100) < 0.3).astype(int)
+    centres = np.vstack([X[:4], X[:4] + 0.5, X[:1], [[50.0, 50.0]]])
+    even = [Fraction(1, 10)] * 2
+    assert (fair_assignment(X, colours, centres) == simulate(X, colours, centres, even)).all()
+
+
+def test_memory_layout_and_type_of_the_input_do_not_matter():
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 9, size=(60, 3))
+    colours = rng.integers(0, 2, size=60)
+    expected = fair_assignment(X.astype(float), colours, X[:5].astype(float))
+    frozen = X.astype(float)
+    frozen.flags.writeable = False
+    for variant in (X, X.tolist(), np.asfortranarray(X), frozen, frozen[::-1][::-1]):
+        centres = np.asarray(variant)[:5]
+        assert (fair_assignment(variant, colours.astype(np.int8), centres) == expected).all()
+
+
+class TestFrac:
+    def data(self, seed=0, n=90):
+        rng = np.random.default_rng(seed)
+        return rng.normal(size=(n, 2)) + 4 * rng.integers(0, 3, size=(n, 1)), (rng.random(n) < 0.3).astype(int)
+
+    def iterates(self, X, colours, centres, rounds):
+        """(labels, cost) of each round, by the simulation."""
+        found = []
+        for _ in range(rounds):
+            labels = simulate(X, colours, centres, [Fraction(1, len(centres))] * (colours.max() + 1))
+            centres = np.array([X[labels == index].mean(axis=0) for index in range(len(centres))])
+            found.append((labels, ((X - centres[labels]) ** 2).sum(), centres))
+        return found
+
+    @pytest.mark.parametrize("seed", range(4))
+    def test_keeps_the_best_round(self, seed):
+        X, colours = self.data(seed)
+        first = X[np.random.default_rng(seed).permutation(len(X))[:4]]
+        result = frac(X, colours, 4, np.random.default_rng(seed), max_iter=12, tol=-1)
+        labels, cost, centres = min(self.iterates(X, colours, first, 12), key=lambda iterate: iterate[1])
+        assert result.n_iter == 12
+        assert (result.labels_fair == labels).all()
+        assert result.cost == pytest.approx(cost)
+        assert result.centres == pytest.approx(centres)
+        nearest = [min(range(4), key=lambda index: squared_distance(x, result.centres[index])) for x in X]
+        assert (result.labels_nearest == np.unique(nearest, return_inverse=True)[1]).all()
+
+    def test_some_run_is_not_monotone(self):
+        X, colours = self.data(1)
+        costs = [cost for _, cost, _ in self.iterates(X, colours, X[:4], 30)]
+        assert min(costs) < costs[-1], "this data should show why the best round is kept"
+
+    def test_ends_when_the_cost_settles(self):
+        X, colours = self.data()
+        first = X[np.random.default_rng(5).permutation(len(X))[:4]]
+        costs = [cost for _, cost, _ in self.iterates(X, colours, first, 40)]
+        settled = [abs(a - b) <= 0.01 * b for a, b in zip(costs, costs[1:])].index(True) + 2
+        assert frac(X, colours, 4, np.random.default_rng(5), tol=0.01).n_iter == settled
+
+    @pytest.mark.parametrize("max_iter", [1, 2, 5])
+    def test_honours_max_iter(self, max_iter):
+        X, colours = self.data()
+        assert frac(X, colours, 4, np.random.default_rng(0), max_iter=max_iter, tol=-1).n_iter == max_iter
+
+    @pytest.mark.parametrize("init", ["random", "k-means++"])
+    def test_one_seed_one_result(self, init):
+        X, colours = self.data()
+        runs = [frac(X, colours, 5, np.random.default_rng(seed), init=init) for seed in (1, 1, 2)]
+        assert runs[0].centres.tobytes() == runs[1].centres.tobytes()
+        assert runs[0].labels_fair.tobytes() == runs[1].labels_fair.tobytes()
+        assert runs[0].centres.tobytes() != runs[2].centres.tobytes()
+
+    def test_first_centres_are_rows_distinct_in_value_while_there_are_such(self):
+        X = np.repeat([[0.0], [1.0], [-0.0], [2.0]], [40, 1, 40, 1], axis=0)
+        for seed in range(20):
+            first = frac_module._first_centres(X, 3, np.random.default_rng(seed), "random")
+            assert sorted(first.ravel().tolist()) == [0, 1, 2]
+            more = frac_module._first_centres(X, 5, np.random.default_rng(seed), "random")
+            assert sorted(more.ravel().tolist()) == [0, 0, 0, 1, 2]
+
+    @pytest.mark.parametrize("cluster", [frac, frac_oe, lambda *args: frac(*args, init="k-means++")])
+    def test_fewer_distinct_rows_than_clusters(self, cluster):
+        X, colours = np.repeat([[0.0], [9.0]], 10, axis=0), np.tile([0, 1], 10)
+        result = cluster(X, colours, 4, np.random.default_rng(0))
+        counts = colour_counts(result.labels_fair, colours, 4)
+        assert np.ptp(counts, axis=0).max() <= 1 and result.centres.shape == (4, 1)
+        assert result.labels_nearest.max() < 4
+
+    def test_empty_clusters_keep_their_centre_and_their_number_goes(self):
+        X, colours = np.zeros((6, 1)), np.zeros(6, int)
+        result = frac(X, colours, 3, np.random.default_rng(0), tau=0)
+        assert result.labels_fair.tolist() == result.labels_nearest.tolist() == [0] * 6
+        assert result.centres.tolist() == [[0.0]] * 3 and result.cost == 0
+
+    def test_an_empty_cluster_among_others_keeps_its_centre(self):
+        X, colours = column(0, 9), np.zeros(2, int)
+        labels, centres, cost = frac_module._round(X, colours, column(1, 1, 8), turns=[0])
+        assert labels.tolist() == [0, 2] and centres.ravel().tolist() == [0, 1, 9] and cost == 0
+
+    def test_as_many_clusters_as_instances(self):
+        X, colours = self.data(n=12)
+        result = frac(X, colours, 12, np.random.default_rng(0))
+        assert sorted(result.labels_fair) == list(range(12)) and result.cost == pytest.approx(0)
+
+    def test_one_cluster(self):
+        X, colours = self.data()
+        for result in (frac(X, colours, 1, np.random.default_rng(0)), frac_oe(X, colours, 1, np.random.default_rng(0))):
+            assert not result.labels_fair.any() and not result.labels_nearest.any()
+
+    def test_only_at_the_end(self):
+        X, colours = self.data()
+        result = frac_oe(X, colours, 3, np.random.default_rng(0))
+        labels = frac_module.kmeans_labels(X, 3, np.random.default_rng(0))
+        means = np.array([X[labels == index].mean(axis=0) for index in range(3)])
+        assert (result.labels_fair == fair_assignment(X, colours, means)).all()
+        fair_means = np.array([X[result.labels_fair == index].mean(axis=0) for index in range(3)])
+        assert result.centres == pytest.approx(fair_means)
+        assert result.cost == pytest.approx(((X - fair_means[result.labels_fair]) ** 2).sum())
+        assert result.n_iter == 1
+
+    def test_quotas_hold_in_the_result(self):
+        X, colours = self.data()
+        result = frac(X, colours, 4, np.random.default_rng(0), tau=[0.2, 0.1])
+        floors = [floor(Fraction(1, 5) * (colours == 0).sum()), floor(Fraction(1, 10) * (colours == 1).sum())]
+        assert (colour_counts(result.labels_fair, colours, 4) >= floors).all()
+
+    @pytest.mark.parametrize("cluster", [frac, frac_oe])
+    @pytest.mark.parametrize("n_clusters", [0, 7])
+    def test_impossible_numbers_of_clusters_are_refused(self, cluster, n_clusters):
+        with pytest.raises(ClusterletsError, match=f"{n_clusters} clusters of 6 instances"):
+            cluster(np.zeros((6, 1)), np.zeros(6, int), n_clusters, np.random.default_rng(0))
+
+    def test_other_mistakes_are_named(self):
+        X, colours, rng = np.zeros((6, 2)), np.zeros(6, int), np.random.default_rng(0)
+        for mistake, message in (
+            (lambda: frac(X, colours, 2, rng, init="best"), "init = 'best'"),
+            (lambda: frac(X, colours, 2, rng, max_iter=0), "max_iter = 0"),
+            (lambda: frac(X + np.nan, colours, 2, rng), "finite"),
+            (lambda: frac(X, colours[:3], 2, rng), r"\(6, 2\) and \(3,\)"),
+            (lambda: frac(X, colours - 1, 2, rng), "codes"),
+            (lambda: frac(X, colours + 0.5, 2, rng), "codes"),
+            (lambda: fair_assignment(X, colours, np.zeros((2, 3))), r"\(2, 3\)"),
+        ):
+            with pytest.raises(ClusterletsError, match=message):
+                mistake()
+
+
+def test_works_where_nothing_can_be_cached(monkeypatch):
+    def refusing(function=None, cache=False):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return function
+
+    monkeypatch.setattr(frac_module, "njit", refusing)
+    assert frac_module._compiled(abs) is abs
+
+
+FINGERPRINT = """
+import hashlib, numpy as np
+from clusterlets.frac import frac, frac_oe
+rng = np.random.default_rng(0)
+X, colours = rng.normal(size=(3000, 5)), rng.integers(0, 2, size=3000)
+runs = [frac(X, colours, 8, np.random.default_rng(0), max_iter=5, init=init) for init in ("random", "k-means++")]
+runs.append(frac_oe(X, colours, 8, np.random.default_rng(0)))
+parts = [part.tobytes() for run in runs for part in (run.labels_fair, run.labels_nearest, run.centres)]
+print(hashlib.sha256(b"".join(parts)).hexdigest())
+"""
+
+
+def test_two_processes_compile_at_once_and_the_number_of_threads_changes_no_byte(tmp_path):
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", FINGERPRINT],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "OMP_NUM_THREADS": n, "OPENBLAS_NUM_THREADS": n},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for n in ("1", "2")
+    ]
+    outputs = [process.communicate(timeout=120)[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert outputs[0] == outputs[1] and len(outputs[0].strip()) == hashlib.sha256().digest_size * 2
