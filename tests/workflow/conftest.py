@@ -43,7 +43,7 @@ class Workflow:
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         done = subprocess.run(
-            [*command, "--configfile", str(settings), *arguments],
+            [*command, *arguments, "--configfile", str(settings)],  # which would take the targets for further files
             cwd=self.folder,
             env={**os.environ, "PATH": path, **(environment or {})},
             stdin=subprocess.DEVNULL,
