@@ -18,8 +18,8 @@ for _pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 from clusterlets.errors import ClusterletsError  # noqa: E402
 
 _STEPS = {
-    "fetch-dataset": "data:fetch_dataset",
-    "prepare-dataset": "data:prepare_dataset",
+    "fetch-dataset": "fetching:fetch_dataset",
+    "prepare-dataset": "preparing:prepare_dataset",
     "measure-geometry": "geometry:measure_geometry",
     "extract-clusterlets": "extraction:extract_clusterlets",
     "sum-distances": "geometry:sum_distances",

@@ -7,6 +7,7 @@ content does not match is removed, so that the next run of the workflow builds i
 
 import hashlib
 import io
+import json
 import os
 import tempfile
 import zipfile
@@ -38,6 +39,11 @@ def write_bytes(path: str | os.PathLike, content: bytes) -> None:
 def write_text(path: str | os.PathLike, text: str) -> None:
     """:func:`write_bytes` for text, as UTF-8 with the line ends it already has."""
     write_bytes(path, text.encode("utf-8"))
+
+
+def write_json(path: str | os.PathLike, content: Mapping) -> None:
+    """:func:`write_text` for an object as indented JSON."""
+    write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
 
 def save_arrays(path: str | os.PathLike, arrays: Mapping[str, np.ndarray]) -> None:

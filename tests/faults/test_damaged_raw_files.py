@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from clusterlets import datasets, storage
-from clusterlets.benchmark.steps.data import fetch_dataset, prepare_dataset
+from clusterlets.benchmark.steps.fetching import fetch_dataset
+from clusterlets.benchmark.steps.preparing import prepare_dataset
 from clusterlets.datasets.table import standardise
 from clusterlets.errors import ClusterletsError
 

@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from clusterlets import datasets
-from clusterlets.benchmark.steps.data import fetch_dataset, prepare_dataset
+from clusterlets.benchmark.steps.fetching import fetch_dataset
+from clusterlets.benchmark.steps.preparing import prepare_dataset
 from clusterlets.datasets.fetch import fetch
 from clusterlets.datasets.table import BadData, Table, check, fingerprint, standardise, unexpected
 from clusterlets.errors import ClusterletsError

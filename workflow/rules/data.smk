@@ -1,18 +1,22 @@
 # fetch_dataset -> prepare_dataset -> measure_geometry: once a dataset.
 
 
-def dataset_fingerprint(wildcards):
-    """Of the dataset's own module, which is imported by name, and of all that sources.yaml says of it."""
-    known = describe(wildcards.dataset)
-    code = step_fingerprint("benchmark.steps.data", f"datasets.{known['module']}", libraries=["numpy", "pandas"])
-    return f"{code} {json.dumps(known, sort_keys=True)}"
+def dataset_fingerprint(step):
+    """Of a step, the dataset's own module, which is imported by name, and all that sources.yaml says of the dataset."""
+
+    def of_wildcards(wildcards):
+        known = describe(wildcards.dataset)
+        code = step_fingerprint(f"benchmark.steps.{step}", f"datasets.{known['module']}", libraries=["numpy", "pandas"])
+        return f"{code} {json.dumps(known, sort_keys=True)}"
+
+    return of_wildcards
 
 
 rule fetch_dataset:
     output:
         "data/raw/{dataset}/receipt.json",
     params:
-        code=dataset_fingerprint,
+        code=dataset_fingerprint("fetching"),
     log:
         f"{OUT}/logs/fetch_dataset/{{dataset}}.log",
     message:
@@ -28,7 +32,7 @@ rule prepare_dataset:
         arrays="data/prepared/{dataset}.npz",
         summary="data/prepared/{dataset}.json",
     params:
-        code=dataset_fingerprint,
+        code=dataset_fingerprint("preparing"),
         scaling=config["scaling"],
     log:
         f"{OUT}/logs/prepare_dataset/{{dataset}}.log",

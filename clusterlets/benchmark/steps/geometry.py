@@ -1,13 +1,11 @@
 """Steps that measure distances: once a dataset, and once a set of groups."""
 
-import json
-
 import numpy as np
 
 from clusterlets import geometry
 from clusterlets.benchmark.intermediates import Block, Prepared
 from clusterlets.metrics import cohesion
-from clusterlets.storage import write_text
+from clusterlets.storage import write_json
 
 
 def measure_geometry(data: str, output: str) -> None:
@@ -27,7 +25,7 @@ def measure_geometry(data: str, output: str) -> None:
         "cohesion": cohesion(np.ones((1, 1), dtype=bool), np.array([n]), np.diag(whole), diameter),
         "colours": {name: int(count) for name, count in zip(prepared.colour_names, counts, strict=True)},
     }
-    write_text(output, json.dumps(summary, indent=2) + "\n")
+    write_json(output, summary)
 
 
 def sum_distances(data: str, labels: str, output: str, within: bool = False) -> None:

@@ -1,30 +1,16 @@
-"""Workflow steps on datasets: raw files with a receipt, then the checked table as arrays and a description."""
+"""The step that makes the checked table of a dataset from its raw files, as arrays and a description."""
 
 import hashlib
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 
 from clusterlets import datasets, storage
-from clusterlets.datasets.fetch import fetch
 from clusterlets.datasets.table import Table, fingerprint, standardise, unexpected
 from clusterlets.errors import ClusterletsError
 
 _SCALINGS = ("none", "standard")
-
-
-def fetch_dataset(dataset: str, raw_dir: str, receipt_path: str, mirror: str = "") -> None:
-    """Bring the raw files of a dataset to its folder and write the receipt (JSON, without times or paths).
-
-    dataset: name of the dataset
-    raw_dir: folder of the raw files of all datasets, <raw_dir>/<dataset>/<file>
-    receipt_path: file to write: the raw files with their SHA-256, and the source that served them
-    mirror: folder or address laid out <mirror>/<dataset>/<file>; by default the variable CLUSTERLETS_MIRROR
-    """
-    receipt = fetch(dataset, raw_dir, mirror or os.environ.get("CLUSTERLETS_MIRROR"))
-    _write_json(receipt_path, receipt)
 
 
 def prepare_dataset(
@@ -55,7 +41,7 @@ def prepare_dataset(
         "colour_names": np.array(table.colour_names),
     })
     try:
-        _write_json(json_path, description)
+        storage.write_json(json_path, description)
     except BaseException:
         Path(npz_path).unlink()
         raise
@@ -119,7 +105,3 @@ def _description(table: Table, receipt: dict, scaling: str) -> dict:
         "citation": known["citation"],
         "warnings": warnings,
     }
-
-
-def _write_json(path, content: dict) -> None:
-    storage.write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")

@@ -1,0 +1,18 @@
+"""The step that brings the raw files of a dataset, with a receipt."""
+
+import os
+
+from clusterlets.datasets.fetch import fetch
+from clusterlets.storage import write_json
+
+
+def fetch_dataset(dataset: str, raw_dir: str, receipt_path: str, mirror: str = "") -> None:
+    """Bring the raw files of a dataset to its folder and write the receipt (JSON, without times or paths).
+
+    dataset: name of the dataset
+    raw_dir: folder of the raw files of all datasets, <raw_dir>/<dataset>/<file>
+    receipt_path: file to write: the raw files with their SHA-256, and the source that served them
+    mirror: folder or address laid out <mirror>/<dataset>/<file>; by default the variable CLUSTERLETS_MIRROR
+    """
+    receipt = fetch(dataset, raw_dir, mirror or os.environ.get("CLUSTERLETS_MIRROR"))
+    write_json(receipt_path, receipt)
