@@ -1,4 +1,4 @@
-"""The command line. Each step of the workflow is one command; a command imports only what it needs.
+"""The command line: commands for people, and each step of the workflow. A command imports only what it needs.
 
 The options of a step are the parameters of its function, and their help is read from its docstring.
 """
@@ -17,6 +17,10 @@ for _pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 from clusterlets.errors import ClusterletsError  # noqa: E402
 
+# Modules with a function ``main(arguments) -> status``, and what they are for.
+_COMMANDS: dict[str, tuple[str, str]] = {}
+
+# Functions of clusterlets.benchmark.steps; the workflow's rules call them.
 _STEPS = {
     "fetch-dataset": "fetching:fetch_dataset",
     "prepare-dataset": "preparing:prepare_dataset",
@@ -42,20 +46,29 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; errors for people are printed without a traceback, and give status 1."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if not arguments or arguments[0] in ("-h", "--help"):
-        print(f"usage: clusterlets STEP [options]\n\n{__doc__}\nsteps:\n  " + "\n  ".join(_STEPS))
+        print(_usage())
         return 0
-    if arguments[0] not in _STEPS:
-        print(f"clusterlets: there is no step {arguments[0]!r}. The steps: {', '.join(_STEPS)}", file=sys.stderr)
+    name, *options = arguments
+    if name not in _COMMANDS and name not in _STEPS:
+        known = ", ".join([*_COMMANDS, *_STEPS])
+        print(f"clusterlets: there is no command {name!r}. The commands: {known}", file=sys.stderr)
         return 2
-    module, function = _STEPS[arguments[0]].split(":")
-    step = getattr(importlib.import_module(f"clusterlets.benchmark.steps.{module}"), function)
-    options = _parser(arguments[0], step).parse_args(arguments[1:])
     try:
-        step(**vars(options))
+        if name in _COMMANDS:
+            return importlib.import_module(_COMMANDS[name][0]).main(options)
+        module, function = _STEPS[name].split(":")
+        step = getattr(importlib.import_module(f"clusterlets.benchmark.steps.{module}"), function)
+        step(**vars(_parser(name, step).parse_args(options)))
     except ClusterletsError as error:
-        print(f"clusterlets {arguments[0]}: {error}", file=sys.stderr)
+        print(f"clusterlets {name}: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _usage() -> str:
+    commands = [f"  {name:<12}{purpose}" for name, (_, purpose) in _COMMANDS.items()]
+    steps = [f"  {name}" for name in _STEPS]
+    return "\n".join(["usage: clusterlets COMMAND [options]", "", *commands, "", "steps of the workflow:", *steps])
 
 
 def _parser(name: str, step: Callable) -> argparse.ArgumentParser:
