@@ -1,18 +1,21 @@
 """The benchmark's datasets: where they come from, how their bytes become a table, and how both are checked.
 
 ``sources.yaml`` says what is known of each dataset, :mod:`~clusterlets.datasets.fetch` brings the raw files,
-one module a dataset prepares them, and :mod:`~clusterlets.datasets.table` checks the result.
+one module a dataset prepares them, and :mod:`~clusterlets.datasets.table` checks the result;
+:mod:`~clusterlets.datasets.own` reads a person's own table.
 """
 
+import difflib
 import importlib
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
 from clusterlets.datasets.catalogue import describe, names
-from clusterlets.datasets.table import BadData, Table, check, unexpected
+from clusterlets.datasets.table import CLASS, BadData, Table, check, recolour, unexpected
 from clusterlets.errors import ClusterletsError
 
-__all__ = ["Table", "describe", "names", "prepare"]
+__all__ = ["CLASS", "Table", "check_colour", "describe", "names", "prepare", "recoloured", "sensitive_attributes"]
 
 
 def prepare(name: str, raw_dir: str | PathLike) -> Table:
@@ -45,7 +48,7 @@ def prepare(name: str, raw_dir: str | PathLike) -> Table:
             "fetch it (`make reproduce`)."
         )
     try:
-        table = importlib.import_module(f"clusterlets.datasets.{dataset['module']}").prepare(paths)
+        table = _module(name).prepare(paths)
         check(table)
     except BadData as problem:
         raise ClusterletsError(f"{name}: {problem}\n{_remedy(dataset, folder)}") from None
@@ -55,6 +58,42 @@ def prepare(name: str, raw_dir: str | PathLike) -> Table:
             f"{name}: the prepared table is not the expected one: {'; '.join(surprises)}.\n{_remedy(dataset, folder)}"
         )
     return table
+
+
+def sensitive_attributes(name: str) -> Mapping[str, Sequence[str]]:
+    """The attributes that a dataset declares, each with the features that tell it and leave the table with it."""
+    return getattr(_module(name), "SENSITIVE", {})
+
+
+def check_colour(name: str, attributes: Sequence[str]) -> None:
+    """Raise ClusterletsError unless a dataset has every one of the attributes; ``class`` is one that all have."""
+    known = [CLASS, *sensitive_attributes(name)]
+    for attribute in attributes:
+        if attribute not in known:
+            near = difflib.get_close_matches(attribute, known, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise ClusterletsError(f"{name} has no colour {attribute!r}{hint}; it has: {', '.join(known)}.")
+
+
+def recoloured(name: str, table: Table, attributes: Sequence[str]) -> Table:
+    """The prepared table of a dataset with sensitive attributes, or their combination, as colour.
+
+    The class is then no feature, nor are the attributes and what tells them; rows that lack one are left out.
+
+    Raises
+    ------
+    ClusterletsError
+        If the dataset does not declare an attribute, or all rows have the same colour.
+    """
+    check_colour(name, attributes)
+    try:
+        return recolour(table, attributes, sensitive_attributes(name))
+    except BadData as problem:
+        raise ClusterletsError(f"{name}: {problem} Choose another colour for {name} in the configuration.") from None
+
+
+def _module(name: str):
+    return importlib.import_module(f"clusterlets.datasets.{describe(name)['module']}")
 
 
 def _remedy(dataset: dict, folder: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from clusterlets.datasets.reading import codes, numbers, read_table
+from clusterlets.datasets.reading import age_groups, codes, numbers, read_table, texts
 from clusterlets.datasets.table import Table
 
 _HEADER = (
@@ -20,7 +20,8 @@ _EDUCATION = (
     "Some-college", "Bachelors", "Masters", "Doctorate", "Prof-school",
 )
 _INCOME = ("<=50K", ">50K")
-_WANTED = ("age", "capital_gain", "capital_loss", "education", "fnlwgt", "hours_per_week", "sex", "income")
+SENSITIVE = {"sex": ("is_male",), "race": (), "age_group": ("age",)}
+_WANTED = ("age", "capital_gain", "capital_loss", "education", "fnlwgt", "hours_per_week", "sex", "race", "income")
 
 
 def prepare(paths: dict[str, Path]) -> Table:
@@ -29,5 +30,7 @@ def prepare(paths: dict[str, Path]) -> Table:
     frame = pd.concat([read_table(path, _WANTED, _HEADER, comment="|") for path in files])
     frame["income"] = frame["income"].str.removesuffix(".")
     frame["education"] = codes(frame, "education", _EDUCATION)
+    frame["age_group"] = age_groups(frame, "age")
     frame["is_male"] = codes(frame, "sex", ("Female", "Male"))
-    return Table(numbers(frame, _FEATURES), codes(frame, "income", _INCOME), _FEATURES, _INCOME)
+    colour = codes(frame, "income", _INCOME)
+    return Table(numbers(frame, _FEATURES), colour, _FEATURES, _INCOME, texts(frame, SENSITIVE))

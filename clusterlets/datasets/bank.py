@@ -2,18 +2,20 @@
 
 from pathlib import Path
 
-from clusterlets.datasets.reading import codes, numbers, read_table
+from clusterlets.datasets.reading import age_groups, codes, numbers, read_table, texts
 from clusterlets.datasets.table import Table
 
 _FEATURES = ("age", "education", "default", "balance", "housing", "loan", "campaign", "pdays", "previous")
 _EDUCATION = ("unknown", "primary", "secondary", "tertiary")
 _NO_YES = ("no", "yes")
+SENSITIVE = {"marital": (), "age_group": ("age",)}
 
 
 def prepare(paths: dict[str, Path]) -> Table:
     """Nine features; education is ordinal with unknown lowest, default, housing and loan are booleans."""
-    frame = read_table(paths["bank-full.csv"], (*_FEATURES, "y"), separator=";")
+    frame = read_table(paths["bank-full.csv"], (*_FEATURES, "marital", "y"), separator=";")
+    frame["age_group"] = age_groups(frame, "age")
     frame["education"] = codes(frame, "education", _EDUCATION)
     for column in ("default", "housing", "loan"):
         frame[column] = codes(frame, column, _NO_YES)
-    return Table(numbers(frame, _FEATURES), codes(frame, "y", _NO_YES), _FEATURES, _NO_YES)
+    return Table(numbers(frame, _FEATURES), codes(frame, "y", _NO_YES), _FEATURES, _NO_YES, texts(frame, SENSITIVE))

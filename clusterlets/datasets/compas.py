@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clusterlets.datasets.reading import codes, numbers, read_table
+from clusterlets.datasets.reading import codes, numbers, read_table, texts
 from clusterlets.datasets.table import BadData, Table
 
 _FEATURES = (
@@ -17,17 +17,20 @@ _FEATURES = (
 )
 _DERIVED = {"is_male": "sex", "days_in_custody": "in_custody"}
 _CLASS = ("0", "1")
+SENSITIVE = {"sex": ("is_male",), "race": (), "age_cat": ("age",)}
 
 
 def prepare(paths: dict[str, Path]) -> Table:
     """Twelve features; days_in_custody are whole days, and rows without both of its dates are dropped."""
-    wanted = [_DERIVED.get(feature, feature) for feature in _FEATURES] + ["out_custody", "two_year_recid"]
+    wanted = [_DERIVED.get(feature, feature) for feature in _FEATURES]
+    wanted += ["out_custody", "race", "age_cat", "two_year_recid"]
     frame = read_table(paths["compas-scores-two-years-violent.csv"], wanted)
     frame = frame[(frame["in_custody"] != "") & (frame["out_custody"] != "")].copy()
     frame["days_b_screening_arrest"] = frame["days_b_screening_arrest"].replace("", "-1")
     frame["days_in_custody"] = (_days(frame, "out_custody") - _days(frame, "in_custody")).astype(np.int64)
     frame["is_male"] = codes(frame, "sex", ("Female", "Male"))
-    return Table(numbers(frame, _FEATURES), codes(frame, "two_year_recid", _CLASS), _FEATURES, _CLASS)
+    colour = codes(frame, "two_year_recid", _CLASS)
+    return Table(numbers(frame, _FEATURES), colour, _FEATURES, _CLASS, texts(frame, SENSITIVE))
 
 
 def _days(frame: pd.DataFrame, column: str) -> np.ndarray:

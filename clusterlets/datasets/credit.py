@@ -5,15 +5,17 @@ The paper calls it "credit"; that it is this one was found by comparing its repo
 
 from pathlib import Path
 
-from clusterlets.datasets.reading import codes, numbers, read_table
+from clusterlets.datasets.reading import codes, numbers, read_table, texts
 from clusterlets.datasets.table import Table
 
 _HEADER = tuple(f"A{i}" for i in range(1, 15)) + ("class",)
 _FEATURES = ("A1", "A2", "A3", "A7", "A8", "A9", "A10", "A11", "A13", "A14")
 _CLASS = ("0", "1")
+SENSITIVE = {"A1": ("A1",)}
 
 
 def prepare(paths: dict[str, Path]) -> Table:
     """The real-valued and the binary columns; A4, A5, A6, A12 are codes of categories and are left out."""
     frame = read_table(paths["australian.dat"], (*_FEATURES, "class"), _HEADER, separator=" ")
-    return Table(numbers(frame, _FEATURES), codes(frame, "class", _CLASS), _FEATURES, _CLASS)
+    colour = codes(frame, "class", _CLASS)
+    return Table(numbers(frame, _FEATURES), colour, _FEATURES, _CLASS, texts(frame, SENSITIVE))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from clusterlets.datasets.reading import codes, numbers, read_table
+from clusterlets.datasets.reading import age_groups, codes, numbers, read_table, texts
 from clusterlets.datasets.table import Table
 
 _FEATURES = (
@@ -10,9 +10,14 @@ _FEATURES = (
     "serum_creatinine", "serum_sodium", "sex", "smoking", "time",
 )
 _CLASS = ("0", "1")
+_SEX = {"0": "woman", "1": "man"}
+SENSITIVE = {"sex": ("sex",), "age_group": ("age",)}
 
 
 def prepare(paths: dict[str, Path]) -> Table:
     """All columns but the class."""
     frame = read_table(paths["heart_failure_clinical_records_dataset.csv"], (*_FEATURES, "DEATH_EVENT"))
-    return Table(numbers(frame, _FEATURES), codes(frame, "DEATH_EVENT", _CLASS), _FEATURES, _CLASS)
+    X, colour = numbers(frame, _FEATURES), codes(frame, "DEATH_EVENT", _CLASS)
+    frame["age_group"] = age_groups(frame, "age")
+    frame["sex"] = frame["sex"].replace(_SEX)
+    return Table(X, colour, _FEATURES, _CLASS, texts(frame, SENSITIVE))

@@ -5,7 +5,7 @@ Written from the file's description: no copy could be had, so what does not fit 
 
 from pathlib import Path
 
-from clusterlets.datasets.reading import codes, numbers, read_table
+from clusterlets.datasets.reading import codes, numbers, read_table, texts
 from clusterlets.datasets.table import BadData, Table
 
 _MISSING = ("", "$", "##", "&", "@", "#", "x", "#VALUE!")
@@ -23,6 +23,7 @@ _MUST_BE_KNOWN = (
 _EDUCATION = ("Junior secondary", "Secondary", "Graduation dropout", "Graduation", "Post Grad")
 _TWO_VALUED = (("No", "Yes"), ("Female", "Male"))
 _CLASS = ("0", "1")
+SENSITIVE = {"Client_Gender": ("Client_Gender",), "Client_Marital_Status": ()}
 
 
 def prepare(paths: dict[str, Path]) -> Table:
@@ -34,9 +35,10 @@ def prepare(paths: dict[str, Path]) -> Table:
     features = tuple(column for column in frame if column not in (*_DROPPED, *_TEXT, "Default"))
     needed = list(dict.fromkeys((*features, *_MUST_BE_KNOWN)))
     frame = frame[~frame[needed].isin(_MISSING).any(axis=1)].copy()
+    sensitive = texts(frame, SENSITIVE)
     frame["Client_Education"] = codes(frame, "Client_Education", _EDUCATION)
     for column in features:
         for pair in _TWO_VALUED:
             if frame[column].isin(pair).all():
                 frame[column] = codes(frame, column, pair)
-    return Table(numbers(frame, features), codes(frame, "Default", _CLASS), features, _CLASS)
+    return Table(numbers(frame, features), codes(frame, "Default", _CLASS), features, _CLASS, sensitive)

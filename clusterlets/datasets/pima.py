@@ -5,13 +5,14 @@ Copies with and without a header line are published; the columns are the same, a
 
 from pathlib import Path
 
-from clusterlets.datasets.reading import codes, numbers, read_table
+from clusterlets.datasets.reading import age_groups, codes, numbers, read_table, texts
 from clusterlets.datasets.table import Table
 
 _FEATURES = (
     "Pregnancies", "Glucose", "BloodPressure", "SkinThickness", "Insulin", "BMI", "DiabetesPedigreeFunction", "Age",
 )
 _CLASS = ("0", "1")
+SENSITIVE = {"age_group": ("Age",)}
 
 
 def prepare(paths: dict[str, Path]) -> Table:
@@ -20,4 +21,6 @@ def prepare(paths: dict[str, Path]) -> Table:
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         has_header = file.readline()[:1].isalpha()
     frame = read_table(path, (*_FEATURES, "Outcome"), (*_FEATURES, "Outcome"), skip=int(has_header))
-    return Table(numbers(frame, _FEATURES), codes(frame, "Outcome", _CLASS), _FEATURES, _CLASS)
+    frame["age_group"] = age_groups(frame, "Age")
+    colour = codes(frame, "Outcome", _CLASS)
+    return Table(numbers(frame, _FEATURES), colour, _FEATURES, _CLASS, texts(frame, SENSITIVE))

@@ -111,6 +111,17 @@ def _number_or_nan(cell) -> float:
         return np.nan
 
 
+def texts(frame: pd.DataFrame, columns: Iterable[str]) -> dict[str, np.ndarray]:
+    """Columns as text (n,), by name; an empty cell is a missing value."""
+    return {column: frame[column].to_numpy(dtype=object) for column in columns}
+
+
+def age_groups(frame: pd.DataFrame, column: str) -> np.ndarray:
+    """Ages in years as text (n,): ``24 or less``, ``25 to 59``, ``60 or more``, as studies of fairness group them."""
+    years = numbers(frame, [column])[:, 0]
+    return np.select([years < 25, years < 60], ["24 or less", "25 to 59"], "60 or more").astype(object)
+
+
 def codes(frame: pd.DataFrame, column: str, values: Sequence[str]) -> np.ndarray:
     """Position (n,) of each cell in ``values``; :class:`BadData` names the first cell that is none of them."""
     found = pd.Index(values).get_indexer(frame[column])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from clusterlets.datasets.reading import codes, numbers, read_table
+from clusterlets.datasets.reading import codes, numbers, read_table, texts
 from clusterlets.datasets.table import Table
 
 _FEATURES = (
@@ -34,6 +34,8 @@ _MUST_BE_KNOWN = (
 )
 _BOOLEANS = ("samerace", "met", "decision", "decision_o")
 _CLASS = ("0", "1")
+# samerace goes with race: it was made from the two races.
+SENSITIVE = {"gender": ("is_male",), "race": ("samerace",)}
 _ATTRIBUTE = re.compile(r"""@attribute\s+(?:'([^']+)'|"([^"]+)"|(\S+))\s""", re.IGNORECASE)
 
 
@@ -43,11 +45,13 @@ def prepare(paths: dict[str, Path]) -> Table:
     frame = frame[~frame[list(_MUST_BE_KNOWN)].isin(("?", "")).any(axis=1)].copy()
     frame["is_male"] = codes(frame, "gender", ("female", "male"))
     frame[list(_BOOLEANS)] = numbers(frame, _BOOLEANS) != 0
-    return Table(numbers(frame, _FEATURES), codes(frame, "match", _CLASS), _FEATURES, _CLASS)
+    frame["race"] = frame["race"].replace("?", "")
+    colour = codes(frame, "match", _CLASS)
+    return Table(numbers(frame, _FEATURES), colour, _FEATURES, _CLASS, texts(frame, SENSITIVE))
 
 
 def _read(path: Path) -> pd.DataFrame:
-    wanted = ("gender", *_FEATURES[1:], "match")
+    wanted = ("gender", *_FEATURES[1:], "race", "match")
     attributes, lines = _arff_head(path)
     if not attributes:
         return read_table(path, wanted)

@@ -1,9 +1,15 @@
 """A prepared dataset, what must be true of it, and the number by which two machines tell that they hold the same."""
 
 import hashlib
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
+
+
+CLASS = "class"  # the colour that every dataset of the benchmark has, beside its sensitive attributes
+_JOIN = " + "  # between the parts of the name of a combination: man + 60 or more
 
 
 class BadData(ValueError):
@@ -22,13 +28,16 @@ class Table:
         Colour codes 0..K-1; of two colours 0 is the negative class.
     feature_names : tuple of d str
     colour_names : tuple of K str
-        Class labels as the raw file spells them.
+        Class labels as the raw file spells them, or values of the sensitive attribute.
+    sensitive : mapping of str to text array (n,)
+        Sensitive attributes that may be the colour in place of the class; an empty text is a missing value.
     """
 
     X: np.ndarray
     colour: np.ndarray
     feature_names: tuple[str, ...]
     colour_names: tuple[str, ...]
+    sensitive: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def colour_counts(self) -> np.ndarray:
@@ -39,6 +48,47 @@ class Table:
     def positives(self) -> int | None:
         """Instances of colour 1 where there are two colours, else None."""
         return int(self.colour_counts[1]) if len(self.colour_names) == 2 else None
+
+
+def recolour(table: Table, attributes: Sequence[str], told: Mapping[str, Sequence[str]]) -> Table:
+    """The table's rows with sensitive attributes, or their combination, as colour.
+
+    ``told`` names the features that tell an attribute, which leave the table with it. ``class`` is an attribute too.
+    """
+    labels = {CLASS: np.array(table.colour_names, dtype=object)[table.colour], **table.sensitive}
+    leaving = {feature for attribute in attributes for feature in told.get(attribute, ())}
+    staying = [at for at, feature in enumerate(table.feature_names) if feature not in leaving]
+    features = tuple(table.feature_names[at] for at in staying)
+    return coloured(table.X[:, staying], features, [labels[attribute] for attribute in attributes])
+
+
+def coloured(X: np.ndarray, feature_names: tuple[str, ...], labels: Sequence[np.ndarray]) -> Table:
+    """A table whose colours are the combinations of labels that occur, in order of their values.
+
+    Rows that lack a label (an empty text) are left out: they belong to no group that a clustering could be fair to.
+    """
+    known = np.all([column != "" for column in labels], axis=0)
+    combined = list(zip(*(column[known] for column in labels), strict=True))
+    present = sorted(set(combined), key=lambda values: [_in_order(value) for value in values])
+    names = tuple(_JOIN.join(values) for values in present)
+    if len(names) < 2:
+        raise BadData(f"every row has the same colour{f', {names[0]!r}' if names else ''}; fairness needs two or more.")
+    if len(names) == len(combined):
+        raise BadData("every row has a colour of its own: the sensitive column looks like an identifier.")
+    if len(set(names)) < len(names):
+        raise BadData(f"two combinations of colours have the same name; values must not hold {_JOIN!r}.")
+    code = {values: at for at, values in enumerate(present)}
+    colour = np.fromiter((code[values] for values in combined), dtype=np.int64, count=len(combined))
+    return Table(X[known], colour, feature_names, names)
+
+
+def _in_order(value: str) -> tuple[bool, float, str]:
+    """Numbers by their size, before texts."""
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    return (True, 0.0, value) if math.isnan(number) else (False, number, value)
 
 
 def check(table: Table) -> None:

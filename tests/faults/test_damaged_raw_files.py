@@ -177,10 +177,8 @@ def test_both_steps_write_the_same_bytes_again(room):
     assert [path.read_bytes() for path in (room.receipt, room.npz, room.json)] == before
 
 
-def test_the_environment_names_the_mirror_where_the_configuration_does_not(room, tmp_path, monkeypatch):
-    mirror = tmp_path / "mirror" / "pima"
-    mirror.mkdir(parents=True)
-    (mirror / "diabetes.csv").write_text(HEADER + "".join(ROWS))
-    monkeypatch.setenv("CLUSTERLETS_MIRROR", str(mirror.parent))
-    room.fetch("pima")
+def test_the_environment_names_the_mirror_where_the_configuration_does_not(room, toy, site, monkeypatch):
+    site.heal("/toy/diabetes.csv")
+    monkeypatch.setenv("CLUSTERLETS_MIRROR", site.address)
+    room.fetch("toy")
     assert json.loads(room.receipt.read_text())["source"] == "mirror"

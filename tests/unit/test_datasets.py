@@ -15,8 +15,11 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+import yaml
 
+from clusterlets import __main__ as command_line
 from clusterlets import datasets
+from clusterlets.benchmark import costs, overview
 from clusterlets.benchmark.steps.fetching import fetch_dataset
 from clusterlets.benchmark.steps.preparing import prepare_dataset
 from clusterlets.datasets.fetch import fetch
@@ -269,3 +272,76 @@ def test_standardised_columns_have_mean_zero_and_variance_one():
     scaled = standardise(X)
     assert np.allclose(scaled[:, :2].mean(axis=0), 0) and np.allclose(scaled[:, :2].var(axis=0), 1)
     assert (scaled[:, 2] == 0).all()
+
+
+# ---- the listing -----------------------------------------------------------------------------------------------------
+
+
+ROW = {"dataset": "x", "source": "mirror", "licence": "CC0", "citation": "c" * 200, "rows": 3, "features": 2,
+       "colours": {"a|b": 1, "c\nd": 2}, "fingerprint_ok": True}  # fmt: skip
+
+
+def test_the_table_fits_a_terminal_and_shortens_only_what_is_wide():
+    name = "heart_failure.sex+age_group"
+    text = overview.to_text([overview.row(name, ROW), overview.row("y", ROW | {"fingerprint_ok": None, "colours": {}})])
+    assert {len(line) for line in text.splitlines()} == {120}
+    assert f"| {name} | mirror | 3    | 2        | 2: a/b 1, c d" in text
+    assert "ccc… |" in text and "| not known " in text
+
+
+def test_the_csv_holds_everything():
+    (row,) = csv.DictReader(overview.to_csv([overview.row("x", ROW)]).splitlines(keepends=True))
+    assert row["citation"] == "c" * 200 and row["colours"] == "2: a|b 1, c\nd 2" and row["fingerprint ok"] == "yes"
+
+
+def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").touch()
+    (tmp_path / "mine.yaml").write_text(
+        "datasets: [iris, pima, {name: pima, colour: age_group}, {name: people, path: people.csv, sensitive: city}]\n"
+        "seeds: {count: 2}\n"
+    )
+    (tmp_path / "data/prepared").mkdir(parents=True)
+    described = ROW | {"dataset": "iris", "source": "bundled", "rows": 150, "features": 4, "colours": {"setosa": 150},
+                       "warnings": ["one row was left out"]}  # fmt: skip
+    (tmp_path / "data/prepared/iris.json").write_text(json.dumps(described))
+    assert command_line.main(["datasets", "--config", "mine.yaml"]) == 0
+    printed = capsys.readouterr().out
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed.splitlines() if line.startswith("|")]
+    cells = {name: values for name, *values in lines}  # of the second table, where a dataset is in both
+    listed, _, estimate = printed.partition("Estimate for the grid of 5 k and 2 seeds")
+    for words in ("| iris ", "1: setosa", "\n- iris: one row was left out\n", "| not fetched yet "):
+        assert words in listed
+    assert cells["people.city"][0].startswith("people.csv, not") and cells["people.city"][1] == ""
+    assert all(len(cells[name]) == 3 for name in ("iris", "pima", "pima.age_group", "all, with the report"))
+    assert "nobody has counted their rows yet: people.city" in estimate
+
+
+@pytest.mark.parametrize("content, complaint", [
+    (None, "mine.yaml cannot be read"), ("a: [", "mine.yaml is no YAML"), ("- a", "holds no configuration"),
+    ("k: [1]", "k.0: 1 is less than"),
+])  # fmt: skip
+def test_the_command_says_what_is_wrong_with_a_configuration(content, complaint, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    if content:
+        (tmp_path / "mine.yaml").write_text(content)
+    assert command_line.main(["datasets", "--config", "mine.yaml"]) == 1
+    assert complaint in capsys.readouterr().err
+
+
+def test_the_estimate_is_near_what_was_measured():
+    config = yaml.safe_load((CHECKOUT / "config.yaml").read_text(encoding="utf-8"))
+    known = [(rows, features, [rows - positives, positives]) for rows, features, positives, _ in REAL.values()]
+    total = costs.of_all([costs.of_dataset(*sizes, config) for sizes in known])
+    assert 1430 / 1.5 < total.seconds < 1430 * 1.5  # CPU of the paper's grid on the ten datasets
+    assert 80e6 / 1.5 < total.disk < 80e6 * 1.5  # its results
+
+
+def test_the_estimate_grows_as_the_work_does():
+    config = yaml.safe_load((CHECKOUT / "config.yaml").read_text(encoding="utf-8"))
+    small, large = (costs.of_dataset(rows, 5, [rows // 2] * 2, config) for rows in (10**5, 10**6))
+    assert 80 < large.seconds / small.seconds < 101  # the square of the rows
+    many = costs.of_dataset(10**5, 5, [100] * 1000, config)
+    assert many.memory > 100 * small.memory and many.disk > 10 * small.disk  # the square of the clusterlets
+    without = costs.of_dataset(10**5, 5, [50_000] * 2, {**config, "frac": {**config["frac"], "run": False}})
+    assert without.seconds < small.seconds and without.disk < small.disk

@@ -1,0 +1,265 @@
+"""A person's own table: CSV, TSV or Parquet, read in one pass; complaints name the line and the column.
+
+Nothing is guessed in silence: a column that is mostly but not wholly numbers is an error and not a text column.
+"""
+
+import csv
+import difflib
+import importlib.util
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from clusterlets.datasets.table import BadData, Table, check, coloured
+from clusterlets.errors import ClusterletsError
+
+NUMERIC = "numeric"  # in place of a list of features: every numeric and boolean column
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+PARQUET = ".parquet"
+
+_ROWS_AT_ONCE = 50_000
+_BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+_LARGEST = 1e150  # the square of a larger number overflows, and so would distances
+
+# (the place of each row, a list of cells for each column): texts, "" where a value is missing
+Chunk = tuple[Sequence[int], list[Sequence[str]]]
+
+
+def check_file(path: Path) -> None:
+    """Raise ClusterletsError unless there is a file that :func:`read` can be asked to read; opens nothing."""
+    if not path.is_file():
+        raise ClusterletsError(f"there is no file {path}; paths are relative to the folder where the workflow runs.")
+    if path.suffix not in (*SEPARATORS, PARQUET):
+        raise ClusterletsError(f"{path} is of unknown form; its name must end in {', '.join(SEPARATORS)} or {PARQUET}.")
+    if path.suffix == PARQUET and importlib.util.find_spec("pyarrow") is None:
+        raise ClusterletsError(
+            f"{path} needs the package pyarrow, which is not installed. Install it with `python -m pip install pyarrow`"
+            " in the environment of the workflow, or save the table as CSV."
+        )
+
+
+def read(
+    path: Path, sensitive: Sequence[str], features: str | Sequence[str] = NUMERIC, separator: str | None = None
+) -> tuple[Table, list[str]]:
+    """The table, and what a reader should know of how it was read.
+
+    Parameters
+    ----------
+    path : Path
+        CSV or TSV in UTF-8 with a header line, or Parquet.
+    sensitive : names
+        The column whose values are the colours, or several, whose combinations are. Rows without a value are left out.
+    features : names, or "numeric"
+        Columns to cluster by; by default every column of numbers or booleans that is not sensitive.
+    separator : str, optional
+        One character; by default a comma, in ``.tsv`` files a tab.
+
+    Raises
+    ------
+    ClusterletsError
+        With file, line and column of what cannot be used.
+    """
+    try:
+        check_file(path)
+        if path.suffix == PARQUET:
+            header, chunks, place = _parquet(path, sensitive, features)
+        else:
+            header, chunks, place = _delimited(path, separator or SEPARATORS[path.suffix])
+        return _table(_checked_header(path.name, header, sensitive, features), chunks, place, sensitive, features)
+    except BadData as problem:
+        raise ClusterletsError(f"{problem} Mend {path} or its entry in the configuration, and run again.") from None
+
+
+# ---- files to chunks of text -----------------------------------------------------------------------------------------
+
+
+def _delimited(path: Path, separator: str) -> tuple[list[str], Iterator[Chunk], str]:
+    rows = _rows(path, separator)
+    _, header = next(rows, (0, []))
+    if not header:
+        raise BadData(f"{path.name} is empty.")
+    if len(header) == 1:
+        raise BadData(f"{path.name} has one column only, {header[0][:60]!r}.{_other_separator(header[0], separator)}")
+    return header, _chunks(path.name, rows, len(header)), f"{path.name}, line"
+
+
+def _rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """(line where it begins, cells) of every row; blank lines are passed over."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=separator, strict=True)
+        line = 1
+        try:
+            for cells in reader:
+                if cells:
+                    yield line, cells
+                line = reader.line_num + 1
+        except csv.Error as error:
+            raise BadData(f"{path.name}, line {line}: {error}; is a quotation mark missing there?") from None
+        except UnicodeDecodeError:
+            raise BadData(f"{path.name}, {_undecodable(path)}; save the table as UTF-8.") from None
+
+
+def _undecodable(path: Path) -> str:
+    content = path.read_bytes()
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return f"line {line}: the byte 0x{content[error.start]:02x} is not UTF-8"
+    return "which changed while it was read"
+
+
+def _other_separator(header: str, separator: str) -> str:
+    likely = [character for character in (";", "\t", ",", "|") if character in header and character != separator]
+    return f" Is another separator used? Then set `separator: {likely[0]!r}`." if likely else ""
+
+
+def _chunks(name: str, rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[Chunk]:
+    while chunk := list(islice(rows, _ROWS_AT_ONCE)):
+        for line, cells in chunk:
+            if len(cells) != width:
+                raise BadData(f"{name}, line {line}: {len(cells)} cells where the header has {width}.")
+        lines, cells = zip(*chunk, strict=True)
+        yield lines, list(zip(*cells, strict=True))
+
+
+def _parquet(path: Path, sensitive: Sequence[str], features: str | Sequence[str]):
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        file = pyarrow.parquet.ParquetFile(path)
+    except pyarrow.ArrowException as error:
+        raise BadData(f"{path.name} is no intact Parquet file ({error}).") from None
+    return file.schema_arrow.names, _batches(file), f"{path.name}, row"
+
+
+def _batches(file) -> Iterator[Chunk]:
+    first = 1
+    for batch in file.iter_batches(_ROWS_AT_ONCE):
+        yield range(first, first + len(batch)), [_as_text(column.to_pylist()) for column in batch.columns]
+        first += len(batch)
+
+
+def _as_text(cells: Iterable) -> list[str]:
+    """As CSV would hold them: a missing value, and NaN, is empty."""
+    return ["" if cell is None or cell != cell else str(cell) for cell in cells]
+
+
+# ---- the header ------------------------------------------------------------------------------------------------------
+
+
+def _checked_header(name: str, header: list[str], sensitive: Sequence[str], features: str | Sequence[str]) -> list[str]:
+    header = [column.strip() for column in header]
+    for at, column in enumerate(header):
+        if not column or column.startswith("__index_level_"):  # how pandas saves row names in CSV and in Parquet
+            raise BadData(f"{name}: column {at + 1} has no name; if it is a row number, save the table without it.")
+        if header.index(column) != at:
+            places = f"as columns {header.index(column) + 1} and {at + 1}"
+            raise BadData(f"{name}: the column name {column!r} occurs twice, {places}.")
+    for column in (*sensitive, *(() if features == NUMERIC else features)):
+        if column not in header:
+            near = difflib.get_close_matches(column, header, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise BadData(f"{name} has no column {column!r}{hint}; its columns: {', '.join(header)}.")
+    return header
+
+
+# ---- chunks to a table -----------------------------------------------------------------------------------------------
+
+
+class _Column:
+    """The numbers of a column, chunk by chunk, and the first cell that is none."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.parts: list[np.ndarray] = []
+        self.found = dict.fromkeys(("number", "boolean", "empty", "other"), 0)
+        self.first_other: tuple[int, str] | None = None
+
+    def add(self, places: Sequence[int], cells: Sequence[str]) -> None:
+        try:
+            values = np.array(cells, dtype=object).astype(np.float64)
+            booleans = 0
+        except ValueError:
+            values = np.array([_number(cell) for cell in cells])
+            booleans = sum(cell.strip().lower() in _BOOLEANS for cell in cells)
+        usable = np.abs(values) <= _LARGEST  # False for NaN too
+        if self.first_other is None and not usable.all():
+            first = int(np.argmin(usable))
+            self.first_other = places[first], cells[first]
+        empty = 0 if usable.all() else sum(not cell.strip() for cell in cells)
+        counts = (int(usable.sum()) - booleans, booleans, empty, len(cells) - int(usable.sum()) - empty)
+        for kind, count in zip(self.found, counts, strict=True):
+            self.found[kind] += count
+        self.parts.append(values)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is empty or most of its cells are texts, so that nobody can have meant it as a feature."""
+        usable = self.found["number"] + self.found["boolean"]
+        return not usable or self.found["other"] > usable
+
+    def values(self, place: str) -> np.ndarray:
+        """All numbers (n,); BadData if there is a cell that is none, or if numbers and booleans are mixed."""
+        if self.first_other:
+            at, cell = self.first_other
+            what = f"holds {cell[:60]!r}, which is no finite number below {_LARGEST:g}" if cell.strip() else "is empty"
+            unusable = self.found["other"] + self.found["empty"]
+            raise BadData(f"{place} {at}: column {self.name!r} {what} (unusable cells in the column: {unusable}).")
+        if self.found["number"] and self.found["boolean"]:
+            raise BadData(f"{place.rpartition(',')[0]}: column {self.name!r} mixes numbers with true and false.")
+        return np.concatenate(self.parts)
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return _BOOLEANS.get(cell.strip().lower(), np.nan)
+
+
+def _table(
+    header: list[str], chunks: Iterable[Chunk], place: str, sensitive: Sequence[str], features: str | Sequence[str]
+) -> tuple[Table, list[str]]:
+    wanted = [column for column in header if column not in sensitive] if features == NUMERIC else features
+    columns = {name: _Column(name) for name in wanted}
+    labels: dict[str, list[str]] = {name: [] for name in sensitive}
+    shared: dict[str, str] = {}  # equal labels share memory
+    for places, cells in chunks:
+        named = dict(zip(header, cells, strict=True))
+        for name, column in columns.items():
+            column.add(places, named[name])
+        for name, values in labels.items():
+            values += [shared.setdefault(text, text) for text in map(str.strip, named[name])]
+    texts = [name for name, column in columns.items() if column.is_text] if features == NUMERIC else []
+    file = place.rpartition(",")[0]
+    if not next(iter(labels.values())):
+        raise BadData(f"{file} has a header only, and no row below it.")
+    numeric = tuple(name for name in columns if name not in texts)
+    if not numeric:
+        raise BadData(f"{file} has no numeric or boolean column beside the sensitive one.")
+    X = np.column_stack([columns[name].values(place) for name in numeric])
+    try:
+        table = coloured(X, numeric, [np.array(values, dtype=object) for values in labels.values()])
+        check(table)
+    except BadData as problem:
+        raise BadData(f"{file}: {problem}") from None
+    if not np.ptp(table.X, axis=0).any():
+        raise BadData(f"{file}: no feature varies, so all rows are the same point.")
+    return table, _remarks(table, len(X), texts)
+
+
+def _remarks(table: Table, rows: int, texts: list[str]) -> list[str]:
+    spread = np.ptp(table.X, axis=0)
+    constant = [name for name, varies in zip(table.feature_names, spread, strict=True) if not varies]
+    remarks = []
+    if rows > len(table.X):
+        remarks.append(f"{rows - len(table.X)} of {rows} rows have no sensitive value and were left out")
+    if texts:
+        remarks.append(f"columns that hold no numbers are no features: {', '.join(texts)}")
+    if constant:
+        remarks.append(f"features that never vary: {', '.join(constant)}")
+    return remarks

@@ -1,0 +1,153 @@
+"""A web server of our own for everything that goes wrong between a publisher and a disk, and a dataset to fetch."""
+
+import hashlib
+import importlib
+import socket
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from clusterlets.datasets.fetch import fetch
+from clusterlets.datasets.table import fingerprint
+from clusterlets.errors import ClusterletsError
+
+HEADER = "Pregnancies,Glucose,BloodPressure,SkinThickness,Insulin,BMI,DiabetesPedigreeFunction,Age,Outcome\n"
+GOOD = (HEADER + "".join(f"{row},148,72,35,0,33.6,0.627,50,{row % 2}\n" for row in range(10_000))).encode()
+LINE = "{}, Private, 77516, HS-grad, 9, Never-married, Sales, Own-child, White, Male, 0, 0, 40, Cuba, {}\n"
+ADULT = {
+    "adult.data": "".join(LINE.format(age, "<=50K") for age in range(17, 90)).encode(),
+    "adult.test": ("|1x3 Cross validator\n" + "".join(LINE.format(age, ">50K.") for age in range(17, 60))).encode(),
+}
+
+
+class Site:
+    """Answers on 127.0.0.1 what :meth:`serve` set up for a path; each request takes the next reply, the last one stays.
+
+    Of each request ``asked`` has the path, ``ranges`` the Range header or None, ``encodings`` the Accept-Encoding.
+    """
+
+    def __init__(self):
+        self.replies, self.asked, self.ranges, self.encodings = {}, [], [], []
+        self.stalled, self.resume = threading.Event(), threading.Event()
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                site.asked.append(self.path)
+                site.ranges.append(self.headers["Range"])
+                site.encodings.append(self.headers["Accept-Encoding"])
+                queue = site.replies.get(self.path, [{"status": 404, "body": b"not here"}])
+                site.answer(self, **(queue.pop(0) if len(queue) > 1 else queue[0]))
+
+            def log_message(self, *_):
+                """Keep the test's output clean."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}"
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
+        self.thread.start()
+
+    def serve(self, path, body=b"", **how):
+        """Add a reply, see :meth:`answer` for how it can go."""
+        self.replies.setdefault(path, []).append({"body": body, **how})
+
+    def heal(self, path, body=GOOD):
+        """From now on the path is served well."""
+        self.replies[path] = [{"body": body, "ranges": True}]
+
+    def answer(self, handler, body, status=200, cut=None, stall=None, ranges=False, sized=True, headers=()):
+        """Send a reply.
+
+        cut: hang up after so many bytes; stall: send so many, tell it by the event ``stalled``, go on after ``resume``;
+        ranges: serve the rest of the file to those who show the right ETag; sized: send the Content-Length; headers:
+        further ones, they replace those of the same name.
+        """
+        sent = {"Content-Length": str(len(body))} if sized else {}
+        if ranges:
+            sent["ETag"] = '"' + hashlib.sha256(body).hexdigest() + '"'
+            wish = handler.headers["Range"]
+            if wish and handler.headers["If-Range"] == sent["ETag"]:
+                start, status = int(wish.removeprefix("bytes=").removesuffix("-")), 206
+                sent |= {"Content-Range": f"bytes {start}-{len(body) - 1}/{len(body)}"}
+                body = body[start:]
+                sent["Content-Length"] = str(len(body))
+        handler.send_response(status)
+        for name, value in {**sent, **dict(headers)}.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        try:
+            if stall is not None:
+                handler.wfile.write(body[:stall])
+                self.stalled.set()
+                self.resume.wait(20)
+                body = body[stall:]
+            handler.wfile.write(body[:cut])
+        except OSError:  # the other side was killed or has had enough
+            pass
+
+    def close(self):
+        self.resume.set()
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+class Toy:
+    """A dataset ``toy`` of one file, in pima's format, or of two, in adult's, and what must be true after a fault."""
+
+    def __init__(self, folder, contents, module):
+        self.raw, self.contents = folder / "raw", contents
+        hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+        self.entry = {
+            "title": "Toy", "module": module, "sources": [], "licence": "none", "citation": "none",
+            "files": [{"name": name, "sha256": known} for name, known in hashes.items()],
+        }
+        self.entry |= self._table(folder / "true")
+
+    def _table(self, folder):
+        """What is known of the prepared table."""
+        folder.mkdir()
+        for name, content in self.contents.items():
+            (folder / name).write_bytes(content)
+        module = importlib.import_module(f"clusterlets.datasets.{self.entry['module']}")
+        table = module.prepare({name: folder / name for name in self.contents})
+        return {"rows": table.X.shape[0], "features": table.X.shape[1], "fingerprint": fingerprint(table)}
+
+    @property
+    def catalogue(self):
+        return {"toy": self.entry}
+
+    @property
+    def target(self):
+        return self.raw / "toy" / next(iter(self.contents))
+
+    def from_addresses(self, *addresses, members=None):
+        """The sources from now on."""
+        self.entry["sources"] = [{"url": address} | ({"members": members} if members else {}) for address in addresses]
+
+    def fetch(self, mirror=None):
+        return fetch("toy", self.raw, mirror, backoff=0.001)
+
+    def finished(self):
+        """Names in the raw folder that anybody could take for data."""
+        return sorted(path.name for path in self.raw.glob("toy/*") if not path.name.startswith("."))
+
+    def refuses(self, reason, source=None, mirror=None):
+        """Fetching fails; the message names dataset, source, reason and remedy; no file is there."""
+        with pytest.raises(ClusterletsError, match=reason) as caught:
+            self.fetch(mirror)
+        message = str(caught.value)
+        assert message.startswith("toy: ") and str(self.raw / "toy") in message and "What to do: " in message
+        assert source is None or source in message
+        assert "Traceback" not in message and self.finished() == []
+        return message
+
+    def recovers(self, mirror=None):
+        """A rerun brings the right file, a further one finds it, and nothing but the notes remains beside it."""
+        receipt = self.fetch(mirror)
+        assert self.fetch(mirror) == receipt and receipt["sha256_matches"]
+        assert {name: (self.raw / "toy" / name).read_bytes() for name in self.contents} == self.contents
+        found = {path.name for path in (self.raw / "toy").iterdir()}
+        assert found == {*self.contents, ".lock", ".origin.json"}
+        return receipt

@@ -1,0 +1,602 @@
+"""What goes wrong between a publisher and a disk: one test a row of the table of faults in docs/datasets.md.
+
+After each, the final file is absent or right, the message names dataset, source and remedy, and a rerun recovers.
+"""
+
+import gzip
+import io
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from clusterlets import storage
+from clusterlets.benchmark.steps.fetching import fetch_dataset
+from clusterlets.benchmark.steps.preparing import prepare_dataset
+from clusterlets.datasets import fetch as module
+from clusterlets.datasets.fetch import fetch
+from served import ADULT, GOOD
+
+FILE, ZIP = "/diabetes.csv", "/toy.zip"
+WRONG = GOOD.replace(b"33.6", b"36.3", 1)
+HALF, LITTLE = len(GOOD) // 2, len(GOOD) // 5
+DOCUMENTED = Path(__file__).parents[2] / "docs" / "datasets.md"
+
+# Runs a fetch of the toy in a process of its own: catalogue (JSON), raw folder.
+CHILD = """
+import json, sys
+from clusterlets.datasets import catalogue
+from clusterlets.datasets.fetch import fetch
+catalogue._catalogue = lambda: json.loads(sys.argv[1])
+print("started", flush=True)
+print(json.dumps(fetch("toy", sys.argv[2], backoff=0.001)), flush=True)
+"""
+
+
+@pytest.fixture
+def address(toy, site):
+    """The address of the toy's file, its only source."""
+    toy.from_addresses(site.address + FILE)
+    return site.address + FILE
+
+
+@pytest.fixture
+def zipped(toy, site):
+    """The address of an archive that holds the toy's file, its only source."""
+    toy.from_addresses(site.address + ZIP, members={"diabetes.csv": "diabetes.csv"})
+    return site.address + ZIP
+
+
+@pytest.fixture
+def child(toy):
+    """Start a process that fetches the toy, with another program if need be; none outlives the test."""
+    started = []
+
+    def start(program=CHILD, *arguments):
+        command = [sys.executable, "-c", program, json.dumps(toy.catalogue), str(toy.raw), *map(str, arguments)]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def archive(members, compression=zipfile.ZIP_DEFLATED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as opened:
+        for name, content in members.items():
+            opened.writestr(name, content)
+    return buffer.getvalue()
+
+
+def until(holds, seconds=20):
+    """Wait for something that another process does."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+# What a server answers.
+
+
+def test_not_found(toy, site, address):
+    toy.refuses("answers 404 Not Found .attempts: 1", address)
+    assert site.asked == [FILE]
+    site.heal(FILE)
+    toy.recovers()
+
+
+def test_busy_then_fine(toy, site, address):
+    site.serve(FILE, status=503)
+    site.serve(FILE, GOOD)
+    assert toy.recovers()["source"] == address
+    assert site.asked == [FILE, FILE]
+
+
+def test_busy_for_good(toy, site, address):
+    site.serve(FILE, status=503)
+    toy.refuses("answers 503 Service Unavailable .attempts: 3", address)
+    site.heal(FILE)
+    toy.recovers()
+
+
+def test_too_many_requests(toy, site, address):
+    site.serve(FILE, status=429, headers={"Retry-After": "1"})
+    site.serve(FILE, GOOD)
+    begin = time.monotonic()
+    toy.recovers()
+    assert time.monotonic() - begin >= 1
+
+
+def test_asked_to_come_back_much_later(toy, site, address):
+    site.serve(FILE, status=429, headers={"Retry-After": "3600"})
+    toy.refuses("answers 429 and asks to wait 3600 s", address)
+    assert len(site.asked) == 1
+    site.heal(FILE)
+    toy.recovers()
+
+
+def test_asked_to_come_back_in_words(toy, site, address):
+    site.serve(FILE, status=503, headers={"Retry-After": "soon"})
+    site.serve(FILE, GOOD)
+    toy.recovers()
+
+
+def test_redirect(toy, site, address):
+    site.serve(FILE, status=302, headers={"Location": "/moved"})
+    site.serve("/moved", GOOD)
+    assert toy.recovers()["source"] == address
+    assert site.asked == [FILE, "/moved"]
+
+
+def test_redirect_in_a_circle(toy, site, address):
+    site.serve(FILE, status=302, headers={"Location": FILE})
+    toy.refuses("Exceeded 5 redirects. .attempts: 1", address)
+    assert len(site.asked) == 6
+    site.heal(FILE)
+    toy.recovers()
+
+
+def test_web_page_instead_of_data(toy, site, address):
+    site.serve(FILE, b"\n <!DOCTYPE html><html>Please log in</html>")
+    toy.refuses("diabetes.csv is a web page, not data", address)
+    site.heal(FILE)
+    toy.recovers()
+
+
+@pytest.mark.parametrize("body", [b"", b" \r\n"])
+def test_empty_file(body, toy, site, address):
+    site.serve(FILE, body)
+    toy.refuses("diabetes.csv is empty", address)
+    site.heal(FILE)
+    toy.recovers()
+
+
+def test_compressed_on_the_way(toy, site, address):
+    site.serve(FILE, gzip.compress(GOOD), headers={"Content-Encoding": "gzip"})
+    toy.recovers()
+
+
+def test_compressed_and_cut_half_way(toy, site, address):
+    body = gzip.compress(GOOD)
+    site.serve(FILE, body, cut=len(body) // 2, ranges=True, headers={"Content-Encoding": "gzip"})
+    site.serve(FILE, GOOD, ranges=True)
+    toy.recovers()
+    assert site.ranges == [None, None] and site.encodings == ["identity"] * 2, "half a gzip is no part of the file"
+
+
+def test_damaged_compression_on_the_way(toy, site, address):
+    body = gzip.compress(GOOD)
+    site.serve(FILE, body[:99] + b"damaged" + body[106:], headers={"Content-Encoding": "gzip"})
+    toy.refuses("ContentDecodingError", address)
+    site.heal(FILE)
+    toy.recovers()
+
+
+# What the connection does.
+
+
+def test_silent_server(toy, site, address, monkeypatch):
+    monkeypatch.setattr(module, "_TIMEOUT", (0.2, 0.2))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        toy.from_addresses(f"http://127.0.0.1:{silent.getsockname()[1]}/")
+        toy.refuses("ReadTimeout: .*attempts: 3", "http://127.0.0.1")
+    toy.from_addresses(address)
+    site.heal(FILE)
+    toy.recovers()
+
+
+def test_falls_silent_half_way(toy, site, address, monkeypatch):
+    monkeypatch.setattr(module, "_TIMEOUT", (0.2, 0.2))
+    site.serve(FILE, GOOD, stall=HALF, ranges=True)
+    site.serve(FILE, GOOD, ranges=True)
+    toy.recovers()
+    assert site.ranges[0] is None and site.ranges[1].startswith("bytes=")
+
+
+def test_port_closed(toy, site, address):
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        closed = f"http://127.0.0.1:{unused.getsockname()[1]}/"
+    toy.from_addresses(closed)
+    toy.refuses("Connection refused.*attempts: 3", closed)
+    toy.from_addresses(address)
+    site.heal(FILE)
+    toy.recovers()
+
+
+def test_dead_proxy(toy, site, address, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{unused.getsockname()[1]}")
+    toy.from_addresses("http://data.example/toy.csv")
+    toy.refuses("ProxyError: .*proxy.*attempts: 3", "http://data.example/toy.csv")
+    monkeypatch.setenv("http_proxy", site.address)
+    site.heal("http://data.example/toy.csv")
+    toy.recovers()
+
+
+def test_cut_half_way(toy, site, address):
+    site.serve(FILE, GOOD, cut=HALF, ranges=True)
+    site.serve(FILE, GOOD, ranges=True)
+    toy.recovers()
+    assert site.ranges[0] is None and 0 < int(site.ranges[1].strip("bytes=-")) <= HALF
+
+
+def test_cut_half_way_where_nothing_can_be_resumed(toy, site, address):
+    site.serve(FILE, GOOD, cut=HALF)
+    site.serve(FILE, GOOD)
+    toy.recovers()
+    assert site.ranges == [None, None]
+
+
+def test_cut_half_way_where_the_server_ignores_the_range(toy, site, address):
+    dated = {"Last-Modified": "Sat, 21 Nov 2026 04:50:00 GMT"}
+    site.serve(FILE, GOOD, cut=HALF, headers=dated)
+    site.serve(FILE, GOOD, headers=dated)
+    toy.recovers()
+    assert site.ranges[1].startswith("bytes=")
+
+
+def test_cut_at_every_attempt(toy, site, address):
+    site.serve(FILE, GOOD, cut=LITTLE, ranges=True)
+    toy.refuses("ChunkedEncodingError.*attempts: 3", address)
+    site.heal(FILE)
+    toy.recovers()
+    starts = [0 if wish is None else int(wish.strip("bytes=-")) for wish in site.ranges]
+    assert starts == sorted(set(starts)), "an attempt did not go on where the one before ended"
+
+
+def test_file_changed_between_the_halves(toy, site, address):
+    site.serve(FILE, WRONG, cut=HALF, ranges=True)
+    site.serve(FILE, GOOD, ranges=True)
+    toy.recovers()
+    assert site.ranges[1].startswith("bytes=")
+
+
+@pytest.mark.parametrize("second", [
+    {"status": 416}, {"status": 206, "headers": {"Content-Range": "bytes 7-8/9"}}, {"status": 206},
+])
+def test_other_rest_than_asked_for(second, toy, site, address):
+    site.serve(FILE, GOOD, cut=HALF, ranges=True)
+    site.serve(FILE, GOOD[7:9], **second)
+    site.serve(FILE, GOOD, ranges=True)
+    toy.recovers()
+    assert [bool(wish) for wish in site.ranges] == [False, True, False]
+
+
+def test_part_that_nobody_asked_for(toy, site, address):
+    site.serve(FILE, GOOD, status=206, headers={"Content-Range": f"bytes 0-{len(GOOD) - 1}/{len(GOOD)}"})
+    toy.refuses("answers 206 Partial Content .attempts: 3", address)
+    site.heal(FILE)
+    toy.recovers()
+
+
+def test_damaged_note_of_a_broken_download(toy, site, address):
+    site.serve(FILE, GOOD, cut=LITTLE, ranges=True)
+    toy.refuses("attempts: 3", address)
+    (note,) = toy.raw.glob("toy/.*.part.json")
+    note.write_text("{")
+    site.heal(FILE)
+    toy.recovers()
+    assert site.ranges[-1] is None
+
+
+# What the bytes are.
+
+
+def test_length_announced_too_long(toy, site, address):
+    site.serve(FILE, GOOD, headers={"Content-Length": str(len(GOOD) + 1)})
+    toy.refuses("1 more expected.*attempts: 3", address)
+    site.heal(FILE)
+    toy.recovers()
+
+
+def test_length_announced_too_short(toy, site, address):
+    site.serve(FILE, GOOD, headers={"Content-Length": str(HALF)})
+    toy.refuses("other bytes than the known ones, and diabetes.csv, line", address)
+    site.heal(FILE)
+    toy.recovers()
+
+
+def test_ends_early_without_a_length(toy, site, address):
+    site.serve(FILE, GOOD[: GOOD.index(b"\n5000,") + 1], sized=False)
+    toy.refuses("other bytes than the known ones, and .*expected 10000 rows, found 5000", address)
+    site.heal(FILE)
+    toy.recovers()
+
+
+def test_right_length_with_wrong_bytes(toy, site, address):
+    assert len(WRONG) == len(GOOD)
+    site.serve(FILE, WRONG)
+    toy.refuses("other bytes than the known ones, and .*its values differ", address)
+    site.heal(FILE)
+    toy.recovers()
+
+
+def test_wrong_bytes_on_the_mirror_do_not_shadow_the_publisher(toy, site, address):
+    site.serve("/mirror/toy/diabetes.csv", WRONG)
+    site.serve(FILE, GOOD)
+    assert toy.recovers(f"{site.address}/mirror")["source"] == address
+    assert site.asked == ["/mirror/toy/diabetes.csv", FILE]
+
+
+def test_other_line_ends(toy, site, address):
+    toy.from_addresses(address, f"{site.address}/not-needed")
+    site.serve(FILE, GOOD.replace(b"\n", b"\r\n"))
+    receipt = toy.fetch()
+    assert receipt["sha256_matches"] is False and toy.target.read_bytes() == GOOD.replace(b"\n", b"\r\n")
+    assert toy.fetch() == receipt and len(site.asked) == 1
+
+
+@pytest.mark.parametrize("sized", [True, False])
+def test_file_over_the_size_limit(sized, toy, site, address, monkeypatch):
+    with monkeypatch.context() as small:
+        small.setattr(module, "_LARGEST", HALF)
+        site.serve(FILE, GOOD, sized=sized, ranges=True)
+        toy.refuses("serves more than .* MB, so it is not the expected file", address)
+        assert not list(toy.raw.glob("toy/.*.part*")), "the part is of no use"
+    toy.recovers()
+
+
+# Archives.
+
+
+def test_archive_climbs_out_of_its_folder(toy, site, zipped):
+    site.serve(ZIP, archive({"../diabetes.csv": GOOD, "../../escaped": GOOD}))
+    toy.refuses(r"holds no diabetes.csv, only one at the unsafe path \.\./diabetes.csv", zipped)
+    assert not list(toy.raw.parent.rglob("escaped"))
+    site.heal(ZIP, archive({"../diabetes.csv": WRONG, "data/diabetes.csv": GOOD}))
+    toy.recovers()
+
+
+def test_archive_with_an_absolute_path(toy, site, zipped, tmp_path):
+    outside = tmp_path / "outside" / "diabetes.csv"
+    site.serve(ZIP, archive({str(outside): GOOD}))
+    toy.refuses(f"only one at the unsafe path {outside}", zipped)
+    assert not outside.exists()
+    site.heal(ZIP, archive({"diabetes.csv": GOOD}))
+    toy.recovers()
+
+
+def test_zip_bomb(toy, site, zipped):
+    site.serve(ZIP, archive({"diabetes.csv": bytes(50 * 2**20)}))
+    toy.refuses("diabetes.csv in its archive swells like a zip bomb", zipped)
+    site.heal(ZIP, archive({"diabetes.csv": GOOD}))
+    toy.recovers()
+
+
+def test_zip_bomb_within_a_zip(toy, site, zipped):
+    toy.from_addresses(zipped, members={"diabetes.csv": "inner.zip/diabetes.csv"})
+    site.serve(ZIP, archive({"inner.zip": archive({"diabetes.csv": bytes(50 * 2**20)})}))
+    toy.refuses("swells like a zip bomb", zipped)
+    site.heal(ZIP, archive({"inner.zip": archive({"folder/diabetes.csv": GOOD})}))
+    toy.recovers()
+
+
+def test_archive_member_over_the_size_limit(toy, site, zipped, monkeypatch):
+    with monkeypatch.context() as small:
+        small.setattr(module, "_LARGEST", HALF)
+        site.serve(ZIP, archive({"diabetes.csv": GOOD}))
+        toy.refuses("serves more than .* MB", zipped)
+    toy.recovers()
+
+
+def test_truncated_archive(toy, site, zipped):
+    site.serve(ZIP, archive({"diabetes.csv": GOOD})[:-30])
+    toy.refuses("serves no intact zip archive .File is not a zip file", zipped)
+    site.heal(ZIP, archive({"diabetes.csv": GOOD}))
+    toy.recovers()
+
+
+@pytest.mark.parametrize("mark, offset, byte, why", [
+    (b"5000,", 0, b"?", "Bad CRC-32"),
+    (b"PK\x01\x02", 0, b"?", "Bad magic number for central directory"),
+    (b"PK\x01\x02", 8, b"\x01", "encrypted"),
+    (b"PK\x01\x02", 10, b"\x63", "compression method is not supported"),
+])
+def test_damaged_archive(mark, offset, byte, why, toy, site, zipped):
+    """In the stored bytes of the member, and in what the directory of the members says of it."""
+    content = archive({"diabetes.csv": GOOD}, zipfile.ZIP_STORED)
+    at = content.index(mark) + offset
+    site.serve(ZIP, content[:at] + byte + content[at + 1 :])
+    toy.refuses(f"serves no intact zip archive .*{why}", zipped)
+    site.heal(ZIP, archive({"diabetes.csv": GOOD}))
+    toy.recovers()
+
+
+def test_archive_without_the_member(toy, site, zipped):
+    site.serve(ZIP, archive({"readme.txt": b"moved"}))
+    toy.refuses("its archive holds no diabetes.csv", zipped)
+    site.heal(ZIP, archive({"diabetes.csv": GOOD}))
+    toy.recovers()
+
+
+def test_web_page_instead_of_an_archive(toy, site, zipped):
+    site.serve(ZIP, b"<html>Please log in</html>")
+    toy.refuses("is a web page, not data", zipped)
+    site.heal(ZIP, archive({"diabetes.csv": GOOD}))
+    toy.recovers()
+
+
+# Mirrors.
+
+
+def test_mirror_that_is_no_folder(toy, site, address, tmp_path):
+    nowhere = str(tmp_path / "nowhere")
+    toy.from_addresses()
+    toy.refuses(f"mirror {nowhere}: {nowhere} is not a folder", mirror=nowhere)
+    toy.from_addresses(address)
+    site.heal(FILE)
+    assert toy.recovers(nowhere)["source"] == address
+
+
+def test_truncated_file_on_the_mirror(toy, site, address, tmp_path):
+    (tmp_path / "mirror" / "toy").mkdir(parents=True)
+    (tmp_path / "mirror" / "toy" / "diabetes.csv").write_bytes(GOOD[:HALF])
+    mirror = str(tmp_path / "mirror")
+    toy.refuses(f"mirror {mirror}: serves other bytes than the known ones, and", address, mirror)
+    site.heal(FILE)
+    assert toy.recovers(mirror)["source"] == address
+
+
+def test_mirror_that_has_one_of_two_files(pair, site):
+    site.serve("/toy/adult.data", ADULT["adult.data"])
+    pair.refuses("answers 404", f"mirror {site.address}", mirror=site.address)
+    site.heal("/toy/adult.test", ADULT["adult.test"])
+    assert pair.recovers(site.address)["source"] == "mirror"
+
+
+# The disk and the machine.
+
+
+@pytest.fixture
+def small_disk(toy):
+    """The toy's raw folder as a file system of 128 kB."""
+    toy.raw.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(toy.raw)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("a small disk needs the right to mount one")
+    yield
+    subprocess.run(["umount", str(toy.raw)], check=True)
+
+
+def test_full_disk(toy, site, address, small_disk):
+    site.serve(FILE, GOOD, sized=False)
+    toy.refuses("No space left on device.*\n.*Free room on its disk", address)
+    assert not list(toy.raw.glob("toy/.*.part*")), "a full disk wants its room back"
+    subprocess.run(["mount", "-o", "remount,size=4m", str(toy.raw)], check=True)
+    toy.recovers()
+
+
+def test_file_larger_than_the_free_disk(toy, site, address, small_disk, monkeypatch):
+    monkeypatch.setattr(module, "_TIMEOUT", (1, 1))
+    site.serve(FILE, GOOD, stall=0)  # not a byte comes, so only the announcement can tell
+    toy.refuses("No space left on device.*\n.*Free room on its disk", address)
+    site.heal(FILE)
+    subprocess.run(["mount", "-o", "remount,size=4m", str(toy.raw)], check=True)
+    toy.recovers()
+
+
+def test_read_only_disk(toy, site, address, small_disk):
+    site.heal(FILE)
+    subprocess.run(["mount", "-o", "remount,ro", str(toy.raw)], check=True)
+    toy.refuses("cannot take any file: Read-only file system.*\n.*Make it a folder that you may write to")
+    subprocess.run(["mount", "-o", "remount,rw,size=4m", str(toy.raw)], check=True)
+    receipt = toy.recovers()
+    subprocess.run(["mount", "-o", "remount,ro", str(toy.raw)], check=True)
+    assert toy.fetch() == receipt, "files that are there need no writing"
+
+
+def test_file_where_the_raw_folder_should_be(toy, site, address):
+    site.heal(FILE)
+    toy.raw.write_text("not a folder")
+    toy.refuses("cannot take any file: Not a directory.*\n.*Make it a folder that you may write to")
+    toy.raw.unlink()
+    toy.recovers()
+
+
+def test_two_processes_at_once(toy, site, address, child):
+    site.serve(FILE, GOOD, stall=HALF)
+    first, second = child(), child()
+    assert [process.stdout.readline() for process in (first, second)] == ["started\n"] * 2
+    assert site.stalled.wait(20)
+    site.resume.set()
+    receipts = [json.loads(process.communicate(timeout=20)[0]) for process in (first, second)]
+    assert receipts[0] == receipts[1] == toy.recovers()
+    assert site.asked == [FILE], "the second did not wait for the first"
+
+
+def test_two_processes_where_the_disk_has_no_locks(toy, site, address, child):
+    site.serve(FILE, GOOD, stall=HALF, ranges=True)
+    unlocked = "import fcntl, os\ndef flock(*_):\n    raise OSError(95, os.strerror(95))\nfcntl.flock = flock\n" + CHILD
+    first, second = child(unlocked), child(unlocked)
+    until(lambda: len(site.asked) == 2)
+    site.resume.set()
+    receipts = [json.loads(process.communicate(timeout=20)[0].splitlines()[-1]) for process in (first, second)]
+    assert receipts[0] == receipts[1] == toy.recovers()
+    assert site.ranges == [None, None], "one went on with what the other was writing"
+
+
+def test_killed_during_the_download(toy, site, address, child):
+    site.serve(FILE, GOOD, stall=HALF, ranges=True)
+    killed = child()
+    assert site.stalled.wait(20)
+    part = toy.raw / "toy" / ".diabetes.csv.part"
+    until(lambda: part.exists() and part.stat().st_size > 0)
+    killed.kill()
+    killed.wait()
+    assert toy.finished() == []
+    site.resume.set()
+    site.heal(FILE)
+    toy.recovers()
+    assert site.ranges[-1].startswith("bytes="), "what had come was not used"
+
+
+PLACING = CHILD.replace("print(\"started\"", """
+import time
+from clusterlets.datasets import fetch as module
+replace, placed = module.os.replace, []
+def stall(source, target):
+    placed.append(str(target))
+    if target.endswith("adult.test") and ".incoming" not in str(target):
+        print("stalled", flush=True)
+        time.sleep(60)
+    replace(source, target)
+module.os.replace = lambda source, target: stall(source, str(target))
+print("started\"""")
+
+
+def test_killed_between_two_files(pair, site):
+    pair.from_addresses(site.address + ZIP, members={file: file for file in ADULT})
+    site.heal(ZIP, archive(ADULT))
+    command = [sys.executable, "-c", PLACING, json.dumps(pair.catalogue), str(pair.raw)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as killed:
+        assert [killed.stdout.readline() for _ in range(2)] == ["started\n", "stalled\n"]
+        killed.kill()
+    assert pair.finished() == ["adult.data"] and pair.target.read_bytes() == ADULT["adult.data"]
+    assert pair.recovers()["source"] == site.address + ZIP
+
+
+PREPARING = """
+import os, sys, time
+from clusterlets.benchmark.steps.preparing import prepare_dataset
+replace = os.replace
+def stall(source, target):
+    if str(target).endswith(sys.argv[1]):
+        print("stalled", flush=True)
+        time.sleep(60)
+    replace(source, target)
+os.replace = stall
+prepare_dataset("iris", sys.argv[2], sys.argv[3], "none", sys.argv[4], sys.argv[5])
+"""
+
+
+@pytest.mark.parametrize("file, finished", [("data.npz", []), ("data.json", ["data.npz"])])
+def test_killed_during_preparation(file, finished, tmp_path):
+    receipt, prepared = tmp_path / "receipt.json", tmp_path / "prepared"
+    outputs = [prepared / "data.npz", prepared / "data.json"]
+    fetch_dataset("iris", tmp_path / "raw", receipt)
+    arguments = [file, tmp_path / "raw", receipt, *outputs]
+    with subprocess.Popen([sys.executable, "-c", PREPARING, *arguments], stdout=subprocess.PIPE, text=True) as killed:
+        assert killed.stdout.readline() == "stalled\n"
+        killed.kill()
+    assert sorted(path.name for path in prepared.iterdir() if not path.name.startswith(".")) == finished
+    prepare_dataset("iris", tmp_path / "raw", receipt, "none", *outputs)
+    assert storage.load_arrays(outputs[0])["X"].shape == (150, 4)
+    assert json.loads(outputs[1].read_text())["rows"] == 150
+
+
+def test_the_documented_faults_are_the_tested_ones():
+    section = DOCUMENTED.read_text(encoding="utf-8").split("## Faults", 1)[1].split("\n## ", 1)[0]
+    documented = re.findall(r"\| `(test_\w+)` \|$", section, re.MULTILINE)
+    *tested, _ = [name for name in globals() if name.startswith("test_")]
+    assert documented == tested and len(tested) >= 25

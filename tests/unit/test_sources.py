@@ -1,0 +1,98 @@
+"""sources.yaml: what its schema says holds, and what a schema cannot say."""
+
+import copy
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from clusterlets import datasets
+from clusterlets.datasets import catalogue
+
+FOLDER = Path(catalogue.__file__).parent
+SOURCES = yaml.safe_load((FOLDER / "sources.yaml").read_text(encoding="utf-8"))
+SCHEMA = yaml.safe_load((FOLDER / "sources.schema.yaml").read_text(encoding="utf-8"))
+
+
+def problems(sources):
+    return [error.message for error in Draft202012Validator(SCHEMA).iter_errors(sources)]
+
+
+def test_the_sources_fit_their_schema():
+    Draft202012Validator.check_schema(SCHEMA)
+    assert problems(SOURCES) == []
+
+
+def test_the_schema_describes_every_key_and_refuses_others():
+    def objects(schema):
+        if isinstance(schema, dict):
+            if "properties" in schema:
+                yield schema
+            for part in schema.values():
+                yield from objects(part)
+        elif isinstance(schema, list):
+            for part in schema:
+                yield from objects(part)
+
+    found = list(objects(SCHEMA))
+    assert len(found) == 3  # dataset, file, source
+    for schema in found:
+        assert schema["additionalProperties"] is False
+        for key, described in schema["properties"].items():
+            assert "type" in described or "$ref" in described, key
+            assert described["description"].endswith("."), key
+
+
+@pytest.mark.parametrize("path, value, complaint", [
+    (["licnce"], "CC0", "'licnce' was unexpected"),
+    (["rows"], "768", "'768' is not of type 'integer'"),
+    (["rows"], None, "None is not of type 'integer'"),
+    (["fingerprint"], "abc", "'abc' does not match"),
+    (["title"], "", "'' should be non-empty"),
+    (["strict"], "no", "'no' is not of type 'boolean'"),
+    (["sources"], [], "[] should be non-empty"),
+    (["sources", 0], "package", "'package' is not valid under any"),
+    (["sources", 0], {"url": "http://plain.example/x"}, "is not valid under any"),
+    (["sources", 0], {"url": "https://a.example/x", "member": {}}, "is not valid under any"),
+    (["files", 0, "name"], "../pima.csv", "'../pima.csv' does not match"),
+    (["files", 0, "git_blob"], ["0" * 40], "is valid under each of"),
+    (["files", 0], {"name": "pima.csv"}, "is not valid under any"),
+])
+def test_the_schema_refuses(path, value, complaint):
+    changed = copy.deepcopy(SOURCES)
+    *way, last = ["pima", *path]
+    place = changed
+    for step in way:
+        place = place[step]
+    place[last] = value
+    assert [message for message in problems(changed) if complaint in message], problems(changed)
+
+
+@pytest.mark.parametrize("key", ["title", "files", "sources", "licence", "citation", "rows", "features"])
+def test_the_schema_misses(key):
+    changed = copy.deepcopy(SOURCES)
+    del changed["pima"][key]
+    assert problems(changed) == [f"{key!r} is a required property"]
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_source_serves_all_files(name):
+    files = [file["name"] for file in SOURCES[name]["files"]]
+    assert len(set(files)) == len(files)
+    for source in SOURCES[name]["sources"]:
+        assert source == "bundled" or sorted(source.get("members", files[:1])) == sorted(files)
+
+
+@pytest.mark.parametrize("name", [name for name in SOURCES if SOURCES[name]["sources"] != ["bundled"]])
+def test_every_published_dataset_has_a_publisher_and_a_copy_elsewhere(name):
+    addresses = [source["url"] for source in SOURCES[name]["sources"]]
+    assert len({urlsplit(address).hostname for address in addresses}) >= 2
+    assert addresses[-1].endswith("id_/" + addresses[0])
+
+
+def test_a_description_holds_every_key():
+    for name in SOURCES:
+        keys = {"name", *SCHEMA["$defs"]["dataset"]["properties"]} - {"paper_name"}
+        assert keys <= set(datasets.describe(name)) <= keys | {"paper_name"}
