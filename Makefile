@@ -1,6 +1,7 @@
 # Everything from a bare machine: Python 3.11 or newer, make and a package index.
 #   make demo       the whole workflow on bundled datasets, minutes
 #   make test       the tests
+#   make data       fetches and prepares what config.yaml names, and lists it
 #   make reproduce  the paper's grid; leave datasets out with EXCLUDE=nbfi
 
 PYTHON ?= python3

@@ -19,8 +19,14 @@ rule all:
     default_target: True
     input:
         RESULTS,
+        DATA_LIST,
 
 
+# Has no output, so it prints its table whenever it is asked for.
 rule data:
     input:
-        expand("data/prepared/{dataset}.json", dataset=config["datasets"]),
+        expand("data/prepared/{dataset}.npz", dataset=config["datasets"]),
+        listing=DATA_LIST,
+    localrule: True
+    shell:
+        "cat {input.listing}"

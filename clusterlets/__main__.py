@@ -18,12 +18,18 @@ for _pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 from clusterlets.errors import ClusterletsError  # noqa: E402
 
 # Modules with a function ``main(arguments) -> status``, and what they are for.
-_COMMANDS: dict[str, tuple[str, str]] = {}
+_COMMANDS: dict[str, tuple[str, str]] = {
+    "cluster": ("clusterlets.commands.cluster", "a fair clustering of a table of your own"),
+    "export": ("clusterlets.commands.export", "the clusters of any run of the grid, row by row"),
+    "datasets": ("clusterlets.commands.datasets", "what a configuration names, what is there, what its grid costs"),
+}
 
 # Functions of clusterlets.benchmark.steps; the workflow's rules call them.
 _STEPS = {
     "fetch-dataset": "fetching:fetch_dataset",
     "prepare-dataset": "preparing:prepare_dataset",
+    "prepare-own-table": "own_table:prepare_own_table",
+    "list-data": "overview:list_data",
     "measure-geometry": "geometry:measure_geometry",
     "extract-clusterlets": "extraction:extract_clusterlets",
     "sum-distances": "geometry:sum_distances",
@@ -62,6 +68,8 @@ def main(arguments: list[str] | None = None) -> int:
     except ClusterletsError as error:
         print(f"clusterlets {name}: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:  # "clusterlets ... | head" has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 

@@ -2,19 +2,52 @@
 
 import difflib
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import yaml
 from jsonschema import Draft202012Validator, ValidationError
 
+from clusterlets.datasets import CLASS, check_colour, own
 from clusterlets.datasets import names as dataset_names
 from clusterlets.errors import ClusterletsError
 from clusterlets.matching import MATCHERS
 
 
+_CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def read_configuration(path: str | Path | None = None) -> dict:
+    """The checkout's ``config.yaml`` with a file's values in place of its own, as ``snakemake --configfile``, checked.
+
+    Mappings are merged, lists are replaced.
+    """
+    config = _read(_CHECKOUT / "config.yaml")
+    for key, value in (_read(Path(path)) if path else {}).items():
+        both = isinstance(value, dict) and isinstance(config.get(key), dict)
+        config[key] = config[key] | value if both else value
+    return check_configuration(config, _CHECKOUT / "workflow" / "schemas" / "config.schema.yaml")
+
+
+def _read(path: Path) -> dict:
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        reason = f"{path} cannot be read ({error.strerror})"
+        raise ClusterletsError(f"{reason}. The configuration lies in the project's checkout.") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ClusterletsError(f"{path} is no YAML: {error}") from None
+    if not isinstance(found, dict):
+        raise ClusterletsError(f"{path} holds no configuration; config.yaml shows every key.")
+    return found
+
+
 def check_configuration(config: Mapping, schema: str | Path) -> dict:
-    """The configuration, resolved: excluded datasets left out, their names kept under ``exclude``.
+    """The configuration, resolved: every entry of ``datasets`` has an id and settings.
+
+    ``datasets`` becomes the list of ids, which name paths and rows; ``tables`` maps each id to its settings. What is
+    excluded is in neither; ``exclude`` becomes a list.
 
     Raises
     ------
@@ -22,17 +55,98 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
         With one line for each fault: the key, what is wrong with it, and what may stand there.
     """
     validator = Draft202012Validator(yaml.safe_load(Path(schema).read_text(encoding="utf-8")))
-    faults = [_in_words(error) for error in sorted(validator.iter_errors(dict(config)), key=lambda error: str(error.path))]
-    if not faults:
-        faults = [*_unknown("datasets", config["datasets"], dataset_names()), *_unknown("matchers", config["matchers"], MATCHERS)]
-        faults += _unknown("exclude", _listed(config["exclude"]), dataset_names())
+    faults = sorted(validator.iter_errors(dict(config)), key=lambda error: str(error.path))
+    _refuse([_in_words(error) for error in faults])
+    tables = [_settings(entry, config["scaling"]) for entry in config["datasets"]]
+    excluded = _listed(config["exclude"])
+    known = {*dataset_names(), *(table["name"] for table in tables), *(table["id"] for table in tables)}
+    _refuse([
+        *(f"datasets: {fault}" for table in tables for fault in _table_faults(table)),
+        *(f"datasets: {fault}" for fault in _repeated([table["id"] for table in tables])),
+        *_unknown("matchers", config["matchers"], MATCHERS),
+        *_unknown("exclude", excluded, sorted(known)),
+    ])
+    kept = {table["id"]: table for table in tables if not {table["id"], table["name"]} & set(excluded)}
+    if not kept:
+        _refuse(["exclude: every dataset is excluded; name fewer"])
+    return {**config, "datasets": list(kept), "tables": kept, "exclude": excluded}
+
+
+def _refuse(faults: list[str]) -> None:
     if faults:
         raise ClusterletsError("The configuration cannot be used:\n" + "\n".join(f"  - {fault}" for fault in faults))
-    excluded = _listed(config["exclude"])
-    datasets = [dataset for dataset in config["datasets"] if dataset not in excluded]
-    if not datasets:
-        raise ClusterletsError("The configuration cannot be used: every dataset is excluded. Name fewer under 'exclude'.")
-    return {**config, "datasets": datasets, "exclude": excluded}
+
+
+def _settings(entry: str | Mapping, scaling: str) -> dict:
+    """An entry of ``datasets`` with its id and all defaults.
+
+    Another colour than the class has an id of its own, so that its results lie beside those of the class.
+    """
+    entry = {"name": entry} if isinstance(entry, str) else dict(entry)
+    is_own = "path" in entry
+    for key in ("colour", "sensitive"):
+        if isinstance(entry.get(key), str):
+            entry[key] = [entry[key]]
+    defaults = {"scaling": scaling}
+    defaults |= {"features": own.NUMERIC, "separator": None} if is_own else {"colour": [CLASS]}
+    colours = entry.get("sensitive", []) if is_own else entry.get("colour", [CLASS])
+    suffix = "" if colours == [CLASS] and not is_own else "." + "+".join(_for_a_path(colour) for colour in colours)
+    return {"id": entry["name"] + suffix, **defaults, **entry}
+
+
+def _for_a_path(column: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]", "_", column)
+
+
+def _table_faults(table: Mapping) -> list[str]:
+    name = table["name"]
+    if "path" not in table:
+        return _dataset_faults(table)
+    if name in dataset_names():
+        return [f"{name!r} is a dataset of the benchmark; give the table {table['path']} another name"]
+    if "sensitive" not in table:
+        return [f"{name}: 'sensitive' is missing, the column of {table['path']} whose values are the colours"]
+    faults = []
+    if "colour" in table:
+        faults.append(f"{name}: 'colour' is for the benchmark's datasets; your own have 'sensitive'")
+    if table["features"] != own.NUMERIC:
+        both = [column for column in table["features"] if column in table["sensitive"]]
+        faults += [f"{name}: {column!r} cannot be sensitive and a feature too" for column in both]
+    return faults + _said_by(lambda: own.check_file(Path(table["path"])), f"{name}: ") + _id_faults(table)
+
+
+def _dataset_faults(table: Mapping) -> list[str]:
+    name = table["name"]
+    misplaced = [key for key in ("sensitive", "features", "separator") if key in table]
+    if misplaced:
+        return [f"{name}: {misplaced[0]!r} is for tables of your own, which need a 'path'"]
+    unknown = _unknown("", [name], dataset_names())
+    if unknown:
+        return [f"{unknown[0]}; a table of your own needs a 'path'"]
+    if table["colour"] != [CLASS]:  # only then is the dataset's module loaded
+        return _said_by(lambda: check_colour(name, table["colour"])) + _id_faults(table)
+    return _id_faults(table)
+
+
+def _id_faults(table: Mapping) -> list[str]:
+    """A table that went by the name of another would be held against the paper's numbers."""
+    name, chosen = table["name"], table["id"]
+    if chosen in dataset_names() and (chosen != name or table["colour"] != [CLASS]):
+        return [f"{name}: the id {chosen!r} stands for a dataset with its class as colour; choose another"]
+    return []
+
+
+def _said_by(check: Callable[[], None], prefix: str = "") -> list[str]:
+    try:
+        check()
+    except ClusterletsError as error:
+        return [f"{prefix}{error}"]
+    return []
+
+
+def _repeated(ids: list[str]) -> list[str]:
+    repeated = sorted({name for name in ids if ids.count(name) > 1})
+    return [f"two entries go by {name!r}, so one would overwrite the other; give one an 'id'" for name in repeated]
 
 
 def set_mirror(config: Mapping) -> None:
@@ -51,7 +165,9 @@ def _listed(value: str | list[str]) -> list[str]:
 
 def _unknown(key: str, given: Iterable[str], known: Iterable[str]) -> list[str]:
     known = list(known)
-    return [f"{key}: there is no {name!r}{_near(name, known)}; known: {', '.join(known)}" for name in given if name not in known]
+    where = f"{key}: " if key else ""
+    unknown = [name for name in given if name not in known]
+    return [f"{where}there is no {name!r}{_near(name, known)}; known: {', '.join(known)}" for name in unknown]
 
 
 def _in_words(error: ValidationError) -> str:
@@ -59,7 +175,8 @@ def _in_words(error: ValidationError) -> str:
     if error.validator == "additionalProperties":
         known = list(error.schema["properties"])
         unknown = [key for key in error.instance if key not in known]
-        return "; ".join(f"{'.'.join(filter(None, [where, str(key)]))}: unknown key{_near(str(key), known)}" for key in unknown)
+        inside = f"{where}." if where else ""
+        return "; ".join(f"{inside}{key}: unknown key{_near(str(key), known)}" for key in unknown)
     if error.validator == "required":
         return f"{where + ': ' if where else ''}{error.message}; config.yaml shows every key"
     meaning = error.schema.get("description", "")

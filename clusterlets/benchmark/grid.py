@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-PINBALL_MATCHERS = ("D", "B", "G-D", "G-B")
 CENTROID_MATCHER = "C"
 
 # The last part of every random stream's seed. Appending is safe, renumbering changes every result.

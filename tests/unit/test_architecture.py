@@ -23,7 +23,12 @@ ALLOWED = {
     "matching": {"errors", "extraction", "metrics", "centroids"},
     "frac": {"errors", "extraction"},
     "datasets": {"errors", "storage"},
+    "estimators": {"errors", "extraction", "geometry", "metrics", "matching", "frac"},
     "benchmark": {*("errors", "storage", "extraction", "geometry", "metrics"), *("centroids", "matching", "frac", "datasets")},
+    "commands": {
+        *("errors", "storage", "extraction", "geometry", "metrics", "matching", "frac"),
+        *("estimators", "datasets", "benchmark"),
+    },
     "__main__": {"errors", "benchmark"},
     "__init__": set(),
 }

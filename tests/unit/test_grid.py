@@ -1,6 +1,7 @@
 """Which runs there are, what they are called, and that their randomness is theirs alone."""
 
 import copy
+import json
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,50 @@ def test_the_papers_configuration_passes():
     assert check_configuration(PAPER, SCHEMA)["datasets"] == PAPER["datasets"]
 
 
+def test_plain_names_are_their_own_ids_and_the_paper_s_settings():
+    checked = check_configuration(PAPER, SCHEMA)
+    assert list(checked["tables"]) == checked["datasets"]
+    assert checked["tables"]["pima"] == {"id": "pima", "name": "pima", "colour": ["class"], "scaling": "none"}
+    assert json.loads(json.dumps(checked)) == checked
+
+
+def own_table(tmp_path, **settings):
+    (tmp_path / "people.csv").touch()
+    return {"name": "people", "path": str(tmp_path / "people.csv"), "sensitive": "city", **settings}
+
+
+def test_every_colour_has_an_id_of_its_own(tmp_path):
+    entries = [
+        *("adult", {"name": "iris"}, {"name": "pima", "colour": "class"}),
+        *({"name": "adult", "colour": "sex"}, {"name": "adult", "colour": ["sex", "race"]}),
+        *({"name": "adult", "colour": ["class", "sex"]}, {"name": "iris", "scaling": "standard", "id": "iris_std"}),
+        *(own_table(tmp_path), own_table(tmp_path, sensitive=["Größe, cm", "city"]), own_table(tmp_path, id="again")),
+    ]
+    checked = check_configuration(changed(datasets=entries), SCHEMA)
+    assert checked["datasets"] == [
+        *("adult", "iris", "pima", "adult.sex", "adult.sex+race", "adult.class+sex", "iris_std"),
+        *("people.city", "people.Gr__e__cm+city", "again"),
+    ]
+    paths = [cell.path for cell in cells(checked)]
+    assert len(set(paths)) == len(paths) == len(entries) * 110
+    assert not any(character in path for path in paths for character in ",=: ")
+    assert [checked["tables"][name]["scaling"] for name in ("iris_std", "adult")] == ["standard", "none"]
+
+
+def test_an_entry_s_scaling_goes_before_that_of_all():
+    entries = ["iris", {"name": "wine", "scaling": "none"}]
+    checked = check_configuration(changed(scaling="standard", datasets=entries), SCHEMA)
+    assert [table["scaling"] for table in checked["tables"].values()] == ["standard", "none"]
+
+
+@pytest.mark.parametrize("exclude, left", [
+    ("adult", ["iris"]), ("adult.sex", ["adult", "iris"]), (["iris", "adult.sex"], ["adult"]),
+])  # fmt: skip
+def test_names_exclude_all_colours_and_ids_one(exclude, left):
+    entries = ["adult", {"name": "adult", "colour": "sex"}, "iris"]
+    assert check_configuration(changed(datasets=entries, exclude=exclude), SCHEMA)["datasets"] == left
+
+
 @pytest.mark.parametrize("exclude", ["nbfi, adult", ["nbfi", "adult"]])
 def test_excluded_datasets_are_left_out(exclude):
     checked = check_configuration(changed(exclude=exclude), SCHEMA)
@@ -88,6 +133,50 @@ def test_faults_are_said_in_plain_words(fault):
     with pytest.raises(ClusterletsError) as caught:
         check_configuration(changed(**change), SCHEMA)
     assert all(words in str(caught.value) for words in said), str(caught.value)
+
+
+FAULTY_ENTRIES = {
+    "unknown key": ({"name": "adult", "color": "sex"}, "datasets.0.color: unknown key (did you mean 'colour'?)"),
+    "no name": ({"path": "x.csv"}, "datasets.0: 'name' is a required property"),
+    "a number": (3, "datasets.0: 3 is not of type 'string', 'object'"),
+    "unknown dataset": ({"name": "adlut"}, "there is no 'adlut' (did you mean 'adult'?)"),
+    "a name alone that is no dataset": ({"name": "people"}, "a table of your own needs a 'path'"),
+    "unknown colour": ({"name": "adult", "colour": "rase"}, "adult has no colour 'rase' (did you mean 'race'?)"),
+    "a colour twice": ({"name": "adult", "colour": ["sex", "sex"]}, "datasets.0.colour: ['sex', 'sex'] has non-unique"),
+    "unknown scaling": ({"name": "adult", "scaling": "log"}, "datasets.0.scaling: 'log' is not one of"),
+    "the same entry": ({"name": "iris", "scaling": "standard"}, "two entries go by 'iris'"),
+    "no such file": ({"name": "people", "path": "no.csv", "sensitive": "a"}, "people: there is no file no.csv"),
+    "a name that is taken": ({"name": "adult", "path": "x.csv", "sensitive": "a"}, "'adult' is a dataset of the bench"),
+    "an id that is taken": ({"name": "adult", "colour": "sex", "id": "adult"}, "the id 'adult' stands for a dataset"),
+    "another's id": ({"name": "adult", "id": "pima"}, "the id 'pima' stands for a dataset"),
+    "an id for a path": ({"name": "adult", "id": "../adult"}, "datasets.0.id: '../adult' does not match"),
+    "no sensitive column": ({"name": "people", "path": "x.csv"}, "people: 'sensitive' is missing"),
+    "sensitive without a path": ({"name": "iris", "sensitive": "a"}, "iris: 'sensitive' is for tables of your own"),
+    "a colour of one's own": (
+        {"name": "people", "path": "x.csv", "sensitive": "a", "colour": "b"},
+        "people: 'colour' is for the benchmark's datasets; your own have 'sensitive'",
+    ),
+    "sensitive and a feature": (
+        {"name": "people", "path": "x.csv", "sensitive": "a", "features": ["b", "a"]},
+        "people: 'a' cannot be sensitive and a feature too",
+    ),
+    "features of a word": (
+        {"name": "people", "path": "x.csv", "sensitive": "a", "features": "all"},
+        "numeric (every numeric or boolean column that is not sensitive), or a list",
+    ),
+    "a long separator": (
+        {"name": "people", "path": "x.csv", "sensitive": "a", "separator": ", "},
+        "datasets.0.separator: ', ' is too long",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTY_ENTRIES)
+def test_faults_of_an_entry_are_said_in_plain_words(fault):
+    entry, said = FAULTY_ENTRIES[fault]
+    with pytest.raises(ClusterletsError) as caught:
+        check_configuration(changed(datasets=[entry, "iris"]), SCHEMA)
+    assert said in str(caught.value)
 
 
 def test_a_missing_key_is_named():

@@ -65,7 +65,7 @@ rule match_pinball:
     output:
         f"{OUT}/runs/{{dataset}}/{{matcher}}/k{{k}}_hops{{hops}}/seeds{{seeds}}.csv",
     params:
-        code=step_fingerprint("benchmark.steps.matching", "matching.pinball"),
+        code=lambda wildcards: MATCHING_CODE[wildcards.matcher],
         base_seed=config["base_seed"],
         scope=lambda wildcards: config["greedy_scope" if wildcards.matcher.startswith("G") else "pinball_scope"],
         deviation=config["deviation"],

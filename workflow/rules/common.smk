@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 
 # The package comes from beside the Snakefile, not from what the environment has installed.
@@ -11,8 +12,9 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [workflow.basedir, os.en
 from clusterlets.benchmark.configuration import check_configuration, set_mirror
 from clusterlets.benchmark.fingerprints import data_files, fingerprint, locked_versions
 from clusterlets.benchmark.grid import cells, seed_blocks
-from clusterlets.datasets import describe
+from clusterlets.datasets import CLASS, describe
 from clusterlets.errors import ClusterletsError
+from clusterlets.matching import MATCHERS
 
 try:
     config = check_configuration(config, f"{workflow.basedir}/workflow/schemas/config.schema.yaml")
@@ -25,19 +27,32 @@ STEP = "python -m clusterlets"
 CELLS = [f"{OUT}/{cell.path}" for cell in cells(config)]
 
 
+def step_fingerprint(*modules, libraries=("numpy",), files=()):
+    """What a step's result depends on besides its inputs and options."""
+    return fingerprint(modules, locked_versions(f"{workflow.basedir}/requirements.lock", libraries), files)
+
+
+# Of the step of a cell, for every matcher that takes hops; each is one module.
+MATCHING_CODE = {
+    name: step_fingerprint("benchmark.steps.matching", matcher.module.removeprefix("clusterlets."))
+    for name, matcher in MATCHERS.items()
+    if matcher.parameter == "hops"
+}
+
+
 wildcard_constraints:
-    dataset="[a-z][a-z0-9_]*",
+    dataset=r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_+-]+)?",
     source="clusterlets|frac|yardsticks",
-    matcher="D|B|G-D|G-B",
+    matcher="|".join(MATCHING_CODE),
     k=r"\d+",
     hops=r"\d+",
     omega=r"[\d.]+",
     seeds=r"\d+-\d+",
 
 
-def step_fingerprint(*modules, libraries=("numpy",), files=()):
-    """What a step's result depends on besides its inputs and options."""
-    return fingerprint(modules, locked_versions(f"{workflow.basedir}/requirements.lock", libraries), files)
+def settings_of(dataset):
+    """The configured settings of a table; of one that only a file name asks for, the paper's."""
+    return config["tables"].get(dataset, {"name": dataset, "colour": [CLASS], "scaling": config["scaling"]})
 
 
 def of_block(kind, source):

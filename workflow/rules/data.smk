@@ -1,11 +1,17 @@
-# fetch_dataset -> prepare_dataset -> measure_geometry: once a dataset.
+# fetch_dataset -> prepare_dataset, or prepare_own_table -> measure_geometry: once a table; list_data sums them up.
+
+OWN = [dataset for dataset, settings in config["tables"].items() if "path" in settings]
+DATA_LIST = f"{OUT}/datasets.md"
+
+
+ruleorder: prepare_own_table > prepare_dataset
 
 
 def dataset_fingerprint(step):
     """Of a step, the dataset's own module, which is imported by name, and all that sources.yaml says of the dataset."""
 
     def of_wildcards(wildcards):
-        known = describe(wildcards.dataset)
+        known = describe(settings_of(wildcards.dataset)["name"])
         code = step_fingerprint(f"benchmark.steps.{step}", f"datasets.{known['module']}", libraries=["numpy", "pandas"])
         return f"{code} {json.dumps(known, sort_keys=True)}"
 
@@ -27,20 +33,46 @@ rule fetch_dataset:
 
 rule prepare_dataset:
     input:
-        "data/raw/{dataset}/receipt.json",
+        lambda wildcards: f"data/raw/{settings_of(wildcards.dataset)['name']}/receipt.json",
     output:
         arrays="data/prepared/{dataset}.npz",
         summary="data/prepared/{dataset}.json",
     params:
         code=dataset_fingerprint("preparing"),
-        scaling=config["scaling"],
+        name=lambda wildcards: settings_of(wildcards.dataset)["name"],
+        colour=lambda wildcards: "+".join(settings_of(wildcards.dataset)["colour"]),
+        scaling=lambda wildcards: settings_of(wildcards.dataset)["scaling"],
     log:
         f"{OUT}/logs/prepare_dataset/{{dataset}}.log",
     message:
         "Prepare {wildcards.dataset}"
     shell:
-        "{STEP} prepare-dataset --dataset {wildcards.dataset} --raw-dir data/raw --receipt-path {input}"
-        " --scaling {params.scaling} --npz-path {output.arrays} --json-path {output.summary} > {log} 2>&1"
+        "{STEP} prepare-dataset --dataset {params.name} --raw-dir data/raw --receipt-path {input}"
+        " --colour {params.colour} --scaling {params.scaling}"
+        " --npz-path {output.arrays} --json-path {output.summary} > {log} 2>&1"
+
+
+rule prepare_own_table:
+    input:
+        lambda wildcards: settings_of(wildcards.dataset)["path"],
+    output:
+        arrays="data/prepared/{dataset}.npz",
+        summary="data/prepared/{dataset}.json",
+    wildcard_constraints:
+        dataset="|".join(map(re.escape, OWN)) or "(?!)",
+    params:
+        code=step_fingerprint("benchmark.steps.own_table"),
+        name=lambda wildcards: settings_of(wildcards.dataset)["name"],
+        settings=lambda wildcards: json.dumps(
+            {key: settings_of(wildcards.dataset)[key] for key in ("sensitive", "features", "separator", "scaling")}
+        ),
+    log:
+        f"{OUT}/logs/prepare_own_table/{{dataset}}.log",
+    message:
+        "Read {wildcards.dataset} from {input}"
+    shell:
+        "{STEP} prepare-own-table --name {params.name} --table {input:q} --settings {params.settings:q}"
+        " --npz-path {output.arrays} --json-path {output.summary} > {log} 2>&1"
 
 
 rule measure_geometry:
@@ -56,3 +88,21 @@ rule measure_geometry:
         "Measure the largest distance of {wildcards.dataset}"
     shell:
         "{STEP} measure-geometry --data {input} --output {output} > {log} 2>&1"
+
+
+rule list_data:
+    input:
+        expand("data/prepared/{dataset}.json", dataset=config["datasets"]),
+    output:
+        text=DATA_LIST,
+        csv=f"{OUT}/datasets.csv",
+    params:
+        code=step_fingerprint("benchmark.steps.overview"),
+        datasets=",".join(config["datasets"]),
+    log:
+        f"{OUT}/logs/list_data.log",
+    message:
+        "List the prepared datasets"
+    shell:
+        "{STEP} list-data --datasets {params.datasets} --prepared data/prepared"
+        " --text {output.text} --csv {output.csv} > {log} 2>&1"

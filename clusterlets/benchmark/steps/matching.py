@@ -13,6 +13,9 @@ from clusterlets.extraction import Clusterlets
 from clusterlets.matching import get_matcher
 from clusterlets.metrics import score
 
+#: From the clusterlets of a seed, and the seed, to a membership matrix (C, N), or None where there is no clustering.
+Match = Callable[[Clusterlets, int], np.ndarray | None]
+
 
 def match_pinball(
     groups: str, distances: str, geometry: str, dataset: str, matcher: str, k: int, hops: int,
@@ -33,15 +36,9 @@ def match_pinball(
     deviation: absolute, relative or kl
     output: one row a seed (CSV)
     """
-    chosen = get_matcher(matcher)
-    match = chosen.load()
-
-    def membership(clusterlets: Clusterlets, seed: int) -> np.ndarray:
-        stream = {"random_state": random_stream(base_seed, dataset, k, seed, "matching")} if chosen.random else {}
-        return match(clusterlets, hops, scope=scope, **stream)
-
+    match = pinball_match(dataset, matcher, k, hops, base_seed, scope)
     fixed = {"dataset": dataset, "method": "Clusterlets", "matcher": matcher, "k": k, "hops": hops}
-    _write_cell(fixed, groups, distances, geometry, seeds, deviation, membership, output)
+    _write_cell(fixed, groups, distances, geometry, seeds, deviation, match, output)
 
 
 def match_centroid(
@@ -61,6 +58,24 @@ def match_centroid(
     deviation: absolute, relative or kl
     output: one row a seed (CSV)
     """
+    fixed = {"dataset": dataset, "method": "Clusterlets", "matcher": CENTROID_MATCHER, "k": k, "omega": omega}
+    _write_cell(fixed, groups, distances, geometry, seeds, deviation, centroid_match(partitions, omega), output)
+
+
+def pinball_match(dataset: str, matcher: str, k: int, hops: int, base_seed: int, scope: str) -> Match:
+    """How a cell of D, B, G-D or G-B matches the clusterlets of one seed."""
+    chosen = get_matcher(matcher)
+    match = chosen.load()
+
+    def membership(clusterlets: Clusterlets, seed: int) -> np.ndarray:
+        stream = {"random_state": random_stream(base_seed, dataset, k, seed, "matching")} if chosen.random else {}
+        return match(clusterlets, hops, scope=scope, **stream)
+
+    return membership
+
+
+def centroid_match(partitions: str, omega: float) -> Match:
+    """How a cell of C matches the clusterlets of one seed: from the fronts in a file; None where a front is empty."""
     from clusterlets.matching.centroid import ParetoFront, match_centroid as match  # the pinball cells do without
 
     fronts = Block.load(partitions).values
@@ -69,13 +84,12 @@ def match_centroid(
         front = ParetoFront(**fronts[str(seed)])
         return match(front, omega) if len(front) else None
 
-    fixed = {"dataset": dataset, "method": "Clusterlets", "matcher": CENTROID_MATCHER, "k": k, "omega": omega}
-    _write_cell(fixed, groups, distances, geometry, seeds, deviation, membership, output)
+    return membership
 
 
 def _write_cell(
     fixed: dict, groups: str, distances: str, geometry: str, seeds: str, deviation: str,
-    match: Callable[[Clusterlets, int], np.ndarray | None], output: str,
+    match: Match, output: str,
 ) -> None:  # fmt: skip
     """One row a seed: the columns that the cell fixes, the status, and the scores of ``match(clusterlets, seed)``."""
     block, sums = Block.load(groups), Block.load(distances)

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from clusterlets import datasets, storage
-from clusterlets.datasets.table import Table, fingerprint, standardise, unexpected
+from clusterlets.datasets.table import CLASS, Table, fingerprint, standardise, unexpected
 from clusterlets.errors import ClusterletsError
 
 _SCALINGS = ("none", "standard")
 
 
 def prepare_dataset(
-    dataset: str, raw_dir: str, receipt_path: str, scaling: str, npz_path: str, json_path: str
+    dataset: str, raw_dir: str, receipt_path: str, scaling: str, npz_path: str, json_path: str, colour: str = CLASS
 ) -> None:
     """Check the raw files against their receipt, prepare them, and write both forms of the result, or neither.
 
@@ -24,16 +24,40 @@ def prepare_dataset(
     scaling: none, or standard (zero mean, unit population variance, constant columns 0) after the table was checked
     npz_path: arrays to write: X float64 (n, d), colour int64 (n,), feature_names and colour_names (text)
     json_path: description to write: counts, fingerprint, source, licence, citation, warnings
+    colour: class, or a sensitive attribute of the dataset, or several joined by + for their combinations
     """
-    if scaling not in _SCALINGS:
-        raise ClusterletsError(f"scaling: {scaling!r} is unknown; it must be one of {', '.join(_SCALINGS)}.")
+    check_scaling(scaling)
     receipt = _checked_receipt(dataset, Path(raw_dir) / dataset, Path(receipt_path))
     try:
         table = datasets.prepare(dataset, raw_dir)
     except ClusterletsError:
         Path(receipt_path).unlink()
         raise
-    description = _description(table, receipt, scaling)
+    warnings = _warnings(table, receipt)
+    if colour != CLASS:
+        rows = len(table.X)
+        table = datasets.recoloured(dataset, table, colour.split("+"))
+        if len(table.X) < rows:
+            warnings.append(f"{rows - len(table.X)} of {rows} rows have no value of {colour} and were left out")
+    save_table(table, _origin(receipt) | {"colour": colour, "warnings": warnings}, scaling, npz_path, json_path)
+
+
+def check_scaling(scaling: str) -> None:
+    """Raise ClusterletsError unless there is such a scaling."""
+    if scaling not in _SCALINGS:
+        raise ClusterletsError(f"scaling: {scaling!r} is unknown; it must be one of {', '.join(_SCALINGS)}.")
+
+
+def save_table(table: Table, origin: dict, scaling: str, npz_path: str, json_path: str) -> None:
+    """Write a table as arrays and as a description that begins with its ``origin``, or neither."""
+    description = origin | {
+        "rows": len(table.X),
+        "features": table.X.shape[1],
+        "colours": dict(zip(table.colour_names, table.colour_counts.tolist(), strict=True)),
+        "positives": table.positives,
+        "scaling": scaling,
+        "fingerprint": fingerprint(table),
+    }
     storage.save_arrays(npz_path, {
         "X": standardise(table.X) if scaling == "standard" else table.X,
         "colour": table.colour.astype(np.int64),
@@ -85,23 +109,23 @@ def _compare(dataset: str, path: Path, expected: str, receipt_path: Path) -> Non
     )
 
 
-def _description(table: Table, receipt: dict, scaling: str) -> dict:
+def _warnings(table: Table, receipt: dict) -> list[str]:
     known = datasets.describe(receipt["dataset"])
     warnings = [] if known["strict"] else unexpected(table, known)
     if receipt["sha256_matches"] is False:
         warnings.append("the raw bytes differ from those known, the prepared table was checked instead")
+    return warnings
+
+
+def _origin(receipt: dict) -> dict:
+    """What is known of a dataset's table without looking at it. Its fingerprint is checked before this is written."""
+    known = datasets.describe(receipt["dataset"])
     return {
         "dataset": known["name"],
         "title": known["title"],
-        "rows": len(table.X),
-        "features": table.X.shape[1],
-        "colours": dict(zip(table.colour_names, table.colour_counts.tolist(), strict=True)),
-        "positives": table.positives,
-        "scaling": scaling,
-        "fingerprint": fingerprint(table),
         "source": receipt["source"],
         "sha256_matches": receipt["sha256_matches"],
+        "fingerprint_ok": known["strict"] and known["fingerprint"] is not None or None,
         "licence": known["licence"],
         "citation": known["citation"],
-        "warnings": warnings,
     }

@@ -1,0 +1,59 @@
+"""The configured datasets at a glance: one row each, as text for a terminal and in full as CSV."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+
+COLUMNS = ("dataset", "source", "rows", "features", "colours", "fingerprint ok", "licence", "citation")
+
+_WIDTH = 120  # characters of a line
+_FRAME = 3  # characters between two columns
+_VERDICTS = {True: "yes", False: "no", None: "not known"}
+
+
+def row(dataset: str, described: Mapping) -> dict[str, str]:
+    """A dataset's row from what its preparation, or ``sources.yaml``, says of it; what is not known stays empty."""
+    colours = described.get("colours") or {}
+    return {
+        "dataset": dataset,
+        "source": described["source"],
+        "rows": str(described.get("rows") or ""),
+        "features": str(described.get("features") or ""),
+        "colours": f"{len(colours)}: {', '.join(f'{name} {n}' for name, n in colours.items())}" if colours else "",
+        "fingerprint ok": _VERDICTS[described["fingerprint_ok"]] if "fingerprint_ok" in described else "",
+        "licence": described["licence"],
+        "citation": described["citation"],
+    }
+
+
+def listing(described: Mapping[str, Mapping]) -> str:
+    """The table of all datasets for a terminal, and below it what preparation had to say of them."""
+    said = ((dataset, warning) for dataset, found in described.items() for warning in found.get("warnings", []))
+    warnings = [f"- {dataset}: {warning}" for dataset, warning in said]
+    table = to_text([row(dataset, found) for dataset, found in described.items()])
+    return "\n".join([table, *warnings, *([""] if warnings else [])])
+
+
+def to_csv(rows: Iterable[Mapping[str, str]]) -> str:
+    """All rows, nothing shortened."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def to_text(rows: Sequence[Mapping[str, str]], columns: Sequence[str] = COLUMNS) -> str:
+    """A Markdown table no wider than a terminal: the widest columns are cut until it fits, the first one never."""
+    cells = [list(columns), *([" ".join(row[column].replace("|", "/").split()) for column in columns] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    while sum(widths) + _FRAME * len(widths) + 1 > _WIDTH:
+        widths[widths.index(max(widths[1:]), 1)] -= 1
+    lines = [_line(row, widths) for row in cells]
+    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return "\n".join([lines[0], rule, *lines[1:], ""])
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    cut = (cell if len(cell) <= width else cell[: width - 1] + "…" for cell, width in zip(cells, widths, strict=True))
+    return "| " + " | ".join(f"{cell:<{width}}" for cell, width in zip(cut, widths, strict=True)) + " |"

@@ -1,0 +1,20 @@
+"""The step that lists the prepared datasets."""
+
+from pathlib import Path
+
+from clusterlets.benchmark import overview
+from clusterlets.benchmark.intermediates import read_json
+from clusterlets.storage import write_text
+
+
+def list_data(datasets: str, prepared: str, text: str, csv: str) -> None:
+    """What every configured dataset is and where it came from, as one table.
+
+    datasets: their ids, separated by commas
+    prepared: folder of the prepared datasets
+    text: table for reading, with the warnings below it (Markdown)
+    csv: the same in full, without the warnings
+    """
+    described = {dataset: read_json(str(Path(prepared) / f"{dataset}.json")) for dataset in datasets.split(",")}
+    write_text(text, overview.listing(described))
+    write_text(csv, overview.to_csv([overview.row(dataset, found) for dataset, found in described.items()]))

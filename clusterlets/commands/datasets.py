@@ -1,0 +1,68 @@
+"""``clusterlets datasets``: what a configuration names, what of it is there, and what its grid would cost."""
+
+import argparse
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from clusterlets.benchmark import costs, overview
+from clusterlets.benchmark.configuration import read_configuration
+from clusterlets.benchmark.intermediates import read_json
+from clusterlets.datasets import CLASS, describe
+
+_ESTIMATE = ("dataset", "CPU time", "disk", "memory of a job")
+
+
+def main(arguments: list[str]) -> int:
+    """Print the datasets of a configuration, and an estimate of time, disk and memory for its grid."""
+    parser = argparse.ArgumentParser("clusterlets datasets", description=main.__doc__)
+    parser.add_argument("--config", metavar="FILE", help="values that replace those of config.yaml, as for snakemake")
+    config = read_configuration(parser.parse_args(arguments).config)
+    described = {dataset: _described(dataset, settings) for dataset, settings in config["tables"].items()}
+    print(overview.listing(described))
+    print(_estimate(described, config))
+    return 0
+
+
+def _described(dataset: str, settings: Mapping) -> Mapping:
+    """What preparation wrote of a dataset, or else what is known before."""
+    prepared = Path("data") / "prepared" / f"{dataset}.json"
+    if prepared.is_file():
+        return read_json(str(prepared))
+    if "path" in settings:
+        return {"source": f"{settings['path']}, not read yet", "licence": "", "citation": ""}
+    known = {**describe(settings["name"]), "source": "not fetched yet"}
+    return known if settings["colour"] == [CLASS] else known | {"features": None}
+
+
+def _estimate(described: Mapping[str, Mapping], config: Mapping) -> str:
+    found = {}
+    for dataset, known in described.items():
+        if known.get("rows"):
+            halves = [known["rows"] // 2] * 2  # colours that nobody has counted yet
+            counts = list((known.get("colours") or {}).values()) or halves
+            found[dataset] = costs.of_dataset(known["rows"], known["features"] or 0, counts, config)
+    total = costs.of_all(list(found.values()))
+    cores = os.cpu_count() or 1
+    rows = [{"dataset": name, **_in_words(cost)} for name, cost in [*found.items(), ("all, with the report", total)]]
+    unknown = ", ".join(name for name in described if name not in found)
+    return "\n".join([
+        f"Estimate for the grid of {len(config['k'])} k and {config['seeds']['count']} seeds, good to a factor of two:",
+        overview.to_text(rows, _ESTIMATE),
+        f"On this machine's {cores} cores about {_time(total.seconds / cores)}; finished jobs are not run again.",
+        *([f"Not in it, as nobody has counted their rows yet: {unknown}. `make data` does."] if unknown else []),
+    ])
+
+
+def _in_words(cost: costs.Cost) -> dict[str, str]:
+    return {
+        "CPU time": _time(cost.seconds),
+        "disk": f"{cost.disk / 1e6:,.1f} MB",
+        "memory of a job": f"{cost.memory / 1e6:,.0f} MB",
+    }
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

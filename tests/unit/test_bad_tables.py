@@ -1,0 +1,271 @@
+"""Tables of one's own, and raw files, with all that is wrong with tables: read rightly, or refused in plain words."""
+
+import importlib.util
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clusterlets import datasets
+from clusterlets.benchmark.steps.own_table import prepare_own_table
+from clusterlets.datasets import own
+from clusterlets.datasets.table import fingerprint
+from clusterlets.errors import ClusterletsError
+from clusterlets.storage import load_arrays
+
+CHECKOUT = Path(__file__).parents[2]
+MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
+GOOD = "age,rich,city\n31,true,Rom\n45.5,false,Bonn\n29,true,Rom\n"
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Writes a table and reads it: ``read(content) -> (table, remarks)``."""
+
+    def read(content, name="people.csv", sensitive=("city",), **settings):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return own.read(path, list(sensitive), **settings)
+
+    return read
+
+
+def test_a_good_table_is_read_as_it_stands(read):
+    table, remarks = read(GOOD)
+    assert table.X.tolist() == [[31, 1], [45.5, 0], [29, 1]] and table.feature_names == ("age", "rich")
+    assert table.colour_names == ("Bonn", "Rom") and table.colour.tolist() == [1, 0, 1] and remarks == []
+
+
+SAME = {
+    "a byte order mark": b"\xef\xbb\xbf" + GOOD.encode(),
+    "line ends of Windows": GOOD.replace("\n", "\r\n"),
+    "line ends of old Macs": GOOD.replace("\n", "\r"),
+    "no line end at the end": GOOD.rstrip(),
+    "blank lines": GOOD.replace("\n", "\n\n"),
+    "quoted cells": '"age","rich","city"\n"31","true","Rom"\n45.5,FALSE,Bonn\n29,"True","Rom"\n',
+    "spaces around cells": "age , rich, city\n 31, true , Rom\n45.5,false,Bonn \n29,true,Rom\n",
+    "yes and no": GOOD.replace("true", "yes").replace("false", "No"),
+    "numbers in other spelling": GOOD.replace("45.5", "4.55e1").replace("31", "+31.0"),
+}
+
+
+@pytest.mark.parametrize("form", SAME)
+def test_other_forms_of_the_same_table_are_the_same_table(form, read):
+    table, remarks = read(SAME[form])
+    expected, _ = read(GOOD)
+    assert fingerprint(table) == fingerprint(expected) and remarks == []
+    assert (table.feature_names, table.colour_names) == (expected.feature_names, expected.colour_names)
+
+
+REFUSED = {
+    "NaN": (GOOD.replace("45.5", "NaN"), "people.csv, line 3: column 'age' holds 'NaN', which is no finite number"),
+    "infinite": (GOOD.replace("29", "-inf"), "people.csv, line 4: column 'age' holds '-inf'"),
+    "a number whose square overflows": (GOOD.replace("29", "1e200"), "line 4: column 'age' holds '1e200'"),
+    "text in a numeric column": (GOOD.replace("29", "old"), "line 4: column 'age' holds 'old'"),
+    "a missing number": (GOOD.replace("31,", ","), "line 2: column 'age' is empty"),
+    "text in a boolean column": (GOOD.replace("false", "maybe"), "line 3: column 'rich' holds 'maybe'"),
+    "numbers among booleans": (GOOD.replace("false", "3"), "csv: column 'rich' mixes numbers with true and false"),
+    "one colour": (GOOD.replace("Bonn", "Rom"), "people.csv: every row has the same colour, 'Rom'"),
+    "no colour at all": (GOOD.replace("Bonn", "").replace("Rom", ""), "every row has the same colour"),
+    "a colour for each row": (GOOD.replace("true,Rom", "true,Pisa", 1), "a colour of its own"),
+    "no feature that varies": ("age,city\n1,a\n1,b\n1,a\n", "no feature varies"),
+    "no numeric feature": ("name,city\nx,a\ny,b\nz,a\n", "no numeric or boolean column"),
+    "duplicate columns": (GOOD.replace("rich", "age"), "the column name 'age' occurs twice, as columns 1 and 2"),
+    "duplicate but for a space": (GOOD.replace("rich", "age "), "the column name 'age' occurs twice"),
+    "a column without a name": (GOOD.replace("age", ""), "column 1 has no name; if it is a row number"),
+    "a header only": (GOOD.splitlines()[0], "people.csv has a header only"),
+    "an empty file": ("", "people.csv is empty"),
+    "blank lines only": ("\n\n", "people.csv is empty"),
+    "semicolons": (
+        GOOD.replace(",", ";"),
+        "one column only, 'age;rich;city'. Is another separator used? Then set `separator: ';'`",
+    ),
+    "tabs": (GOOD.replace(",", "\t"), r"set `separator: '\t'`"),
+    "one column": ("city\na\nb\na\n", "people.csv has one column only, 'city'. Mend"),
+    "a short line": (GOOD.replace("29,true,Rom", "29,true"), "people.csv, line 4: 2 cells where the header has 3"),
+    "a long line": (GOOD.replace("29,", "29,5,"), "people.csv, line 4: 4 cells where the header has 3"),
+    "decimal commas": (GOOD.replace("45.5", "45,5"), "people.csv, line 3: 4 cells where the header has 3"),
+    "a quotation mark that stays open": (GOOD.replace("Bonn", '"Bonn'), "line 3: unexpected end of data; is a quot"),
+    "text after a quotation mark": (GOOD.replace("Bonn", '"Bo"nn'), "people.csv, line 3: ',' expected after '\"'"),
+    "bytes that are not UTF-8": (GOOD.replace("Bonn", "Köln").encode("latin-1"), "line 3: the byte 0xf6 is not UTF-8"),
+    "UTF-16": (GOOD.encode("utf-16"), "line 1: the byte 0xff is not UTF-8"),
+    "a bad cell after a quoted line end": (GOOD.replace("Bonn", '"Bo\nnn"').replace("29", "x"), "csv, line 5: column"),
+    "no sensitive column": (GOOD.replace("city", "town"), "no column 'city'; its columns: age, rich, town"),
+}
+
+
+@pytest.mark.parametrize("fault", REFUSED)
+def test_a_bad_table_is_refused_in_plain_words(fault, read):
+    content, complaint = REFUSED[fault]
+    with pytest.raises(ClusterletsError) as caught:
+        read(content)
+    assert complaint in str(caught.value)
+    assert "people.csv or its entry in the configuration, and run again" in str(caught.value)
+
+
+def test_a_misspelt_column_brings_the_nearest(read):
+    with pytest.raises(ClusterletsError, match=r"no column 'citty' \(did you mean 'city'\?\)"):
+        read(GOOD, sensitive=["citty"])
+    with pytest.raises(ClusterletsError, match=r"no column 'agee' \(did you mean 'age'\?\)"):
+        read(GOOD, features=["rich", "agee"])
+
+
+def test_the_named_separator_is_used(read):
+    semicolons, _ = read(GOOD.replace(",", ";"), separator=";")
+    tabs, _ = read(GOOD.replace(",", "\t"), "people.tsv")
+    assert fingerprint(semicolons) == fingerprint(tabs) == fingerprint(read(GOOD)[0])
+
+
+def test_chosen_features_come_in_the_chosen_order_and_must_be_numbers(read):
+    table, _ = read(GOOD, features=["rich", "age"])
+    assert table.feature_names == ("rich", "age") and table.X[1].tolist() == [0, 45.5]
+    with pytest.raises(ClusterletsError, match="line 2: column 'name' holds 'Ann'"):
+        read("name,age,city\nAnn,1,a\nBob,2,b\nCem,3,a\n", features=["age", "name"])
+
+
+def test_text_columns_are_no_features_and_said_so(read):
+    table, remarks = read("name,age,city,note\nAnn,1,a,\nBob,2,b,\nCem,3,a,\n")
+    assert table.feature_names == ("age",) and remarks == ["columns that hold no numbers are no features: name, note"]
+
+
+def test_a_sparse_column_of_numbers_is_not_dropped_in_silence(read):
+    with pytest.raises(ClusterletsError, match=r"line 3: column 'pay' is empty \(unusable cells in the column: 2\)"):
+        read("age,pay,city\n1,7,a\n2,,b\n3,,a\n")
+
+
+def test_constant_features_stay_and_are_said(read):
+    table, remarks = read("age,one,city\n1,1,a\n2,1,b\n3,1,a\n")
+    assert table.feature_names == ("age", "one") and remarks == ["features that never vary: one"]
+
+
+def test_rows_without_a_colour_are_left_out_and_counted(read):
+    table, remarks = read("age,city\n1,a\n2,\n3,b\n4, \n5,a\n")
+    assert table.X[:, 0].tolist() == [1, 3, 5] and remarks == ["2 of 5 rows have no sensitive value and were left out"]
+
+
+def test_a_colour_with_one_row_is_a_colour(read):
+    table, _ = read("age,city\n1,a\n2,a\n3,b\n")
+    assert table.colour_counts.tolist() == [2, 1]
+
+
+def test_many_colours_of_odd_characters_keep_their_names(read):
+    odd = ["Zürich", "São Paulo", 'say "hi"', "Cork, Ireland", "two\nlines", "=1+1", "a:b|c", "東京", "50 %", "x" * 300]
+    names = [*odd, *(f"town {i:03}" for i in range(290))]
+    cells = [name.replace('"', '""') for name in names]
+    content = "age,city\n" + "".join(f'{i},"{cell}"\n' for i, cell in enumerate(cells * 2))
+    table, _ = read(content)
+    assert table.colour_names == tuple(sorted(names)) and set(table.colour_counts) == {2}
+    assert [table.colour_names[code] for code in table.colour] == names * 2
+
+
+def test_several_sensitive_columns_are_combined(read):
+    table, _ = read("age,city,sex\n1,a,f\n2,a,m\n3,b,f\n4,a,f\n", sensitive=["sex", "city"])
+    assert table.colour_names == ("f + a", "f + b", "m + a") and table.feature_names == ("age",)
+
+
+@pytest.mark.parametrize("name, complaint", [("no.csv", "there is no file"), ("people.xlsx", "is of unknown form")])
+def test_a_file_that_cannot_be_meant_is_refused_unread(name, complaint, tmp_path):
+    (tmp_path / "people.xlsx").touch()
+    with pytest.raises(ClusterletsError, match=complaint):
+        own.check_file(tmp_path / name)
+
+
+def test_parquet_without_its_reader_is_refused_with_the_remedy(tmp_path, monkeypatch):
+    (tmp_path / "people.parquet").touch()
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ClusterletsError, match="`python -m pip install pyarrow` in the environment of the workflow"):
+        own.check_file(tmp_path / "people.parquet")
+
+
+def test_parquet_is_the_same_table_as_csv(read, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = importlib.import_module("pyarrow.parquet")
+    columns = {"age": [31, 45.5, 29], "rich": [True, False, True], "city": ["Rom", "Bonn", "Rom"]}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "people.parquet")
+    assert fingerprint(own.read(tmp_path / "people.parquet", ["city"])[0]) == fingerprint(read(GOOD)[0])
+    parquet.write_table(pyarrow.table(columns | {"age": [31, None, 29]}), tmp_path / "people.parquet")
+    with pytest.raises(ClusterletsError, match="people.parquet, row 2: column 'age' is empty"):
+        own.read(tmp_path / "people.parquet", ["city"])
+    (tmp_path / "people.parquet").write_bytes(b"PAR1 no more")
+    with pytest.raises(ClusterletsError, match="people.parquet is no intact Parquet file"):
+        own.read(tmp_path / "people.parquet", ["city"])
+
+
+def test_the_step_writes_colours_by_name(tmp_path):
+    table, npz, described = tmp_path / "people.csv", tmp_path / "p.npz", tmp_path / "p.json"
+    table.write_text(GOOD)
+    settings = {"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "standard"}
+    prepare_own_table("people", str(table), json.dumps(settings), str(npz), str(described))
+    arrays, written = load_arrays(npz), json.loads(described.read_text())
+    assert arrays["colour_names"].tolist() == ["Bonn", "Rom"] and np.allclose(arrays["X"].mean(axis=0), 0)
+    assert written["colours"] == {"Bonn": 1, "Rom": 2} and written["colour"] == "city"
+    assert (written["rows"], written["features"], written["source"]) == (3, 2, str(table))
+
+
+def test_a_refused_table_writes_nothing(tmp_path):
+    table = tmp_path / "people.csv"
+    table.write_text(GOOD.replace("29", "old"))
+    settings = {"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "none"}
+    with pytest.raises(ClusterletsError):
+        prepare_own_table("people", str(table), json.dumps(settings), str(tmp_path / "p.npz"), str(tmp_path / "p.json"))
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_a_million_rows_are_read_in_seconds_and_little_memory(tmp_path):
+    table = tmp_path / "people.csv"
+    with open(table, "w") as file:
+        file.write("a,b,c,d,city\n")
+        file.writelines(f"{i},{i % 97}.5,{i % 7},{i % 2},town {i % 30}\n" for i in range(10**6))
+    settings = {"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "none"}
+    command = [sys.executable, "-m", "clusterlets", "prepare-own-table", "--name", "people", "--table", str(table)]
+    outputs = ["--npz-path", str(tmp_path / "p.npz"), "--json-path", str(tmp_path / "p.json")]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([*command, "--settings", json.dumps(settings), *outputs], cwd=CHECKOUT, check=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    written = json.loads((tmp_path / "p.json").read_text())
+    assert (written["rows"], written["features"], len(written["colours"])) == (10**6, 4, 30)
+    assert used.ru_utime - before.ru_utime < 20  # seconds; 5 were measured
+    assert used.ru_maxrss < 2_000_000  # kB; 350,000 were measured
+
+
+# ---- raw files of the benchmark's datasets; tests/faults has those that are damaged ----------------------------------
+
+
+@pytest.mark.parametrize("change", [
+    lambda raw: b"\xef\xbb\xbf" + raw,
+    lambda raw: raw.replace(b"\n", b"\r\n"),
+    lambda raw: raw.replace(b",", b" , "),
+    lambda raw: raw.rstrip() + b"\n\n\n",
+], ids=["a byte order mark", "line ends of Windows", "spaces around cells", "blank lines at the end"])  # fmt: skip
+def test_another_form_of_a_raw_file_is_the_same_table(change, tmp_path):
+    if not MIRROR.is_dir():
+        pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
+    (tmp_path / "pima").mkdir()
+    (tmp_path / "pima" / "diabetes.csv").write_bytes(change((MIRROR / "pima" / "diabetes.csv").read_bytes()))
+    assert fingerprint(datasets.prepare("pima", tmp_path)) == datasets.describe("pima")["fingerprint"]
+
+
+BANK = '"age";"education";"default";"balance";"housing";"loan";"campaign";"pdays";"previous";"marital";"y"\n'
+BANK_ROW = '58;"tertiary";"no";1;"no";"no";1;1;0;"single";"no"\n'
+RAW = {
+    "another separator": (BANK.replace(";", ","), "bank-full.csv, line 1: ';' expected"),
+    "a header only": (BANK, "no row is left"),
+    "an empty file": ("", "bank-full.csv has no column age"),
+    "a quotation mark that stays open": (BANK + BANK_ROW.replace('y";', "y;"), "bank-full.csv, line 2"),
+    "bytes that are not UTF-8": ((BANK + BANK_ROW.replace("a", "ä")).encode("latin-1"), "line 2: column education"),
+}
+
+
+@pytest.mark.parametrize("fault", RAW)
+def test_a_bad_raw_file_is_refused_in_plain_words(fault, tmp_path):
+    content, complaint = RAW[fault]
+    (tmp_path / "bank").mkdir()
+    (tmp_path / "bank" / "bank-full.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ClusterletsError, match=complaint) as caught:
+        datasets.prepare("bank", tmp_path)
+    assert "Delete bank-full.csv" in str(caught.value)

@@ -1,0 +1,149 @@
+"""Any sensitive attribute as colour: the same rows, other colours, and nothing that tells them among the features."""
+
+import functools
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clusterlets import datasets
+from clusterlets.benchmark.steps.fetching import fetch_dataset
+from clusterlets.benchmark.steps.preparing import prepare_dataset
+from clusterlets.datasets.table import BadData, Table, coloured, recolour
+from clusterlets.errors import ClusterletsError
+from clusterlets.storage import load_arrays
+
+CHECKOUT = Path(__file__).parents[2]
+MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
+
+# Counts as the raw files have them (after the rows that preparation drops), and the features that tell the attribute.
+REAL = {
+    ("adult", "sex"): ({"Female": 16192, "Male": 32650}, {"is_male"}),
+    ("adult", "race"): (
+        {"Amer-Indian-Eskimo": 470, "Asian-Pac-Islander": 1519, "Black": 4685, "Other": 406, "White": 41762},
+        set(),
+    ),
+    ("adult", "age_group"): ({"24 or less": 8432, "25 to 59": 36355, "60 or more": 4055}, {"age"}),
+    ("bank", "marital"): ({"divorced": 5207, "married": 27214, "single": 12790}, set()),
+    ("bank", "age_group"): ({"24 or less": 809, "25 to 59": 42618, "60 or more": 1784}, {"age"}),
+    ("compas", "sex"): ({"Female": 944, "Male": 3590}, {"is_male"}),
+    ("compas", "race"): (
+        {"African-American": 2169, "Asian": 27, "Caucasian": 1638, "Hispanic": 424, "Native American": 10,
+         "Other": 266},
+        set(),
+    ),
+    ("compas", "age_cat"): ({"25 - 45": 2577, "Greater than 45": 1108, "Less than 25": 849}, {"age"}),
+    ("credit", "A1"): ({"0": 222, "1": 468}, {"A1"}),
+    ("heart_failure", "sex"): ({"man": 194, "woman": 105}, {"sex"}),
+    ("heart_failure", "age_group"): ({"25 to 59": 129, "60 or more": 170}, {"age"}),
+    ("pima", "age_group"): ({"24 or less": 219, "25 to 59": 517, "60 or more": 32}, {"Age"}),
+    ("speeddating", "gender"): ({"female": 531, "male": 517}, {"is_male"}),
+    ("speeddating", "race"): (
+        {"Asian/Pacific Islander/Asian-American": 205, "Black/African American": 39, "European/Caucasian-American": 636,
+         "Latino/Hispanic American": 84, "Other": 84},
+        {"samerace"},
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def mirror():
+    if not MIRROR.is_dir():
+        pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
+    return MIRROR
+
+
+@pytest.fixture(scope="module")
+def prepared(mirror):
+    """Prepares a dataset of the mirror, once."""
+    return functools.cache(lambda name: datasets.prepare(name, mirror))
+
+
+@pytest.mark.parametrize("name, attribute", REAL)
+def test_a_sensitive_attribute_as_colour(name, attribute, prepared):
+    table = prepared(name)
+    found = datasets.recoloured(name, table, [attribute])
+    colours, gone = REAL[name, attribute]
+    assert dict(zip(found.colour_names, found.colour_counts.tolist(), strict=True)) == colours
+    assert set(table.feature_names) - set(found.feature_names) == gone
+    staying = [feature in found.feature_names for feature in table.feature_names]
+    assert np.array_equal(found.X, table.X[:, staying])
+
+
+def test_the_table_above_is_all_that_the_datasets_declare(prepared):
+    declared = {(name, attribute) for name in datasets.names() for attribute in datasets.sensitive_attributes(name)}
+    assert {(name, attribute) for name, attribute in declared if name != "nbfi"} == set(REAL)
+    assert list(datasets.sensitive_attributes("nbfi")) == ["Client_Gender", "Client_Marital_Status"]
+    for name in {name for name, _ in REAL}:
+        assert list(prepared(name).sensitive) == list(datasets.sensitive_attributes(name))
+
+
+def test_no_feature_that_stays_tells_the_sex(prepared):
+    found = datasets.recoloured("adult", prepared("adult"), ["sex"])
+    assert not any(np.array_equal(column == column.max(), found.colour == 1) for column in found.X.T)
+
+
+def test_a_combination_drops_what_tells_any_of_its_parts(prepared):
+    table = prepared("heart_failure")
+    found = datasets.recoloured("heart_failure", table, ["sex", "age_group"])
+    sex, age = table.X[:, table.feature_names.index("sex")], table.X[:, table.feature_names.index("age")]
+    names = ("man + 25 to 59", "man + 60 or more", "woman + 25 to 59", "woman + 60 or more")
+    assert found.colour_names == names and {"sex", "age"}.isdisjoint(found.feature_names)
+    assert np.array_equal(found.colour, 2 * (sex == 0) + (age >= 60))
+
+
+def test_the_class_may_be_part_of_a_combination(prepared):
+    found = datasets.recoloured("heart_failure", prepared("heart_failure"), ["class", "sex"])
+    assert found.colour_names == ("0 + man", "0 + woman", "1 + man", "1 + woman")
+    assert found.colour_counts.tolist() == [132, 71, 62, 34]
+
+
+TOY = Table(
+    np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]), ("a", "is_b"), ("no", "yes"),
+    {"b": np.array(["x", "", "y", "x"], dtype=object)},
+)  # fmt: skip
+
+
+def test_rows_without_a_value_are_left_out():
+    found = recolour(TOY, ["b"], {"b": ("is_b",)})
+    assert found.X.tolist() == [[0], [4], [6]] and found.colour.tolist() == [0, 1, 0]
+    assert found.feature_names == ("a",) and found.colour_names == ("x", "y")
+
+
+def test_codes_follow_the_sorted_values_and_numbers_their_size():
+    labels = np.array(["10", "9", "nan", "9", "ä", "Z"], dtype=object)
+    found = coloured(np.zeros((6, 1)), ("a",), [labels])
+    assert found.colour_names == ("9", "10", "Z", "nan", "ä")
+    assert [found.colour_names[code] for code in found.colour] == labels.tolist()
+
+
+@pytest.mark.parametrize("labels, complaint", [
+    ([["x", "x", "x"]], "every row has the same colour, 'x'"),
+    ([["", "", ""]], "every row has the same colour; fairness"),
+    ([["x", "y", "z"]], "a colour of its own"),
+    ([["a + b", "a", "a", "a"], ["c", "b + c", "c", "c"]], "have the same name"),
+])  # fmt: skip
+def test_colours_that_cannot_be_are_refused(labels, complaint):
+    with pytest.raises(BadData, match=complaint):
+        coloured(np.zeros((len(labels[0]), 1)), ("a",), [np.array(column, dtype=object) for column in labels])
+
+
+def test_an_unknown_colour_names_what_the_dataset_has():
+    with pytest.raises(ClusterletsError, match=r"adult has no colour 'sexx' \(did you mean 'sex'\?\); it has: class"):
+        datasets.check_colour("adult", ["race", "sexx"])
+    with pytest.raises(ClusterletsError, match="iris has no colour 'sex'; it has: class"):
+        datasets.check_colour("iris", ["sex"])
+
+
+def test_the_step_writes_colours_by_name(mirror, tmp_path):
+    receipt, npz, described = tmp_path / "receipt.json", tmp_path / "p.npz", tmp_path / "p.json"
+    fetch_dataset("heart_failure", raw_dir=tmp_path, receipt_path=receipt, mirror=str(mirror))
+    prepare_dataset("heart_failure", tmp_path, receipt, "standard", npz, described, colour="sex")
+    arrays, written = load_arrays(npz), json.loads(described.read_text())
+    assert arrays["colour_names"].tolist() == ["man", "woman"] and arrays["X"].shape == (299, 11)
+    assert np.allclose(arrays["X"].mean(axis=0), 0)
+    assert written["colours"] == {"man": 194, "woman": 105} and written["colour"] == "sex"
+    assert written["fingerprint_ok"] is True
+    assert written["fingerprint"] != datasets.describe("heart_failure")["fingerprint"]

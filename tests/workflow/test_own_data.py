@@ -1,0 +1,112 @@
+"""A person's own table and other colours through the whole workflow, first of all as docs/extending.md shows it."""
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or ROOT.parent / "shared" / "datasets")
+GUIDE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+CITIES = {"Cork, Ireland": 4, "São Paulo": 4, "Zürich": 4}
+
+
+def example(language):
+    """The first block of a language in the guide."""
+    return re.search(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)[1]
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """The guide's example, done literally: its folder, and what each of its commands printed."""
+    folder = tmp_path_factory.mktemp("people")
+    (folder / "people.csv").write_text(example("csv"), encoding="utf-8")
+    (folder / "people.yaml").write_text(example("yaml"), encoding="utf-8")
+    return folder, [run(folder, command) for command in example("sh").splitlines()]
+
+
+def run(folder, command):
+    """A command of the guide, in another folder than the checkout's."""
+    done = subprocess.run(
+        command.replace("snakemake", f"snakemake --snakefile '{ROOT / 'Snakefile'}'"),
+        cwd=folder,
+        shell=True,
+        env={**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def test_the_data_command_prints_one_line_a_dataset(people):
+    folder, (printed, _) = people
+    names = ("dataset", "iris", "people.city")
+    header, iris, own = (re.search(rf"^\| {name} .*$", printed, re.MULTILINE)[0] for name in names)
+    assert [cell.strip() for cell in header.split("|")][1:-1] == [
+        *("dataset", "source", "rows", "features", "colours", "fingerprint ok", "licence", "citation")
+    ]
+    assert [cell.strip() for cell in iris.split("|")][2:5] == ["bundled", "150", "4"] and "| yes " in iris
+    assert [cell.strip() for cell in own.split("|")][2:5] == ["people.csv", "12", "3"] and "| not known " in own
+    assert all(len(line) <= 120 for line in (header, iris, own))
+    assert "- people.city: columns that hold no numbers are no features: name" in printed
+    listed = (folder / "results/people/datasets.csv").read_text(encoding="utf-8").splitlines()
+    assert any("3: Cork, Ireland 4, São Paulo 4, Zürich 4" in line for line in listed)
+
+
+def test_the_whole_grid_runs_to_the_report_with_colours_by_name(people):
+    folder, _ = people
+    rows = list(csv.DictReader((folder / "results/people/runs.csv").read_text(encoding="utf-8").splitlines()))
+    of = {name: [row for row in rows if row["dataset"] == name] for name in ("iris", "people.city")}
+    assert len(of["people.city"]) == len(of["iris"]) == len(rows) / 2 == 2 * (5 + 4)
+    assert {row["status"] for row in rows} == {"ok"}
+    for file in ("data/prepared/people.city.json", "results/people/geometry/people.city.json"):
+        assert json.loads((folder / file).read_text(encoding="utf-8"))["colours"] == CITIES
+    scalings = [json.loads((folder / f"data/prepared/{name}.json").read_text())["scaling"] for name in of]
+    assert scalings == ["none", "standard"]
+    assert "people.city" in (folder / "results/people/report.html").read_text(encoding="utf-8")
+
+
+def test_a_touched_table_runs_nothing_and_a_changed_one_what_hangs_on_it(people):
+    folder, _ = people
+    command = example("sh").splitlines()[1] + " --dry-run"
+    os.utime(folder / "people.csv")
+    assert "Nothing to be done" in run(folder, command)
+    content = (folder / "people.csv").read_text(encoding="utf-8")
+    (folder / "people.csv").write_text(content.replace("2100", "2200"), encoding="utf-8")
+    planned = run(folder, command)
+    (folder / "people.csv").write_text(content, encoding="utf-8")
+    assert "Read people.city from people.csv" in planned and "Write the report" in planned
+    assert "iris" not in planned
+
+
+def test_results_of_two_colours_lie_side_by_side(workflow):
+    if not MIRROR.is_dir():
+        pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
+    names = ("heart_failure", "heart_failure.sex+age_group")
+    cells = [f"results/tiny/runs/{name}/G-B/k2_hops2/seeds0-1.csv" for name in names]
+    entries = ["heart_failure", {"name": "heart_failure", "colour": ["sex", "age_group"]}]
+    done = workflow.run(*cells, config={"datasets": entries}, environment={"CLUSTERLETS_MIRROR": str(MIRROR)})
+    assert done.status == 0, done.output
+    for name, cell, clusterlets in zip(names, cells, ("4", "8"), strict=True):
+        rows = list(csv.DictReader((workflow.folder / cell).read_text().splitlines()))
+        assert [(row["dataset"], row["n_clusterlets"]) for row in rows] == [(name, clusterlets)] * 2
+    written = json.loads((workflow.folder / f"results/tiny/geometry/{names[1]}.json").read_text())
+    colours = {"man + 25 to 59": 83, "man + 60 or more": 111, "woman + 25 to 59": 46, "woman + 60 or more": 59}
+    assert written["colours"] == colours
+
+
+def test_all_faults_of_the_entries_are_said_at_once_before_anything_runs(workflow):
+    entries = [{"name": "adult", "colour": "sexx"}, {"name": "people", "path": "nowhere.csv", "sensitive": "city"}]
+    done = workflow.run(config={"datasets": [*entries, "iris", "iris"]})
+    assert done.status != 0 and "Traceback" not in done.output
+    for words in ("no colour 'sexx' (did you mean 'sex'?)", "no file nowhere.csv", "two entries go by 'iris'"):
+        assert words in done.output, done.output
+    assert not (workflow.folder / "data").exists() and workflow.results() == {}
