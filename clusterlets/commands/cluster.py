@@ -1,0 +1,272 @@
+"""``clusterlets cluster people.csv --sensitive sex``: a fair clustering of one's own table, and an account of it."""
+
+import argparse
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.commands.output import write_memberships, writing
+from clusterlets.datasets import own
+from clusterlets.datasets.table import Table, standardise
+from clusterlets.errors import ClusterletsError
+from clusterlets.matching import MATCHERS, get_matcher
+from clusterlets.metrics import deviation_per_cluster, price_of_fairness, silhouette
+
+#: Most rows for which the silhouette is computed: it needs all pairs.
+SILHOUETTE_LIMIT = 10_000
+#: Clusters and colours that the account lists one by one.
+_LISTED, _COLOURS = 20, 6
+
+_EPILOG = """
+examples:
+  clusterlets cluster people.csv --sensitive sex -o labels.csv
+      ten clusterlets of each sex, joined by the greedy balance matcher
+  clusterlets cluster people.csv --sensitive sex --sensitive race --matcher D -k 20 --hops 1 --scaling standard
+      colours are the combinations of sex and race; clusters may overlap
+  clusterlets cluster people.csv --sensitive sex --matcher C --omega 0.25 --features age,income --plot people.png
+  clusterlets cluster people.csv --sensitive sex --method frac -k 5 --tau 0.1
+      five clusters, each with at least a tenth of the women and a tenth of the men
+
+matchers (--method clusterlets):
+  G-B  greedy balance: each cluster's shares are brought near the table's; crisp
+  G-D  greedy distance: near clusterlets of differing colours are joined; crisp
+  D    distance pinball: hops to the nearest clusterlet of the next colour; clusters may overlap
+  B    balance pinball: hops to the clusterlet that balances best; clusters may overlap
+  C    the best of many random partitions, by silhouette and balance; crisp, mostly two or three clusters
+
+The file that -o names has the columns row and cluster, both counted from 0 (row 0 is the first below the header). Where
+clusters overlap, a row that is in several clusters has several lines.
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    _refuse_what_has_no_use(options)
+    table, rows, remarks = _read(options)
+    if options.k > len(table.X):
+        raise ClusterletsError(f"-k {options.k} is more than the {len(table.X)} rows of the table; ask for fewer.")
+    X = standardise(table.X) if options.scaling == "standard" else table.X
+    fitted = _estimator(options).fit(X, sensitive_features=table.colour)
+    print(_account(options, table, X, fitted, remarks + _shortage(options, table, fitted)))
+    if options.output:
+        members, clusters = fitted.memberships_.nonzero()
+        write_memberships(options.output, rows[members], clusters)
+        print(f"\nclusters of the rows: {options.output}")
+    if options.plot:
+        from clusterlets.commands.picture import draw  # matplotlib is slow to import
+
+        with writing(options.plot):
+            draw(options.plot, X, fitted.labels_, _composition(table, fitted), table.colour_counts)
+        print(f"picture: {options.plot}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "clusterlets cluster",
+        description="Cluster the rows of a table fairly: so that every cluster has about the table's share of each "
+        "colour, a value of the sensitive column.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8, with a header line")
+    parser.add_argument(
+        "--sensitive", action="append", required=True, metavar="COLUMN",
+        help="column whose values are the colours; given several times, the combinations of values are the colours",
+    )  # fmt: skip
+    parser.add_argument(
+        "--features", metavar="A,B,...", help="columns to cluster by (default: all numeric ones but the sensitive)"
+    )
+    parser.add_argument("--separator", metavar="S", help="what parts the cells (default: a comma, a tab in .tsv)")
+    parser.add_argument(
+        "--scaling", choices=("none", "standard"), default="none",
+        help="standard: features to mean 0 and variance 1, which you want where their units differ (default: none)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--method", choices=("clusterlets", "frac"), default="clusterlets",
+        help="clusterlets joined by a matcher, or FRAC: k-means with fair turns (default: clusterlets)",
+    )  # fmt: skip
+    parser.add_argument("-k", type=_whole, default=10, help="clusterlets of each colour; FRAC: clusters (default: 10)")
+    parser.add_argument("--matcher", help=f"{', '.join(MATCHERS)}, see below (default: G-B)")
+    parser.add_argument(
+        "--hops", type=_whole,
+        help="D, B: sweeps over the colours; G-D, G-B: most clusterlets that join another (default: 4)",
+    )  # fmt: skip
+    parser.add_argument("--omega", type=_share, help="C: weight, 0 to 1, of silhouette against balance (default: 0.5)")
+    parser.add_argument(
+        "--tau", type=_share, help="FRAC: least part of each colour in each cluster, 0 to 1/k (default: 1/k, all of it)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same clusters (default: 0)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="CSV file for the clusters of the rows")
+    parser.add_argument("--plot", metavar="FILE", help="picture (.png, .pdf, .svg) of composition and a projection")
+    return parser
+
+
+def _whole(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    return int(text)
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1")
+    return value
+
+
+def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
+    """An option that the method ignores was meant: say so rather than ignore it. And refuse before hours of work."""
+    if options.method == "frac":
+        useless = ["matcher", "hops", "omega"]
+    else:
+        options.matcher = options.matcher or "G-B"
+        useless = ["tau", "hops" if get_matcher(options.matcher).parameter == "omega" else "omega"]
+    given = [f"--{name}" for name in useless if getattr(options, name) is not None]
+    if given:
+        method = "--method frac" if options.method == "frac" else f"--matcher {options.matcher}"
+        raise ClusterletsError(f"{' and '.join(given)} has no use with {method}; leave it out or take another method.")
+    if options.method == "clusterlets" and options.k < 2:
+        raise ClusterletsError("-k 1: one clusterlet of each colour leaves nothing to choose; take 2 or more.")
+    if options.plot and Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
+        raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
+    if options.plot and find_spec("matplotlib") is None:
+        raise ClusterletsError("--plot needs matplotlib; install it with `python -m pip install matplotlib`.")
+
+
+def _read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
+    """The table, the number in the file of each of its rows, and what a reader should know of it."""
+    if options.table.suffix == own.PARQUET:
+        raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
+    features = options.features.split(",") if options.features else own.NUMERIC
+    both = [column for column in options.sensitive if column in features]
+    if both:
+        raise ClusterletsError(f"{both[0]!r} cannot be sensitive and a feature too; leave it out of --features.")
+    table, remarks = own.read(options.table, options.sensitive, features, options.separator)
+    separator = options.separator or own.SEPARATORS[options.table.suffix]
+    # Rows without a sensitive value are no part of the table; their numbers must not go to others.
+    sensitive = pd.read_csv(
+        options.table, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig",
+        usecols=lambda column: column.strip() in options.sensitive,
+    )  # fmt: skip
+    has_colour = sensitive.apply(lambda column: column.str.strip() != "").all(axis=1)
+    return table, np.flatnonzero(has_colour), remarks
+
+
+def _estimator(options: argparse.Namespace):
+    from clusterlets.estimators import FRAC, ClusterletClustering  # scikit-learn is slow to import
+
+    if options.method == "frac":
+        return FRAC(options.k, tau=options.tau, random_state=options.seed)
+    settings = {name: getattr(options, name) for name in ("hops", "omega") if getattr(options, name) is not None}
+    return ClusterletClustering(options.k, matcher=options.matcher, random_state=options.seed, **settings)
+
+
+def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
+    """Which colours have fewer clusterlets than were asked for."""
+    if options.method == "frac":
+        return []
+    found = np.bincount(fitted.clusterlets_.colour)
+    return [
+        f"{name} has {count} different rows only, and so {count} clusterlets"
+        for name, count in zip(table.colour_names, found, strict=True)
+        if count < options.k
+    ]
+
+
+def _composition(table: Table, fitted) -> pd.DataFrame:
+    """Instances of each colour in each cluster (C, K), under the colours' names."""
+    from clusterlets.estimators import cluster_composition
+
+    return cluster_composition(fitted.memberships_, table.colour).set_axis(table.colour_names, axis=1)
+
+
+def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, remarks: list[str]) -> str:
+    """What came out, for a person to read."""
+    shares = table.colour_counts / len(X)
+    colours = ", ".join(f"{name} {share:.1%}" for name, share in zip(table.colour_names, shares, strict=True))
+    return "\n".join([
+        f"{options.table.name}: {len(X):,} rows, {X.shape[1]} features; {' and '.join(options.sensitive)}: {colours}",
+        *(f"note: {remark}" for remark in remarks),
+        f"{_method(options, fitted)}, seed {options.seed}: {fitted.n_clusters_} clusters",
+        "",
+        _listing(_composition(table, fitted), table.colour_counts),
+        "",
+        *_scores(X, table, fitted, options.seed),
+    ])
+
+
+def _method(options: argparse.Namespace, fitted) -> str:
+    if options.method == "frac":
+        return f"FRAC, k = {options.k}, tau = {f'1/{options.k}' if options.tau is None else options.tau}"
+    parameter = get_matcher(options.matcher).parameter
+    return f"Clusterlets, matcher {options.matcher}, k = {options.k}, {parameter} = {getattr(fitted, parameter)}"
+
+
+def _listing(composition: pd.DataFrame, colour_counts: np.ndarray) -> str:
+    """A line a cluster: size, deviation and the share of each colour; of many, those that deviate most."""
+    counts = composition.to_numpy()
+    sizes = counts.sum(axis=1)
+    deviations = deviation_per_cluster(counts, colour_counts)
+    lines = pd.DataFrame({"size": sizes, "deviation": deviations}, index=composition.index)
+    shares = counts / sizes[:, None]
+    excess = shares - colour_counts / colour_counts.sum()
+    if composition.shape[1] <= _COLOURS:
+        for name, share in zip(composition.columns, shares.T, strict=True):
+            lines[name] = [f"{value:.1%}" for value in share]
+    else:
+        most = np.abs(excess).argmax(axis=1)
+        lines["furthest off"] = [
+            f"{composition.columns[colour]} {shares[row, colour]:.1%} ({excess[row, colour]:+.1%})"
+            for row, colour in enumerate(most)
+        ]
+    left_out = len(lines) - _LISTED
+    if left_out > 0:
+        lines = lines.nlargest(_LISTED, "deviation")
+    text = lines.reset_index().to_string(index=False, formatters={"deviation": "{:.3f}".format, "size": "{:,}".format})
+    return text + (f"\n... and {left_out} clusters that deviate less" if left_out > 0 else "")
+
+
+def _scores(X: np.ndarray, table: Table, fitted, seed: int) -> list[str]:
+    from clusterlets.estimators import fairness_report
+
+    report = fairness_report(X, fitted.memberships_, table.colour)
+    deviation = ", ".join(f"{name} {report[f'deviation_{name}']:.3f}" for name in ("mean", "std", "max"))
+    error = f" +- {report['cohesion_error']:.4f}, from samples" if report["cohesion_error"] else ""
+    return [
+        f"deviation   {deviation}   (0: every cluster has the table's shares)",
+        f"cohesion    {report['cohesion']:.3f}{error}   (1 - mean distance in a cluster / largest distance)",
+        f"overlap     {report['overlap']:.1%}   (rows in two or more clusters)",
+        _price(X, report, seed),
+        _silhouette(X, fitted, report),
+    ]
+
+
+def _price(X: np.ndarray, report: dict, seed: int) -> str:
+    """What fairness costs, against plain k-means with as many clusters."""
+    from clusterlets.extraction import group_moments, kmeans_labels
+
+    name = "price of fairness  "
+    n_clusters = report["n_clusters"]
+    if np.isnan(report["kmeans_cost"]):
+        return f"{name}not defined where clusters overlap"
+    plain = kmeans_labels(X, n_clusters, np.random.default_rng(seed))
+    cost = float(group_moments(X, plain, int(plain.max()) + 1)[1].sum())
+    price = price_of_fairness(report["kmeans_cost"], n_clusters, {n_clusters: cost})
+    if np.isnan(price):
+        return f"{name}not defined: plain k-means costs nothing"
+    return f"{name}{price:.2f}   (k-means cost over that of plain k-means with {n_clusters} clusters)"
+
+
+def _silhouette(X: np.ndarray, fitted, report: dict) -> str:
+    if report["overlap"] or not 2 <= report["n_clusters"] < len(X):
+        return "silhouette  not defined here: it needs two clusters or more that do not overlap"
+    if len(X) > SILHOUETTE_LIMIT:
+        return f"silhouette  not computed above {SILHOUETTE_LIMIT:,} rows"
+    return f"silhouette  {silhouette(X, fitted.labels_):.3f}   (over rows; 1: well parted, below 0: mixed)"

@@ -1,0 +1,113 @@
+"""The picture of ``clusterlets cluster --plot``: what each cluster is made of, and where the clusters lie."""
+
+import io
+from math import ceil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import PercentFormatter
+
+from clusterlets.storage import write_bytes
+
+# Both palettes are told apart with every common colour blindness. Clusters: Okabe and Ito's without its black and pale
+# yellow; further clusters repeat the hues with another marker. Shares: another one, as they are of other things.
+_HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999")
+_SHARES = colormaps["viridis"]
+_MARKERS = "o^sDvP*X"
+_POINTS = 4_000  # more only cover each other
+_NAMED = 40  # clusters with a number on the map, rows with a number on the axis
+
+
+def draw(path: str, X: np.ndarray, labels: np.ndarray, composition: pd.DataFrame, colour_counts: np.ndarray) -> None:
+    """Write the picture, whole or not at all, in the format that the end of its name says.
+
+    Parameters
+    ----------
+    path : str
+        Ends in .png, .pdf or .svg.
+    X : float array (n, d)
+        Instances, as they were clustered.
+    labels : int array (n,)
+        Cluster of each.
+    composition : DataFrame (C, K)
+        Instances of each colour in each cluster.
+    colour_counts : int array (K,)
+        Instances of each colour in the table.
+    """
+    height = float(np.clip(1.2 + 0.2 * len(composition), 4.8, 11))
+    figure = Figure(figsize=(12.5, height), layout="constrained")
+    bars, points = figure.subplots(1, 2, width_ratios=(1, 1.15))
+    _draw_composition(bars, composition, colour_counts / colour_counts.sum())
+    _draw_projection(points, X, labels)
+    figure.legend(
+        *bars.get_legend_handles_labels(), loc="outside upper left", ncols=min(composition.shape[1], 6), frameon=False
+    )
+    content = io.BytesIO()
+    metadata = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}[Path(path).suffix]
+    figure.savefig(content, format=Path(path).suffix[1:], dpi=150, metadata=metadata)
+    write_bytes(path, content.getvalue())
+
+
+def _draw_composition(axes: Axes, composition: pd.DataFrame, expected: np.ndarray) -> None:
+    """A stacked bar a cluster, below one for the whole table, whose shares run down as lines."""
+    sizes = composition.sum(axis=1).to_numpy()
+    shares = np.vstack([expected, composition.to_numpy() / sizes[:, None]])
+    places = np.arange(len(shares)) + np.append(-0.6, np.zeros(len(sizes)))  # the table's own bar stands apart
+    starts = np.cumsum(shares, axis=1) - shares
+    for colour, name in enumerate(composition.columns):
+        axes.barh(
+            places, shares[:, colour], left=starts[:, colour], label=name, height=0.86,
+            color=_SHARES(0.1 + 0.85 * colour / (composition.shape[1] - 1)), edgecolor="white", linewidth=0.4,
+        )  # fmt: skip
+    for edge in starts[0, 1:]:
+        axes.axvline(edge, color="black", linewidth=1, path_effects=[withStroke(linewidth=2, foreground="white")])
+    step = ceil(len(sizes) / _NAMED)
+    named = range(0, len(sizes), step)
+    names = [f"{composition.index[row]}  (n = {sizes[row]:,})" for row in named]
+    axes.set_yticks([places[0], *(places[1:][::step])], ["whole table", *names], fontsize=8)
+    axes.set(title="Composition of each cluster", ylabel="cluster")
+    axes.set(xlim=(0, 1), ylim=(places[-1] + 0.6, places[0] - 0.6))
+    axes.xaxis.set_major_formatter(PercentFormatter(1))
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+
+
+def _draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
+    """The instances on their two principal components, each cluster with its hue, marker and number."""
+    places, explained = _principal_components(X)
+    shown = np.arange(len(X))
+    if len(X) > _POINTS:
+        shown = np.sort(np.random.default_rng(0).choice(len(X), _POINTS, replace=False))
+    clusters, sizes = np.unique(labels, return_counts=True)
+    for cluster in clusters:
+        of_cluster = shown[labels[shown] == cluster]
+        axes.scatter(
+            *places[of_cluster].T, s=11, alpha=0.55, linewidth=0, color=_HUES[cluster % len(_HUES)],
+            marker=_MARKERS[cluster // len(_HUES) % len(_MARKERS)],
+        )  # fmt: skip
+    for cluster in clusters[np.argsort(-sizes, kind="stable")[:_NAMED]]:
+        axes.annotate(
+            str(cluster), np.median(places[labels == cluster], axis=0), ha="center", va="center", fontsize=10,
+            weight="bold", path_effects=[withStroke(linewidth=2.5, foreground="white")],
+        )  # fmt: skip
+    notes = [f"{_POINTS:,} of {len(X):,} rows"] if len(X) > _POINTS else []
+    notes += [f"the {_NAMED} largest have numbers"] if len(clusters) > _NAMED else []
+    axes.set_title("Clusters on the two principal components" + (f"\n({', '.join(notes)})" if notes else ""))
+    axes.set_xlabel(f"first component ({explained[0]:.0%} of the variance)")
+    axes.set_ylabel(f"second component ({explained[1]:.0%})")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _principal_components(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Instances on two principal components (n, 2), and their shares of the variance (2,); 0 where there is none."""
+    centred = X - X.mean(axis=0)
+    variances, directions = np.linalg.eigh(centred.T @ centred)
+    first = directions[:, ::-1][:, :2]
+    missing = 2 - first.shape[1]
+    shares = np.pad(variances[::-1][:2], (0, missing)) / (variances.sum() or 1)
+    return np.pad(centred @ first, ((0, 0), (0, missing))), shares

@@ -1,0 +1,282 @@
+"""``clusterlets cluster``: what it says and writes is what the estimators give; errors are for people."""
+
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from sklearn.decomposition import PCA
+
+from clusterlets import __main__ as command_line
+from clusterlets.commands import cluster, picture
+from clusterlets.datasets.table import standardise
+from clusterlets.estimators import FRAC, ClusterletClustering, fairness_report
+from clusterlets.extraction import group_moments, kmeans_labels
+
+FEATURES = ["age", "income"]
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    """``people.csv`` in the working directory, as a frame."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({
+        "age": np.round(rng.normal(40, 10, 300), 1),
+        "income": np.round(rng.normal(30, 4, 300) + np.tile([0, 30, 60], 100), 2),
+        "sex": np.where(rng.random(300) < 0.3, "female", "male"),
+        "race": rng.choice(["black", "white", "asian"], 300),
+        "job": rng.choice(["nurse", "clerk"], 300),
+    })
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return frame
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command; its status, what it printed and what it complained of."""
+
+    def run_command(*arguments):
+        status = command_line.main(["cluster", *arguments])
+        return status, *capsys.readouterr()
+
+    return run_command
+
+
+def pairs(path):
+    return list(pd.read_csv(path).itertuples(index=False, name=None))
+
+
+def test_the_file_holds_the_estimators_labels(people, run, tmp_path):
+    asked = ("-k", "6", "--hops", "2", "--seed", "5", "-o", "new/labels.csv")
+    status, said, _ = run("people.csv", "--sensitive", "sex", *asked)
+    expected = ClusterletClustering(6, hops=2, random_state=5)
+    fitted = expected.fit(people[FEATURES].to_numpy(), sensitive_features=people["sex"])
+    assert status == 0 and "Clusterlets, matcher G-B, k = 6, hops = 2, seed 5" in said
+    assert (tmp_path / "new" / "labels.csv").read_text().startswith("row,cluster\n0,")
+    assert pairs("new/labels.csv") == list(enumerate(fitted.labels_))
+
+
+def test_the_file_holds_all_memberships_where_clusters_overlap(people, run):
+    assert run("people.csv", "--sensitive", "sex", "-k", "6", "--matcher", "D", "-o", "m.csv")[0] == 0
+    fitted = ClusterletClustering(6, matcher="D", random_state=0).fit(
+        people[FEATURES].to_numpy(), sensitive_features=people["sex"]
+    )
+    expected = [(row, int(c)) for row, held in enumerate(fitted.memberships_.toarray()) for c in np.flatnonzero(held)]
+    assert pairs("m.csv") == expected and len(expected) > 300
+
+
+@pytest.mark.parametrize(
+    ("options", "estimator"),
+    [
+        (["--matcher", "C", "--omega", "0", "-k", "4"], ClusterletClustering(4, matcher="C", omega=0, random_state=0)),
+        (["--method", "frac", "-k", "4", "--tau", "0.1"], FRAC(4, tau=0.1, random_state=0)),
+        (["--method", "frac", "-k", "4"], FRAC(4, random_state=0)),
+        (["--matcher", "G-D", "-k", "4"], ClusterletClustering(4, matcher="G-D", random_state=0)),
+    ],
+)
+def test_options_reach_the_estimator(people, run, options, estimator):
+    asked = ["people.csv", "--sensitive", "sex", "--scaling", "standard", "--features", "income,age", "-o", "l.csv"]
+    assert run(*asked, *options)[0] == 0
+    X = standardise(people[["income", "age"]].to_numpy())
+    expected = estimator.fit(X, sensitive_features=people["sex"]).labels_
+    assert pairs("l.csv") == list(enumerate(expected))
+
+
+def test_several_sensitive_columns_are_combined(people, run):
+    asked = ("--sensitive", "race", "--sensitive", "sex", "--matcher", "D", "--hops", "1", "-k", "3", "-o", "l.csv")
+    status, said, _ = run("people.csv", *asked)
+    assert status == 0 and "race and sex: asian + female" in said and "sex, job" not in said
+    joint = people["race"] + people["sex"]
+    fitted = ClusterletClustering(3, matcher="D", hops=1, random_state=0).fit(
+        people[FEATURES].to_numpy(), sensitive_features=joint
+    )
+    assert len(pairs("l.csv")) == fitted.memberships_.nnz
+
+
+def test_rows_without_a_sensitive_value_are_left_out_and_the_others_keep_their_numbers(people, run):
+    gaps = people.copy()
+    gaps.loc[[0, 7, 299], "sex"] = ["", " ", ""]
+    gaps.to_csv("gaps.csv", index=False)
+    status, said, _ = run("gaps.csv", "--sensitive", "sex", "-k", "3", "-o", "l.csv")
+    assert status == 0 and "note: 3 of 300 rows have no sensitive value" in said
+    left = people.drop([0, 7, 299])
+    model = ClusterletClustering(3, random_state=0)
+    expected = model.fit_predict(left[FEATURES].to_numpy(), sensitive_features=left["sex"])
+    assert pairs("l.csv") == list(zip(left.index, expected, strict=True))
+
+
+def test_the_account_is_that_of_the_report(people, run):
+    said = run("people.csv", "--sensitive", "sex", "-k", "5")[1]
+    X = people[FEATURES].to_numpy()
+    labels = ClusterletClustering(5, random_state=0).fit_predict(X, sensitive_features=people["sex"])
+    report = fairness_report(X, labels, people["sex"])
+    lines = {line.split()[0]: line for line in said.splitlines() if line}
+    numbers = {name: [float(text) for text in re.findall(r"-?\d+\.\d+", line)] for name, line in lines.items()}
+    share = (people["sex"] == "female").mean()
+    assert f"300 rows, 2 features; sex: female {share:.1%}, male {1 - share:.1%}" in said
+    assert numbers["deviation"] == [round(report[f"deviation_{what}"], 3) for what in ("mean", "std", "max")]
+    assert numbers["cohesion"][0] == round(report["cohesion"], 3)
+    plain = kmeans_labels(X, report["n_clusters"], np.random.default_rng(0))
+    price = report["kmeans_cost"] / group_moments(X, plain, report["n_clusters"])[1].sum()
+    assert numbers["price"] == [round(price, 2)]
+    assert numbers["silhouette"][0] == round(cluster.silhouette(X, labels), 3)
+    for number in range(report["n_clusters"]):
+        own = people["sex"][labels == number]
+        (line,) = re.findall(rf"^ *{number} +(\d+) +(\S+) +(\S+)% +(\S+)%$", said, re.MULTILINE)
+        women = (own == "female").mean()
+        assert [float(value) for value in line] == [
+            len(own), round(abs(women - share), 3), round(100 * women, 1), round(100 - 100 * women, 1)
+        ]  # fmt: skip
+
+
+def test_many_clusters_are_told_by_those_that_deviate_most(people, run):
+    said = run("people.csv", "--sensitive", "sex", "--matcher", "D", "-k", "40", "--hops", "1")[1]
+    listed = [float(deviation) for deviation in re.findall(r"^ *\d+ +\d+ +(0\.\d+) ", said, re.MULTILINE)]
+    (rest,) = re.findall(r"and (\d+) clusters that deviate less", said)
+    (found,) = re.findall(r": (\d+) clusters$", said, re.MULTILINE)
+    assert len(listed) == 20 and listed == sorted(listed, reverse=True) and int(rest) == int(found) - 20
+    assert "price of fairness  not defined where clusters overlap" in said
+    assert "silhouette  not defined here" in said
+
+
+def test_many_colours_are_told_by_the_one_furthest_off():
+    counts = np.full((2, 7), 10)
+    counts[1] = [10, 10, 10, 10, 10, 10, 40]
+    text = cluster._listing(pd.DataFrame(counts, columns=list("abcdefg")), counts.sum(axis=0))
+    assert "g 40.0% (+10.6%)" in text and "g 14.3% (-15.1%)" in text
+
+
+def test_what_is_too_long_to_compute_is_said(people, run, monkeypatch):
+    monkeypatch.setattr(cluster, "SILHOUETTE_LIMIT", 299)
+    assert "silhouette  not computed above 299 rows" in run("people.csv", "--sensitive", "sex")[1]
+    monkeypatch.setattr(cluster, "SILHOUETTE_LIMIT", 300)
+    assert "not computed" not in run("people.csv", "--sensitive", "sex")[1]
+
+
+def test_a_colour_with_few_rows_is_noted(people, run):
+    people.loc[people.index[:4], "race"] = "other"
+    people.to_csv("people.csv", index=False)
+    said = run("people.csv", "--sensitive", "race", "-k", "9")[1]
+    assert "note: other has 4 different rows only, and so 4 clusterlets" in said
+
+
+ERRORS = {
+    "there is no file": ["nobody.csv", "--sensitive", "sex"],
+    "no column 'sxe' (did you mean 'sex'?)": ["people.csv", "--sensitive", "sxe"],
+    "column 'job' holds": ["people.csv", "--sensitive", "sex", "--features", "age,job"],
+    "line 4: column 'age' is empty": ["gap.csv", "--sensitive", "sex"],
+    "line 6: column 'age' holds 'old'": ["word.csv", "--sensitive", "sex"],
+    "every row has the same colour": ["women.csv", "--sensitive", "sex"],
+    "-k 301 is more than the 300 rows": ["people.csv", "--sensitive", "sex", "-k", "301"],
+    "Did you mean G-B?": ["people.csv", "--sensitive", "sex", "--matcher", "GB"],
+    "--tau has no use with --matcher G-B": ["people.csv", "--sensitive", "sex", "--tau", "0.1"],
+    "--omega has no use with --matcher D": ["people.csv", "--sensitive", "sex", "--matcher", "D", "--omega", "0.1"],
+    "--hops has no use with --matcher C": ["people.csv", "--sensitive", "sex", "--matcher", "C", "--hops", "2"],
+    "--matcher and --hops has no use": [
+        "people.csv", "--sensitive", "sex", "--method", "frac", "--matcher", "D", "--hops", "1",
+    ],
+    "between 0 and 1/k = 1/4": ["people.csv", "--sensitive", "sex", "--method", "frac", "-k", "4", "--tau", "0.3"],
+    "take 2 or more": ["people.csv", "--sensitive", "sex", "-k", "1"],
+    "cannot be sensitive and a feature": ["people.csv", "--sensitive", "age", "--features", "age,income"],
+    "must end in .png": ["people.csv", "--sensitive", "sex", "--plot", "people.bmp"],
+    "reads CSV and TSV": ["people.parquet", "--sensitive", "sex"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", ERRORS)
+def test_errors_are_for_people_and_write_nothing(people, run, tmp_path, words):
+    for name, row, value in (("gap", 2, None), ("word", 4, "old")):
+        broken = people.astype({"age": object})
+        broken.loc[row, "age"] = value
+        broken.to_csv(f"{name}.csv", index=False)
+    people.assign(sex="female").to_csv("women.csv", index=False)
+    status, _, complaint = run(*ERRORS[words], "-o", "labels.csv")
+    assert status == 1 and words in complaint and "Traceback" not in complaint
+    assert not (tmp_path / "labels.csv").exists()
+
+
+@pytest.mark.parametrize("option", [["-k", "0"], ["--hops", "two"], ["--omega", "1.5"], ["--tau", "a tenth"]])
+def test_numbers_are_checked_before_anything_is_read(option, capsys):
+    with pytest.raises(SystemExit):
+        command_line.main(["cluster", "nobody.csv", "--sensitive", "sex", *option])
+    assert repr(option[1]) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["-o", "--plot"])
+def test_a_place_that_cannot_be_written_is_named(people, run, tmp_path, option):
+    name = "taken.png"
+    (tmp_path / name).mkdir()
+    status, _, complaint = run("people.csv", "--sensitive", "sex", option, name)
+    assert status == 1 and "taken.png cannot be written (Is a directory)" in complaint
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "taken.png"]
+
+
+def test_the_examples_of_the_help_run(people, run, capsys, tmp_path):
+    with pytest.raises(SystemExit):
+        command_line.main(["cluster", "--help"])
+    examples = re.findall(r"^  clusterlets cluster (.*)$", capsys.readouterr().out, re.MULTILINE)
+    assert len(examples) == 4
+    for example in examples:
+        assert run(*shlex.split(example))[0] == 0, example
+    assert (tmp_path / "labels.csv").exists() and (tmp_path / "people.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_matplotlib_a_picture_is_refused_before_the_work(people, run, monkeypatch):
+    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
+    status, said, complaint = run("people.csv", "--sensitive", "sex", "--plot", "p.png")
+    assert (status, said) == (1, "") and "needs matplotlib" in complaint
+
+
+@pytest.mark.parametrize("suffix", ["pdf", "svg"])
+def test_the_end_of_the_name_chooses_the_format(people, run, tmp_path, suffix):
+    assert run("people.csv", "--sensitive", "sex", "--plot", f"p.{suffix}")[0] == 0
+    assert (b"%PDF" if suffix == "pdf" else b"<svg") in (tmp_path / f"p.{suffix}").read_bytes()[:500]
+
+
+def test_bars_are_as_long_as_shares_and_lines_stand_where_the_tables_shares_end():
+    axes = Figure().subplots()
+    composition = pd.DataFrame([[1, 1, 2], [3, 0, 1]], columns=list("abc"), index=[4, 9])
+    picture._draw_composition(axes, composition, np.array([0.5, 0.2, 0.3]))
+    bars = np.array([[(bar.get_x(), bar.get_width()) for bar in colour] for colour in axes.containers])
+    widths = [[0.5, 0.25, 0.75], [0.2, 0.25, 0], [0.3, 0.5, 0.25]]
+    np.testing.assert_allclose(bars[:, :, 1], widths)
+    np.testing.assert_allclose(bars[:, :, 0], np.cumsum(widths, axis=0) - widths)
+    np.testing.assert_allclose([line.get_xdata()[0] for line in axes.lines], [0.5, 0.7])
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["whole table", "4  (n = 4)", "9  (n = 4)"]
+
+
+def test_the_map_shows_every_cluster_on_its_principal_components():
+    rng = np.random.default_rng(2)
+    X, labels = rng.normal(size=(600, 4)) * [5, 3, 1, 1], np.arange(600) % 50
+    places, explained = picture._principal_components(X)
+    expected = PCA(2).fit(X)
+    np.testing.assert_allclose(explained, expected.explained_variance_ratio_)
+    np.testing.assert_allclose(np.abs(places), np.abs(expected.transform(X)), atol=1e-9)
+    axes = Figure().subplots()
+    picture._draw_projection(axes, X, labels)
+    looks = {repr((points.get_facecolor()[0], points.get_paths()[0].vertices.tolist())) for points in axes.collections}
+    assert len(looks) == 50
+    assert len(axes.texts) == 40 and "the 40 largest have numbers" in axes.get_title()
+
+
+def test_the_map_of_a_single_feature_is_a_line():
+    places, explained = picture._principal_components(np.arange(6.0)[:, None])
+    assert places.shape == (6, 2) and not places[:, 1].any() and explained.tolist() == [1, 0]
+
+
+def test_a_large_table_is_thinned_and_says_so(monkeypatch):
+    monkeypatch.setattr(picture, "_POINTS", 50)
+    axes = Figure().subplots()
+    picture._draw_projection(axes, np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 3)
+    assert sum(len(points.get_offsets()) for points in axes.collections) == 50
+    assert "50 of 200 rows" in axes.get_title()
+
+
+def test_the_same_picture_has_the_same_bytes(tmp_path):
+    composition, labels = pd.DataFrame([[2, 1], [2, 1]], columns=["a", "b"]), np.array([0, 0, 0, 1, 1, 1])
+    for name in ("a.png", "b.png"):
+        picture.draw(str(tmp_path / name), np.arange(12.0).reshape(6, 2), labels, composition, np.array([4, 2]))
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()

@@ -1,0 +1,452 @@
+"""The estimators: scikit-learn's own checks, the pure functions they stand for, and the data people have."""
+
+import doctest
+import pickle
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from clusterlets import estimators, geometry
+from clusterlets.errors import ClusterletsError
+from clusterlets.estimators import FRAC, ClusterletClustering, InvalidInput, cluster_composition, fairness_report
+from clusterlets.extraction import extract_clusterlets
+from clusterlets.frac import frac, frac_oe
+from clusterlets.matching import MATCHERS, get_matcher
+from clusterlets.matching.centroid import match_centroid, sample_partitions
+
+
+class ChecksHaveNoColours:
+    """scikit-learn's checks call ``fit(X)`` and ``fit(X, y)``: here every other row is of the other colour."""
+
+    def fit(self, X, y=None, *, sensitive_features=None):
+        if sensitive_features is None:
+            n = X.shape[0] if hasattr(X, "shape") and X.shape else len(X)
+            sensitive_features = np.arange(n) % 2
+        return super().fit(X, y, sensitive_features=sensitive_features)
+
+
+class CheckedClusterlets(ChecksHaveNoColours, ClusterletClustering):
+    """`ClusterletClustering` as the checks call it."""
+
+
+class CheckedFRAC(ChecksHaveNoColours, FRAC):
+    """`FRAC` as the checks call it."""
+
+
+# The checks that an estimator cannot pass, with the reason; each of the others passes them all.
+NOT_FOR_GREEDY_BALANCE = {
+    "check_clustering": "wants three blobs back (adjusted Rand index above .4), while this matcher joins clusterlets "
+    "by their colours, wherever they lie",
+}
+CHECKED = [
+    (CheckedClusterlets(), NOT_FOR_GREEDY_BALANCE),
+    *((CheckedClusterlets(3, matcher=matcher, hops=1), {}) for matcher in ("D", "B", "G-D")),
+    (CheckedClusterlets(3, matcher="C", sample_size=300), {}),
+    (CheckedFRAC(2), {}),
+    (CheckedFRAC(2, variant="FRAC-OE", assignment="nearest"), {}),
+]
+
+
+@pytest.mark.parametrize(("estimator", "reasons"), CHECKED, ids=[repr(estimator) for estimator, _ in CHECKED])
+def test_scikit_learns_checks_pass_but_for_those_with_a_reason(estimator, reasons):
+    results = check_estimator(estimator, expected_failed_checks=reasons, on_fail=None, on_skip=None)
+    assert len(results) > 40
+    assert [result for result in results if result["status"] not in ("passed", "xfail")] == []
+    assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(reasons)
+
+
+@pytest.fixture(scope="module")
+def people():
+    """Features, sex, and a third group by age: 240 people in three towns."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(240, 2)) + np.repeat([[0, 0], [8, 0], [0, 8]], 80, axis=0)
+    sex = np.where(rng.random(240) < 0.3, "female", "male")
+    return X, sex, rng.integers(3, size=240)
+
+
+def codes(values):
+    return np.unique(values, return_inverse=True)[1]
+
+
+def entries(memberships):
+    return memberships.toarray()
+
+
+@pytest.mark.parametrize("matcher", MATCHERS)
+def test_clusterlets_are_what_the_functions_give(people, matcher):
+    X, sex, _ = people
+    fitted = ClusterletClustering(6, matcher=matcher, hops=3, omega=0.25, sample_size=2000, random_state=11)
+    assert fitted.fit(X, sensitive_features=sex) is fitted
+
+    rng = np.random.default_rng(11)
+    clusterlets = extract_clusterlets(X, codes(sex), 6, rng)
+    if matcher == "C":
+        expected = match_centroid(sample_partitions(clusterlets, 2000, rng), 0.25)
+    else:
+        chosen = get_matcher(matcher)
+        expected = chosen.load()(clusterlets, 3, **({"random_state": rng} if chosen.random else {}))
+
+    assert np.array_equal(fitted.matching_, expected)
+    assert np.array_equal(fitted.clusterlets_.labels, clusterlets.labels)
+    assert fitted.n_clusters_ == len(expected) == len(fitted.cluster_centers_)
+    assert isinstance(fitted.memberships_, csr_array) and fitted.memberships_.dtype == bool
+    held = np.array([[expected[c, j] for c in range(len(expected))] for j in clusterlets.labels])
+    assert np.array_equal(entries(fitted.memberships_), held)
+    means = [X[held[:, cluster]].mean(axis=0) for cluster in range(len(expected))]
+    np.testing.assert_allclose(fitted.cluster_centers_, means, rtol=1e-12, atol=1e-12)
+    distances = np.where(held, cdist(X, means), np.inf)
+    assert np.array_equal(fitted.labels_, distances.argmin(axis=1))
+    if matcher not in ("D", "B"):
+        assert (held.sum(axis=1) == 1).all()
+
+
+def test_some_fuzzy_instances_are_in_several_clusters_and_labelled_with_one_of_them(people):
+    X, sex, _ = people
+    fitted = ClusterletClustering(6, matcher="B", hops=3, random_state=0).fit(X, sensitive_features=sex)
+    held = entries(fitted.memberships_)
+    assert (held.sum(axis=1) > 1).any()
+    assert held[np.arange(len(X)), fitted.labels_].all()
+
+
+def test_scope_reaches_the_matcher(people):
+    X, sex, _ = people
+    one, other = (
+        ClusterletClustering(8, matcher="B", scope=scope, random_state=0).fit(X, sensitive_features=sex).matching_
+        for scope in (None, "cluster")
+    )
+    assert one.shape != other.shape or (one != other).any()
+    named = ClusterletClustering(8, matcher="B", scope="last", random_state=0).fit(X, sensitive_features=sex).matching_
+    assert np.array_equal(one, named)
+
+
+@pytest.mark.parametrize("variant", ["FRAC", "FRAC-OE"])
+@pytest.mark.parametrize("assignment", ["fair", "nearest"])
+def test_frac_is_what_the_function_gives(people, variant, assignment):
+    X, sex, _ = people
+    fitted = FRAC(5, variant=variant, assignment=assignment, tau=0.1, random_state=4).fit(X, sensitive_features=sex)
+    rng = np.random.default_rng(4)
+    expected = frac(X, codes(sex), 5, rng, tau=0.1) if variant == "FRAC" else frac_oe(X, codes(sex), 5, rng, tau=0.1)
+    labels = expected.labels_fair if assignment == "fair" else expected.labels_nearest
+    assert np.array_equal(fitted.labels_, labels)
+    assert np.array_equal(entries(fitted.memberships_), labels[:, None] == np.arange(labels.max() + 1))
+    assert fitted.n_iter_ == expected.n_iter
+    np.testing.assert_allclose(fitted.cluster_centers_, expected.centres, rtol=1e-12)
+
+
+def test_fracs_settings_reach_it(people):
+    X, sex, _ = people
+    settings = {"init": "k-means++", "max_iter": 2, "tol": 0.0}
+    fitted = FRAC(4, random_state=1, **settings).fit(X, sensitive_features=sex)
+    expected = frac(X, codes(sex), 4, np.random.default_rng(1), **settings)
+    assert fitted.n_iter_ == 2 and np.array_equal(fitted.labels_, expected.labels_fair)
+
+
+def test_empty_cells_of_frac_are_dropped_and_prediction_names_the_others():
+    X = np.array([[0.0], [0.0], [0.0], [0.0], [10.0], [10.0]])
+    fitted = FRAC(4, assignment="nearest", random_state=0).fit(X, sensitive_features=[0, 1, 0, 1, 0, 1])
+    assert fitted.n_clusters_ == len(fitted.cluster_centers_) == fitted.labels_.max() + 1 < 4
+    assert np.array_equal(fitted.predict(X), fitted.labels_)
+
+
+def test_clusters_that_frac_leaves_empty_have_no_centre():
+    X = np.array([[0.0], [0.0], [0.0], [0.0], [10.0], [11.0]])
+    fitted = FRAC(4, tau=0, random_state=0).fit(X, sensitive_features=[0, 1, 0, 1, 0, 1])
+    means = [X[fitted.labels_ == cluster].mean(axis=0) for cluster in range(fitted.labels_.max() + 1)]
+    assert fitted.n_clusters_ == len(means) < 4
+    np.testing.assert_allclose(fitted.cluster_centers_, means)
+
+
+def test_of_clusters_equally_near_the_first_gives_the_label():
+    both = csr_array(np.ones((1, 2), dtype=bool))
+    assert estimators._nearest_of_own(np.zeros((1, 1)), both, np.array([[1.0], [-1.0]])).tolist() == [0]
+
+
+def test_new_points_go_to_the_nearest_clusterlet_and_there_to_the_nearest_centre(people):
+    X, sex, _ = people
+    new = np.random.default_rng(8).uniform(-3, 10, size=(50, 2))
+    for matcher in ("G-B", "D"):
+        fitted = ClusterletClustering(5, matcher=matcher, random_state=2).fit(X, sensitive_features=sex)
+        nearest = cdist(new, fitted.clusterlets_.centroids).argmin(axis=1)
+        distances = np.where(fitted.matching_.T[nearest], cdist(new, fitted.cluster_centers_), np.inf)
+        assert np.array_equal(fitted.predict(new), distances.argmin(axis=1))
+
+
+def test_new_points_go_to_fracs_nearest_centre(people):
+    X, sex, _ = people
+    new = np.random.default_rng(8).uniform(-3, 10, size=(50, 2))
+    fitted = FRAC(4, random_state=2).fit(X, sensitive_features=sex)
+    assert np.array_equal(fitted.predict(new), cdist(new, fitted.cluster_centers_).argmin(axis=1))
+
+
+COLUMNS = {
+    "list": lambda sex: sex.tolist(),
+    "strings": lambda sex: sex,
+    "objects": lambda sex: sex.astype(object),
+    "booleans": lambda sex: sex == "male",
+    "integers": lambda sex: np.where(sex == "male", 7, -2),
+    "whole floats": lambda sex: np.where(sex == "male", 1.0, 0.0),
+    "series": lambda sex: pd.Series(sex, index=np.arange(len(sex)) + 1000, name="sex"),
+    "pandas strings": lambda sex: pd.Series(sex, dtype="string"),
+    "nullable integers": lambda sex: pd.array(np.where(sex == "male", 1, 0), dtype="Int64"),
+    "categories": lambda sex: pd.Categorical(sex),
+    "one column": lambda sex: sex[:, None],
+    "data frame": lambda sex: pd.DataFrame({"sex": sex}),
+    "with a constant": lambda sex: pd.DataFrame({"land": "it", "sex": sex}),
+}
+
+
+@pytest.mark.parametrize("form", COLUMNS)
+def test_any_kind_of_column_gives_the_same_clusters(people, form):
+    X, sex, _ = people
+    expected = ClusterletClustering(4, random_state=0).fit(X, sensitive_features=sex).labels_
+    found = ClusterletClustering(4, random_state=0).fit_predict(X, sensitive_features=COLUMNS[form](sex))
+    assert np.array_equal(found, expected)
+
+
+def test_colours_are_sorted_values_and_categories_keep_their_order():
+    X, size = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], ["small", "large", "medium"] * 2
+    by_value = FRAC(2, random_state=0).fit(X, sensitive_features=size)
+    assert by_value.sensitive_classes_.tolist() == ["large", "medium", "small"]
+    ordered = pd.Categorical(size, categories=["small", "medium", "large", "huge"])
+    in_order = FRAC(2, random_state=0).fit(X, sensitive_features=ordered)
+    assert in_order.sensitive_classes_.tolist() == ["small", "medium", "large"]
+
+
+def test_combinations_of_columns_are_the_colours(people):
+    X, sex, group = people
+    both = pd.DataFrame({"sex": sex, "group": group})
+    fitted = ClusterletClustering(3, matcher="D", random_state=0).fit(X, sensitive_features=both)
+    joint = [f"{s}{g}" for s, g in zip(sex, group, strict=True)]
+    expected = ClusterletClustering(3, matcher="D", random_state=0).fit(X, sensitive_features=joint)
+    assert np.array_equal(fitted.matching_, expected.matching_)
+    assert fitted.sensitive_classes_.tolist() == [[s, g] for s in ("female", "male") for g in range(3)]
+    assert cluster_composition(fitted.labels_, both).columns[1] == "female + 1"
+
+
+def test_twice_the_same_column_name_is_two_columns():
+    twice = pd.DataFrame([["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"]], columns=["c", "c"])
+    assert len(FRAC(1).fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=twice).sensitive_classes_) == 4
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "words"),
+    [
+        (None, "sensitive_features is missing"),
+        (["a", "b"], "2 rows, and there are 4 instances"),
+        (["a", "a", "a", "a"], "one colour only; it takes two groups"),
+        (["a", None, "b", "b"], "row 1 (counting from 0) has no value; such rows: 1"),
+        ([1.0, np.nan, 2.0, np.nan], "row 1 (counting from 0) has no value; such rows: 2"),
+        (pd.array([1, 2, None, 1], dtype="Int64"), "row 2 (counting from 0) has no value"),
+        (pd.DataFrame({"sex": list("abab"), "age": [1.5, 2, 3, 4]}), "column age: it holds fractions such as 1.5"),
+    ],
+)
+def test_sensitive_features_that_do_not_serve_are_refused_in_words(sensitive, words):
+    for estimator in (ClusterletClustering(2), FRAC(2)):
+        with pytest.raises(InvalidInput) as refused:
+            estimator.fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=sensitive)
+        assert words in str(refused.value)
+        assert isinstance(refused.value, ClusterletsError) and isinstance(refused.value, ValueError)
+
+
+def test_the_colours_must_be_named_and_are_never_taken_from_y():
+    for estimator in (ClusterletClustering(2), FRAC(2)):
+        with pytest.raises(TypeError, match="sensitive_features"):
+            estimator.fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "words"),
+    [
+        (ClusterletClustering(1), "'n_clusterlets' parameter of ClusterletClustering must be an int in the range [2,"),
+        (ClusterletClustering(matcher="G-Q"), "'matcher' parameter"),
+        (ClusterletClustering(hops=0), "'hops' parameter"),
+        (ClusterletClustering(omega=1.5), "'omega' parameter"),
+        (ClusterletClustering(sample_size=0), "'sample_size' parameter"),
+        (ClusterletClustering(scope="first"), "'scope' parameter"),
+        (ClusterletClustering(random_state="seven"), "'random_state' parameter"),
+        (FRAC(0), "'n_clusters' parameter"),
+        (FRAC(2, variant="FRACTAL"), "'variant' parameter"),
+        (FRAC(2, tau=1.5), "'tau' parameter"),
+        (FRAC(2, assignment="far"), "'assignment' parameter"),
+        (FRAC(2, init="best"), "'init' parameter"),
+        (FRAC(2, max_iter=0), "'max_iter' parameter"),
+        (FRAC(2, tol=-1.0), "'tol' parameter"),
+        (FRAC(5), "n_clusters=5 is more than n_samples=4"),
+    ],
+)
+def test_parameters_are_checked_at_fit_and_named(estimator, words):
+    with pytest.raises(ValueError) as refused:
+        estimator.fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=[0, 1, 0, 1])
+    assert words in str(refused.value)
+
+
+def test_a_tau_above_what_can_be_is_explained(people):
+    X, sex, _ = people
+    with pytest.raises(ClusterletsError, match="between 0 and 1/k"):
+        FRAC(5, tau=0.3).fit(X, sensitive_features=sex)
+
+
+def test_the_random_state_may_be_anything_usual(people):
+    X, sex, _ = people
+
+    def labels(random_state):
+        return ClusterletClustering(6, random_state=random_state).fit_predict(X, sensitive_features=sex)
+
+    assert np.array_equal(labels(5), labels(5)) and not np.array_equal(labels(5), labels(6))
+    assert np.array_equal(labels(np.random.default_rng(5)), labels(5))
+    assert np.array_equal(labels(np.random.RandomState(5)), labels(np.random.RandomState(5)))
+    stream = np.random.RandomState(5)
+    assert not np.array_equal(labels(stream), labels(stream))
+    assert not np.array_equal(labels(None), labels(None))
+
+
+def test_clone_and_pickle(people):
+    X, sex, _ = people
+    fitted = ClusterletClustering(3, matcher="D", hops=2, random_state=1).fit(X, sensitive_features=sex)
+    assert clone(fitted).get_params() == fitted.get_params() and not hasattr(clone(fitted), "labels_")
+    assert np.array_equal(pickle.loads(pickle.dumps(fitted)).predict(X), fitted.predict(X))
+    assert fitted.set_params(hops=1).hops == 1
+
+
+@pytest.mark.parametrize("clusterer", [ClusterletClustering(4, random_state=0), FRAC(4, random_state=0)])
+def test_a_pipeline_passes_the_sensitive_features_on(people, clusterer):
+    X, sex, _ = people
+    frame = pd.DataFrame(X * [1, 1000], columns=["a", "b"])
+    expected = clone(clusterer).fit(StandardScaler().fit_transform(frame), sensitive_features=sex)
+    pipeline = Pipeline([("scale", StandardScaler()), ("clusterer", clone(clusterer))])
+    pipeline.fit(frame, clusterer__sensitive_features=sex)
+    assert np.array_equal(pipeline[-1].labels_, expected.labels_)
+    assert np.array_equal(pipeline.fit_predict(frame, clusterer__sensitive_features=sex), expected.labels_)
+    assert pipeline.predict(frame).shape == (240,)
+
+
+def test_metadata_routing_passes_them_by_name(people):
+    X, sex, _ = people
+    expected = FRAC(4, random_state=0).fit(StandardScaler().fit_transform(X), sensitive_features=sex)
+    with config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(StandardScaler(), FRAC(4, random_state=0).set_fit_request(sensitive_features=True))
+        assert np.array_equal(pipeline.fit(X, sensitive_features=sex)[-1].labels_, expected.labels_)
+        assert np.array_equal(pipeline.fit_predict(X, sensitive_features=sex), expected.labels_)
+
+
+def test_data_frames_are_remembered_by_name(people):
+    X, sex, _ = people
+    frame = pd.DataFrame(X, columns=["income", "age"])
+    fitted = ClusterletClustering(3, random_state=0).fit(frame, sensitive_features=sex)
+    assert fitted.feature_names_in_.tolist() == ["income", "age"] and fitted.n_features_in_ == 2
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict(frame[["age", "income"]])
+
+
+def test_a_report_by_hand():
+    """Two clusters on a line, at 0, 3 (a, b) and at 10, 10, 14 (a, a, b); the largest distance is 14."""
+    X, sex, labels = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab"), [0, 0, 1, 1, 1]
+    report = fairness_report(X, labels, sex)
+    first, second = 0.6 - 0.5, 2 / 3 - 0.6
+    assert report["deviation_mean"] == pytest.approx((first + second) / 2)
+    assert report["deviation_max"] == pytest.approx(first)
+    assert report["cohesion"] == pytest.approx(1 - (6 / 4 + 16 / 9) / 2 / 14)
+    assert report["kmeans_cost"] == pytest.approx(4.5 + 32 / 3)
+    assert (report["balance"], report["balance_ratio"]) == (0.5, pytest.approx(0.75))
+    assert (report["n_clusters"], report["smallest"], report["largest"], report["overlap"]) == (2, 2, 3, 0)
+    relative = fairness_report(X, labels, sex, deviation="relative")
+    assert relative["deviation_max"] == pytest.approx(0.1 / 0.5)
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_a_report_of_overlapping_clusters_by_hand(form):
+    """The clusters of the test above, and the point at 3 in both; a column without members does not count."""
+    X, sex = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab")
+    memberships = form(np.array([[1, 0, 0], [1, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1]], dtype=bool))
+    report = fairness_report(X, memberships, sex)
+    assert report["overlap"] == 0.2 and report["n_clusters"] == 2 and report["largest"] == 4
+    assert report["deviation_mean"] == pytest.approx(0.1)
+    assert report["cohesion"] == pytest.approx(1 - (6 / 4 + 2 * (7 + 7 + 11 + 0 + 4 + 4) / 16) / 2 / 14)
+    assert np.isnan(report["kmeans_cost"])
+    composition = cluster_composition(memberships, sex)
+    assert composition.index.tolist() == [0, 2] and composition.to_numpy().tolist() == [[1, 1], [2, 2]]
+
+
+def test_sparse_memberships_may_be_in_any_form_and_stay_as_they_are():
+    """Row 0 is in cluster 0 (said twice) and not in 1 (said outright); row 1 in both, in no order; row 2 in 1."""
+    data, columns, starts = [True, True, False, True, True, True], [0, 0, 1, 1, 0, 1], [0, 3, 5, 6]
+    untidy = csr_array((data, columns, starts), shape=(3, 2), dtype=bool)
+    tidy = np.array([[1, 0], [1, 1], [0, 1]], dtype=bool)
+    X, sex = [[0.0], [1.0], [3.0]], list("aba")
+    found, expected = (fairness_report(X, memberships, sex) for memberships in (untidy, tidy))
+    assert repr(found) == repr(expected) and found["n_clusters"] == 2  # with NaN among them
+    assert cluster_composition(untidy, sex).equals(cluster_composition(tidy, sex))
+    assert untidy.nnz == 6 and untidy.indices.tolist() == columns and untidy.data.tolist() == data
+    assert fairness_report(X, untidy.tocoo(), sex)["overlap"] == 1 / 3
+
+
+def test_a_report_agrees_with_the_full_distance_matrix(people):
+    X, sex, _ = people
+    for matcher in ("B", "G-D"):
+        fitted = ClusterletClustering(5, matcher=matcher, random_state=1).fit(X, sensitive_features=sex)
+        held, distances = entries(fitted.memberships_), cdist(X, X)
+        within = [distances[np.ix_(members, members)].mean() for members in held.T]
+        report = fairness_report(X, fitted.memberships_, sex)
+        assert report["cohesion"] == pytest.approx(1 - np.mean(within) / distances.max(), abs=1e-12)
+        assert report["overlap"] == (held.sum(axis=1) > 1).mean()
+        deviations = [abs((sex[members] == "male").mean() - (sex == "male").mean()) for members in held.T]
+        assert report["deviation_mean"] == pytest.approx(np.mean(deviations), abs=1e-12)
+
+
+@pytest.mark.parametrize("matcher", ["G-B", "B"])
+def test_cohesion_past_the_limit_is_sampled_with_its_error(people, monkeypatch, matcher):
+    X, sex, _ = people
+    clustering = ClusterletClustering(2, matcher=matcher, random_state=1).fit(X, sensitive_features=sex).memberships_
+    monkeypatch.setattr(geometry, "EXACT_LIMIT", 240)
+    exact = fairness_report(X, clustering, sex)
+    assert exact["cohesion_error"] == 0
+    monkeypatch.setattr(geometry, "EXACT_LIMIT", 239)
+    monkeypatch.setattr(geometry, "sampled_sums", partial(geometry.sampled_sums, sample_size=60))
+    sampled = [fairness_report(X, clustering, sex, random_state=seed) for seed in range(40)]
+    assert fairness_report(X, clustering, sex) == sampled[0]
+    found, errors = (np.array([report[name] for report in sampled]) for name in ("cohesion", "cohesion_error"))
+    assert found.std() > 0 and abs(found.mean() - exact["cohesion"]) < 4 * found.std() / np.sqrt(40)
+    if matcher == "B":
+        assert found.std() < 1.3 * errors.mean()
+    else:
+        assert 0.7 < found.std() / errors.mean() < 1.4
+
+
+def test_without_cohesion_the_other_scores_are_the_same(people):
+    X, sex, _ = people
+    full, rest = (fairness_report(X, np.arange(240) % 3, sex, cohesion=cohesion) for cohesion in (True, False))
+    assert np.isnan(rest["cohesion"]) and np.isnan(rest["cohesion_error"]) and full["cohesion"] > 0
+    same = full.keys() - {"cohesion", "cohesion_error"}
+    assert len(same) == 10 and all(full[name] == rest[name] for name in same)
+
+
+def test_points_that_coincide_are_wholly_cohesive():
+    report = fairness_report(np.ones((4, 2)), [0, 0, 1, 1], list("abab"))
+    assert (report["cohesion"], report["cohesion_error"]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("clustering", "words"),
+    [
+        ([0, 1, -1], "from 0 on"),
+        ([0.0, 1.0, 1.0], "whole numbers"),
+        ([0, 1], "of 2 instances, and X has 3"),
+        (np.array([[1, 0], [0, 1], [0, 0]], dtype=bool), "row 2 is in none"),
+    ],
+)
+def test_a_report_refuses_what_is_no_clustering(clustering, words):
+    with pytest.raises(InvalidInput, match=words):
+        fairness_report([[0.0], [1.0], [2.0]], clustering, list("aba"))
+
+
+def test_the_examples_in_the_docstrings():
+    assert doctest.testmod(estimators).failed == 0

@@ -1,0 +1,199 @@
+"""``clusterlets export``: the clusters that the workflow scored, from a grid of iris made by the steps themselves."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris
+
+from clusterlets import __main__ as command_line
+from clusterlets.benchmark.grid import random_stream
+from clusterlets.benchmark.groups import clusterlets_of
+from clusterlets.benchmark.intermediates import INFEASIBLE, Block
+from clusterlets.benchmark.rows import read_rows
+from clusterlets.estimators import fairness_report
+from clusterlets.matching.pinball import match_greedy_distance
+from clusterlets.storage import save_arrays
+
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = {"results": "results/tiny", "datasets": ["iris"], "k": [3], "seeds": {"count": 4, "block": 2}}
+OUT, SEEDS = "results/tiny", "2-3"
+SCORES = (
+    *("n_clusters", "deviation_mean", "deviation_max", "balance", "cohesion", "overlap"),
+    *("smallest", "largest", "kmeans_cost"),
+)
+
+
+def kept(kind, source):
+    return f"{OUT}/{kind}/iris/{source}/k3/seeds{SEEDS}.npz"
+
+
+def cell(method, configuration):
+    return f"{OUT}/runs/iris/{method}/{configuration}/seeds{SEEDS}.csv"
+
+
+def step(name, **options):
+    arguments = [part for key, value in options.items() for part in (f"--{key.replace('_', '-')}", str(value))]
+    assert command_line.main([name, *arguments]) == 0
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory):
+    """What the workflow keeps of two repetitions of iris, k = 3."""
+    folder = tmp_path_factory.mktemp("grid")
+    iris = load_iris()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        Path("settings.yaml").write_text(yaml.safe_dump(SETTINGS))
+        data, geometry = "data/prepared/iris.npz", f"{OUT}/geometry/iris.json"
+        save_arrays(data, {"X": iris.data, "colour": iris.target, "colour_names": iris.target_names})
+        step("measure-geometry", data=data, output=geometry)
+        common = {"dataset": "iris", "k": 3, "seeds": SEEDS}
+        made = {**common, "data": data, "base_seed": 0}
+        step("extract-clusterlets", **made, groups=kept("groups", "clusterlets"), labels=kept("labels", "clusterlets"))
+        frac = {"variant": "FRAC", "tau": "balanced", "init": "random", "max_iter": 100, "tol": 1e-4}
+        step("cluster-frac", **made, **frac, groups=kept("groups", "frac"), labels=kept("labels", "frac"))
+        step("cluster-yardsticks", **made, groups=kept("groups", "yardsticks"), labels=kept("labels", "yardsticks"))
+        for source in ("clusterlets", "frac", "yardsticks"):
+            step("sum-distances", data=data, labels=kept("labels", source), output=kept("distances", source))
+        clusterlets, fronts = kept("groups", "clusterlets"), kept("partitions", "clusterlets")
+        step("sample-partitions", **common, groups=clusterlets, base_seed=0, sample_size=300, output=fronts)
+        sums = kept("distances", "clusterlets")
+        scored = {**common, "distances": sums, "geometry": geometry, "deviation": "absolute"}
+        for matcher, scope in (("D", "last"), ("B", "last"), ("G-D", "cluster"), ("G-B", "cluster")):
+            options = {"matcher": matcher, "hops": 2, "base_seed": 0, "scope": scope}
+            step("match-pinball", groups=clusterlets, **scored, **options, output=cell(matcher, "k3_hops2"))
+        options = {"partitions": fronts, "omega": 0.25, "output": cell("C", "k3_omega0.25")}
+        step("match-centroid", groups=clusterlets, **scored, **options)
+        for source, name, methods in (
+            ("frac", "FRAC", "FRAC (fair),FRAC (nearest)"),
+            ("yardsticks", "yardsticks", "k-means,random"),
+        ):
+            groups = {"groups": kept("groups", source), "distances": kept("distances", source), "methods": methods}
+            step("score-groups", **{**scored, **groups}, output=cell(name, "k3"))
+    return folder
+
+
+@pytest.fixture
+def export(grid, monkeypatch, capsys):
+    """Run the command in the folder of the grid; its status, what it printed and what it complained of."""
+    monkeypatch.chdir(grid)
+
+    def run_command(*arguments):
+        status = command_line.main(["export", "--config", "settings.yaml", "--dataset", "iris", "-k", "3", *arguments])
+        return status, *capsys.readouterr()
+
+    return run_command
+
+
+RUNS = {
+    **{(matcher, "k3_hops2"): ["--matcher", matcher, "--hops", "2"] for matcher in ("D", "B", "G-D", "G-B")},
+    ("C", "k3_omega0.25"): ["--matcher", "C", "--omega", "0.25"],
+    ("FRAC", "k3", "FRAC (fair)"): ["--method", "frac-fair"],
+    ("FRAC", "k3", "FRAC (nearest)"): ["--method", "frac-nearest"],
+    ("yardsticks", "k3", "k-means"): ["--method", "k-means"],
+    ("yardsticks", "k3", "random"): ["--method", "random"],
+}
+
+
+@pytest.mark.parametrize("seed", ["2", "3"])
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: run[-1] if len(run) == 3 else run[0])
+def test_the_clusters_have_the_scores_of_the_cell(export, tmp_path, run, seed):
+    assert export(*RUNS[run], "--seed", seed, "-o", str(tmp_path / "found.csv"))[0] == 0
+    found = pd.read_csv(tmp_path / "found.csv")
+    assert found.columns.tolist() == ["row", "cluster"] and found.drop_duplicates().equals(found)
+    memberships = csr_array((np.ones(len(found), dtype=bool), (found["row"], found["cluster"])))
+    iris = load_iris()
+    report = fairness_report(iris.data, memberships, iris.target)
+    method = run[2] if len(run) == 3 else "Clusterlets"
+    (row,) = (row for row in read_rows(cell(*run[:2])) if row["seed"] == seed and row["method"] == method)
+    for name in SCORES:
+        assert report[name] == pytest.approx(float(row[name] or "nan"), rel=1e-9, abs=1e-12, nan_ok=True), name
+
+
+def test_greedy_matchers_draw_from_the_stream_of_the_repetition(export):
+    """What the step and the command share, against the matcher and the stream themselves."""
+    for seed in (2, 3):
+        _, printed, _ = export("--matcher", "G-D", "--hops", "2", "--seed", str(seed))
+        clusterlets = clusterlets_of(Block.load(kept("groups", "clusterlets")).values[str(seed)])
+        labels = Block.load(kept("labels", "clusterlets")).values[str(seed)]["labels"]
+        membership = match_greedy_distance(clusterlets, 2, random_stream(0, "iris", 3, seed, "matching"))
+        clusters = membership.argmax(axis=0)[labels]
+        assert printed.split()[1:] == [f"{row},{cluster}" for row, cluster in enumerate(clusters)]
+
+
+def test_without_a_file_it_prints(export, tmp_path):
+    asked = ("--matcher", "B", "--hops", "2", "--seed", "2")
+    _, printed, _ = export(*asked)
+    export(*asked, "-o", str(tmp_path / "b.csv"))
+    assert printed == (tmp_path / "b.csv").read_text() and printed.count("\n") > 151
+
+
+@pytest.mark.parametrize("setting", [{"base_seed": 1}, {"greedy_scope": "last"}])
+def test_another_configuration_than_the_grids_is_noticed(export, setting):
+    Path("other.yaml").write_text(yaml.safe_dump({**SETTINGS, **setting}))
+    statuses = []
+    for matcher in ("G-D", "G-B"):
+        for seed in ("2", "3"):
+            status, _, complaint = export("--config", "other.yaml", "--matcher", matcher, "--hops", "2", "--seed", seed)
+            statuses.append(status)
+            assert status == 0 or "not those that" in complaint and cell(matcher, "k3_hops2") in complaint
+    assert 1 in statuses  # some clusters are the same by chance
+
+
+ERRORS = {
+    "snakemake --cores 2 results/tiny/runs/iris/D/k3_hops2/seeds0-1.csv --configfile settings.yaml": [
+        "--matcher", "D", "--hops", "2", "--seed", "0",
+    ],
+    "snakemake --cores 2 results/tiny/runs/iris/FRAC/k7/seeds2-3.csv --configfile": [
+        "--method", "frac-fair", "-k", "7", "--seed", "2",
+    ],
+    "elsewhere/labels/iris": ["--matcher", "D", "--hops", "2", "--seed", "2", "--results", "elsewhere"],
+    "--seed 4 is none of the configured seeds, 0 to 3": ["--matcher", "D", "--hops", "2", "--seed", "4"],
+    "no dataset 'irsi'": ["--dataset", "irsi", "--matcher", "D", "--hops", "2"],
+    "Did you mean G-B?": ["--matcher", "GB", "--hops", "2"],
+    "--matcher is missing": ["--hops", "2"],
+    "The matcher C needs --omega": ["--matcher", "C", "--hops", "2"],
+    "The matcher D needs --hops, and has no use for --omega": ["--matcher", "D", "--hops", "2", "--omega", "0.5"],
+    "--hops has no use with --method random": ["--method", "random", "--hops", "2"],
+    "settings.yml cannot be read": ["--config", "settings.yml", "--method", "random"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", ERRORS)
+def test_errors_are_for_people_and_write_nothing(export, tmp_path, words):
+    status, _, complaint = export(*ERRORS[words], "-o", str(tmp_path / "found.csv"))
+    assert status == 1 and words in complaint and "Traceback" not in complaint
+    assert not (tmp_path / "found.csv").exists()
+
+
+def test_a_run_without_clusters_says_so(export):
+    block = Path(f"{OUT}/labels/iris/yardsticks/k200/seeds2-3.npz")
+    Block({}, INFEASIBLE).save(block)
+    status, _, complaint = export("--method", "random", "-k", "200", "--seed", "2")
+    assert status == 1 and "infeasible" in complaint and "runs/iris/yardsticks/k200/seeds2-3.csv" in complaint
+
+
+def test_the_files_lie_where_the_rules_put_them():
+    rules = (ROOT / "workflow" / "rules" / "common.smk").read_text(encoding="utf-8")
+    assert 'f"{OUT}/{kind}/{{dataset}}/{source}/k{{k}}/seeds{{seeds}}.npz"' in rules
+    assert kept("labels", "frac") == f"{OUT}/labels/iris/frac/k3/seeds2-3.npz"
+
+
+def test_the_examples_of_the_help_name_cells_of_their_grids(capsys):
+    with pytest.raises(SystemExit):
+        command_line.main(["export", "--help"])
+    said = capsys.readouterr().out
+    paper = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    for example in re.findall(r"^  clusterlets export (.*)$", said, re.MULTILINE):
+        options = dict(re.findall(r"--?([a-z]+) (\S+)", example))
+        grid = paper
+        if "config" in options:
+            grid = paper | yaml.safe_load((ROOT / options["config"]).read_text(encoding="utf-8"))
+        assert options["dataset"] in grid["datasets"] and int(options["k"]) in grid["k"]
+        assert int(options.get("hops", 1)) in grid["hops"] and float(options.get("omega", 0)) in grid["omega"]
+        assert int(options.get("seed", 0)) < grid["seeds"]["count"]
