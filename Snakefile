@@ -25,7 +25,7 @@ rule all:
 # Has no output, so it prints its table whenever it is asked for.
 rule data:
     input:
-        expand("data/prepared/{dataset}.npz", dataset=config["datasets"]),
+        expand(prepared("npz"), dataset=config["datasets"]),
         listing=DATA_LIST,
     localrule: True
     shell:

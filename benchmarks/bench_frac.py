@@ -2,21 +2,23 @@
 
     python benchmarks/bench_frac.py
 
-With CLUSTERLETS_MIRROR naming a folder that holds ``adult/adult.data`` and ``adult/adult.test``, the large run is
-adult itself, else random whole numbers of its shape. Start-up is wall time, all else CPU time of the one thread, which
-other work on the machine disturbs less; the numbers to compare are the ratios.
+The large run is adult as the workflow has prepared it (``results/prepared/adult.npz``), else random whole numbers of its
+shape. Start-up is wall time, all else CPU time of the one thread.
 """
 
 import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
+from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
 import numpy as np
 
 from clusterlets.frac import fair_assignment, frac
+from clusterlets.storage import load_arrays
+
+ADULT = Path("results/prepared/adult.npz")
 
 FIRST_USE = """
 import time; start = time.perf_counter()
@@ -25,17 +27,6 @@ from clusterlets.frac import frac; imported = time.perf_counter()
 frac(np.arange(20.0).reshape(10, 2), np.tile([0, 1], 5), 2, np.random.default_rng(0)); ran = time.perf_counter()
 print(f"import numpy {numpy - start:.2f} s, frac {imported - numpy:.2f} s, first call {ran - imported:.2f} s")
 """
-AGE, WEIGHT, EDUCATION, SEX, GAIN, LOSS, HOURS, INCOME = 0, 2, 4, 9, 10, 11, 12, 14
-
-
-def seconds(function, repeats=1):
-    """Least CPU time of one call."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        function()
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 def first_use():
@@ -46,16 +37,9 @@ def first_use():
             print(f"start, {state}: {subprocess.check_output(command, env=environment, text=True).strip()}")
 
 
-def adult(mirror):
-    import pandas as pd
-
-    folder = Path(mirror) / "adult"
-    form = {"header": None, "skipinitialspace": True}
-    train, test = pd.read_csv(folder / "adult.data", **form), pd.read_csv(folder / "adult.test", skiprows=1, **form)
-    table = pd.concat([train, test])
-    table[SEX] = table[SEX] == "Male"
-    X = table[[AGE, GAIN, LOSS, EDUCATION, WEIGHT, HOURS, SEX]].to_numpy(dtype=float)
-    return X, table[INCOME].str.startswith(">50K").to_numpy(dtype=int)
+def adult():
+    prepared = load_arrays(ADULT)
+    return prepared["X"], prepared["colour"]
 
 
 def adult_shaped():
@@ -80,33 +64,31 @@ def simulated_assignment(X, colours, centres):
 
 
 def main():
+    bars = Bars()
     first_use()
     rng = np.random.default_rng(0)
 
     X, colours = rng.normal(size=(400, 7)), rng.integers(0, 2, size=400)
     centres = X[:10]
     assert simulated_assignment(X, colours, centres) == fair_assignment(X, colours, centres).tolist()
-    direct = seconds(lambda: simulated_assignment(X, colours, centres))
-    ours = seconds(lambda: fair_assignment(X, colours, centres), repeats=20)
-    ratio = direct / ours
-    print(f"fair assignment, n = 400, k = 10: {1e3 * ours:.2f} ms, in plain Python {ratio:.0f} times that")
+    direct = cpu_seconds(lambda: simulated_assignment(X, colours, centres), runs=1)
+    ours = cpu_seconds(lambda: fair_assignment(X, colours, centres), runs=20)
+    print(f"fair assignment, n = 400, k = 10: {1e3 * ours:.2f} ms, in plain Python {direct / ours:.0f} times that")
 
     X, colours = rng.normal(size=(2000, 10)), rng.integers(0, 2, size=2000)
     rounds = 20
-    run = seconds(lambda: frac(X, colours, 20, np.random.default_rng(0), max_iter=rounds, tol=-1), repeats=3)
-    print(f"one round, n = 2,000, k = 20: {1e3 * run / rounds:.1f} ms (at most 10)")
+    run = cpu_seconds(lambda: frac(X, colours, 20, np.random.default_rng(0), max_iter=rounds, tol=-1))
+    bars.at_most("one round of FRAC, n = 2,000, k = 20", 1e3 * run / rounds, 10, "ms")
 
-    mirror = os.environ.get("CLUSTERLETS_MIRROR")
-    X, colours = adult(mirror) if mirror else adult_shaped()
-    name = "adult" if mirror else "adult-shaped"
+    X, colours = adult() if ADULT.exists() else adult_shaped()
     results = []
-    run = seconds(lambda: results.append(frac(X, colours, 30, np.random.default_rng(0))))
+    run = cpu_seconds(lambda: results.append(frac(X, colours, 30, np.random.default_rng(0))), runs=1)
     n_iter = results[0].n_iter
-    print(
-        f"FRAC, {name} {X.shape}, k = 30: {run:.1f} s for {n_iter} rounds, {1e3 * run / n_iter:.0f} ms each; "
-        f"100 rounds: {100 * run / n_iter:.1f} s (at most 12)"
-    )
+    name = f"FRAC on {'adult' if ADULT.exists() else 'numbers of the shape of adult'} {X.shape}, k = 30"
+    bars.at_most(f"{name}, to convergence ({n_iter} rounds)", run, 12, "s")
+    bars.at_most(f"{name}, were it 100 rounds", 100 * run / n_iter, 12, "s")
+    return bars.missed
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -68,6 +68,8 @@ def main(arguments: list[str] | None = None) -> int:
     except ClusterletsError as error:
         print(f"clusterlets {name}: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:  # "clusterlets ... | head" has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

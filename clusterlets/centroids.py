@@ -51,12 +51,14 @@ def silhouettes(distances: np.ndarray, members: np.ndarray, product: Callable) -
     """Silhouette (N, S) of each clusterlet in each partition; that of a one-clusterlet block means nothing."""
     sizes = members.sum(axis=1, keepdims=True)
     sums = product(distances, members)
-    nearest = np.where(members > 0, np.inf, sums / sizes).min(axis=0)
+    limits = np.finfo(sums.dtype)
+    others = sums / sizes
+    np.maximum(others, members * limits.max, out=others)  # arithmetic, where a choice by a random mask is much slower
+    nearest = others.min(axis=0)
     sums *= members
     sums /= np.maximum(sizes - 1, 1)
     within = sums.sum(axis=0)
-    tiny = np.finfo(sums.dtype).tiny  # makes 0 / 0 a 0
-    return (nearest - within) / np.maximum(np.maximum(nearest, within), tiny)
+    return (nearest - within) / np.maximum(np.maximum(nearest, within), limits.tiny)  # tiny makes 0 / 0 a 0
 
 
 def ordered_product(distances: np.ndarray, members: np.ndarray) -> np.ndarray:

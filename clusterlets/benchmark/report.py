@@ -13,6 +13,10 @@ from clusterlets.benchmark import comparison, reported, selection, statistics, t
 from clusterlets.benchmark.figures import CAPTIONS
 
 _GRID_OF_PAPER = {"k": (2, 5, 10, 20, 30), "hops": (1, 2, 3, 4), "omega": (0, 0.25, 0.5, 0.75)}
+_SETTINGS_OF_PAPER = {
+    "scaling": "none", "sample_size": 250_000, "pinball_scope": "last", "greedy_scope": "cluster", "deviation": "absolute",
+    "frac": {"variant": "FRAC", "tau": "balanced", "init": "random", "max_iter": 100, "tol": 0.0001},
+}  # fmt: skip
 _METHODS_OF_PAPER = (*selection.PAPER_NAMES.values(), "FRAC (nearest)")
 _SYMBOLS = dict(zip(comparison.VERDICTS, "✓≈✗–", strict=True))
 
@@ -22,6 +26,7 @@ class Results:
     """Everything that follows from the runs, each part computed once and when it is asked for."""
 
     runs: pd.DataFrame
+    settings: Mapping
 
     @cached_property
     def tables(self) -> dict[str, tables.Table]:
@@ -62,7 +67,7 @@ def missing_lines(results: Results) -> list[str]:
         lines.append(f"Of the paper's {total} datasets, {total - len(absent)} are here; missing: {', '.join(absent)}.")
     if extra:
         lines.append(f"Datasets that the paper does not have, shown but not compared: {', '.join(extra)}.")
-    lines += _unlike_the_paper(runs)
+    lines += _unlike_the_paper(runs) + _other_settings(_SETTINGS_OF_PAPER, results.settings)
     troubled = runs[runs["status"] != "ok"]
     for (status, method), group in troubled.groupby(["status", selection.names(troubled)]):
         where = ", ".join(f"{name} ({count})" for name, count in group["dataset"].value_counts(sort=False).items())
@@ -90,6 +95,18 @@ def _unlike_the_paper(runs: pd.DataFrame) -> list[str]:
             "the others show how noisy choosing a single run is."
         )
     return lines
+
+
+def _other_settings(paper: Mapping, ours: Mapping, inside: str = "") -> list[str]:
+    """Settings that change what a number means, where they are not those that the paper's numbers come from."""
+    lines = []
+    for key, value in paper.items():
+        if isinstance(value, Mapping):
+            lines += _other_settings(value, ours[key], f"{key}.")
+        elif ours[key] != value:
+            lines.append(f"Setting {inside}{key}: {ours[key]} instead of {value}.")
+    scaled = [name for name, table in ours.get("tables", {}).items() if table["scaling"] != ours["scaling"]]
+    return lines + [f"Dataset {name}: scaling {ours['tables'][name]['scaling']}." for name in scaled]
 
 
 def verdict_lines(results: Results) -> list[str]:
@@ -200,9 +217,21 @@ def render(results: Results, images: Mapping[str, bytes], report: str) -> str:
         sections=[_section(table, results.comparison) for table in results.tables.values()],
         reasons=_reasons(results.comparison),
         figures=[(CAPTIONS[name], b64encode(image).decode()) for name, image in images.items()],
+        settings=_flat(results.settings),
         assumptions=statistics.ASSUMPTIONS,
         rankings=[(ranking.title, statistics.in_words(ranking)) for ranking in results.rankings],
     )
+
+
+def _flat(settings: Mapping, inside: str = "") -> list[tuple[str, str]]:
+    """Every setting as key and value, inner ones by dotted keys; the tables are in the list of the data."""
+    rows = []
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            rows += [] if key == "tables" else _flat(value, f"{inside}{key}.")
+        else:
+            rows.append((f"{inside}{key}", ", ".join(map(str, value)) if isinstance(value, list) else str(value)))
+    return rows
 
 
 def _section(table: tables.Table, compared: pd.DataFrame) -> dict:

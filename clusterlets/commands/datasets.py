@@ -18,15 +18,16 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser("clusterlets datasets", description=main.__doc__)
     parser.add_argument("--config", metavar="FILE", help="values that replace those of config.yaml, as for snakemake")
     config = read_configuration(parser.parse_args(arguments).config)
-    described = {dataset: _described(dataset, settings) for dataset, settings in config["tables"].items()}
+    prepared = Path(config["results"]) / "prepared"
+    described = {dataset: _described(prepared, dataset, settings) for dataset, settings in config["tables"].items()}
     print(overview.listing(described))
     print(_estimate(described, config))
     return 0
 
 
-def _described(dataset: str, settings: Mapping) -> Mapping:
+def _described(folder: Path, dataset: str, settings: Mapping) -> Mapping:
     """What preparation wrote of a dataset, or else what is known before."""
-    prepared = Path("data") / "prepared" / f"{dataset}.json"
+    prepared = folder / f"{dataset}.json"
     if prepared.is_file():
         return read_json(str(prepared))
     if "path" in settings:

@@ -521,7 +521,7 @@ def _nothing_served(dataset: dict, folder: Path, failures: list[str]) -> str:
         f"{dataset['name']}: no source served the raw files. Tried, in this order:\n{tried}\n"
         f"What to do: put {places} there by hand; or name a mirror, a folder or an address laid out "
         f"<mirror>/{dataset['name']}/<file>, in the configuration or in the environment variable CLUSTERLETS_MIRROR; "
-        f"or leave the dataset out: `make reproduce EXCLUDE={dataset['name']}`."
+        f"or leave the dataset out: `make reproduce EXCLUDE={dataset['name']}`, behind a comma what you left out before."
     )
 
 

@@ -1,6 +1,7 @@
 """What holds of every matching, whatever the clusterlets."""
 
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -8,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets.extraction import Clusterlets
+from clusterlets.matching import pinball as pinball_module
 from clusterlets.matching.centroid import match_centroid, sample_partitions
 from clusterlets.matching.pinball import (
     SCOPES,
+    _first_least_divergence,
     match_balance,
     match_distance,
     match_greedy_balance,
@@ -83,19 +86,73 @@ def test_greedy_distance_never_puts_one_colour_twice_in_a_row(clusterlets, seed,
     assert len(set(clusterlets.colour[alone].tolist())) <= 1
 
 
-@quick
-@given(clusterlets=clusterlet_sets(), data=st.data(), hops=hop_counts, scope=scopes, seed=seeds)
-def test_order_within_a_colour_is_no_matter_to_distance_without_ties(clusterlets, data, hops, scope, seed):
-    """Any order if hops = 1; with more, a cluster of what colour 0 left may cover the next, so the first colour's."""
-    positions = np.random.default_rng(seed).normal(size=(len(clusterlets), 3))
-    clusterlets = replace(clusterlets, centroids=positions)
+def without_ties(clusterlets, seed):
+    """The same colours at random positions and of random sizes, so that no two costs are equal."""
+    rng, n = np.random.default_rng(seed), len(clusterlets)
+    counts = (clusterlets.counts > 0) * rng.integers(1, 2**20, (n, 1))
+    return replace(clusterlets, centroids=rng.normal(size=(n, 3)), counts=counts)
+
+
+def shuffled_within_colours(clusterlets, colours, draw):
+    """The clusterlets in another order within the given colours, and where each of them stands now."""
     order = []
     for colour in range(clusterlets.counts.shape[1]):
         ids = np.flatnonzero(clusterlets.colour == colour).tolist()
-        order += data.draw(st.permutations(ids)) if hops == 1 or colour == 0 else ids
-    shuffled = replace(clusterlets, counts=clusterlets.counts[order], centroids=positions[order])
-    back = np.argsort(order)
-    assert as_sets(match_distance(shuffled, hops, scope)[:, back]) == as_sets(match_distance(clusterlets, hops, scope))
+        order += draw(st.permutations(ids)) if colour in colours else ids
+    counts, centroids = clusterlets.counts[order], clusterlets.centroids[order]
+    return replace(clusterlets, counts=counts, centroids=centroids), np.argsort(order)
+
+
+class Starts:
+    """A generator that is asked for one permutation only, the order of the starts."""
+
+    def __init__(self, order):
+        self.order = order
+
+    def permutation(self, n):
+        assert n == len(self.order)
+        return np.array(self.order)
+
+
+# With three colours B's costs often tie, whatever the sizes: the colour that a union lacks decides its deviation.
+@pytest.mark.parametrize(("match", "most_colours"), [(match_distance, 4), (match_balance, 2)])
+@quick
+@given(data=st.data(), hops=hop_counts, scope=scopes, seed=seeds)
+def test_order_within_a_colour_is_no_matter_to_pinball_without_ties(match, most_colours, data, hops, scope, seed):
+    """Any order if hops = 1; with more, a cluster of what colour 0 left may cover the next, so the first colour's."""
+    clusterlets = without_ties(data.draw(clusterlet_sets(most_colours)), seed)
+    colours = range(clusterlets.counts.shape[1] if hops == 1 else 1)
+    shuffled, place = shuffled_within_colours(clusterlets, colours, data.draw)
+    assert as_sets(match(shuffled, hops, scope)[:, place]) == as_sets(match(clusterlets, hops, scope))
+
+
+@greedy
+@quick
+@given(clusterlets=clusterlet_sets(), data=st.data(), hops=hop_counts, scope=scopes, seed=seeds)
+def test_order_within_a_colour_is_no_matter_to_the_greedies_without_ties(match, clusterlets, data, hops, scope, seed):
+    """For the same starts in the same order. Unions of one colour deviate alike: G-B's first such choice is a tie."""
+    clusterlets = without_ties(clusterlets, seed)
+    shuffled, place = shuffled_within_colours(clusterlets, range(clusterlets.counts.shape[1]), data.draw)
+    starts = np.random.default_rng(seed).permutation(len(clusterlets))
+    with patch.object(pinball_module, "_first_least_divergence", wraps=_first_least_divergence) as part_ties:
+        expected = match(clusterlets, hops, Starts(starts), scope)
+    if all(len(call.args[0]) == 1 for call in part_ties.call_args_list):
+        found = match(shuffled, hops, Starts(place[starts]), scope)[:, place]
+        assert (found == expected).all()  # the clusters' order included
+
+
+@quick
+@given(clusterlets=clusterlet_sets(most_colours=3, fewest=2, most=3), data=st.data(), seed=seeds)
+def test_order_within_a_colour_is_no_matter_to_the_front_without_ties(clusterlets, data, seed):
+    clusterlets = without_ties(clusterlets, seed)
+    shuffled, place = shuffled_within_colours(clusterlets, range(clusterlets.counts.shape[1]), data.draw)
+    fronts = [sample_partitions(c, 200_000, np.random.default_rng(0)) for c in (clusterlets, shuffled)]
+    assert fronts[0].drawn == fronts[1].drawn == "enumerated"
+    np.testing.assert_array_equal(fronts[0].silhouette, fronts[1].silhouette)
+    np.testing.assert_array_equal(fronts[0].deviation, fronts[1].deviation)
+    for omega in (0, 0.5, 1) if len(fronts[0]) else ():
+        found = [match_centroid(front, omega) for front in fronts]
+        assert as_sets(found[0]) == as_sets(found[1][:, place])
 
 
 @pytest.mark.parametrize("factor", [2, 8])

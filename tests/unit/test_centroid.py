@@ -229,6 +229,47 @@ def test_block_sizes_fill_the_partition_and_leave_no_single_clusterlet():
     assert sum(sizes.shape[1] for sizes in groups) == pytest.approx(2000 * chance[9], abs=60)  # 3 standard deviations
 
 
+class AllButTwo:
+    """A generator by which every sample's first block leaves two clusterlets; all else is random."""
+
+    def __init__(self):
+        self.random = np.random.default_rng(0)
+        self.permuted = self.random.permuted
+
+    def integers(self, low, high=None, **options):
+        if high is None:
+            return self.random.integers(low, **options)
+        return np.full(options["size"], high - 2, dtype=options["dtype"])
+
+
+def test_batches_hold_as_many_samples_as_were_asked_for(monkeypatch):
+    monkeypatch.setattr(centroid, "_DRAWN", 64)
+    monkeypatch.setattr(centroid, "_DEALT", 16)
+    colour_sizes = np.array([4, 5])
+    batches = list(centroid._construct(colour_sizes, 150, AllButTwo()))
+    assert max(batch.shape[1] for batch in batches) == 16
+    assert sum(batch.shape[1] for batch in batches) == 150
+    monkeypatch.setattr(centroid, "_deal", lambda sizes, colour_sizes, random_state: sizes)
+    assert sum(batch.shape[1] for batch in centroid._sample(colour_sizes, 150, AllButTwo())) == 150
+
+
+def test_construction_begins_below_the_share_of_valid_samples(monkeypatch):
+    clusterlets = on_a_grid((6, 6), 0)
+    n_valid = sample_partitions(clusterlets, 600, np.random.default_rng(0)).n_valid
+    for rare, drawn in ((600 / n_valid, "sampled"), (599 / n_valid, "constructed")):
+        monkeypatch.setattr(centroid, "_RARE", rare)
+        assert sample_partitions(clusterlets, 600, np.random.default_rng(0)).drawn == drawn
+
+
+@pytest.mark.parametrize("exponent", [-100, 100])
+def test_units_are_no_matter_even_where_single_precision_ends(exponent):
+    clusterlets = anywhere((6, 6), 0)
+    moved = build((6, 6), clusterlets.centroids * 2.0**exponent, clusterlets.sizes)
+    fronts = [sample_partitions(c, 3000, np.random.default_rng(0)) for c in (clusterlets, moved)]
+    assert fronts[0].labels.tobytes() == fronts[1].labels.tobytes()
+    assert fronts[0].silhouette.tobytes() == fronts[1].silhouette.tobytes()
+
+
 def test_blocks_are_numbered_as_they_appear():
     labels = np.random.default_rng(0).permuted(np.repeat([[0, 0, 1, 2, 3, 3]], 200, axis=0), axis=1).T
     expected = [canonical(column) for column in labels.T.tolist()]
@@ -277,7 +318,8 @@ def test_bulk_scores_are_within_the_slack(seed):
         heaps = np.random.default_rng(0).integers(0, 4, 40)[:, None] * 1e3
         clusterlets = build((20, 20), heaps + clusterlets.centroids * 1e-6, clusterlets.sizes)
     search = centroid._Search.of(clusterlets)
-    assert search.bulk is np.float32 and search.slack < 5e-5
+    # The bound that its docstring derives, at least, and not so large that everything would be scored again.
+    assert search.bulk is np.float32 and (4 * 40 + 12) * np.finfo(np.float32).eps < search.slack < 5e-5
     distances = centroid_distances(clusterlets.centroids)
     for batch in centroid._sample(np.array([20, 20]), 300, np.random.default_rng(seed)):
         if batch.size:
@@ -330,6 +372,9 @@ def test_single_precision_only_where_it_is_exact_enough():
     assert centroid._Search.of(ordinary).bulk is np.float32
     many = build((5, 5), ordinary.centroids, ordinary.sizes * 100_000)
     assert centroid._Search.of(many).bulk is np.float64
+    for total, bulk in ((2**24 - 1, np.float32), (2**24, np.float64)):
+        sizes = [1] * 9 + [total - 9]
+        assert centroid._Search.of(build((5, 5), ordinary.centroids, sizes)).bulk is bulk
     tiny = build((5, 5), [0, 1e-35, *range(1, 9)], ordinary.sizes)
     assert centroid._Search.of(tiny).bulk is np.float64
     # The counts' scale is no matter; in single precision it would be.
@@ -408,7 +453,7 @@ def test_unknown_equation_is_refused():
 
 @pytest.mark.parametrize("sample_size", [0, 2.5, True])
 def test_sample_size_must_be_a_whole_number(sample_size):
-    with pytest.raises(ClusterletsError, match="sample_size"):
+    with pytest.raises(ClusterletsError, match="^sample_size must be"):
         sample_partitions(anywhere((3, 3), 0), sample_size, np.random.default_rng(0))
 
 

@@ -301,10 +301,10 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
         "datasets: [iris, pima, {name: pima, colour: age_group}, {name: people, path: people.csv, sensitive: city}]\n"
         "seeds: {count: 2}\n"
     )
-    (tmp_path / "data/prepared").mkdir(parents=True)
+    (tmp_path / "results/prepared").mkdir(parents=True)
     described = ROW | {"dataset": "iris", "source": "bundled", "rows": 150, "features": 4, "colours": {"setosa": 150},
                        "warnings": ["one row was left out"]}  # fmt: skip
-    (tmp_path / "data/prepared/iris.json").write_text(json.dumps(described))
+    (tmp_path / "results/prepared/iris.json").write_text(json.dumps(described))
     assert command_line.main(["datasets", "--config", "mine.yaml"]) == 0
     printed = capsys.readouterr().out
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed.splitlines() if line.startswith("|")]

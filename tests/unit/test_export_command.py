@@ -49,7 +49,7 @@ def grid(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         Path("settings.yaml").write_text(yaml.safe_dump(SETTINGS))
-        data, geometry = "data/prepared/iris.npz", f"{OUT}/geometry/iris.json"
+        data, geometry = f"{OUT}/prepared/iris.npz", f"{OUT}/geometry/iris.json"
         save_arrays(data, {"X": iris.data, "colour": iris.target, "colour_names": iris.target_names})
         step("measure-geometry", data=data, output=geometry)
         common = {"dataset": "iris", "k": 3, "seeds": SEEDS}

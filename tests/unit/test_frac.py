@@ -1,9 +1,11 @@
 """FRAC against a direct simulation of its definition, hand-computed cases, and its promises."""
 
 import hashlib
+import inspect
 import os
 import subprocess
 import sys
+import types
 from fractions import Fraction
 from math import floor
 
@@ -90,6 +92,9 @@ class TestFairAssignmentByHand:
         # colour 0 reaches centres 0 and 1 only; colour 1 begins with centre 2
         assert fair_assignment(X, colours, column(0, 0, 0)).tolist() == [0, 1, 1, 2, 0, 2, 0]
 
+    def test_small_distances_are_told_apart(self):
+        assert fair_assignment(column(2e-9, 1e-9), np.zeros(2, int), column(0, 5)).tolist() == [1, 0]
+
     def test_more_centres_than_points(self):
         assert fair_assignment(column(3, 4), np.zeros(2, int), column(4, 4, 4)).tolist() == [1, 0]
 
@@ -118,6 +123,15 @@ class TestTau:
         assert frac_module._as_fraction(0.9 * (1 / 30)) == Fraction(3, 100)
         assert frac_module._as_fraction(np.float32(0.25)) == Fraction(1, 4)
         assert frac_module._as_fraction(0.0) == 0
+
+    def test_the_simplest_fraction_of_an_interval(self):
+        ends = sorted({Fraction(a, b) for b in range(1, 8) for a in range(1, 3 * b)})
+        for low in ends:
+            for high in (end for end in ends if end >= low):
+                # In any interval between two of these there is one with a denominator of at most 7: an end.
+                denominator = next(b for b in range(1, 8) if -(-low * b // 1) <= high * b // 1)
+                found = frac_module._simplest_between(low, high)
+                assert low <= found <= high and found.denominator == denominator
 
     @pytest.mark.parametrize("tau", [-0.1, 0.34, [0.1, 0.34], [0.1], [0.1, 0.1, 0.1], float("nan"), float("inf"), -1])
     def test_unusable_values_are_refused(self, tau):
@@ -227,6 +241,14 @@ class TestFrac:
         settled = [abs(a - b) <= 0.01 * b for a, b in zip(costs, costs[1:])].index(True) + 2
         assert frac(X, colours, 4, np.random.default_rng(5), tol=0.01).n_iter == settled
 
+    def test_ends_where_nothing_changes_even_if_no_change_is_allowed(self):
+        X, colours = column(0, 1, 10, 11), np.array([0, 1, 0, 1])
+        assert frac(X, colours, 2, np.random.default_rng(0), tol=0).n_iter < 10
+
+    def test_defaults_are_those_of_the_paper(self):
+        defaults = {name: parameter.default for name, parameter in inspect.signature(frac).parameters.items()}
+        assert (defaults["tau"], defaults["init"], defaults["max_iter"], defaults["tol"]) == (None, "random", 100, 1e-4)
+
     @pytest.mark.parametrize("max_iter", [1, 2, 5])
     def test_honours_max_iter(self, max_iter):
         X, colours = self.data()
@@ -287,6 +309,30 @@ class TestFrac:
         assert result.centres == pytest.approx(fair_means)
         assert result.cost == pytest.approx(((X - fair_means[result.labels_fair]) ** 2).sum())
         assert result.n_iter == 1
+
+    def test_the_centres_of_plain_k_means_are_repeated_where_they_are_too_few(self, monkeypatch):
+        X, colours = column(0, 1, 2, 10, 11, 12), np.array([0, 1] * 3)
+        monkeypatch.setattr(frac_module, "kmeans_labels", lambda X, k, random_state: np.array([0, 0, 0, 1, 1, 1]))
+        result = frac_oe(X, colours, 4, np.random.default_rng(0))
+        assert (result.labels_fair == fair_assignment(X, colours, column(1, 11, 1, 11))).all()
+        assert result.n_iter == 1
+
+    def test_what_is_asked_of_kmeans_plusplus(self, monkeypatch):
+        """Of a stand-in: the first of what it returns, for a seed of 32 bits from the stream."""
+        X, asked = column(0, 1, 5, 6), []
+
+        def kmeans_plusplus(X, n_clusters, random_state):
+            asked.append((n_clusters, random_state))
+            return X[:n_clusters], np.arange(n_clusters)
+
+        class Largest:
+            def integers(self, high, dtype):
+                return dtype(high - 1)
+
+        for name in ("sklearn", "sklearn.cluster"):
+            monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(kmeans_plusplus=kmeans_plusplus))
+        assert frac_module._first_centres(X, 2, Largest(), "k-means++").tolist() == [[0], [1]]
+        assert asked == [(2, 2**32 - 1)]
 
     def test_quotas_hold_in_the_result(self):
         X, colours = self.data()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from clusterlets.geometry import diameter, distance_sums, within_sums
+from clusterlets.geometry import diameter, distance_sums, sampled_sums, within_sums
 
 
 def brute_sums(X, labels, n_groups):
@@ -44,6 +44,43 @@ def test_equal_rows_of_integers_are_at_distance_zero():
     sums = distance_sums(X, labels, 2)
     assert np.array_equal(np.diag(sums), [0.0, 0.0])
     assert sums[0, 1] == pytest.approx(200 * 200 * np.hypot(899997.0, 6.0), rel=1e-12)
+
+
+def grouped(n, shares, seed=0):
+    """Rows around a centre a group, one group far wider than the rest."""
+    rng = np.random.default_rng(seed)
+    labels = rng.choice(len(shares), n, p=shares)
+    return rng.normal(size=(n, 2)) * (1 + 9 * (labels == 1))[:, None] + 5 * labels[:, None], labels
+
+
+def test_samples_give_the_sums_within_their_standard_error():
+    X, labels = grouped(3000, [0.6, 0.3, 0.08, 0.02])
+    exact = distance_sums(X, labels, 4)
+    draws = [sampled_sums(X, labels, 4, np.random.default_rng(seed), sample_size=200) for seed in range(60)]
+    estimates, errors = np.array(draws).transpose(1, 0, 2, 3)
+    assert np.array_equal(estimates, estimates.transpose(0, 2, 1))
+    spread = estimates.std(axis=0, ddof=1)
+    assert (np.abs(estimates.mean(axis=0) - exact) < 4 * spread / np.sqrt(60)).all(), "biased"
+    # The spread of 60 estimates is within a tenth or so of what the standard errors say.
+    assert np.sqrt((errors**2).mean(axis=0)) == pytest.approx(spread, rel=0.4)
+    assert (spread / exact).max() < 0.1
+
+
+def test_groups_seen_whole_are_exact():
+    X, labels = grouped(50, [0.4, 0.3, 0.3])
+    labels[labels == 2] = 3  # group 2 is empty
+    X, labels = np.vstack([X, [[7.0, 7.0]]]), np.append(labels, 4)  # group 4 has one row
+    sums, error = sampled_sums(X, labels, 5, np.random.default_rng(0), sample_size=10**6)
+    assert np.allclose(sums, brute_sums(X, labels, 5), rtol=1e-12)
+    assert error.max() <= 1e-12 * sums.max() and sums[4, 4] == 0
+    small = sampled_sums(X[:12], labels[:12], 5, np.random.default_rng(0), sample_size=1)[0]
+    assert np.allclose(small, brute_sums(X[:12], labels[:12], 5), rtol=1e-12)
+
+
+def test_samples_follow_the_stream():
+    X, labels = grouped(500, [0.5, 0.5])
+    first, again, other = (sampled_sums(X, labels, 2, np.random.default_rng(seed), 50)[0] for seed in (1, 1, 2))
+    assert np.array_equal(first, again) and not np.array_equal(first, other)
 
 
 @pytest.mark.parametrize("n", [1, 2, 50, 1000])

@@ -39,7 +39,7 @@ def test_three_colours_take_the_largest_difference():
 
 
 def test_unknown_deviation_is_refused():
-    with pytest.raises(ValueError, match="unknown kind"):
+    with pytest.raises(ValueError, match="unknown kind of deviation: .squared.; one of absolute, relative, kl$"):
         metrics.deviation_per_cluster(np.array([[1, 1]]), np.array([1, 1]), "squared")
 
 
@@ -96,6 +96,8 @@ def test_price_of_fairness_interpolates_log_cost_over_log_size():
     assert np.isnan(metrics.price_of_fairness(25.0, 9, reference))
     assert np.isnan(metrics.price_of_fairness(float("nan"), 4, reference))
     assert np.isnan(metrics.price_of_fairness(5.0, 2, {2: 0.0}))
+    assert metrics.price_of_fairness(0.5, 20, {2: 1.0, 8: 0.5, 20: 0.25}) == pytest.approx(2.0)
+    assert np.isnan(metrics.price_of_fairness(1.0, 1, {2: 1.0, 8: 0.5}))
 
 
 def test_score_of_a_small_clustering_by_hand():
@@ -120,3 +122,28 @@ def test_score_of_a_small_clustering_by_hand():
     assert found["overlap"] == 0.5
     assert (found["smallest"], found["largest"]) == (3, 3)
     assert np.isnan(found["kmeans_cost"])
+
+
+def test_score_of_a_crisp_clustering_by_hand():
+    X = np.array([[0.0], [2.0], [4.0], [10.0], [12.0]])
+    clusterlets = Clusterlets.from_labels(X, np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 2, 3]))
+    membership = np.array([[1, 0, 1, 0], [0, 1, 0, 1]], dtype=bool)  # 0, 2, 10 and 4, 12
+    values = clusterlets.counts, clusterlets.centroids, clusterlets.inertia
+    found = metrics.score(membership, *values, distance_sums(X, clusterlets.labels, 4), 12.0)
+    assert (found["n_clusters"], found["smallest"], found["largest"], found["overlap"]) == (2, 2, 3, 0)
+    deviations = [2 / 3 - 3 / 5, 3 / 5 - 1 / 2]
+    assert found["deviation_mean"] == pytest.approx(np.mean(deviations))
+    assert found["deviation_std"] == pytest.approx(np.std(deviations))
+    assert found["deviation_max"] == pytest.approx(1 / 10)
+    assert found["balance"] == pytest.approx(1 / 2)
+    assert found["balance_ratio"] == pytest.approx((1 / 2) / (2 / 3))
+    assert found["cohesion"] == pytest.approx(1 - (2 * (2 + 10 + 8) / 9 + 2 * 8 / 4) / 2 / 12)
+    assert found["kmeans_cost"] == pytest.approx((16 + 4 + 36) + (16 + 16))
+
+
+def test_silhouette_over_instances_is_that_of_scikit_learn():
+    from sklearn.metrics import silhouette_score
+
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(40, 3)), rng.integers(3, size=40)
+    assert metrics.silhouette(X, labels) == pytest.approx(silhouette_score(X, labels), abs=1e-15)

@@ -1,10 +1,14 @@
 """Figures and the page: they build from whatever runs there are, twice the same, and need no network."""
 
+import copy
 import hashlib
+import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
+import yaml
 from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
 
 from clusterlets.benchmark import report
@@ -15,6 +19,8 @@ from clusterlets.benchmark.steps.figures import plot
 from clusterlets.benchmark.steps.report import write_report
 from clusterlets.benchmark.steps.statistics import compare_methods
 from clusterlets.benchmark.steps.tables import make_tables
+
+SETTINGS = yaml.safe_load((Path(__file__).resolve().parents[2] / "config.yaml").read_text(encoding="utf-8"))
 
 
 def build(runs, folder):
@@ -27,7 +33,7 @@ def build(runs, folder):
     check_reported(source, str(folder / "comparison.csv"), str(folder / "comparison_counts.csv"))
     for module in ("critical_difference", "cohesion_vs_deviation", "reported_vs_reproduced"):
         plot(module, source, pictures)
-    write_report(source, pictures, str(folder / "report.html"), str(folder / "summary.txt"))
+    write_report(source, pictures, json.dumps(SETTINGS), str(folder / "report.html"), str(folder / "summary.txt"))
     return folder
 
 
@@ -107,7 +113,7 @@ def test_the_page_shows_ours_above_the_papers(built):
 def test_missing_lines_name_status_methods_and_notes():
     runs = synthetic_runs(PAPER_WITHOUT_NBFI)
     runs.loc[runs.index[:7], "note"] = "k above a colour's size"
-    lines = report.missing_lines(report.Results(runs[runs["matcher"] != "B"]))
+    lines = report.missing_lines(report.Results(runs[runs["matcher"] != "B"], SETTINGS))
     assert lines == [
         "Of the paper's 11 datasets, 10 are here; missing: nbfi.",
         "Methods of the paper without runs: B-PB.",
@@ -137,7 +143,7 @@ def test_the_telling_lines(built):
 
 def test_the_telling_lines_of_the_demo():
     demo = synthetic_runs(("breast_cancer", "wine", "iris", "digits"), seeds=1, ks=(2, 5))
-    lines = report.telling_lines(report.Results(demo), "results/demo/report.html")
+    lines = report.telling_lines(report.Results(demo, SETTINGS), "results/demo/report.html")
     assert "(the paper on other datasets: C, .029)" in lines[0]
     assert lines[2] == "Nothing can be held against the paper: none of its datasets is among these runs."
     assert lines[4].endswith("Report: results/demo/report.html")
@@ -158,3 +164,21 @@ def test_the_report_builds_from_little(bare, tmp_path):
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "What is missing" in page and "Not computed." in page
     assert len((folder / "summary.txt").read_text(encoding="utf-8").splitlines()) == 5
+
+
+def test_the_papers_settings_are_no_departure_and_others_are_said():
+    runs = small()
+    assert not [line for line in report.missing_lines(report.Results(runs, SETTINGS)) if line.startswith("Setting")]
+    other = copy.deepcopy(SETTINGS) | {"scaling": "standard", "sample_size": 300}
+    other["frac"]["tau"] = 0.1
+    other["tables"] = {"pima": {"scaling": "standard"}, "magic": {"scaling": "none"}}
+    lines = report.missing_lines(report.Results(runs, other))
+    for said in ("Setting scaling: standard instead of none.", "Setting sample_size: 300 instead of 250000.",
+                 "Setting frac.tau: 0.1 instead of balanced.", "Dataset magic: scaling none."):  # fmt: skip
+        assert said in lines
+
+
+def test_the_page_lists_every_setting(built):
+    page = (built / "report.html").read_text(encoding="utf-8")
+    for key, value in (("sample_size", "250000"), ("frac.tau", "balanced"), ("k", "2, 5, 10, 20, 30")):
+        assert f"<tr><td>{key}</td><td>{value}</td></tr>" in page

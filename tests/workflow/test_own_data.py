@@ -67,9 +67,9 @@ def test_the_whole_grid_runs_to_the_report_with_colours_by_name(people):
     of = {name: [row for row in rows if row["dataset"] == name] for name in ("iris", "people.city")}
     assert len(of["people.city"]) == len(of["iris"]) == len(rows) / 2 == 2 * (5 + 4)
     assert {row["status"] for row in rows} == {"ok"}
-    for file in ("data/prepared/people.city.json", "results/people/geometry/people.city.json"):
+    for file in ("results/people/prepared/people.city.json", "results/people/geometry/people.city.json"):
         assert json.loads((folder / file).read_text(encoding="utf-8"))["colours"] == CITIES
-    scalings = [json.loads((folder / f"data/prepared/{name}.json").read_text())["scaling"] for name in of]
+    scalings = [json.loads((folder / f"results/people/prepared/{name}.json").read_text())["scaling"] for name in of]
     assert scalings == ["none", "standard"]
     assert "people.city" in (folder / "results/people/report.html").read_text(encoding="utf-8")
 

@@ -97,7 +97,7 @@ def test_a_dataset_that_cannot_be_had_stops_the_data_with_the_remedy(workflow):
     assert done.status != 0
     for words in ("pima", "nowhere", "data/raw/pima", "EXCLUDE=pima"):
         assert words in done.output, done.output
-    assert not list(workflow.folder.glob("data/prepared/*"))
+    assert not list(workflow.folder.glob("results/tiny/prepared/*"))
 
 
 def test_a_damaged_intermediate_is_named_removed_and_built_again(workflow):

@@ -3,7 +3,7 @@
 
 rule extract_clusterlets:
     input:
-        "data/prepared/{dataset}.npz",
+        prepared("npz"),
     output:
         groups=of_block("groups", "clusterlets"),
         labels=of_block("labels", "clusterlets"),
@@ -22,7 +22,7 @@ rule extract_clusterlets:
 
 rule sum_distances:
     input:
-        data="data/prepared/{dataset}.npz",
+        data=prepared("npz"),
         labels=of_block("labels", "{source}"),
     output:
         of_block("distances", "{source}"),

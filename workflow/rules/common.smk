@@ -12,7 +12,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [workflow.basedir, os.en
 from clusterlets.benchmark.configuration import check_configuration, set_mirror
 from clusterlets.benchmark.fingerprints import data_files, fingerprint, locked_versions
 from clusterlets.benchmark.grid import cells, seed_blocks
-from clusterlets.datasets import CLASS, describe
+from clusterlets.datasets import CLASS, describe, names
 from clusterlets.errors import ClusterletsError
 from clusterlets.matching import MATCHERS
 
@@ -24,6 +24,8 @@ set_mirror(config)
 
 OUT = config["results"]
 STEP = "python -m clusterlets"
+# What results depend on, for the steps that sum up the grid; where the raw files came from is not a part of it.
+SETTINGS = json.dumps({key: value for key, value in config.items() if key != "mirror"})
 CELLS = [f"{OUT}/{cell.path}" for cell in cells(config)]
 
 
@@ -41,18 +43,23 @@ MATCHING_CODE = {
 
 
 wildcard_constraints:
-    dataset=r"[a-z][a-z0-9_]*(\.[A-Za-z0-9_+-]+)?",
+    dataset="|".join(map(re.escape, [*config["tables"], *names()])),
     source="clusterlets|frac|yardsticks",
     matcher="|".join(MATCHING_CODE),
-    k=r"\d+",
-    hops=r"\d+",
-    omega=r"[\d.]+",
+    k=r"[2-9]|[1-9]\d+",
+    hops=r"[1-9]\d*",
+    omega=r"0(\.\d+)?|1",
     seeds=r"\d+-\d+",
 
 
 def settings_of(dataset):
     """The configured settings of a table; of one that only a file name asks for, the paper's."""
     return config["tables"].get(dataset, {"name": dataset, "colour": [CLASS], "scaling": config["scaling"]})
+
+
+def prepared(suffix):
+    """A prepared table. It lies with the results, so that other settings in another results folder leave it alone."""
+    return f"{OUT}/prepared/{{dataset}}.{suffix}"
 
 
 def of_block(kind, source):

@@ -35,8 +35,8 @@ rule prepare_dataset:
     input:
         lambda wildcards: f"data/raw/{settings_of(wildcards.dataset)['name']}/receipt.json",
     output:
-        arrays="data/prepared/{dataset}.npz",
-        summary="data/prepared/{dataset}.json",
+        arrays=prepared("npz"),
+        summary=prepared("json"),
     params:
         code=dataset_fingerprint("preparing"),
         name=lambda wildcards: settings_of(wildcards.dataset)["name"],
@@ -56,8 +56,8 @@ rule prepare_own_table:
     input:
         lambda wildcards: settings_of(wildcards.dataset)["path"],
     output:
-        arrays="data/prepared/{dataset}.npz",
-        summary="data/prepared/{dataset}.json",
+        arrays=prepared("npz"),
+        summary=prepared("json"),
     wildcard_constraints:
         dataset="|".join(map(re.escape, OWN)) or "(?!)",
     params:
@@ -77,7 +77,7 @@ rule prepare_own_table:
 
 rule measure_geometry:
     input:
-        "data/prepared/{dataset}.npz",
+        prepared("npz"),
     output:
         f"{OUT}/geometry/{{dataset}}.json",
     params:
@@ -92,17 +92,18 @@ rule measure_geometry:
 
 rule list_data:
     input:
-        expand("data/prepared/{dataset}.json", dataset=config["datasets"]),
+        expand(prepared("json"), dataset=config["datasets"]),
     output:
         text=DATA_LIST,
         csv=f"{OUT}/datasets.csv",
     params:
         code=step_fingerprint("benchmark.steps.overview"),
         datasets=",".join(config["datasets"]),
+        folder=f"{OUT}/prepared",
     log:
         f"{OUT}/logs/list_data.log",
     message:
         "List the prepared datasets"
     shell:
-        "{STEP} list-data --datasets {params.datasets} --prepared data/prepared"
+        "{STEP} list-data --datasets {params.datasets} --prepared {params.folder}"
         " --text {output.text} --csv {output.csv} > {log} 2>&1"

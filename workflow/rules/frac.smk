@@ -5,7 +5,7 @@ METHODS = {"frac": ("FRAC", "FRAC (fair),FRAC (nearest)"), "yardsticks": ("yards
 
 rule cluster_frac:
     input:
-        "data/prepared/{dataset}.npz",
+        prepared("npz"),
     output:
         groups=of_block("groups", "frac"),
         labels=of_block("labels", "frac"),
@@ -30,7 +30,7 @@ rule cluster_frac:
 
 rule cluster_yardsticks:
     input:
-        "data/prepared/{dataset}.npz",
+        prepared("npz"),
     output:
         groups=of_block("groups", "yardsticks"),
         labels=of_block("labels", "yardsticks"),

@@ -48,14 +48,14 @@ rule collect_runs:
         f"{OUT}/runs.csv",
     params:
         code=step_fingerprint("benchmark.steps.collecting"),
-        grid=json.dumps(config),
+        settings=SETTINGS,
         results=OUT,
     log:
         f"{OUT}/logs/collect_runs.log",
     message:
         "Collect all runs"
     shell:
-        "{STEP} collect-runs --config {params.grid:q} --results {params.results} --output {output} > {log} 2>&1"
+        "{STEP} collect-runs --config {params.settings:q} --results {params.results} --output {output} > {log} 2>&1"
 
 
 rule make_tables:
@@ -140,10 +140,11 @@ rule write_report:
     params:
         code=analysis_fingerprint("steps.report"),
         folder=f"{OUT}/figures",
+        settings=SETTINGS,
     log:
         f"{OUT}/logs/write_report.log",
     message:
         "Write the report"
     shell:
-        "{STEP} write-report --runs {input.runs} --pictures {params.folder}"
+        "{STEP} write-report --runs {input.runs} --pictures {params.folder} --config {params.settings:q}"
         " --output {output.page} --summary {output.summary} > {log} 2>&1"

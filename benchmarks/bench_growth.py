@@ -1,0 +1,128 @@
+"""How time and memory grow from 10,000 to a million instances: d = 10, k = 20, two colours.
+
+    python benchmarks/bench_growth.py [--plot docs/figures/growth.png]
+
+Each n is a process of its own, which makes the instances and extracts the clusterlets; every matcher then runs in a
+fork of it, so its peak memory is that of extraction plus the matcher. Exact distance sums end at the library's limit.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from measuring import Bars, peak_megabytes  # before numpy: it sets the threads
+import numpy as np
+
+from clusterlets import geometry
+from clusterlets.extraction import Clusterlets, extract_clusterlets
+from clusterlets.matching import MATCHERS
+
+SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
+K, DIMENSIONS, CENTRES = 20, 10, 50
+
+
+def instances(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Fifty overlapping heaps, in each another mixture of the two colours."""
+    rng = np.random.default_rng(0)
+    heap = rng.integers(CENTRES, size=n)
+    X = rng.normal(size=(n, DIMENSIONS)) + 3 * rng.normal(size=(CENTRES, DIMENSIONS))[heap]
+    return X, (rng.random(n) < rng.uniform(0.1, 0.6, CENTRES)[heap]).astype(np.int64)
+
+
+def match(name: str, clusterlets: Clusterlets) -> None:
+    """Run a matcher with the most work that the paper's grid asks of it."""
+    matcher, stream = MATCHERS[name], np.random.default_rng(0)
+    if matcher.parameter == "omega":
+        from clusterlets.matching.centroid import sample_partitions
+
+        matcher.load()(sample_partitions(clusterlets, 250_000, stream), 0.5)
+    else:
+        matcher.load()(clusterlets, 4, *([stream] if matcher.random else []))
+
+
+def in_fork(action: Callable[[], object]) -> dict[str, float]:
+    """CPU time of an action in a fork of this process, and the peak memory of the two."""
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        start = time.process_time()
+        action()
+        os.write(writer, json.dumps({"seconds": time.process_time() - start, "megabytes": peak_megabytes()}).encode())
+        os._exit(0)
+    os.close(writer)
+    found = json.loads(os.read(reader, 4096))
+    os.wait()
+    return {**found, "megabytes": max(found["megabytes"], peak_megabytes())}
+
+
+def measure(n: int) -> dict[str, dict[str, float]]:
+    """Time and memory of each step on n instances."""
+    import sklearn.cluster  # noqa: F401, its start is not the method's
+
+    for matcher in MATCHERS.values():
+        matcher.load()
+    X, colours = instances(n)
+    start = time.process_time()
+    clusterlets = extract_clusterlets(X, colours, K, np.random.default_rng(0))
+    steps = {"extraction": {"seconds": time.process_time() - start, "megabytes": peak_megabytes()}}
+    for name in MATCHERS:
+        steps[name] = in_fork(lambda: match(name, clusterlets))
+    labels, groups = clusterlets.labels, len(clusterlets)
+    if n <= geometry.EXACT_LIMIT:
+        steps["distance sums, exact"] = in_fork(lambda: geometry.distance_sums(X, labels, groups))
+    stream = np.random.default_rng(0)
+    steps["distance sums, sampled"] = in_fork(lambda: geometry.sampled_sums(X, labels, groups, stream))
+    steps["largest distance"] = in_fork(lambda: geometry.diameter(X))
+    return steps
+
+
+def plot(found: dict[int, dict[str, dict[str, float]]], path: Path) -> None:
+    """Time against n, both logarithmic; a marker of its own for each step, colours of the Okabe-Ito palette."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    drawn = ("extraction", "C", "D", "G-B", "distance sums, exact", "distance sums, sampled", "largest distance")
+    palette = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
+    styles = zip(drawn, palette, "osD^vXP", strict=True)
+    figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
+    for step, colour, marker in styles:
+        sizes = [n for n in found if step in found[n]]
+        seconds = [found[n][step]["seconds"] for n in sizes]
+        axes.loglog(sizes, seconds, color=colour, marker=marker, label=f"matcher {step}" if step in MATCHERS else step)
+    axes.set(xlabel="instances", ylabel="CPU seconds, one thread")
+    axes.grid(alpha=0.3)
+    figure.legend(loc="outside right center", frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150, metadata={"Software": None})
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--plot", type=Path, help="where to draw time against n")
+    parser.add_argument("--n", type=int, help="measure this n alone, in this process, and print JSON")
+    arguments = parser.parse_args()
+    if arguments.n:
+        print(json.dumps(measure(arguments.n)))
+        return 0
+    found = {}
+    for n in SIZES:
+        command = [sys.executable, __file__, "--n", str(n)]
+        found[n] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+        print(f"n = {n:,}: " + ", ".join(f"{step} {it['seconds']:.3g} s" for step, it in found[n].items()), flush=True)
+    bars = Bars()
+    for name in MATCHERS:
+        peak = found[SIZES[-1]][name]["megabytes"]
+        bars.at_most(f"n = {SIZES[-1]:,}, extraction plus {name}, peak memory", peak, 2000, "MB")
+    if arguments.plot:
+        plot(found, arguments.plot)
+    return bars.missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

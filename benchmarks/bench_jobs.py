@@ -1,0 +1,68 @@
+"""What one matching job of the workflow costs, start-up included: the real steps, each in a process of its own.
+
+    python benchmarks/bench_jobs.py
+
+The files that a job reads are made first, from breast_cancer, which comes with scikit-learn: k = 30, ten seeds, the
+largest cell of the paper's grid.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from measuring import Bars, cpu_of_children
+
+DATASET, K, SEEDS = "breast_cancer", "30", "0-9"
+RUNS = 3
+
+
+def step(command: str, **options: str) -> None:
+    """Run a step as the rules do."""
+    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
+    subprocess.run([sys.executable, "-m", "clusterlets", command, *words], check=True, stdout=subprocess.DEVNULL)
+
+
+def cpu_of_job(command: str, **options: str) -> float:
+    """Least CPU time of several runs of a step."""
+    times = []
+    for _ in range(RUNS):
+        before = cpu_of_children()
+        step(command, **options)
+        times.append(cpu_of_children() - before)
+    return min(times)
+
+
+def make_inputs() -> dict[str, str]:
+    """All that a matching job reads, by option."""
+    block = {"dataset": DATASET, "k": K, "seeds": SEEDS, "base_seed": "0"}
+    step("fetch-dataset", dataset=DATASET, raw_dir=".", receipt_path="receipt.json")
+    step("prepare-dataset", dataset=DATASET, raw_dir=".", receipt_path="receipt.json", scaling="none",
+         npz_path="data.npz", json_path="data.json")  # fmt: skip
+    step("measure-geometry", data="data.npz", output="geometry.json")
+    step("extract-clusterlets", data="data.npz", groups="groups.npz", labels="labels.npz", **block)
+    step("sum-distances", data="data.npz", labels="labels.npz", output="distances.npz")
+    step("sample-partitions", groups="groups.npz", sample_size="20000", output="partitions.npz", **block)
+    inputs = {"groups": "groups.npz", "distances": "distances.npz", "geometry": "geometry.json"}
+    return {**inputs, "dataset": DATASET, "k": K, "seeds": SEEDS, "deviation": "absolute", "output": "cell.csv"}
+
+
+def main() -> int:
+    bars = Bars()
+    root = Path(__file__).resolve().parents[1]
+    os.environ["PYTHONPATH"] = str(root)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        inputs = make_inputs()
+        for matcher, scope in (("D", "last"), ("B", "last"), ("G-D", "cluster"), ("G-B", "cluster")):
+            cpu = cpu_of_job("match-pinball", matcher=matcher, hops="4", base_seed="0", scope=scope, **inputs)
+            bars.at_most(f"job of matcher {matcher}, k = {K}, 4 hops, ten seeds", cpu, 0.5, "s of CPU")
+        cpu = cpu_of_job("match-centroid", partitions="partitions.npz", omega="0.5", **inputs)
+        bars.at_most(f"job of matcher C, k = {K}, ten seeds", cpu, 0.5, "s of CPU")
+        os.chdir(root)
+    return bars.missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,50 @@
+"""What the benchmarks share: CPU time of one numeric thread, and results held against their bars."""
+
+import os
+import resource
+import time
+from collections.abc import Callable
+
+# Before numpy starts its threads; numba reads the last.
+for pool in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
+    os.environ[f"{pool}_NUM_THREADS"] = "1"
+
+
+def cpu_seconds(action: Callable[[], object], runs: int = 3) -> float:
+    """Least CPU time of several runs: what else the machine does adds to a run, and never takes away."""
+    times = []
+    for _ in range(runs):
+        start = time.process_time()
+        action()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def cpu_of_children() -> float:
+    """CPU time of all processes that this one started and waited for, start-up included."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def peak_megabytes() -> float:
+    """Most memory that this process has held so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+class Bars:
+    """Prints each result beside its bar, and remembers whether all were met."""
+
+    def __init__(self) -> None:
+        self.missed = 0
+
+    def at_most(self, what: str, value: float, bar: float, unit: str) -> None:
+        """A result that must not be above its bar."""
+        self._print(what, value, f"at most {bar:g}", unit, met=value <= bar)
+
+    def at_least(self, what: str, value: float, bar: float, unit: str) -> None:
+        """A result that must not be below its bar."""
+        self._print(what, value, f"at least {bar:g}", unit, met=value >= bar)
+
+    def _print(self, what: str, value: float, bar: str, unit: str, met: bool) -> None:
+        self.missed += not met
+        print(f"{'pass' if met else 'MISS'}  {what}: {value:.3g} {unit} ({bar})", flush=True)

@@ -1,0 +1,285 @@
+"""Mutation testing of matching, FRAC and the metrics: change the code in one place, and see whether a test notices.
+
+    python benchmarks/mutation.py                            all modules, two processes
+    python benchmarks/mutation.py --sample 5 matching/pinball.py      every fifth mutant of one module
+
+Mutants are made in memory, so nothing is written: pytest collects once, each mutant is a fork in which the code of one
+module is exchanged, and its tests run, the quickest first, until one fails. FRAC's compiled functions run as plain
+Python. Tests that need scikit-learn or start a process are left out: the first are slow to start, the second would not
+see the mutant. A mutant that outlives the tests is printed; ``docs/mutation.md`` explains those that do, and the run
+fails if one is not named there.
+
+Not mutated: imports, annotations, decorators, docstrings and what is said in an error.
+"""
+
+import argparse
+import ast
+import importlib
+import os
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from numbers import Number
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import NamedTuple
+
+os.environ.update(NUMBA_DISABLE_JIT="1", OPENBLAS_NUM_THREADS="1")  # before numpy and numba are imported
+
+import pytest  # noqa: E402
+from hypothesis import Phase, settings  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[1]
+EXPLAINED = ROOT / "docs" / "mutation.md"
+#: Which files test a module.
+_PINBALL = ("unit/test_pinball.py", "properties/test_matching_properties.py")
+_CENTROID = ("unit/test_centroid.py", "properties/test_matching_properties.py")
+TESTS = {
+    "matching/__init__.py": _PINBALL,
+    "matching/costs.py": (*_PINBALL, "unit/test_centroid.py"),
+    "matching/pinball.py": _PINBALL,
+    "matching/centroid.py": _CENTROID,
+    "centroids.py": (*_PINBALL, "unit/test_centroid.py", "unit/test_metrics.py"),
+    "metrics.py": ("unit/test_metrics.py", *_PINBALL),
+    "frac.py": ("unit/test_frac.py", "properties/test_frac_properties.py"),
+}
+MEMORY = 4 * 2**30
+
+COMPARISONS = {
+    ast.Lt: [ast.LtE, ast.GtE], ast.LtE: [ast.Lt, ast.Gt], ast.Gt: [ast.GtE, ast.LtE], ast.GtE: [ast.Gt, ast.Lt],
+    ast.Eq: [ast.NotEq], ast.NotEq: [ast.Eq], ast.Is: [ast.IsNot], ast.IsNot: [ast.Is],
+    ast.In: [ast.NotIn], ast.NotIn: [ast.In],
+}  # fmt: skip
+OPERATORS = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Div, ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.RShift: ast.LShift, ast.LShift: ast.RShift,
+}  # fmt: skip
+
+
+class Mutant(NamedTuple):
+    """One change: ``replacement`` stands at ``field`` (and ``index``, in a list) of ``parent``."""
+
+    module: str
+    line: int
+    text: str
+    parent: ast.AST
+    field: str
+    index: int | None
+    replacement: ast.AST
+
+    def __str__(self) -> str:
+        return f"{self.module}: {self.text}"
+
+
+def mutants_of(module: str) -> tuple[ast.Module, list[Mutant]]:
+    """The syntax tree of a module, and every change of it."""
+    tree = ast.parse((ROOT / "clusterlets" / module).read_text(encoding="utf-8"))
+    return tree, list(_mutants_below(tree, module, ""))
+
+
+def _mutants_below(parent: ast.AST, module: str, statement: str) -> Iterator[Mutant]:
+    for field, value in ast.iter_fields(parent):
+        if field in ("annotation", "returns", "decorator_list", "exc", "bases"):
+            continue
+        for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
+            if not isinstance(node, ast.AST) or isinstance(node, (ast.Import, ast.ImportFrom)) or _is_docstring(node):
+                continue
+            where = _one_line(node) if isinstance(node, ast.stmt) else statement
+            for replacement in _replacements(node):
+                ast.copy_location(replacement, node)
+                around = statement if isinstance(node, ast.stmt) else where
+                text = f"{_one_line(node)} → {_one_line(replacement)} in {around[:90]}"
+                yield Mutant(module, node.lineno, text, parent, field, index, replacement)
+            yield from _mutants_below(node, module, where)
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _one_line(node: ast.AST) -> str:
+    """Source of an expression, or the first line of a statement's."""
+    return ast.unparse(node).splitlines()[0] if isinstance(node, (ast.stmt, ast.expr)) else ""
+
+
+def _replacements(node: ast.AST) -> Iterator[ast.AST]:
+    """What may stand in a node's place."""
+    match node:
+        case ast.Compare(left, [op], right):
+            yield from (ast.Compare(left, [other()], right) for other in COMPARISONS[type(op)])
+        case ast.BinOp(left, op, right) if type(op) in OPERATORS:
+            yield ast.BinOp(left, OPERATORS[type(op)](), right)
+        case ast.AugAssign(target, op, value):
+            if type(op) in OPERATORS:
+                yield ast.AugAssign(target, OPERATORS[type(op)](), value)
+            yield ast.Assign([target], value)
+        case ast.BoolOp(op, values):
+            yield ast.BoolOp(ast.And() if isinstance(op, ast.Or) else ast.Or(), values)
+        case ast.UnaryOp(_, operand):
+            yield operand
+        case ast.Constant(bool() as value):
+            yield ast.Constant(not value)
+        case ast.Constant(int() | float() as value):
+            yield ast.Constant(value + 1)
+        case ast.Constant(str() as value):
+            yield ast.Constant(value + "XX")
+        case ast.If(test, body, orelse):
+            yield ast.If(ast.UnaryOp(ast.Not(), test), body, orelse)
+        case ast.IfExp(test, body, orelse):
+            yield ast.IfExp(test, orelse, body)
+        case ast.Return(ast.expr() as value) if getattr(value, "value", ...) is not None:
+            yield ast.Return(ast.Constant(None))
+        case ast.Break():
+            yield ast.Continue()
+        case ast.Continue():
+            yield ast.Break()
+        case ast.Expr(ast.Call()):
+            yield ast.Pass()
+
+
+def install(mutant: Mutant, tree: ast.Module) -> None:
+    """Exchange the code of the mutant's module for the changed one, in this process."""
+    if mutant.index is None:
+        setattr(mutant.parent, mutant.field, mutant.replacement)
+    else:
+        getattr(mutant.parent, mutant.field)[mutant.index] = mutant.replacement
+    name = "clusterlets." + mutant.module.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    module = sys.modules[name]
+    changed = {"__name__": name, "__file__": module.__file__, "__builtins__": __builtins__}
+    exec(compile(ast.fix_missing_locations(tree), module.__file__, "exec"), changed)
+    for attribute, value in changed.items():
+        before = vars(module).get(attribute)
+        if isinstance(value, type) and value.__module__ == name:
+            for member, function in vars(value).items():
+                _exchange(function, vars(before)[member])
+        elif not attribute.startswith("__") and not _exchange(value, before):
+            _rebind(attribute, before, value)
+
+
+def _exchange(new: object, old: object) -> bool:
+    """Give ``old`` the code and the defaults of ``new``, if they are functions of the module."""
+    new, old = (getattr(it, "fget", getattr(it, "__func__", it)) for it in (new, old))  # of a property, a class method
+    if not isinstance(new, FunctionType) or not isinstance(old, FunctionType):
+        return False
+    if new.__code__.co_filename == old.__code__.co_filename and not new.__closure__:
+        old.__code__, old.__defaults__, old.__kwdefaults__ = new.__code__, new.__defaults__, new.__kwdefaults__
+    return True
+
+
+def _rebind(attribute: str, old: object, new: object) -> None:
+    """Give a changed constant to every module that has imported it."""
+    if isinstance(new, (Number, str, tuple, dict)) and new != old:
+        for module in list(sys.modules.values()):
+            if isinstance(module, ModuleType) and vars(module).get(attribute) is old:
+                setattr(module, attribute, new)
+
+
+class MutationRun:
+    """A pytest plugin: runs the collected tests once as they are, then once for each mutant."""
+
+    def __init__(self, modules: list[str], sample: int, jobs: int) -> None:
+        self.modules, self.sample, self.jobs = modules, sample, jobs
+        self.failed = False
+        self.survivors: list[Mutant] = []
+        self.counts: dict[str, list[int]] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.failed |= report.failed
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Take the place of pytest's own loop."""
+        seconds = self._measure(session.items)
+        running: dict[int, Mutant] = {}
+        for module in self.modules:
+            items = [item for item in session.items if item in seconds and item.path.as_posix().endswith(TESTS[module])]
+            items.sort(key=seconds.__getitem__)
+            limit = 10 + 3 * sum(seconds[item] for item in items)
+            tree, mutants = mutants_of(module)
+            self.counts[module] = [0, 0]
+            for mutant in mutants[:: self.sample]:
+                if len(running) == self.jobs:
+                    self._reap(running)
+                running[self._start(mutant, tree, items, limit)] = mutant
+            while running:
+                self._reap(running)
+            print(f"{module}: {self.counts[module][0]} of {sum(self.counts[module])} killed", flush=True)
+        return True
+
+    def _measure(self, items: list[pytest.Item]) -> dict[pytest.Item, float]:
+        """CPU time of each test that passes without scikit-learn and without further processes."""
+        sys.modules["sklearn"] = None
+        import subprocess
+
+        subprocess.Popen = None
+        seconds = {}
+        for item in items:
+            self.failed, start = False, time.process_time()
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+            if not self.failed:
+                seconds[item] = time.process_time() - start
+        left_out = len(items) - len(seconds)
+        print(f"\n{len(seconds)} tests, {sum(seconds.values()):.0f} s; {left_out} left out", flush=True)
+        return seconds
+
+    def _start(self, mutant: Mutant, tree: ast.Module, items: list[pytest.Item], limit: float) -> int:
+        """The process that runs the tests on a mutant; it ends with 0 if all pass."""
+        process = os.fork()
+        if process:
+            return process
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(1, 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time() + limit), resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        self.failed = False
+        try:
+            install(mutant, tree)
+            for item in items:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+                if self.failed:
+                    break
+        except BaseException:
+            self.failed = True
+        os._exit(self.failed)
+
+    def _reap(self, running: dict[int, Mutant]) -> None:
+        """Wait for one process; whatever does not end with 0 (a failure, the limit of time or memory) is a kill."""
+        process, status = os.wait()
+        mutant = running.pop(process)
+        self.counts[mutant.module][status == 0] += 1
+        if status == 0:
+            self.survivors.append(mutant)
+            print(f"survived  {mutant.module}:{mutant.line}  {mutant.text}", flush=True)
+
+
+def report(run: MutationRun) -> int:
+    """Print the account; 1 if a survivor is not explained."""
+    killed, survived = (sum(count[which] for count in run.counts.values()) for which in (0, 1))
+    explained = EXPLAINED.read_text(encoding="utf-8") if EXPLAINED.exists() else ""
+    unexplained = [mutant for mutant in run.survivors if f"| `{mutant.module}` | `{mutant.text}` |" not in explained]
+    print(f"{killed} of {killed + survived} mutants killed, {killed / (killed + survived):.1%}")
+    print(f"{survived - len(unexplained)} survivors are explained in docs/mutation.md, {len(unexplained)} are not")
+    print(*unexplained, sep="\n")
+    return bool(unexplained)
+
+
+def main() -> int:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("modules", nargs="*", default=list(TESTS), metavar="module", help=", ".join(TESTS))
+    parser.add_argument("--sample", type=int, default=1, help="take every so manieth mutant")
+    parser.add_argument("--jobs", type=int, default=2, help="processes at once")
+    arguments = parser.parse_args()
+    settings.register_profile("mutation", derandomize=True, database=None, phases=[Phase.explicit, Phase.generate])
+    settings.load_profile("mutation")
+    for module in arguments.modules:
+        importlib.import_module("clusterlets." + module.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+    run = MutationRun(arguments.modules, arguments.sample, arguments.jobs)
+    files = dict.fromkeys(str(ROOT / "tests" / file) for module in arguments.modules for file in TESTS[module])
+    quiet = ["-s", "-o", "addopts=", "-p", "no:terminal", "-p", "no:cacheprovider"]
+    pytest.main([*quiet, "-W", "ignore::pytest.PytestAssertRewriteWarning", *files], [run])
+    return report(run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""From instances to clusters, on data as people have them: ties, duplicates, one-point clusterlets, small colours."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clusterlets.errors import ClusterletsError
+from clusterlets.estimators import ClusterletClustering
+from clusterlets.extraction import extract_clusterlets
+from clusterlets.frac import fair_assignment, frac
+from clusterlets.geometry import diameter, distance_sums, within_sums
+from clusterlets.matching import MATCHERS
+from clusterlets.matching.centroid import sample_partitions
+
+few = settings(max_examples=25, deadline=None)
+every_matcher = pytest.mark.parametrize("name", MATCHERS)
+seeds = st.integers(0, 2**32 - 1)
+
+
+@st.composite
+def tables(draw):
+    """Rows on a small grid, or single-precision numbers; two to four colours, each with at least one row."""
+    n_colours = draw(st.integers(2, 4))
+    colours = np.array([*range(n_colours), *draw(st.lists(st.integers(0, n_colours - 1), max_size=25))])
+    rng = np.random.default_rng(draw(seeds))
+    shape = len(colours), draw(st.integers(1, 3))
+    X = rng.integers(0, 4, shape) if draw(st.booleans()) else rng.normal(size=shape)
+    return X.astype(np.float32), colours
+
+
+def match(name, clusterlets, seed):
+    """The matcher's clusters (C, N), or None where C finds no partition."""
+    matcher = MATCHERS[name]
+    if matcher.parameter == "omega":
+        front = sample_partitions(clusterlets, 50, np.random.default_rng(seed))
+        return matcher.load()(front, 0.5) if len(front) else None
+    return matcher.load()(clusterlets, 2, *([np.random.default_rng(seed)] if matcher.random else []))
+
+
+@every_matcher
+@few
+@given(tables(), st.integers(2, 12), seeds)
+def test_every_instance_is_covered(name, table, k, seed):
+    """k is often above the size of a colour, or above its distinct rows: clusterlets of one point, and fewer than k."""
+    X, colours = table
+    clusterlets = extract_clusterlets(X, colours, k, np.random.default_rng(seed))
+    matched = match(name, clusterlets, seed)
+    if matched is None:
+        assert np.bincount(clusterlets.colour).min() < 2 or name == "C"
+        return
+    memberships = matched[:, clusterlets.labels]
+    assert memberships.any(axis=0).all() and memberships.any(axis=1).all()
+    if name in ("C", "G-D", "G-B"):
+        assert (memberships.sum(axis=0) == 1).all()
+
+
+@every_matcher
+@few
+@given(tables(), seeds)
+def test_names_of_colours_are_no_matter_while_their_order_stays(name, table, seed):
+    X, colours = table
+    names = [np.array(["a", "b", "c", "d"]), np.array([-7, 0, 40, 41]), np.array(["Bea", "Eve", "eve", "É"])]
+    found = []
+    for name_of in names:
+        clustering = ClusterletClustering(3, matcher=name, hops=2, sample_size=50, random_state=seed % 1000)
+        try:
+            found.append(clustering.fit(X, sensitive_features=name_of[colours]).matching_)
+        except ClusterletsError:
+            found.append(None)
+    assert all(other is None if found[0] is None else np.array_equal(other, found[0]) for other in found)
+
+
+@few
+@given(tables(), st.integers(2, 5), seeds)
+def test_single_precision_counts_as_the_double_that_it_is(table, k, seed):
+    single, colours = table
+    double = single.astype(np.float64)
+    labels = np.arange(len(single)) % 3
+    for measure in (distance_sums, within_sums):
+        assert np.array_equal(measure(single, labels, 3), measure(double, labels, 3))
+    assert diameter(single) == diameter(double)
+    assert np.array_equal(fair_assignment(single, colours, single[:2]), fair_assignment(double, colours, double[:2]))
+    k_frac = min(k, len(single))
+    fits = [frac(X, colours, k_frac, np.random.default_rng(seed), max_iter=3) for X in (single, double)]
+    assert fits[0].centres.tobytes() == fits[1].centres.tobytes()
+    sets = [extract_clusterlets(X, colours, k, np.random.default_rng(seed)) for X in (single, double)]
+    for field in ("labels", "centroids", "inertia"):
+        assert getattr(sets[0], field).tobytes() == getattr(sets[1], field).tobytes()
