@@ -477,6 +477,10 @@ def _encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Colour codes (n,), and the value (K,) or values (K, S) of each colour."""
     if sensitive_features is None:
         raise InvalidInput("sensitive_features is missing: give the group of each instance, one value a row.")
+    if np.ndim(sensitive_features) == 0:
+        raise InvalidInput(
+            f"sensitive_features is {sensitive_features!r}, a single value: give the column itself, one value a row."
+        )
     columns = pd.DataFrame(sensitive_features)
     if len(columns) != n:
         raise InvalidInput(f"sensitive_features has {len(columns)} rows, and there are {n} instances.")

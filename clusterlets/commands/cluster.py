@@ -134,6 +134,9 @@ def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
         raise ClusterletsError(f"{' and '.join(given)} has no use with {method}; leave it out or take another method.")
     if options.method == "clusterlets" and options.k < 2:
         raise ClusterletsError("-k 1: one clusterlet of each colour leaves nothing to choose; take 2 or more.")
+    for written in filter(None, (options.output, options.plot)):
+        if Path(written).resolve() == Path(options.table).resolve():
+            raise ClusterletsError(f"{written} is the table itself, which would be lost; name another file to write.")
     if options.plot and Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
         raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
     if options.plot and find_spec("matplotlib") is None:

@@ -30,7 +30,7 @@ Chunk = tuple[Sequence[int], list[Sequence[str]]]
 def check_file(path: Path) -> None:
     """Raise ClusterletsError unless there is a file that :func:`read` can be asked to read; opens nothing."""
     if not path.is_file():
-        raise ClusterletsError(f"there is no file {path}; paths are relative to the folder where the workflow runs.")
+        raise ClusterletsError(f"there is no file {path}; paths are relative to the folder where the command runs.")
     if path.suffix not in (*SEPARATORS, PARQUET):
         raise ClusterletsError(f"{path} is of unknown form; its name must end in {', '.join(SEPARATORS)} or {PARQUET}.")
     if path.suffix == PARQUET and importlib.util.find_spec("pyarrow") is None:
@@ -69,7 +69,7 @@ def read(
             header, chunks, place = _delimited(path, separator or SEPARATORS[path.suffix])
         return _table(_checked_header(path.name, header, sensitive, features), chunks, place, sensitive, features)
     except BadData as problem:
-        raise ClusterletsError(f"{problem} Mend {path} or its entry in the configuration, and run again.") from None
+        raise ClusterletsError(f"{problem} Mend {path} or what was asked of it, and run again.") from None
 
 
 # ---- files to chunks of text -----------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def _undecodable(path: Path) -> str:
 
 def _other_separator(header: str, separator: str) -> str:
     likely = [character for character in (";", "\t", ",", "|") if character in header and character != separator]
-    return f" Is another separator used? Then set `separator: {likely[0]!r}`." if likely else ""
+    return f" Is another separator used? Then name it as the separator: {likely[0]!r}." if likely else ""
 
 
 def _chunks(name: str, rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[Chunk]:

@@ -198,6 +198,13 @@ def test_errors_are_for_people_and_write_nothing(people, run, tmp_path, words):
     assert not (tmp_path / "labels.csv").exists()
 
 
+def test_the_table_itself_is_never_written_over(people, run, tmp_path):
+    before = (tmp_path / "people.csv").read_bytes()
+    status, _, complaint = run("people.csv", "--sensitive", "sex", "-o", str(tmp_path / "people.csv"))
+    assert status == 1 and "is the table itself, which would be lost" in complaint
+    assert (tmp_path / "people.csv").read_bytes() == before
+
+
 @pytest.mark.parametrize("option", [["-k", "0"], ["--hops", "two"], ["--omega", "1.5"], ["--tau", "a tenth"]])
 def test_numbers_are_checked_before_anything_is_read(option, capsys):
     with pytest.raises(SystemExit):

@@ -243,6 +243,7 @@ def test_twice_the_same_column_name_is_two_columns():
         (None, "sensitive_features is missing"),
         (["a", "b"], "2 rows, and there are 4 instances"),
         (["a", "a", "a", "a"], "one colour only; it takes two groups"),
+        ("sex", "sensitive_features is 'sex', a single value"),
         (["a", None, "b", "b"], "row 1 (counting from 0) has no value; such rows: 1"),
         ([1.0, np.nan, 2.0, np.nan], "row 1 (counting from 0) has no value; such rows: 2"),
         (pd.array([1, 2, None, 1], dtype="Int64"), "row 2 (counting from 0) has no value"),
