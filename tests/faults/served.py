@@ -2,7 +2,6 @@
 
 import hashlib
 import importlib
-import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 

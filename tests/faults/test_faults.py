@@ -21,7 +21,6 @@ from clusterlets import storage
 from clusterlets.benchmark.steps.fetching import fetch_dataset
 from clusterlets.benchmark.steps.preparing import prepare_dataset
 from clusterlets.datasets import fetch as module
-from clusterlets.datasets.fetch import fetch
 from served import ADULT, GOOD
 
 FILE, ZIP = "/diabetes.csv", "/toy.zip"

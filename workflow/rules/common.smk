@@ -11,7 +11,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [workflow.basedir, os.en
 
 from clusterlets.benchmark.configuration import check_configuration, set_mirror
 from clusterlets.benchmark.fingerprints import data_files, fingerprint, locked_versions
-from clusterlets.benchmark.grid import cells, seed_blocks
+from clusterlets.benchmark.grid import cells
 from clusterlets.datasets import CLASS, describe, names
 from clusterlets.errors import ClusterletsError
 from clusterlets.matching import MATCHERS
