@@ -43,6 +43,7 @@ _STEPS = {
     "make-tables": "tables:make_tables",
     "compare-methods": "statistics:compare_methods",
     "check-reported": "comparison:check_reported",
+    "check-claims": "claims:check_claims",
     "plot": "figures:plot",
     "write-report": "report:write_report",
 }

@@ -9,29 +9,42 @@ import pandas as pd
 import scikit_posthocs
 from scipy.stats import friedmanchisquare, studentized_range
 
-from clusterlets.benchmark import selection
+from clusterlets.benchmark import reported, selection
 
 ALPHA = 0.05
+_LISTED = 12
 
 
 @dataclass(frozen=True)
 class Ranking:
     """Methods ranked within blocks by mean deviation; the highest rank is the best, as in the paper's figure 1.
 
-    ``values`` holds the complete blocks only. Where ``obstacle`` says why the tests cannot be computed,
-    ``statistic``, ``p_value`` and ``critical_difference`` are NaN and ``nemenyi`` is empty.
+    ``values`` holds the complete blocks only; ``incomplete`` names the others, each with the methods that have no
+    value there. ``kendall_w`` is Friedman's effect size: 0 where the blocks agree on no order, 1 where on one. Where
+    ``obstacle`` says why the tests cannot be computed, the numbers are NaN and ``nemenyi`` is empty.
     """
 
     name: str
     title: str
     values: pd.DataFrame
-    incomplete_blocks: int
+    incomplete: dict[str, str]
     mean_ranks: pd.Series
     statistic: float
     p_value: float
     critical_difference: float
     nemenyi: pd.DataFrame
     obstacle: str = ""
+
+    @property
+    def incomplete_blocks(self) -> int:
+        """How many blocks were left out because a method has no value there."""
+        return len(self.incomplete)
+
+    @property
+    def kendall_w(self) -> float:
+        """Kendall's coefficient of concordance, from Friedman's chi-squared."""
+        n_blocks, n_methods = self.values.shape
+        return self.statistic / (n_blocks * (n_methods - 1)) if n_blocks and n_methods > 1 else np.nan
 
     @property
     def pairs(self) -> pd.DataFrame:
@@ -95,13 +108,24 @@ def rank(name: str, title: str, values: pd.DataFrame) -> Ranking:
             critical_difference(ranks.shape[1], len(ranks)),
             scikit_posthocs.posthoc_nemenyi_friedman(ranks.reset_index(drop=True)),
         )
-    return Ranking(name, title, complete, len(values) - len(complete), mean_ranks, *tests, obstacle)
+    return Ranking(name, title, complete, _incomplete(values), mean_ranks, *tests, obstacle)
 
 
 def critical_difference(n_methods: int, n_blocks: int, alpha: float = ALPHA) -> float:
     """Nemenyi: mean ranks further apart than this differ at level ``alpha``; 1.84 for 5 methods and 11 blocks."""
     quantile = studentized_range.ppf(1 - alpha, n_methods, np.inf) / sqrt(2)
     return float(quantile * sqrt(n_methods * (n_methods + 1) / (6 * n_blocks)))
+
+
+def _incomplete(values: pd.DataFrame) -> dict[str, str]:
+    absent = values.isna()
+    return {
+        _block_name(block): ", ".join(values.columns[absent.loc[block]]) for block in values.index[absent.any(axis=1)]
+    }
+
+
+def _block_name(block: object) -> str:
+    return " ".join(f"{part:g}" if isinstance(part, float) else str(part) for part in np.atleast_1d(np.array(block, object)))
 
 
 def _obstacle(ranks: pd.DataFrame) -> str:
@@ -124,7 +148,7 @@ def summary(rankings: list[Ranking]) -> pd.DataFrame:
         {
             "ranking": ranking.name, "methods": ranking.values.shape[1], "blocks": ranking.values.shape[0],
             "incomplete_blocks": ranking.incomplete_blocks, "friedman_chi2": ranking.statistic,
-            "p_value": ranking.p_value, "alpha": ALPHA, "critical_difference": ranking.critical_difference,
+            "p_value": ranking.p_value, "kendall_w": ranking.kendall_w, "alpha": ALPHA, "critical_difference": ranking.critical_difference,
             "not_computed": ranking.obstacle,
         }
         for ranking in rankings
@@ -158,7 +182,7 @@ def in_words(ranking: Ranking) -> str:
     listed = ", ".join(f"{pair['better']} over {pair['worse']}" for pair in separated.to_dict("records"))
     return (
         f"{n_methods} methods in {n_blocks} blocks {verdict} (Friedman chi-squared {ranking.statistic:.2f}, "
-        f"p {p_in_words(ranking.p_value)}). Mean ranks, {n_methods} is best: {order}. "
+        f"p {p_in_words(ranking.p_value)}; Kendall's W {ranking.kendall_w:.2f}). Mean ranks, {n_methods} is best: {order}. "
         f"Critical difference {ranking.critical_difference:.2f} (Nemenyi, level {ALPHA}); "
         f"significant: {listed or 'no pair'}."
     )
@@ -179,7 +203,21 @@ ASSUMPTIONS = (
 )
 
 
+def missing_in_words(ranking: Ranking) -> str:
+    """Which of the paper's datasets are no block, and which blocks were left out, by name and why."""
+    blocks = ranking.values.index.get_level_values("dataset")
+    met = {*blocks, *(name.split(" ")[0] for name in ranking.incomplete)}
+    absent = [name for name in reported.datasets() if name not in met]
+    listed = [f"{block} (no {methods})" for block, methods in list(ranking.incomplete.items())[:_LISTED]]
+    if ranking.incomplete_blocks > _LISTED:
+        listed.append(f"and {ranking.incomplete_blocks - _LISTED} more")
+    return (
+        f"The paper's datasets without a run: {', '.join(absent) or 'none'}. Blocks left out, because a method has no run "
+        f"with status ok there: {', '.join(listed) or 'none'}."
+    )
+
+
 def to_markdown(rankings: list[Ranking]) -> str:
-    """All rankings in words, and the assumptions."""
-    sections = [f"## {ranking.title}\n\n{in_words(ranking)}\n" for ranking in rankings]
+    """All rankings in words, what they lack, and the assumptions."""
+    sections = [f"## {ranking.title}\n\n{in_words(ranking)} {missing_in_words(ranking)}\n" for ranking in rankings]
     return "\n".join(["# Do the methods differ?\n", f"{ASSUMPTIONS}\n", *sections])

@@ -1,4 +1,4 @@
-# collect_runs -> make_tables, compare_methods, check_reported, plot_* -> write_report.
+# collect_runs -> make_tables, compare_methods, check_reported, check_claims, plot_* -> write_report.
 
 TABLES = [
     "table1_matchers",
@@ -16,11 +16,16 @@ DRAWN_BY = {
     "reported_vs_reproduced": ["reported_vs_reproduced"],
 }
 FIGURES = [figure for figures in DRAWN_BY.values() for figure in figures]
-STATISTICS = [f"{OUT}/statistics/{name}" for name in ("statistics.csv", "statistics.md", "mean_ranks.csv", "nemenyi.csv")]
+STATISTICS = [
+    f"{OUT}/statistics/{name}"
+    for name in ("statistics.csv", "statistics.md", "mean_ranks.csv", "nemenyi.csv", "wilcoxon.csv", "intervals.csv")
+]
 RESULTS = [
     f"{OUT}/runs.csv",
     f"{OUT}/comparison.csv",
     f"{OUT}/comparison_counts.csv",
+    f"{OUT}/claims.csv",
+    f"{OUT}/claims.md",
     f"{OUT}/report.html",
     f"{OUT}/summary.txt",
     *STATISTICS,
@@ -30,7 +35,7 @@ RESULTS = [
 
 def analysis_fingerprint(*modules):
     """Fingerprint of a step that reads results/runs.csv, with the paper's numbers and the report's templates."""
-    libraries = ["numpy", "pandas", "scipy", "scikit-posthocs", "matplotlib", "seaborn", "jinja2"]
+    libraries = ["numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "seaborn", "jinja2"]
     folders = ["benchmark/reported", *(["benchmark/templates"] if "steps.report" in modules else [])]
     files = [file for folder in folders for file in data_files(folder)]
     return step_fingerprint(*(f"benchmark.{module}" for module in modules), libraries=libraries, files=files)
@@ -87,7 +92,7 @@ rule compare_methods:
     log:
         f"{OUT}/logs/compare_methods.log",
     message:
-        "Friedman and Nemenyi tests"
+        "Statistical tests and intervals"
     shell:
         "{STEP} compare-methods --runs {input} --output {params.folder} > {log} 2>&1"
 
@@ -106,6 +111,22 @@ rule check_reported:
         "The paper's numbers beside ours"
     shell:
         "{STEP} check-reported --runs {input} --output {output.comparison} --counts {output.counts} > {log} 2>&1"
+
+
+rule check_claims:
+    input:
+        f"{OUT}/runs.csv",
+    output:
+        claims=captioned(f"{OUT}/claims.csv", "claims", "Claims"),
+        words=f"{OUT}/claims.md",
+    params:
+        code=analysis_fingerprint("steps.claims"),
+    log:
+        f"{OUT}/logs/check_claims.log",
+    message:
+        "The paper's claims, by its numbers and by ours"
+    shell:
+        "{STEP} check-claims --runs {input} --output {output.claims} --words {output.words} > {log} 2>&1"
 
 
 for module, figures in DRAWN_BY.items():

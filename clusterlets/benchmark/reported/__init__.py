@@ -32,3 +32,9 @@ def datasets() -> tuple[str, ...]:
 def not_comparable() -> tuple[dict, ...]:
     """Entries of ``not_comparable.yaml``: ``cells`` (column -> value or values), ``reason``, ``date``."""
     return tuple(yaml.safe_load((files(__name__) / "not_comparable.yaml").read_text(encoding="utf-8")))
+
+
+@cache
+def claims() -> dict:
+    """``claims.yaml``: the ``scales`` that claims are graded on, and the ``claims``, each with how it is tested."""
+    return yaml.safe_load((files(__name__) / "claims.yaml").read_text(encoding="utf-8"))

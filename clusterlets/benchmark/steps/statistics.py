@@ -2,19 +2,25 @@
 
 from pathlib import Path
 
-from clusterlets.benchmark import statistics
+from clusterlets.benchmark import paired, statistics
 from clusterlets.benchmark.frames import read_runs, write_csv
 from clusterlets.storage import write_text
 
 
 def compare_methods(runs: str, output: str) -> None:
-    """Friedman's and Nemenyi's tests: statistics.csv, mean_ranks.csv, nemenyi.csv and statistics.md.
+    """Friedman's, Nemenyi's and Wilcoxon's tests and bootstrap intervals: five tables, and statistics.md in words.
 
     runs: every run (.csv)
     output: folder of the statistics
     """
-    rankings = statistics.rank_all(read_runs(runs))
+    table = read_runs(runs)
+    rankings = statistics.rank_all(table)
+    samples = paired.samples(table, rankings)
+    tests, intervals = paired.wilcoxon(samples), paired.intervals(samples)
     write_csv(Path(output) / "statistics.csv", statistics.summary(rankings))
     write_csv(Path(output) / "mean_ranks.csv", statistics.mean_ranks(rankings))
     write_csv(Path(output) / "nemenyi.csv", statistics.pairs(rankings))
-    write_text(Path(output) / "statistics.md", statistics.to_markdown(rankings))
+    write_csv(Path(output) / "wilcoxon.csv", tests)
+    write_csv(Path(output) / "intervals.csv", intervals)
+    words = [statistics.to_markdown(rankings), paired.to_markdown(tests, intervals)]
+    write_text(Path(output) / "statistics.md", "\n".join(words))
