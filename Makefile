@@ -3,10 +3,14 @@
 #   make test       the tests
 #   make data       fetches and prepares what config.yaml names, and lists it
 #   make reproduce  the paper's grid; leave datasets out with EXCLUDE=nbfi
+#   make verify     are the results what their manifest says, byte for byte?
+#   make compare    the results' numbers beside those in docs/reference
+#   make reference  puts the results' numbers in the place of docs/reference
 
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 EXCLUDE ?=
+RESULTS ?= results
 
 VENV := .venv
 READY := $(VENV)/.ready
@@ -15,7 +19,7 @@ RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 SNAKEMAKE := $(RUN) snakemake --cores $(CORES)
 SETTINGS := $(if $(EXCLUDE),--config exclude=$(EXCLUDE))
 
-.PHONY: demo test data reproduce clean-environment
+.PHONY: demo test data reproduce verify compare reference clean-environment
 
 demo: $(READY)
 	@$(SNAKEMAKE) --configfile workflow/configs/demo.yaml
@@ -32,6 +36,20 @@ data: $(READY)
 reproduce: data
 	@$(SNAKEMAKE) $(SETTINGS)
 	@cat results/summary.txt
+
+verify: $(READY)
+	@$(RUN) clusterlets verify --results $(RESULTS)
+
+compare: $(READY)
+	@$(RUN) clusterlets compare docs/reference $(RESULTS)
+
+# Small text alone: every run and the figures can be made again, and the manifest holds their hashes.
+reference: verify
+	@rm -rf docs/reference/tables docs/reference/*.csv
+	@mkdir -p docs/reference/tables
+	@cp $(RESULTS)/tables/*.csv docs/reference/tables/
+	@cp $(filter-out %/runs.csv %/datasets.csv,$(wildcard $(RESULTS)/*.csv)) $(RESULTS)/manifest.json docs/reference/
+	@du -sh docs/reference
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -20,6 +20,8 @@ rule all:
     input:
         RESULTS,
         DATA_LIST,
+        ACCOUNTS,
+        MANIFEST,
 
 
 # Has no output, so it prints its table whenever it is asked for.

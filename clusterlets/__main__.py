@@ -9,6 +9,7 @@ import inspect
 import os
 import re
 import sys
+import time
 from collections.abc import Callable
 
 # One numeric thread a job, before anything loads a numeric library: results must not depend on the cores.
@@ -17,11 +18,15 @@ for _pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 from clusterlets.errors import ClusterletsError  # noqa: E402
 
+_BEGAN = time.perf_counter()
+
 # Modules with a function ``main(arguments) -> status``, and what they are for.
 _COMMANDS: dict[str, tuple[str, str]] = {
     "cluster": ("clusterlets.commands.cluster", "a fair clustering of a table of your own"),
     "export": ("clusterlets.commands.export", "the clusters of any run of the grid, row by row"),
     "datasets": ("clusterlets.commands.datasets", "what a configuration names, what is there, what its grid costs"),
+    "verify": ("clusterlets.commands.verify", "a results folder against its manifest, file by file"),
+    "compare": ("clusterlets.commands.compare", "a run's numbers beside those of a reference"),
 }
 
 # Functions of clusterlets.benchmark.steps; the workflow's rules call them.
@@ -45,12 +50,14 @@ _STEPS = {
     "check-reported": "comparison:check_reported",
     "check-claims": "claims:check_claims",
     "plot": "figures:plot",
+    "account": "accounts:account",
     "write-report": "report:write_report",
+    "write-manifest": "manifest:write_manifest",
 }
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; errors for people are printed without a traceback, and give status 1."""
+    """Run one command; errors for people are printed without a traceback, and give status 1. A step says what it cost."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_usage())
@@ -60,6 +67,15 @@ def main(arguments: list[str] | None = None) -> int:
         known = ", ".join([*_COMMANDS, *_STEPS])
         print(f"clusterlets: there is no command {name!r}. The commands: {known}", file=sys.stderr)
         return 2
+    status = _run(name, options)
+    if name in _STEPS:
+        from clusterlets.benchmark import accounts
+
+        print(accounts.line(name, time.perf_counter() - _BEGAN), file=sys.stderr)  # ends the job's log
+    return status
+
+
+def _run(name: str, options: list[str]) -> int:
     try:
         if name in _COMMANDS:
             return importlib.import_module(_COMMANDS[name][0]).main(options)

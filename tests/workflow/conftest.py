@@ -54,9 +54,10 @@ class Workflow:
         return Run(done.returncode, done.stdout)
 
     def results(self) -> dict[str, bytes]:
-        """Every result, without logs, by its name below the results folder."""
+        """Every result, without the logs and accounts, which hold times, by its name below the results folder."""
         top = self.folder / "results" / "tiny"
-        files = (path for path in top.rglob("*") if path.is_file() and "logs" not in path.parts)
+        apart = {"logs", "accounts"}
+        files = (path for path in top.rglob("*") if path.is_file() and path.relative_to(top).parts[0] not in apart)
         return {path.relative_to(top).as_posix(): path.read_bytes() for path in files}
 
 

@@ -54,6 +54,7 @@ def test_another_core_count_and_folder_give_the_same_bytes(finished, workflow):
     done = workflow.run("--cores", "1")
     assert done.status == 0, done.output
     expected, found = finished.results(), workflow.results()
+    assert "manifest.json" in expected
     assert expected.keys() == found.keys()
     assert [name for name in expected if expected[name] != found[name]] == []
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sys
+from types import SimpleNamespace
 
 # The package comes from beside the Snakefile, not from what the environment has installed.
 sys.path.insert(0, workflow.basedir)
@@ -12,6 +13,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [workflow.basedir, os.en
 from clusterlets.benchmark.configuration import check_configuration, set_mirror
 from clusterlets.benchmark.fingerprints import data_files, fingerprint, locked_versions
 from clusterlets.benchmark.grid import cells
+from clusterlets.benchmark.provenance import LIBRARIES
 from clusterlets.datasets import CLASS, describe, names
 from clusterlets.errors import ClusterletsError
 from clusterlets.matching import MATCHERS

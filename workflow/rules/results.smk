@@ -1,4 +1,4 @@
-# collect_runs -> make_tables, compare_methods, check_reported, check_claims, plot_* -> write_report.
+# collect_runs -> make_tables, compare_methods, check_reported, check_claims, plot_* -> account -> write_report -> write_manifest.
 
 TABLES = [
     "table1_matchers",
@@ -32,6 +32,11 @@ RESULTS = [
     *expand(f"{OUT}/tables/{{table}}.{{form}}", table=TABLES, form=["csv", "md", "tex"]),
     *expand(f"{OUT}/figures/{{figure}}.{{form}}", figure=FIGURES, form=["pdf", "png"]),
 ]
+# What the jobs cost and where they ran: not results, for they differ from run to run.
+ACCOUNTS = [f"{OUT}/accounts/{name}" for name in ("steps.csv", "runtime.pdf", "runtime.png", "provenance.json")]
+MANIFEST = f"{OUT}/manifest.json"
+LOCK = f"{workflow.basedir}/requirements.lock"
+
 
 def analysis_fingerprint(*modules):
     """Fingerprint of a step that reads results/runs.csv, with the paper's numbers and the report's templates."""
@@ -151,8 +156,49 @@ for module, figures in DRAWN_BY.items():
             "{STEP} plot --module {params.module} --runs {input} --output {params.folder} > {log} 2>&1"
 
 
+def before_the_report(wildcards):
+    """Everything that has a cost to account for, and everything but the report that can be promised."""
+    return [result for result in [*RESULTS, DATA_LIST] if result not in set(rules.write_report.output)]
+
+
+def fingerprints_of_rules(wildcards):
+    """The fingerprint of every rule's step; where it depends on the matcher or the dataset, one for each."""
+    found = {rule.name: rule.params.get("code") for rule in workflow.rules}
+    found = {name: code for name, code in found.items() if isinstance(code, str)}
+    found |= {f"match_pinball {name}": code for name, code in MATCHING_CODE.items()}
+    for rule, step in (("fetch_dataset", "fetching"), ("prepare_dataset", "preparing")):
+        for dataset in set(config["datasets"]) - set(OWN):
+            code = dataset_fingerprint(step)(SimpleNamespace(dataset=dataset))
+            found[f"{rule} {dataset}"] = code.split()[0]
+    return json.dumps(found, sort_keys=True)
+
+
+rule account:
+    input:
+        before_the_report,
+    output:
+        captioned(f"{OUT}/accounts/runtime.png", "runtime", "Accounts"),
+        [path for path in ACCOUNTS if not path.endswith(".png")],
+    params:
+        code=step_fingerprint("benchmark.steps.accounts", libraries=LIBRARIES),
+        settings=SETTINGS,
+        fingerprints=fingerprints_of_rules,
+        logs=f"{OUT}/logs",
+        after="account,write_report,write_manifest",
+        lock=LOCK,
+        folder=f"{OUT}/accounts",
+    log:
+        f"{OUT}/logs/account.log",
+    message:
+        "Add up what the jobs cost"
+    shell:
+        "{STEP} account --config {params.settings:q} --logs {params.logs} --after {params.after}"
+        " --fingerprints {params.fingerprints:q} --lock {params.lock:q} --output {params.folder} > {log} 2>&1"
+
+
 rule write_report:
     input:
+        ACCOUNTS,
         runs=f"{OUT}/runs.csv",
         figures=expand(f"{OUT}/figures/{{figure}}.png", figure=FIGURES),
     output:
@@ -169,3 +215,25 @@ rule write_report:
     shell:
         "{STEP} write-report --runs {input.runs} --pictures {params.folder} --config {params.settings:q}"
         " --output {output.page} --summary {output.summary} > {log} 2>&1"
+
+
+rule write_manifest:
+    input:
+        before_the_report,
+        rules.write_report.output.summary,
+    output:
+        MANIFEST,
+    params:
+        code=step_fingerprint("benchmark.steps.manifest", libraries=LIBRARIES),
+        settings=SETTINGS,
+        results=OUT,
+        # The cells follow from the settings: a command line has no room for thousands of names.
+        files=lambda wildcards, input: ",".join(path.removeprefix(f"{OUT}/") for path in [*input, f"{OUT}/datasets.csv"]),
+        lock=LOCK,
+    log:
+        f"{OUT}/logs/write_manifest.log",
+    message:
+        "Write down the hash of every result"
+    shell:
+        "{STEP} write-manifest --config {params.settings:q} --results {params.results} --files {params.files:q}"
+        " --lock {params.lock:q} --output {output} > {log} 2>&1"

@@ -1,0 +1,102 @@
+"""Two runs side by side: which cells of their tables differ, by how much, and what else was not the same."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.benchmark.manifest import hashes
+from clusterlets.errors import ClusterletsError
+
+TOLERANCE = 1e-9
+ABSENT = "absent"
+WHOLE = "all"  # in place of a row's key or a column's name: it is missing as a whole
+
+# A row a cell that is not the same: file, key of the row, column, both values as written, and how far apart they are (NaN
+# where one is no number).
+COLUMNS = ["file", "row", "column", "reference", "here", "difference"]
+_SIDES = ["reference", "here"]
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """A CSV file as text, digits and all."""
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (OSError, ValueError) as error:  # pandas' own errors are ValueErrors
+        raise ClusterletsError(f"{path} cannot be read as a table: {error}") from None
+
+
+def of_tables(file: str, reference: pd.DataFrame, here: pd.DataFrame, tolerance: float = TOLERANCE) -> pd.DataFrame:
+    """The cells of two tables of text that differ, as :data:`COLUMNS`; a row or column that one lacks is one difference.
+
+    Rows belong together by the leading columns that tell them apart. Two numbers are equal when they are no further
+    apart than ``tolerance``, or than ``tolerance`` times the larger one where that is above 1.
+    """
+    keys = _key_columns(reference, here)
+    cells = pd.concat([_by_cell(reference, keys), _by_cell(here, keys)], axis=1, keys=_SIDES)
+    numbers = cells.apply(pd.to_numeric, errors="coerce")
+    apart = (numbers["here"] - numbers["reference"]).abs()
+    equal = (cells["reference"] == cells["here"]) | (apart <= tolerance * numbers.abs().max(axis=1).clip(lower=1))
+    lone_row = cells.isna().groupby("row").transform("all").any(axis=1)
+    lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(here.columns))
+    found = cells.assign(difference=apart)[~(equal | lone_row | lone_column)].reset_index()
+    whole = [_as_one(cells[lone_row], "row"), _as_one(cells[lone_column & ~lone_row], "column")]
+    return pd.concat([*whole, found], ignore_index=True).assign(file=file)[COLUMNS]
+
+
+def _key_columns(reference: pd.DataFrame, here: pd.DataFrame) -> list[str]:
+    """Leading columns that tell the rows of both tables apart, without those that add nothing; none where they do not."""
+
+    def tell_apart(columns: list[str]) -> bool:
+        return bool(columns) and not any(frame.duplicated(columns).any() for frame in (reference, here))
+
+    shared = [column for column in reference if column in here]
+    keys = next((shared[:number] for number in range(1, len(shared) + 1) if tell_apart(shared[:number])), [])
+    for column in reversed(keys):
+        fewer = [key for key in keys if key != column]
+        keys = fewer if tell_apart(fewer) else keys
+    return keys
+
+
+def _by_cell(table: pd.DataFrame, keys: list[str]) -> pd.Series:
+    """All values, by key of the row and name of the column."""
+    names = table[keys].agg(", ".join, axis=1) if keys and len(table) else [f"line {n + 2}" for n in range(len(table))]
+    return table.set_axis(pd.Index(names, name="row"), axis=0).rename_axis(columns="column").stack(future_stack=True)
+
+
+def _as_one(cells: pd.DataFrame, name: str) -> pd.DataFrame:
+    """A difference for each whole row, or column, that only one of the tables has."""
+    there = cells.notna().groupby(name, sort=False).any()
+    shown = there.map(lambda found: "there" if found else ABSENT).reset_index()
+    return shown.assign(**{"row": WHOLE, "column": WHOLE} | {name: shown[name]}, difference=np.nan)
+
+
+def of_manifests(reference: Mapping, here: Mapping) -> list[tuple[str, str, str]]:
+    """What two manifests say differently of settings, locked versions and data: its name, the reference's, this run's."""
+    found = []
+    for part in ("settings", "libraries", "datasets"):
+        ours, theirs = _flat(here[part], part), _flat(reference[part], part)
+        names = [*theirs, *(name for name in ours if name not in theirs)]
+        both = [(name, theirs.get(name, ABSENT), ours.get(name, ABSENT)) for name in names]
+        found += [entry for entry in both if entry[1] != entry[2]]
+    return found
+
+
+def _flat(values: Mapping, inside: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, value in values.items():
+        name = f"{inside}.{key}"
+        found |= _flat(value, name) if isinstance(value, Mapping) else {name: str(value)}
+    return found
+
+
+def of_bytes(reference: Mapping, here: Mapping) -> dict[str, list[str]]:
+    """Files of two manifests by what became of them: ``same``, ``different``, ``reference only``, ``here only``."""
+    theirs, ours = hashes(reference), hashes(here)
+    return {
+        "same": [file for file in theirs if ours.get(file) == theirs[file]],
+        "different": [file for file in theirs if file in ours and ours[file] != theirs[file]],
+        "reference only": [file for file in theirs if file not in ours],
+        "here only": [file for file in ours if file not in theirs],
+    }

@@ -1,0 +1,98 @@
+"""The manifest of a results folder: the hash of everything that is promised to be the same bytes, and what it came from."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from clusterlets.errors import ClusterletsError
+
+NAME = "manifest.json"
+
+# Settings that say where files lie; they change no result.
+_PLACES = ("results", "mirror")
+# What a results folder holds beside results, at its top.
+_APART = {NAME, "report.html", "README.md"}
+
+
+def make(results: Path, files: Iterable[str], settings: Mapping, datasets: Mapping[str, Mapping], locked: Mapping) -> dict:
+    """The manifest as a mapping that is the same for the same results.
+
+    ``files`` are relative to ``results``; ``datasets`` are the descriptions of the prepared tables by id; ``locked``
+    holds versions. Numbers stand apart from figures, which hang on the drawing libraries too, and from sources, which
+    say whether a raw file came from a mirror.
+    """
+    groups: dict[str, dict[str, str]] = {"numbers": {}, "figures": {}, "sources": {}}
+    for file in sorted(files):
+        groups[_group(file)][file] = _hash(results / file)
+    return {
+        "settings": {key: value for key, value in settings.items() if key not in _PLACES},
+        "libraries": dict(sorted(locked.items())),
+        "datasets": {name: _identity(described) for name, described in datasets.items()},
+        "files": groups,
+    }
+
+
+def _group(file: str) -> str:
+    if PurePosixPath(file).suffix in (".pdf", ".png", ".svg"):
+        return "figures"
+    return "sources" if PurePosixPath(file).stem == "datasets" else "numbers"
+
+
+def _identity(described: Mapping) -> dict:
+    return {key: described[key] for key in ("fingerprint", "scaling", "rows", "features", "colours")}
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read(path: Path) -> dict:
+    """A manifest; an error for people where there is none or it is damaged."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if not all(isinstance(found[part], dict) for part in ("settings", "libraries", "datasets", "files")):
+            raise ValueError("not a manifest")
+    except FileNotFoundError:
+        raise ClusterletsError(f"There is no {path}. A finished run of the workflow writes it.") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ClusterletsError(f"{path} is damaged ({error}). Remove it and run the workflow again: it is written anew.") from None
+    return found
+
+
+def hashes(manifest: Mapping) -> dict[str, str]:
+    """SHA-256 of every file of a manifest, whatever its group."""
+    return {file: digest for group in manifest["files"].values() for file, digest in group.items()}
+
+
+@dataclass(frozen=True)
+class Check:
+    """Files of a results folder that are not as its manifest says, by their names below the folder."""
+
+    checked: int
+    missing: list[str]
+    changed: list[str]
+    extra: list[str]
+
+    @property
+    def passed(self) -> bool:
+        return not (self.missing or self.changed or self.extra)
+
+
+def check(results: Path) -> Check:
+    """A results folder against its own manifest. Intermediate files are not in it: they carry their own hashes."""
+    promised = hashes(read(results / NAME))
+    missing = [file for file in promised if not (results / file).is_file()]
+    changed = [file for file in promised if file not in missing and _hash(results / file) != promised[file]]
+    extra = sorted(set(_results_in(results, promised)) - promised.keys())
+    return Check(len(promised), missing, changed, extra)
+
+
+def _results_in(results: Path, promised: Iterable[str]) -> Iterator[str]:
+    """Files where results lie: at the top, and in the folders that the manifest knows. Hidden ones are no results."""
+    folders = {PurePosixPath(file).parts[0] for file in promised if "/" in file}
+    found = [path for path in results.glob("*") if path.name not in _APART]
+    found += [path for folder in folders for path in (results / folder).rglob("*")]
+    return (path.relative_to(results).as_posix() for path in found if path.is_file() and path.name[0] != ".")

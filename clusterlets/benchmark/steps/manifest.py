@@ -1,0 +1,26 @@
+"""The step that writes down what a finished run is made of, byte for byte."""
+
+import json
+from pathlib import Path
+
+from clusterlets.benchmark import manifest
+from clusterlets.benchmark.fingerprints import locked_versions
+from clusterlets.benchmark.grid import cells
+from clusterlets.benchmark.intermediates import read_json
+from clusterlets.benchmark.provenance import LIBRARIES
+from clusterlets.storage import write_json
+
+
+def write_manifest(config: str, results: str, files: str, lock: str, output: str) -> None:
+    """The hash of every cell and of all that sums them up, with settings, locked versions and fingerprints of the data.
+
+    config: the workflow's configuration, as JSON
+    results: the results folder
+    files: results that are no cells, below that folder, separated by commas
+    lock: the pip lock file
+    output: the manifest (.json)
+    """
+    settings, folder = json.loads(config), Path(results)
+    described = {name: read_json(str(folder / "prepared" / f"{name}.json")) for name in settings["datasets"]}
+    promised = [*files.split(","), *(cell.path for cell in cells(settings))]
+    write_json(output, manifest.make(folder, promised, settings, described, locked_versions(lock, LIBRARIES)))

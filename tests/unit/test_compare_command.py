@@ -1,0 +1,175 @@
+"""``clusterlets compare`` shows what is not the same, the most telling first, and its status says whether anything is."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from clusterlets import __main__ as command_line
+from clusterlets.benchmark import differences
+
+COMPARISON = "table,row,dataset,quantity,reproduced,verdict\nt1,C,,size,9,close\nt1,C,,cohesion,0.5,reproduced\nt1,D,,size,8,differs\n"
+TABLE = "dataset,size,deviation\npima,9,0.25\ncredit,8,0.5\n"
+MANIFEST = {
+    "settings": {"k": [2, 5], "frac": {"tau": "balanced"}},
+    "libraries": {"numpy": "2.4.6"},
+    "datasets": {"pima": {"fingerprint": "a"}, "credit": {"fingerprint": "b"}},
+    "files": {"numbers": {"runs.csv": "1", "tables/t2.csv": "2"}, "figures": {"figures/f.png": "3"}, "sources": {}},
+}
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """A reference and a run that is equal to it."""
+    reference = tmp_path / "reference"
+    (reference / "tables").mkdir(parents=True)
+    (reference / "comparison.csv").write_text(COMPARISON)
+    (reference / "tables" / "t2.csv").write_text(TABLE)
+    (reference / "manifest.json").write_text(json.dumps(MANIFEST))
+    (reference / "README.md").write_text("what this is")
+    shutil.copytree(reference, tmp_path / "results")
+    return reference, tmp_path / "results"
+
+
+def compare(capsys, reference, results, *options):
+    status = command_line.main(["compare", str(reference), str(results), *options])
+    told = capsys.readouterr()
+    return status, told.out + told.err
+
+
+def change(results, file, old, new):
+    text = (results / file).read_text()
+    assert old in text
+    (results / file).write_text(text.replace(old, new, 1))
+
+
+def test_equal_runs_are_equal(folders, capsys):
+    status, said = compare(capsys, *folders)
+    assert status == 0
+    assert "2 tables: 2 have the same bytes, 0 are equal to 1e-09, 0 differ." in said
+    assert "The same settings, versions and data." in said and "3 same, 0 different" in said
+
+
+@pytest.mark.parametrize(("value", "status"), [("0.2500000001", 0), ("0.25000001", 1), ("0.26", 1), ("", 1), ("none", 1)])
+def test_numbers_are_equal_within_the_tolerance(folders, capsys, value, status):
+    change(folders[1], "tables/t2.csv", "0.25", value)
+    found, said = compare(capsys, *folders)
+    assert found == status
+    assert f"1 have the same bytes, {1 - status} are equal to 1e-09, {status} differ." in said
+    assert ("tables/t2.csv: pima: deviation: 0.25 -> " + value in said) == bool(status)
+
+
+def test_the_tolerance_is_relative_above_one_and_can_be_chosen():
+    frames = [pd.DataFrame({"a": ["x"], "b": [value]}) for value in ("1000", "1000.0000009", "1000.01")]
+    assert differences.of_tables("f", frames[0], frames[1]).empty
+    assert len(differences.of_tables("f", frames[0], frames[2])) == 1
+    assert differences.of_tables("f", frames[0], frames[2], tolerance=1e-3).empty
+
+
+def test_digits_alone_are_no_difference(folders, capsys):
+    change(folders[1], "tables/t2.csv", "0.25", "0.250")
+    status, said = compare(capsys, *folders)
+    assert status == 0 and "1 are equal to 1e-09" in said
+
+
+def test_changed_verdicts_come_first_and_large_differences_before_small_ones(folders, capsys):
+    change(folders[1], "comparison.csv", "9,close", "9.5,reproduced")
+    change(folders[1], "tables/t2.csv", "0.25", "0.26")
+    status, said = compare(capsys, *folders)
+    assert status == 1
+    verdict, numbers = said.split("verdicts that changed (1):")[1].split("numbers, the largest difference first (2):")
+    assert "comparison.csv: C, size: verdict: close -> reproduced" in verdict
+    assert numbers.index("size: reproduced: 9 -> 9.5 (by 0.5)") < numbers.index("pima: deviation: 0.25 -> 0.26 (by 0.01)")
+
+
+def test_no_more_is_shown_than_asked_for(folders, capsys):
+    change(folders[1], "tables/t2.csv", "0.25", "0.26")
+    change(folders[1], "tables/t2.csv", "0.5", "0.7")
+    said = compare(capsys, *folders, "--most", "1")[1]
+    assert "credit: deviation" in said and "pima: deviation" not in said and "and 1 more" in said
+
+
+def test_what_only_one_side_has_is_said_once(folders, capsys):
+    change(folders[1], "tables/t2.csv", "credit,8,0.5\n", "")
+    change(folders[1], "comparison.csv", "table,row,dataset,quantity,reproduced,verdict", "table,row,dataset,quantity,ours,verdict")
+    (folders[0] / "claims.csv").write_text("claim,verdict\n1,holds\n")
+    status, said = compare(capsys, *folders)
+    assert status == 1 and "on one side only (4):" in said
+    for words in (
+        "claims.csv: all: all: there -> absent",
+        "tables/t2.csv: credit: all: there -> absent",
+        "comparison.csv: all: reproduced: there -> absent",
+        "comparison.csv: all: ours: absent -> there",
+    ):
+        assert words in said
+
+
+def test_the_order_of_rows_is_no_difference():
+    rows = pd.DataFrame({"dataset": ["a", "b"], "method": ["m", "m"], "size": ["1", "2"]})
+    assert differences.of_tables("f", rows, rows.iloc[::-1]).empty
+
+
+def test_rows_that_nothing_tells_apart_are_compared_by_line():
+    rows = pd.DataFrame({"a": ["x", "x"], "b": ["1", "1"]})
+    other = pd.DataFrame({"a": ["x", "x"], "b": ["1", "3"]})
+    found = differences.of_tables("f", pd.concat([rows, rows]), pd.concat([rows, other]))
+    assert found[["row", "column", "difference"]].to_numpy().tolist() == [["line 5", "b", 2.0]]
+
+
+def test_an_empty_table_and_one_with_rows_differ_by_the_rows():
+    full = pd.DataFrame({"a": ["x"], "b": ["1"]})
+    found = differences.of_tables("f", full.iloc[:0], full)
+    assert found[["row", "column", "reference", "here"]].to_numpy().tolist() == [["x", "all", "absent", "there"]]
+    assert differences.of_tables("f", full.iloc[:0], full.iloc[:0]).empty
+
+
+def test_settings_versions_and_data_are_told_and_are_no_difference_by_themselves(folders, capsys):
+    changed = json.loads(json.dumps(MANIFEST))
+    changed["settings"]["frac"]["tau"] = 0.1
+    changed["libraries"]["numpy"] = "2.4.7"
+    changed["datasets"].pop("credit")
+    changed["files"]["figures"]["figures/f.png"] = "4"
+    (folders[1] / "manifest.json").write_text(json.dumps(changed))
+    status, said = compare(capsys, *folders)
+    assert status == 0
+    for words in (
+        "settings.frac.tau: balanced -> 0.1",
+        "libraries.numpy: 2.4.6 -> 2.4.7",
+        "datasets.credit.fingerprint: b -> absent",
+        "2 same, 1 different",
+    ):
+        assert words in said
+
+
+def test_without_a_manifest_the_tables_are_still_compared(folders, capsys):
+    (folders[1] / "manifest.json").unlink()
+    status, said = compare(capsys, *folders)
+    assert status == 0 and "there is no" in said and "manifest.json" in said
+
+
+@pytest.mark.parametrize("fault", ["no folder", "no table", "another folder", "a broken table", "a broken manifest"])
+def test_what_cannot_be_compared_has_a_status_of_its_own(folders, capsys, tmp_path, fault):
+    reference, results = folders
+    if fault == "no folder":
+        results = tmp_path / "nowhere"
+    if fault == "no table":
+        reference = tmp_path / "empty"
+        reference.mkdir()
+    if fault == "another folder":
+        results = tmp_path
+    if fault == "a broken table":
+        (results / "comparison.csv").write_text("")
+    if fault == "a broken manifest":
+        (results / "manifest.json").write_text("{")
+    status, said = compare(capsys, reference, results)
+    assert status == 2 and "clusterlets compare:" in said and "Traceback" not in said
+
+
+def test_the_committed_reference_can_be_compared_with_itself(capsys):
+    reference = Path(__file__).resolve().parents[2] / "docs" / "reference"
+    if not list(reference.rglob("*.csv")):
+        pytest.skip("no reference is committed yet")
+    assert compare(capsys, reference, reference)[0] == 0
+    assert "/" not in json.dumps(json.loads((reference / "manifest.json").read_text())["settings"])

@@ -1,0 +1,100 @@
+"""``clusterlets verify`` names every file that is not what the manifest says, and what to do."""
+
+import json
+
+import pytest
+
+from clusterlets import __main__ as command_line
+from clusterlets.benchmark import manifest
+
+DESCRIBED = {"iris": {"fingerprint": "f", "scaling": "none", "rows": 150, "features": 4, "colours": {"a": 150}, "source": "x"}}
+FILES = ["runs/iris/D/seeds0-1.csv", "runs.csv", "figures/f.png", "figures/f.pdf", "datasets.csv"]
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    """A results folder with its manifest, and beside the results what is none."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "results"
+    for file in [*FILES, "report.html", "README.md", "accounts/steps.csv", "logs/a.log", "demo/runs.csv", "groups/g.npz"]:
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file)
+    settings = {"k": [2], "results": "/home/me/results", "mirror": "/mnt/mirror"}
+    made = manifest.make(folder, FILES, settings, DESCRIBED, {"scipy": "2", "numpy": "1"})
+    (folder / "manifest.json").write_text(json.dumps(made))
+    return folder
+
+
+def verify(capsys, *arguments):
+    status = command_line.main(["verify", *arguments])
+    told = capsys.readouterr()
+    return status, told.out + told.err
+
+
+def test_an_untouched_folder_passes(results, capsys):
+    status, said = verify(capsys)
+    assert status == 0 and "all 5 files" in said
+
+
+def test_the_manifest_has_groups_settings_versions_and_no_paths(results):
+    found = manifest.read(results / "manifest.json")
+    assert {group: list(files) for group, files in found["files"].items()} == {
+        "numbers": ["runs.csv", "runs/iris/D/seeds0-1.csv"],
+        "figures": ["figures/f.pdf", "figures/f.png"],
+        "sources": ["datasets.csv"],
+    }
+    assert found["settings"] == {"k": [2]} and list(found["libraries"]) == ["numpy", "scipy"]
+    assert found["datasets"]["iris"]["fingerprint"] == "f" and "source" not in found["datasets"]["iris"]
+
+
+def test_a_changed_byte_is_named_with_the_call_that_mends_it(results, capsys):
+    (results / FILES[0]).write_text(FILES[0].replace("D", "E"))
+    status, said = verify(capsys)
+    assert status == 1
+    assert "changed" in said and "missing" not in said and "extra" not in said.lower()
+    assert "  rm results/runs/iris/D/seeds0-1.csv\n" in said
+    assert " results/runs/iris/D/seeds0-1.csv\n" in said.split("snakemake --cores")[1]
+
+
+def test_a_missing_file_is_named_and_not_removed_again(results, capsys):
+    (results / "figures/f.png").unlink()
+    status, said = verify(capsys)
+    assert status == 1 and "missing\n  results/figures/f.png" in said and " rm " not in said
+
+
+@pytest.mark.parametrize("file", ["runs/iris/D/seeds2-3.csv", "figures/old/f.png", "old.csv"])
+def test_an_extra_file_is_named(results, capsys, file):
+    (results / file).parent.mkdir(exist_ok=True)
+    (results / file).write_text("")
+    status, said = verify(capsys)
+    assert status == 1 and f"  results/{file}\n" in said and "snakemake" not in said
+
+
+def test_a_hidden_file_is_no_result(results, capsys):
+    (results / "runs" / ".seeds0-1.csv.ab12").write_text("")
+    assert verify(capsys)[0] == 0
+
+
+def test_with_many_changed_files_every_one_is_named_and_the_call_stays_short(results, capsys):
+    names = [f"runs/iris/D/seeds{number}.csv" for number in range(20)]
+    for name in names:
+        (results / name).write_text("")
+    made = manifest.make(results, names, {}, DESCRIBED, {})
+    (results / "manifest.json").write_text(json.dumps(made))
+    for name in names:
+        (results / name).write_text("changed")
+    status, said = verify(capsys)
+    assert status == 1 and all(f"  results/{name}\n" in said for name in names) and "snakemake --cores" not in said
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"files": 1}'])
+def test_a_damaged_manifest_is_an_error_for_people(results, capsys, content):
+    (results / "manifest.json").write_text(content)
+    status, said = verify(capsys)
+    assert status == 1 and "manifest.json is damaged" in said and "Traceback" not in said
+
+
+def test_no_manifest_is_an_error_for_people(tmp_path, capsys):
+    status, said = verify(capsys, "--results", str(tmp_path))
+    assert status == 1 and "manifest.json" in said and "finished run" in said

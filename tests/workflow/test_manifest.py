@@ -1,0 +1,77 @@
+"""A finished run's manifest and accounts: what was promised is checked, and what a run cost is counted in full."""
+
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CELL = "results/tiny/runs/iris/D/k2_hops2/seeds0-1.csv"
+LATER = {"account.log", "write_report.log", "write_manifest.log"}
+
+
+@pytest.fixture
+def copied(finished, workflow):
+    """The finished run in a folder of its own, to be spoilt."""
+    shutil.copytree(finished.folder, workflow.folder, dirs_exist_ok=True)
+    return workflow
+
+
+def clusterlets(workflow, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", "clusterlets", *arguments],
+        cwd=workflow.folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    return done.returncode, done.stdout
+
+
+def test_a_finished_run_passes_and_equals_itself(finished):
+    status, said = clusterlets(finished, "verify", "--results", "results/tiny")
+    assert status == 0, said
+    assert clusterlets(finished, "compare", "results/tiny", "results/tiny")[0] == 0
+
+
+def test_the_manifest_promises_every_result_but_what_holds_times_and_what_carries_its_own_hash(finished):
+    manifest = json.loads(finished.results()["manifest.json"])
+    promised = {file for group in manifest["files"].values() for file in group}
+    kept = ("groups/", "labels/", "distances/", "partitions/", "prepared/", "geometry/")
+    left = {file for file in finished.results() if file not in promised and not file.startswith(kept)}
+    assert left == {"manifest.json", "report.html"}
+    assert {name: found["rows"] for name, found in manifest["datasets"].items()} == {"iris": 150, "breast_cancer": 569}
+    assert str(finished.folder) not in json.dumps(manifest) and str(ROOT) not in json.dumps(manifest)
+
+
+def test_a_flipped_bit_is_named_and_the_advice_mends_it(copied):
+    content = (copied.folder / CELL).read_bytes()
+    (copied.folder / CELL).write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
+    status, said = clusterlets(copied, "verify", "--results", "results/tiny")
+    assert status == 1 and said.count(CELL) == 3  # named, and in both commands
+    removed, made = re.search(r"^  rm (\S+)\n  snakemake --cores \d+ (\S+)$", said, re.MULTILINE).groups()
+    (copied.folder / removed).unlink()
+    assert copied.run(made).status == 0
+    assert (copied.folder / CELL).read_bytes() == content
+    assert clusterlets(copied, "verify", "--results", "results/tiny")[0] == 0
+
+
+def test_every_log_of_the_run_is_counted(finished):
+    top = finished.folder / "results" / "tiny"
+    logs = [path for path in (top / "logs").rglob("*.log") if path.name not in LATER]
+    told = json.loads((top / "accounts" / "provenance.json").read_text())
+    rows = list(csv.DictReader((top / "accounts" / "steps.csv").read_text().splitlines()))
+    assert sum(int(row["jobs"]) for row in rows) == told["jobs"]["counted"] == len(logs)
+    assert set(told["jobs"]["logs_left_out"].values()) == {0}
+    assert {row["step"]: int(row["jobs"]) for row in rows}["match-pinball"] == 2 * 2 * 4
+    assert told["jobs"]["first_job_began"] < told["jobs"]["last_job_ended"]
+    rules = {"fetch_dataset iris", "prepare_dataset iris", "match_pinball D", "match_centroid", "make_tables", "write_report"}
+    assert rules <= told["fingerprints"].keys()
+    assert all(re.fullmatch("[0-9a-f]{16}", code) for code in told["fingerprints"].values())
