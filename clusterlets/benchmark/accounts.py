@@ -74,8 +74,8 @@ class Accounts:
         return sorted(rows, key=lambda row: (-row["cpu_seconds"], row["step"]))
 
 
-def read(logs: Path, config: Mapping, after: Iterable[str] = ()) -> Accounts:
-    """The accounts in a folder of logs, of the jobs that the configured grid consists of, whenever they ran.
+def read(folders: Iterable[Path], config: Mapping, after: Iterable[str] = ()) -> Accounts:
+    """The accounts in folders of logs, of the jobs that the configured grid consists of, whenever they ran.
 
     A log of another dataset, configuration or block of seeds is left out, and so is one without a line: its job was cut
     off, or ran before there were accounts. ``after`` names rules that run after the accounts; what lies there of them
@@ -83,8 +83,8 @@ def read(logs: Path, config: Mapping, after: Iterable[str] = ()) -> Accounts:
     """
     words, after = _words(config), set(after)
     jobs, left_out = [], {"not of this grid": 0, "without an account": 0}
-    for log in sorted(logs.rglob("*.log")):
-        rule, *rest = log.relative_to(logs).with_suffix("").parts
+    for log, name in ((log, log.relative_to(folder)) for folder in folders for log in sorted(folder.rglob("*.log"))):
+        rule, *rest = name.with_suffix("").parts
         if rule in after:
             continue
         if not (set(rest) <= words and _SERVES.get(rule, "") in {"", *words}):

@@ -75,11 +75,17 @@ def test_steps_add_up(tmp_path):
     log_of(tmp_path, "match_pinball/iris/D/k2_hops1/seeds0-1", cpu=1, wall=2, memory=30, ended=1000)
     log_of(tmp_path, "match_pinball/iris/D/k5_hops1/seeds2-3", cpu=2, wall=5, memory=40, ended=1001)
     log_of(tmp_path, "make_tables", step="make-tables", cpu=9, wall=9, memory=99, ended=2000)
-    found = accounts.read(tmp_path, CONFIG)
+    found = accounts.read([tmp_path], CONFIG)
     rows = [tuple(row[column] for column in accounts.COLUMNS) for row in found.by_step()]
     assert rows == [("make-tables", 1, 9, 9, 99), ("match-pinball", 2, 3, 7, 40)]
     assert found.span == {"first_job_began": "1970-01-01T00:16:36Z", "last_job_ended": "1970-01-01T00:33:20Z"}
     assert found.left_out == {"not of this grid": 0, "without an account": 0}
+
+
+def test_folders_of_logs_add_up(tmp_path):
+    for folder in ("a", "b"):
+        log_of(tmp_path / folder, "match_pinball/iris/D/k2_hops1/seeds0-1")
+    assert accounts.read([tmp_path / "a", tmp_path / "b"], CONFIG).by_step()[0]["jobs"] == 2
 
 
 COUNTED = [
@@ -104,13 +110,13 @@ LEFT_OUT = [
 @pytest.mark.parametrize("name", COUNTED)
 def test_a_log_of_the_grid_counts(tmp_path, name):
     log_of(tmp_path, name)
-    assert len(accounts.read(tmp_path, CONFIG).jobs) == 1
+    assert len(accounts.read([tmp_path], CONFIG).jobs) == 1
 
 
 @pytest.mark.parametrize("name", LEFT_OUT)
 def test_a_log_of_another_grid_does_not(tmp_path, name):
     log_of(tmp_path, name)
-    found = accounts.read(tmp_path, CONFIG)
+    found = accounts.read([tmp_path], CONFIG)
     assert found.jobs == [] and found.left_out["not of this grid"] == 1
 
 
@@ -124,8 +130,8 @@ def test_a_log_of_another_grid_does_not(tmp_path, name):
 )
 def test_a_method_that_is_switched_off_does_not(tmp_path, change, name):
     log_of(tmp_path, name)
-    assert len(accounts.read(tmp_path, CONFIG).jobs) == 1
-    assert accounts.read(tmp_path, CONFIG | change).jobs == []
+    assert len(accounts.read([tmp_path], CONFIG).jobs) == 1
+    assert accounts.read([tmp_path], CONFIG | change).jobs == []
 
 
 def test_every_cell_of_the_grid_has_a_log_that_would_count():
@@ -138,7 +144,7 @@ def test_later_rules_and_logs_without_an_account_are_left_out(tmp_path):
     log_of(tmp_path, "write_report")
     (tmp_path / "make_tables.log").write_text("cut off")
     (tmp_path / "collect_runs.log").write_text('account: {"step": "collect-ru')
-    found = accounts.read(tmp_path, CONFIG, after=["write_report"])
+    found = accounts.read([tmp_path], CONFIG, after=["write_report"])
     assert found.jobs == [] and found.left_out == {"not of this grid": 0, "without an account": 2}
     assert found.span == {"first_job_began": None, "last_job_ended": None}
 

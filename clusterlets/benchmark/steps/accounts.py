@@ -16,14 +16,14 @@ def account(config: str, logs: str, after: str, fingerprints: str, lock: str, ou
     """Time and memory by step as steps.csv, runtime.pdf and runtime.png, and provenance.json.
 
     config: the workflow's configuration, as JSON
-    logs: folder of the jobs' logs
+    logs: folders of the jobs' logs, separated by commas
     after: rules that run after this one, whose logs do not count, separated by commas
     fingerprints: fingerprint of every rule, as JSON
     lock: the pip lock file
     output: folder of the accounts
     """
     settings, folder = json.loads(config), Path(output)
-    counted = accounts.read(Path(logs), settings, after.split(","))
+    counted = accounts.read(map(Path, logs.split(",")), settings, after.split(","))
     steps = pd.DataFrame(counted.by_step(), columns=accounts.COLUMNS)
     write_csv(folder / "steps.csv", steps)
     save(runtime.draw(steps), folder / "runtime")
