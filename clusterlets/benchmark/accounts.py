@@ -22,7 +22,7 @@ _SERVES = {"sample_partitions": "C", "match_centroid": "C", "cluster_frac": "FRA
 
 
 def line(step: str, wall: float) -> str:
-    """The last line of a job's log: CPU seconds of this process since its start, wall seconds, peak memory, seconds since 1970."""
+    """The last line of a job's log: CPU seconds of this process since its start, ``wall`` seconds, peak memory, the time."""
     spent = {"cpu_seconds": round(time.process_time(), 3), "wall_seconds": round(wall, 3)}
     memory = round(_peak_memory() / 1e6, 1)
     return _MARK + json.dumps({"step": step, **spent, "memory_mb": memory, "ended": round(time.time(), 1)})

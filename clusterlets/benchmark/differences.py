@@ -20,9 +20,9 @@ _SIDES = ["reference", "here"]
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """A CSV file as text, digits and all."""
+    """A CSV file as text, digits and all; what a short line lacks is empty."""
     try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False)
+        return pd.read_csv(path, dtype=str, keep_default_na=False).fillna("")
     except (OSError, ValueError) as error:  # pandas' own errors are ValueErrors
         raise ClusterletsError(f"{path} cannot be read as a table: {error}") from None
 
@@ -51,7 +51,7 @@ def _key_columns(reference: pd.DataFrame, here: pd.DataFrame) -> list[str]:
     def tell_apart(columns: list[str]) -> bool:
         return bool(columns) and not any(frame.duplicated(columns).any() for frame in (reference, here))
 
-    shared = [column for column in reference if column in here]
+    shared = [str(column) for column in reference if column in here]
     keys = next((shared[:number] for number in range(1, len(shared) + 1) if tell_apart(shared[:number])), [])
     for column in reversed(keys):
         fewer = [key for key in keys if key != column]
@@ -62,7 +62,8 @@ def _key_columns(reference: pd.DataFrame, here: pd.DataFrame) -> list[str]:
 def _by_cell(table: pd.DataFrame, keys: list[str]) -> pd.Series:
     """All values, by key of the row and name of the column."""
     names = table[keys].agg(", ".join, axis=1) if keys and len(table) else [f"line {n + 2}" for n in range(len(table))]
-    return table.set_axis(pd.Index(names, name="row"), axis=0).rename_axis(columns="column").stack(future_stack=True)
+    table = table.set_axis(pd.Index(names, name="row"), axis=0).rename_axis(columns="column")
+    return pd.Series(table.stack(future_stack=True))
 
 
 def _as_one(cells: pd.DataFrame, name: str) -> pd.DataFrame:

@@ -58,7 +58,9 @@ def read(path: Path) -> dict:
     except FileNotFoundError:
         raise ClusterletsError(f"There is no {path}. A finished run of the workflow writes it.") from None
     except (ValueError, KeyError, TypeError) as error:
-        raise ClusterletsError(f"{path} is damaged ({error}). Remove it and run the workflow again: it is written anew.") from None
+        raise ClusterletsError(
+            f"{path} is damaged ({error}). Remove it and run the workflow again: it is written anew."
+        ) from None
     return found
 
 

@@ -79,7 +79,7 @@ def _same_bytes(options: argparse.Namespace, file: str) -> bool:
 
 def _show(cells: pd.DataFrame, most: int) -> None:
     """Absent things, changed verdicts, numbers by how far they are apart, and other text."""
-    absent = cells[["reference", "here"]].eq(differences.ABSENT).any(axis=1)
+    absent = (cells[["reference", "here"]] == differences.ABSENT).any(axis=1)
     verdict = cells["column"].str.contains("verdict") & ~absent
     numbers = cells[cells["difference"].notna() & ~absent & ~verdict].sort_values("difference", ascending=False, kind="stable")
     kinds = {

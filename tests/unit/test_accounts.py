@@ -37,7 +37,8 @@ def log_of(folder, name, step="match-pinball", cpu=1.0, wall=2.0, memory=30.0, e
 
 def test_a_step_ends_its_log_with_what_it_cost_even_when_it_fails(tmp_path):
     command = [sys.executable, "-m", "clusterlets", "measure-geometry", "--data", "no.npz", "--output", "o.json"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)})
+    here = {"cwd": tmp_path, "env": {"PYTHONPATH": str(ROOT)}}
+    done = subprocess.run(command, **here, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and done.stdout == ""
     first, last = done.stderr.splitlines()
     assert "no.npz does not exist" in first

@@ -10,7 +10,9 @@ import pytest
 from clusterlets import __main__ as command_line
 from clusterlets.benchmark import differences
 
-COMPARISON = "table,row,dataset,quantity,reproduced,verdict\nt1,C,,size,9,close\nt1,C,,cohesion,0.5,reproduced\nt1,D,,size,8,differs\n"
+COMPARISON = (
+    "table,row,dataset,quantity,reproduced,verdict\nt1,C,,size,9,close\nt1,C,,cohesion,0.5,reproduced\nt1,D,,size,8,differs\n"
+)
 TABLE = "dataset,size,deviation\npima,9,0.25\ncredit,8,0.5\n"
 MANIFEST = {
     "settings": {"k": [2, 5], "frac": {"tau": "balanced"}},
@@ -93,7 +95,7 @@ def test_no_more_is_shown_than_asked_for(folders, capsys):
 
 def test_what_only_one_side_has_is_said_once(folders, capsys):
     change(folders[1], "tables/t2.csv", "credit,8,0.5\n", "")
-    change(folders[1], "comparison.csv", "table,row,dataset,quantity,reproduced,verdict", "table,row,dataset,quantity,ours,verdict")
+    change(folders[1], "comparison.csv", "quantity,reproduced,verdict", "quantity,ours,verdict")
     (folders[0] / "claims.csv").write_text("claim,verdict\n1,holds\n")
     status, said = compare(capsys, *folders)
     assert status == 1 and "on one side only (4):" in said
@@ -147,6 +149,12 @@ def test_without_a_manifest_the_tables_are_still_compared(folders, capsys):
     (folders[1] / "manifest.json").unlink()
     status, said = compare(capsys, *folders)
     assert status == 0 and "there is no" in said and "manifest.json" in said
+
+
+def test_a_table_that_was_cut_off_differs(folders, capsys):
+    change(folders[1], "tables/t2.csv", "credit,8,0.5\n", "credit,8")
+    status, said = compare(capsys, *folders)
+    assert status == 1 and "tables/t2.csv: credit: deviation: 0.5 -> \n" in said
 
 
 @pytest.mark.parametrize("fault", ["no folder", "no table", "another folder", "a broken table", "a broken manifest"])

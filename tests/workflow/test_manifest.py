@@ -26,6 +26,7 @@ def copied(finished, workflow):
 def clusterlets(workflow, *arguments):
     done = subprocess.run(
         [sys.executable, "-m", "clusterlets", *arguments],
+        check=False,
         cwd=workflow.folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,

@@ -1,4 +1,5 @@
-# collect_runs -> make_tables, compare_methods, check_reported, check_claims, plot_* -> account -> write_report -> write_manifest.
+# collect_runs -> make_tables, compare_methods, check_reported, check_claims, plot_*
+# -> account -> write_report -> write_manifest.
 
 TABLES = [
     "table1_matchers",
