@@ -164,13 +164,13 @@ def before_the_report(wildcards):
 
 def fingerprints_of_rules(wildcards):
     """The fingerprint of every rule's step; where it depends on the matcher or the dataset, one for each."""
-    found = {rule.name: rule.params.get("code") for rule in workflow.rules}
-    found = {name: code for name, code in found.items() if isinstance(code, str)}
+    codes = {rule.name: rule.params.get("code") for rule in workflow.rules}
+    found = {name: code for name, code in codes.items() if isinstance(code, str)}
     found |= {f"match_pinball {name}": code for name, code in MATCHING_CODE.items()}
-    for rule, step in (("fetch_dataset", "fetching"), ("prepare_dataset", "preparing")):
-        for dataset in set(config["datasets"]) - set(OWN):
-            code = dataset_fingerprint(step)(SimpleNamespace(dataset=dataset))
-            found[f"{rule} {dataset}"] = code.split()[0]
+    tables = {dataset: config["tables"][dataset]["name"] for dataset in config["datasets"] if dataset not in OWN}
+    for rule, datasets in (("fetch_dataset", tables.values()), ("prepare_dataset", tables)):
+        for dataset in datasets:
+            found[f"{rule} {dataset}"] = codes[rule](SimpleNamespace(dataset=dataset)).split()[0]
     return json.dumps(found, sort_keys=True)
 
 
