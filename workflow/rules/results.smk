@@ -178,8 +178,7 @@ rule account:
     input:
         before_the_report,
     output:
-        captioned(f"{OUT}/accounts/runtime.png", "runtime", "Accounts"),
-        [path for path in ACCOUNTS if not path.endswith(".png")],
+        [captioned(path, os.path.basename(path).split(".")[0], "Accounts") for path in ACCOUNTS],
     params:
         code=step_fingerprint("benchmark.steps.accounts", libraries=LIBRARIES),
         settings=SETTINGS,
@@ -223,7 +222,7 @@ rule write_manifest:
         before_the_report,
         rules.write_report.output.summary,
     output:
-        MANIFEST,
+        captioned(MANIFEST, "manifest", "Accounts"),
     params:
         code=step_fingerprint("benchmark.steps.manifest", libraries=LIBRARIES),
         settings=SETTINGS,
