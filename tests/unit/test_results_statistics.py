@@ -1,13 +1,15 @@
-"""Friedman and Nemenyi, against scipy, a published example and the number in the reproduction notes."""
+"""Friedman, Nemenyi, Wilcoxon, Holm and the intervals, against published examples, enumeration and sums by hand."""
+
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import friedmanchisquare
+from scipy.stats import friedmanchisquare, rankdata
 from test_results_fixture import synthetic_runs
 from test_results_selection import some_runs
 
-from clusterlets.benchmark import statistics
+from clusterlets.benchmark import paired, statistics
 
 
 @pytest.fixture
@@ -81,3 +83,148 @@ def test_the_three_rankings():
     # On heart_failure with k = 2 and seed 3 no run of C has a result, so that block is incomplete.
     assert (len(matchers.values), len(pseudo.values), pseudo.incomplete_blocks) == (10, 499, 1)
     assert "pseudo-replication" in pseudo.title
+
+
+# Demsar (2006), table 6: AUC of C4.5 without and with tuning of m and cf, on 14 data sets. The last two of the 13th are
+# both printed as .975, and ranked 2 and 3.
+DEMSAR = pd.DataFrame(
+    [
+        *([.763, .768, .771, .798], [.599, .591, .590, .569], [.954, .971, .968, .967], [.628, .661, .654, .657]),
+        *([.882, .888, .886, .898], [.936, .931, .916, .931], [.661, .668, .609, .685], [.583, .583, .563, .625]),
+        *([.775, .838, .866, .875], [1.000, 1.000, 1.000, 1.000], [.940, .962, .965, .962], [.619, .666, .614, .669]),
+        *([.972, .981, .975, .9749], [.957, .978, .946, .970]),
+    ],
+    columns=["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"],
+)  # fmt: skip
+
+
+def test_demsars_example():
+    ranking = statistics.rank("x", "X", 1 - DEMSAR)  # less is better here, so errors instead of AUC
+    printed = {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}  # there 1 is the best rank
+    assert (5 - ranking.mean_ranks).to_dict() == pytest.approx(printed, abs=.0006)
+    # The printed chi-squared leaves ties out of account; ours is corrected for them.
+    without_ties = 12 * 14 / (4 * 5) * ((ranking.mean_ranks**2).sum() - 4 * 5**2 / 4)
+    ties = sum(sum(n**3 - n for n in row.value_counts()) for _, row in DEMSAR.iterrows())
+    assert without_ties == pytest.approx(9.28, abs=.005)
+    assert ranking.statistic == pytest.approx(without_ties / (1 - ties / (14 * 4 * (4**2 - 1))))
+    assert ranking.kendall_w == pytest.approx(ranking.statistic / (14 * 3))
+
+
+def test_kendalls_w_is_one_where_all_blocks_agree():
+    agree = pd.DataFrame(np.arange(20.0).reshape(5, 4), columns=list("abcd"))
+    assert statistics.rank("x", "X", agree).kendall_w == pytest.approx(1)
+
+
+def test_what_is_missing_is_named(values):
+    values.index = pd.Index(["adult", "pima", *"cdefghi"], name="dataset")
+    values.loc["pima", ["b", "d"]] = np.nan
+    ranking = statistics.rank("x", "X", values)
+    assert ranking.incomplete == {"pima": "b, d"}
+    words = statistics.missing_in_words(ranking)
+    assert "pima (no b, d)" in words
+    absent = words.split("without a run: ")[1].split(". ")[0].split(", ")
+    assert "bank" in absent and "adult" not in absent and "pima" not in absent
+
+
+# ---- Wilcoxon --------------------------------------------------------------------------------------------------------
+
+
+def test_five_differences_of_one_sign_are_two_of_thirty_two():
+    _, statistic, p_value, effect = paired.signed_ranks(pd.Series([.1, .2, .3, .4, .5]))
+    assert (statistic, p_value, effect) == pytest.approx((0, 2 / 32, 1))
+    assert paired.signed_ranks(pd.Series([-.1, -.2, -.3, -.4, -.5]))[2:] == pytest.approx((2 / 32, -1))
+
+
+def test_the_rank_biserial_correlation_by_hand():
+    # Ranks 1, 2, 3 are positive, 4 is negative: (6 - 4) / 10. The zero is left out, but counts for the median.
+    median, statistic, _, effect = paired.signed_ranks(pd.Series([.1, .2, .3, -.4, 0]))
+    assert (median, statistic, effect) == pytest.approx((.1, 4, .2))
+
+
+@pytest.mark.parametrize(
+    "differences", [[.5, -.1, .3, .7, .2, .9, -.4, .6], [.2, .2, -.2, .5, .5, .9, .1, .3], [0, .4, .1, -.3, .2, 0, .8]]
+)
+def test_the_p_value_is_that_of_all_signs(differences):
+    left = np.array([value for value in differences if value])
+    ranks = rankdata(np.abs(left))
+    positive = [ranks[np.array(signs) == 1].sum() for signs in product([-1, 1], repeat=len(left))]
+    observed = ranks[left > 0].sum()
+    far = np.abs(np.array(positive) - ranks.sum() / 2) >= abs(observed - ranks.sum() / 2) - 1e-9
+    assert paired.signed_ranks(pd.Series(differences))[2] == pytest.approx(far.mean())
+
+
+def test_no_difference_is_no_difference():
+    assert paired.signed_ranks(pd.Series([0.0, 1e-15, 0.0])) == (0, 0, 1, 0)
+
+
+def test_holm_by_hand(values):
+    table = paired.wilcoxon({"x": values[list("abd")], "y": values[["a", "d"]]})
+    three, one = (table[table["ranking"] == name] for name in "xy")
+    ordered = three.sort_values("p_value")
+    by_hand = np.minimum(np.maximum.accumulate(ordered["p_value"].to_numpy() * [3, 2, 1]), 1)
+    assert ordered["p_holm"].tolist() == pytest.approx(by_hand.tolist())
+    assert one["p_holm"].tolist() == one["p_value"].tolist() == three.query("worse == 'd' and better == 'a'")["p_value"].tolist()
+    assert table["significant"].tolist() == (table["p_holm"] < .05).tolist()
+    assert set(table["significant"]) == {True, False}
+
+
+def test_the_better_of_a_pair_deviates_less_and_a_positive_effect_says_so():
+    values = pd.DataFrame({"a": [.3, .3, .4], "b": [.1, .2, .1]})
+    (row,) = paired.wilcoxon({"x": values}).to_dict("records")
+    assert (row["better"], row["worse"], row["rank_biserial"], row["blocks"]) == ("b", "a", 1, 3)
+    assert row["median_difference"] == pytest.approx(.2)
+
+
+# ---- intervals -------------------------------------------------------------------------------------------------------
+
+
+def test_the_interval_of_many_values_is_that_of_the_normal_approximation():
+    values = np.random.default_rng(3).normal(.2, .05, 400)
+    mean, low, high = paired.mean_interval(pd.Series(values))
+    half = 1.96 * values.std() / 20
+    assert (mean, low, high) == pytest.approx((values.mean(), values.mean() - half, values.mean() + half), abs=half / 15)
+
+
+def test_intervals_at_the_edges_and_again():
+    assert paired.mean_interval(pd.Series([.2, .2, .2])) == pytest.approx((.2, .2, .2))
+    mean, low, high = paired.mean_interval(pd.Series([.2]))
+    assert mean == .2 and np.isnan(low) and np.isnan(high)
+    assert np.isnan(paired.mean_interval(pd.Series([], dtype=float))).all()
+    skewed = pd.Series([.01, .02, .01, .03, .4])
+    assert paired.mean_interval(skewed) == paired.mean_interval(skewed)
+    mean, low, high = paired.mean_interval(skewed)
+    assert high - mean > mean - low > 0
+
+
+def test_the_samples_of_the_step():
+    runs = synthetic_runs(seeds=2, ks=(2, 5))
+    samples = paired.samples(runs, statistics.rank_all(runs))
+    assert list(samples) == ["matchers", "with_frac", "pseudo_replication", "best_runs"]
+    best = samples["best_runs"]
+    assert list(best.columns) == ["Clusterlets", "FRAC (nearest)", "FRAC (fair)"] and len(best) == 10
+    of_pima = runs.query("dataset == 'pima' and method == 'FRAC (fair)' and n_clusters >= 3")
+    assert best.loc["pima", "FRAC (fair)"] == of_pima["deviation_mean"].min()
+    intervals = paired.intervals(samples)
+    assert len(intervals) == (8 + 8 * 7 // 2) + (3 + 3)
+    pair = intervals.query("ranking == 'best_runs' and method == 'Clusterlets' and minus == 'FRAC (fair)'").squeeze()
+    assert pair["deviation_mean"] == pytest.approx((best["Clusterlets"] - best["FRAC (fair)"]).mean())
+    assert pair["low"] < pair["deviation_mean"] < pair["high"]
+    words = paired.to_markdown(paired.wilcoxon(samples), intervals)
+    assert f"Clusterlets minus FRAC (fair), 10 datasets: {pair['deviation_mean']:+.4f}" in words
+    assert "in favour of FRAC (fair)" in words
+
+
+def test_without_runs_of_frac_nothing_is_compared_with_it():
+    runs = synthetic_runs(seeds=1, ks=(5,)).query("method == 'Clusterlets'")
+    samples = paired.samples(runs, statistics.rank_all(runs))
+    tests = paired.wilcoxon(samples)
+    assert "best_runs" not in set(tests["ranking"])
+    assert "Not computed" in paired.to_markdown(tests, paired.intervals(samples))
+
+
+def test_one_dataset_is_no_sample():
+    runs = synthetic_runs(("pima",), seeds=1, ks=(5,))
+    samples = paired.samples(runs, statistics.rank_all(runs))
+    tests, intervals = paired.wilcoxon(samples), paired.intervals(samples)
+    assert (tests["p_value"] == 1).all() and intervals["low"].isna().all()
+    assert "Clusterlets minus FRAC (nearest), 1 datasets" in paired.to_markdown(tests, intervals)

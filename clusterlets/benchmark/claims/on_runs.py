@@ -121,10 +121,11 @@ def beats_random(numbers: Numbers, chosen: str, quantity: str, scale: Scale) -> 
     random = runs[runs["method"] == "random"].groupby("dataset")[quantity].mean()
     rows = numbers.chosen(chosen)
     both = [name for name in rows.index if name in random.index]
+    if not both:
+        raise CannotTell("No dataset has both random partitions and a chosen run.")
     ours, chance = rows.loc[both, quantity], random[both]
-    gain = f"; median gain {number((ours - chance).median())}" if both else ""
     finding = graded(ours > chance, scale, ours.map(number) + " against " + chance.map(number))
-    return Finding(finding.verdict, finding.statistic + gain)
+    return Finding(finding.verdict, f"{finding.statistic}; median gain {number((ours - chance).median())}")
 
 
 def not_behind(numbers: Numbers, frac: str) -> Finding:

@@ -1,0 +1,368 @@
+"""Claims: the paper's own verdicts, every verdict of every kind on made numbers, and what no numbers can tell.
+
+That each quoted sentence stands in the paper was checked by hand: the paper is no part of the repository.
+"""
+
+import inspect
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from test_results_fixture import synthetic_runs
+
+from clusterlets.benchmark import claims, reported, selection
+from clusterlets.benchmark.claims import on_runs, on_tables
+from clusterlets.benchmark.claims.findings import FAILS, HOLDS, IN_PART, UNTOLD, Scale, graded
+from clusterlets.benchmark.claims.numbers import Numbers
+
+CLAIMS = {claim["claim"]: claim for claim in reported.claims()["claims"]}
+DATASETS = list(reported.datasets())
+
+
+@pytest.fixture(scope="module")
+def assessed():
+    return claims.assess(synthetic_runs()).set_index("claim")
+
+
+@pytest.fixture(scope="module")
+def by_paper():
+    numbers = Numbers.of_paper()
+    return {name: claims.judge(claim, numbers) for name, claim in CLAIMS.items()}
+
+
+# ---- the list --------------------------------------------------------------------------------------------------------
+
+
+def kinds_of(module):
+    return {
+        name for name, function in vars(module).items()
+        if inspect.isfunction(function) and function.__module__ == module.__name__ and not name.startswith("_")
+    }  # fmt: skip
+
+
+def test_every_claim_has_a_kind_and_every_kind_a_claim():
+    kinds = kinds_of(on_tables) | kinds_of(on_runs)
+    assert len(CLAIMS) == len(reported.claims()["claims"])
+    assert {claim["kind"] for claim in CLAIMS.values()} == kinds
+
+
+def test_the_rows_are_complete(assessed):
+    table = assessed.reset_index()
+    assert list(table.columns) == claims.COLUMNS
+    assert set(table["verdict_paper"]) <= set(claims.VERDICTS) and set(table["verdict_ours"]) <= set(claims.VERDICTS)
+    needed = table.drop(columns=["remark", "evidence"])
+    assert not needed.isna().any().any() and not (needed == "").any().any()
+    assert not table["test"].str.contains(r"[{}]").any()
+    documented = (Path(__file__).parents[2] / "docs" / "results-format.md").read_text(encoding="utf-8")
+    for evidence in set(table["evidence"]) - {""}:
+        assert Path(evidence).name in documented
+
+
+def test_counts_add_up_to_the_claims(assessed):
+    counts = claims.counts(assessed.reset_index())
+    assert tuple(counts["verdict"]) == claims.VERDICTS
+    assert counts[["paper", "ours"]].sum().tolist() == [len(CLAIMS)] * 2
+    assert counts.set_index("verdict").loc[UNTOLD, "paper"] == (assessed["verdict_paper"] == UNTOLD).sum()
+
+
+def test_the_page_shows_every_claim_with_both_verdicts(assessed):
+    page = claims.to_markdown(assessed.reset_index())
+    for row in assessed.to_dict("records"):
+        assert f"### {row['claim_in_short']}\n\n> {row['sentence']}\n" in page
+        assert f"- ours: **{row['verdict_ours']}**. {row['statistic_ours']}\n" in page
+
+
+# ---- by the paper's own numbers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict", "words"),
+    [
+        ("gb_half_as_much_again", IN_PART, "G-B / C = 1.83"),
+        ("relative_variances", HOLDS, "C 190 %, G-B 94 %"),
+        ("c_first", HOLDS, "C 0.029, G-B 0.053"),
+        ("gb_best_on_each_dataset", HOLDS, "11 of 11"),
+        ("pinball_on_top", IN_PART, "10 of 11 datasets; not bank (G-B)"),
+        ("sizes_markedly_higher", IN_PART, "not adult (4 against 11), bank (4 against 17)"),
+        ("larger_clusterings_nearest", FAILS, "4 of 11"),
+        ("comparable_cohesion_nearest", IN_PART, "FRAC (nearest) is higher on 9 of 11"),
+        ("deviation_lower_nearest", HOLDS, "11 of 11"),
+        ("order_of_magnitude_nearest", HOLDS, "8 of 11"),
+        ("relative_variance_nearest", FAILS, "5 of 11"),
+        ("cohesion_high_but_for_breast", HOLDS, "11 of 11"),
+        ("deviation_gives_good_measures", IN_PART, "10 of 11 datasets; not breast (cohesion 0.551)"),
+        ("deviation_falls_with_omega", FAILS, "Pearson 0.284"),
+        ("deviation_rises_with_omega", HOLDS, "Spearman 0.565, Kendall 0.453"),
+        ("deviation_falls_with_silhouette", FAILS, "Pearson 0.029"),
+    ],
+)
+def test_the_papers_own_verdicts(by_paper, claim, verdict, words):
+    assert by_paper[claim].verdict == verdict
+    assert words in by_paper[claim].statistic
+
+
+def test_what_the_paper_does_not_print_is_not_told(by_paper):
+    for name, claim in CLAIMS.items():
+        takes_more = claim["kind"] in kinds_of(on_runs) or {"FRAC (fair)", "C by cohesion"} & set(
+            value for value in claim["parameters"].values() if isinstance(value, str)
+        )
+        assert (by_paper[name].verdict == UNTOLD) == bool(takes_more), name
+    assert "empty picture" in by_paper["c_against_gb_significant"].statistic
+
+
+# ---- every verdict, on made tables -----------------------------------------------------------------------------------
+
+
+def changed_tables(table, changes):
+    """The paper's numbers with cells of one table changed: {row label: {column: value}}; ``ALL`` is every row."""
+    numbers = Numbers.of_paper()
+    frame = numbers.tables[table].copy()
+    label = frame.columns[0]
+    for row, cells in changes.items():
+        for column, value in cells.items():
+            chosen = slice(None) if row == "ALL" else frame[label].isin(row if isinstance(row, tuple) else (row,))
+            frame.loc[chosen, column] = value
+    return Numbers({**numbers.tables, table: frame})
+
+
+T1, T2, T3, T5 = (reported.TABLES[place] for place in (0, 1, 2, 4))
+MOST, FEW = tuple(DATASETS[:7]), tuple(DATASETS[:4])
+
+
+@pytest.mark.parametrize(
+    ("claim", "table", "changes", "verdict"),
+    [
+        ("matchers_differ", T1, {"ALL": {"deviation_mean": .1}}, FAILS),
+        ("matchers_differ", T1, {"ALL": {"deviation_mean": .1}, "C": {"deviation_mean": .06}}, IN_PART),
+        ("c_first", T1, {"C": {"deviation_mean": .06}}, IN_PART),
+        ("c_first", T1, {"C": {"deviation_mean": .2}}, FAILS),
+        ("gb_second", T1, {"G-B": {"deviation_mean": .3}}, FAILS),
+        ("gb_half_as_much_again", T1, {"G-B": {"deviation_mean": .0435}}, HOLDS),
+        ("gb_half_as_much_again", T1, {"G-B": {"deviation_mean": .0479}}, IN_PART),
+        ("gb_half_as_much_again", T1, {"G-B": {"deviation_mean": .028}}, FAILS),
+        ("relative_variances", T1, {"G-B": {"deviation_mean_std": .04}}, IN_PART),
+        ("relative_variances", T1, {("C", "G-B"): {"deviation_mean_std": .04}}, FAILS),
+        ("gb_less_relative_spread", T1, {"G-B": {"deviation_mean_std": .09}}, IN_PART),
+        ("gb_less_relative_spread", T1, {"G-B": {"deviation_mean_std": .11}}, FAILS),
+        ("c_upper_bound", T1, {"C": {"deviation_max": .5}}, IN_PART),
+        ("c_upper_bound", T1, {"C": {"deviation_max": .5, "deviation_mean": .3}}, FAILS),
+        ("gb_best_on_each_dataset", T2, {FEW: {"matcher": "C"}}, IN_PART),
+        ("gb_best_on_each_dataset", T2, {MOST: {"matcher": "C"}}, FAILS),
+        ("cohesion_high_but_for_breast", T2, {"breast": {"cohesion": .7}}, IN_PART),
+        ("cohesion_high_but_for_breast", T2, {"adult": {"cohesion": .699}}, IN_PART),
+        ("cohesion_high_but_for_breast", T2, {MOST: {"cohesion": .5}}, FAILS),
+        ("overlap_extremely_low", T2, {"pima": {"overlap": .011}}, IN_PART),
+        ("overlap_extremely_low", T2, {MOST: {"overlap": .011}}, FAILS),
+        ("fuzzy_not_necessary", T2, {"breast": {"cohesion": .71}}, HOLDS),
+        ("fuzzy_not_necessary", T2, {MOST: {"overlap": .001}}, FAILS),
+        ("deviation_and_cohesion_jointly", T2, {"ALL": {"cohesion": .95}}, HOLDS),
+        ("deviation_and_cohesion_jointly", T2, {"ALL": {"cohesion": .5}}, FAILS),
+        ("shift_in_matchers", T3, {"bank": {"matcher": "D-PB"}}, HOLDS),
+        ("shift_in_matchers", T3, {"ALL": {"matcher": "G-B"}}, FAILS),
+        ("pinball_on_top", T3, {"bank": {"matcher": "B-PB"}}, HOLDS),
+        ("pinball_on_top", T3, {MOST: {"matcher": "C"}}, FAILS),
+        ("sizes_markedly_higher", T3, {"ALL": {"size": 30}}, HOLDS),
+        ("sizes_markedly_higher", T3, {"ALL": {"size": 4}}, FAILS),
+        ("overlap_higher_by_cohesion", T3, {"ALL": {"overlap": .1}}, HOLDS),
+        ("overlap_higher_by_cohesion", T3, {"ALL": {"overlap": 0}}, FAILS),
+        ("deviation_higher_by_cohesion", T3, {"bank": {"deviation_mean": 0}}, IN_PART),
+        ("deviation_higher_by_cohesion", T3, {"ALL": {"deviation_mean": 0}}, FAILS),
+        ("cohesion_worsens_the_rest", T3, {"ALL": {"overlap": .1}}, HOLDS),
+        ("cohesion_worsens_the_rest", T3, {"ALL": {"overlap": 0, "deviation_max": 0}}, FAILS),
+        ("deviation_gives_good_measures", T2, {"breast": {"cohesion": .7}}, HOLDS),
+        ("deviation_gives_good_measures", T2, {MOST: {"deviation_max": .06}}, FAILS),
+        ("silhouette_correlates_with_omega", T5, {"pearson": {"value": -.1}}, IN_PART),
+        ("silhouette_correlates_with_omega", T5, {"ALL": {"value": -.1}}, FAILS),
+        ("deviation_falls_with_omega", T5, {"ALL": {"value": -.1}}, HOLDS),
+        ("deviation_falls_with_omega", T5, {("pearson", "kendall"): {"value": -.1}}, IN_PART),
+        ("deviation_rises_with_omega", T5, {"ALL": {"value": 0}}, FAILS),
+        ("high_fairness", T2, {FEW: {"deviation_mean": .051}}, IN_PART),
+        ("high_fairness", T2, {MOST: {"deviation_mean": .051}}, FAILS),
+        ("tuning_gives_cohesion_and_low_overlap", T2, {"speeddating": {"cohesion": .6}}, IN_PART),
+        ("tuning_gives_cohesion_and_low_overlap", T2, {"ALL": {"cohesion": .6}}, FAILS),
+        ("strong_clustering_performance", T2, {"breast": {"cohesion": .9}}, HOLDS),
+        ("fairness_with_cohesion_and_overlap", T2, {"breast": {"cohesion": .9}}, HOLDS),
+    ],
+)  # fmt: skip
+def test_other_numbers_give_another_verdict(claim, table, changes, verdict):
+    assert claims.judge(CLAIMS[claim], changed_tables(table, changes)).verdict == verdict
+
+
+def against(evaluation, **frac):
+    """Made tables: Clusterlets with .01 +- .01, 5 clusters and cohesion .8 on each dataset, and FRAC as given."""
+    usual = {"deviation_mean": .01, "deviation_std": .01, "size": 5.0, "cohesion": .8, "overlap": 0.0}
+    rows = [{"dataset": name, "method": "Clusterlets"} | usual for name in DATASETS]
+    for place, name in enumerate(DATASETS):
+        row = {column: values[place] if isinstance(values, list) else values for column, values in frac.items()}
+        rows.append({"dataset": name, "method": evaluation} | usual | row)
+    return Numbers({"table4_frac_vs_clusterlets": pd.DataFrame(rows)})
+
+
+def so_many(n, value, other):
+    return [value] * n + [other] * (11 - n)
+
+
+@pytest.mark.parametrize("evaluation", ["nearest", "fair"])
+@pytest.mark.parametrize(
+    ("claim", "frac", "verdict"),
+    [
+        ("deviation_lower", {"deviation_mean": so_many(8, .02, .005)}, HOLDS),
+        ("deviation_lower", {"deviation_mean": so_many(7, .02, .01)}, IN_PART),
+        ("deviation_lower", {"deviation_mean": so_many(5, .02, .005)}, FAILS),
+        ("superior_fairness", {"deviation_mean": .02}, HOLDS),
+        ("superior_fairness", {"deviation_mean": so_many(10, .02, .005)}, IN_PART),
+        ("superior_fairness", {"deviation_mean": .01}, FAILS),
+        ("order_of_magnitude", {"deviation_mean": so_many(2, .1, .005)}, HOLDS),
+        ("order_of_magnitude", {"deviation_mean": so_many(1, .1, .005)}, IN_PART),
+        ("order_of_magnitude", {"deviation_mean": .099}, FAILS),
+        ("relative_variance", {"deviation_std": so_many(8, .005, .02)}, HOLDS),
+        ("relative_variance", {"deviation_std": so_many(6, .005, .02)}, IN_PART),
+        ("relative_variance", {"deviation_mean": .001, "deviation_std": .005}, FAILS),
+        ("larger_clusterings", {"size": so_many(8, 4, 5)}, HOLDS),
+        ("larger_clusterings", {"size": so_many(7, 4, 5)}, IN_PART),
+        ("larger_clusterings", {"size": so_many(5, 4, 30)}, FAILS),
+        ("comparable_cohesion", {"cohesion": .85}, HOLDS),
+        ("comparable_cohesion", {"cohesion": so_many(6, .5, .86)}, IN_PART),
+        ("comparable_cohesion", {"cohesion": .851}, FAILS),
+    ],
+)  # fmt: skip
+def test_against_frac(claim, frac, verdict, evaluation):
+    numbers = against(f"FRAC ({evaluation})", **frac)
+    assert claims.judge(CLAIMS[f"{claim}_{evaluation}"], numbers).verdict == verdict
+    other = {"nearest": "fair", "fair": "nearest"}[evaluation]
+    assert claims.judge(CLAIMS[f"{claim}_{other}"], numbers).verdict == UNTOLD
+
+
+def test_two_thirds_holds_and_a_half_is_not_more_than_half():
+    scale = Scale(**reported.claims()["scales"]["generally"])
+    verdicts = [graded(pd.Series([True] * n + [False] * (6 - n)), scale).verdict for n in (4, 3)]
+    assert verdicts == [HOLDS, FAILS]
+
+
+# ---- every verdict, on made runs -------------------------------------------------------------------------------------
+
+
+def judged(claim, runs):
+    return claims.judge(CLAIMS[claim], Numbers.of_runs(runs))
+
+
+@cache
+def few_runs():
+    return synthetic_runs(seeds=3, ks=(5, 10))
+
+
+def made_runs(where=None, **values):
+    """Synthetic runs, with columns set (to a value or a function of the rows) where a query is true."""
+    runs = few_runs().copy()
+    rows = runs.index if where is None else runs.query(where).index
+    for column, value in values.items():
+        runs.loc[rows, column] = value(runs.loc[rows]) if callable(value) else value
+    return runs
+
+
+SOME = "dataset in ['adult', 'credit', 'bank', 'breast']"
+
+
+@pytest.mark.parametrize(
+    ("claim", "where", "values", "verdict"),
+    [
+        # C and G-B are one rank apart in the synthetic runs: too near for Nemenyi's test, not for Wilcoxon's.
+        ("c_against_gb_significant", None, {}, IN_PART),
+        ("c_against_gb_significant", "matcher == 'G-B'", {"deviation_mean": .9}, HOLDS),
+        ("c_against_gb_significant", "matcher == 'G-B'", {"deviation_mean": .001}, FAILS),
+        ("c_equivalent_to_d", None, {}, FAILS),
+        ("c_equivalent_to_d", "matcher == 'G-B'", {"deviation_mean": .9}, IN_PART),
+        ("d_equivalent_to_balance", None, {}, IN_PART),
+        ("d_equivalent_to_balance", "matcher == 'B'", {"deviation_mean": .001}, FAILS),
+        ("c_upper_bound_on_each_dataset", None, {}, HOLDS),
+        ("c_upper_bound_on_each_dataset", f"matcher == 'G-B' and {SOME}", {"deviation_mean": .001}, IN_PART),
+        ("c_upper_bound_on_each_dataset", "matcher == 'G-B'", {"deviation_mean": .001}, FAILS),
+        ("no_great_separation", "matcher == 'B'", {"deviation_mean": .15}, FAILS),
+        ("gb_less_algorithmic_variance", "matcher == 'G-B'", {"deviation_mean": .06}, HOLDS),
+        ("gb_less_algorithmic_variance", f"matcher == 'C' and {SOME}", {"deviation_mean": .03}, FAILS),
+        ("size_filter_matters", "matcher != 'C'", {"n_clusters": 3}, HOLDS),
+        ("size_filter_matters", f"matcher != 'C' or not {SOME}", {"n_clusters": 3}, IN_PART),
+        ("size_filter_matters", None, {"n_clusters": 3}, FAILS),
+        ("more_cohesive_than_random", "method == 'random'", {"cohesion": .1}, HOLDS),
+        ("more_cohesive_than_random", "method == 'random'", {"cohesion": 1}, FAILS),
+        ("more_cohesive_than_random", "method == 'random'", {"cohesion": lambda rows: (rows["dataset"] == "pima") * 1.0}, IN_PART),
+        ("hyperparameters_shift", "matcher == 'C'",
+         {"cohesion": lambda rows: rows["omega"], "deviation_mean": lambda rows: .1 + rows["omega"]}, HOLDS),
+        ("hyperparameters_shift", "matcher == 'C' and k == 5 and omega == 0", {"cohesion": 1, "deviation_mean": 0}, FAILS),
+        ("silhouette_rises_with_omega", None, {}, HOLDS),
+        ("silhouette_rises_with_omega", f"omega == .25 and {SOME}", {"centroid_silhouette": 0}, IN_PART),
+        ("silhouette_rises_with_omega", "omega == .25", {"centroid_silhouette": 0}, FAILS),
+        ("c_keeps_low_deviation", "matcher == 'C'", {"deviation_mean": .01, "deviation_max": .02}, HOLDS),
+        ("c_keeps_low_deviation", "matcher == 'C'", {"deviation_mean": .01, "deviation_max": .06}, FAILS),
+        ("c_only_breast_above_ten_percent", "matcher == 'C'", {"deviation_mean": .01}, IN_PART),
+        ("c_only_breast_above_ten_percent", "matcher == 'C'",
+         {"deviation_mean": lambda rows: .01 + .2 * (rows["dataset"] == "breast")}, HOLDS),
+        ("c_others_below_one_percent", "matcher == 'C'",
+         {"deviation_mean": lambda rows: .01 + .2 * (rows["dataset"] == "breast")}, HOLDS),
+        ("c_others_below_one_percent", "matcher == 'C'", {"deviation_mean": .02}, FAILS),
+        ("state_of_the_art_nearest", None, {}, HOLDS),
+        ("state_of_the_art_fair", None, {}, IN_PART),
+        ("state_of_the_art_nearest", "method == 'FRAC (nearest)'", {"deviation_mean": .001}, IN_PART),
+        ("state_of_the_art_fair", "method == 'Clusterlets'", {"deviation_mean": .3}, FAILS),
+    ],
+)  # fmt: skip
+def test_verdicts_from_runs(claim, where, values, verdict):
+    finding = judged(claim, made_runs(where, **values))
+    assert finding.verdict == verdict, finding.statistic
+
+
+def test_matchers_that_are_alike_are_not_apart():
+    runs = synthetic_runs(seeds=2, ks=(5,))
+    place = runs["dataset"].map({name: place for place, name in enumerate(DATASETS)})
+    turn = runs["matcher"].map({"C": 0, "G-B": 1, "D": 2, "B": 3, "G-D": 4}).fillna(0)
+    runs["deviation_mean"] = .01 + .01 * ((place + turn) % 5)  # each is best on as many datasets as every other
+    for claim in ("c_equivalent_to_d", "d_equivalent_to_balance", "no_great_separation"):
+        assert judged(claim, runs).verdict == HOLDS
+
+
+def test_one_function_gives_both_verdicts(assessed):
+    # Our tables in the paper's place: the verdicts are those that stand in the row, whoever the numbers come from.
+    anonymous = Numbers(Numbers.of_runs(synthetic_runs()).tables)
+    for name, claim in CLAIMS.items():
+        finding = claims.judge(claim, anonymous)
+        if finding.verdict != UNTOLD:
+            assert finding.verdict == assessed.loc[name, "verdict_ours"]
+
+
+# ---- what cannot be told ---------------------------------------------------------------------------------------------
+
+
+def test_too_few_of_the_papers_datasets_tell_nothing():
+    runs = synthetic_runs((*DATASETS[:5], "iris", "wine"), seeds=1, ks=(5,))
+    assessed = claims.assess(runs)
+    assert set(assessed["verdict_ours"]) == {UNTOLD}
+    assert set(assessed["statistic_ours"]) == {"Only 5 of the paper's 11 datasets are among the runs."}
+
+
+def test_a_readers_own_dataset_changes_nothing():
+    runs = synthetic_runs(seeds=2, ks=(5, 10))
+    own = synthetic_runs(("people",), seeds=2, ks=(5, 10)).assign(deviation_mean=.9)
+    pd.testing.assert_frame_equal(claims.assess(pd.concat([runs, own], ignore_index=True)), claims.assess(runs))
+
+
+def test_a_matcher_without_runs_leaves_its_claims_open():
+    runs = synthetic_runs(seeds=1, ks=(5,))
+    assessed = claims.assess(runs[runs["matcher"] != "C"]).set_index("claim")
+    untold = ["c_first", "matchers_differ", "c_against_gb_significant", "c_keeps_low_deviation", "silhouette_rises_with_omega"]
+    assert (assessed.loc[untold, "verdict_ours"] == UNTOLD).all()
+    assert assessed.loc["c_first", "statistic_ours"] == "No numbers for matcher C."
+    assert assessed.loc["gb_best_on_each_dataset", "verdict_ours"] != UNTOLD
+
+
+def test_without_frac_and_random_their_claims_stay_open():
+    runs = synthetic_runs(seeds=1, ks=(5,))
+    assessed = claims.assess(runs[runs["method"] == "Clusterlets"]).set_index("claim")
+    about_frac = [name for name in CLAIMS if name.endswith(("_nearest", "_fair"))]
+    assert len(about_frac) == 14
+    assert (assessed.loc[[*about_frac, "more_cohesive_than_random"], "verdict_ours"] == UNTOLD).all()
+
+
+def test_the_matchers_of_the_claims_are_the_papers():
+    named = {name for claim in CLAIMS.values() for name in claim["parameters"].get("matchers", [])}
+    assert named <= set(selection.PAPER_NAMES.values())
