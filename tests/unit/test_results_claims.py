@@ -4,6 +4,7 @@ That each quoted sentence stands in the paper was checked by hand: the paper is 
 """
 
 import inspect
+import re
 from functools import cache
 from pathlib import Path
 
@@ -57,6 +58,13 @@ def test_the_rows_are_complete(assessed):
     documented = (Path(__file__).parents[2] / "docs" / "results-format.md").read_text(encoding="utf-8")
     for evidence in set(table["evidence"]) - {""}:
         assert Path(evidence).name in documented
+
+
+def test_the_documented_columns_are_the_columns():
+    text = (Path(__file__).parents[2] / "docs" / "results-format.md").read_text(encoding="utf-8")
+    section = text.split("## `results/claims.csv`")[1].split("\n## ")[0]
+    named = re.findall(r"^\| ([a-z_, ]+) \|", section, flags=re.MULTILINE)
+    assert {name for cell in named[1:] for name in cell.split(", ")} == set(claims.COLUMNS)
 
 
 def test_counts_add_up_to_the_claims(assessed):
@@ -181,6 +189,7 @@ MOST, FEW = tuple(DATASETS[:7]), tuple(DATASETS[:4])
         ("high_fairness", T2, {MOST: {"deviation_mean": .051}}, FAILS),
         ("tuning_gives_cohesion_and_low_overlap", T2, {"speeddating": {"cohesion": .6}}, IN_PART),
         ("tuning_gives_cohesion_and_low_overlap", T2, {"ALL": {"cohesion": .6}}, FAILS),
+        ("tuning_gives_cohesion_and_low_overlap", T3, {"ALL": {"cohesion": .6}}, IN_PART),
         ("strong_clustering_performance", T2, {"breast": {"cohesion": .9}}, HOLDS),
         ("fairness_with_cohesion_and_overlap", T2, {"breast": {"cohesion": .9}}, HOLDS),
     ],
@@ -249,7 +258,7 @@ def judged(claim, runs):
 
 @cache
 def few_runs():
-    return synthetic_runs(seeds=3, ks=(5, 10))
+    return synthetic_runs(seeds=2, ks=(5, 10))
 
 
 def made_runs(where=None, **values):
@@ -287,6 +296,9 @@ SOME = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ("more_cohesive_than_random", "method == 'random'", {"cohesion": .1}, HOLDS),
         ("more_cohesive_than_random", "method == 'random'", {"cohesion": 1}, FAILS),
         ("more_cohesive_than_random", "method == 'random'", {"cohesion": lambda rows: (rows["dataset"] == "pima") * 1.0}, IN_PART),
+        ("tuning_gives_cohesion_and_low_overlap", None, {"cohesion": .6}, FAILS),
+        ("tuning_gives_cohesion_and_low_overlap", "k == 5 or seed > 0", {"overlap": .2}, HOLDS),
+        ("tuning_gives_cohesion_and_low_overlap", "n_clusters > 2", {"overlap": .2}, FAILS),
         ("hyperparameters_shift", "matcher == 'C'",
          {"cohesion": lambda rows: rows["omega"], "deviation_mean": lambda rows: .1 + rows["omega"]}, HOLDS),
         ("hyperparameters_shift", "matcher == 'C' and k == 5 and omega == 0", {"cohesion": 1, "deviation_mean": 0}, FAILS),
@@ -324,10 +336,11 @@ def test_matchers_that_are_alike_are_not_apart():
 def test_one_function_gives_both_verdicts(assessed):
     # Our tables in the paper's place: the verdicts are those that stand in the row, whoever the numbers come from.
     anonymous = Numbers(Numbers.of_runs(synthetic_runs()).tables)
-    for name, claim in CLAIMS.items():
-        finding = claims.judge(claim, anonymous)
-        if finding.verdict != UNTOLD:
-            assert finding.verdict == assessed.loc[name, "verdict_ours"]
+    on_single_tables = {name: claim for name, claim in CLAIMS.items() if claim["kind"] != "attained"}
+    told = {name: claims.judge(claim, anonymous).verdict for name, claim in on_single_tables.items()}
+    told = {name: verdict for name, verdict in told.items() if verdict != UNTOLD}
+    assert len(told) > 30
+    assert told == assessed.loc[list(told), "verdict_ours"].to_dict()
 
 
 # ---- what cannot be told ---------------------------------------------------------------------------------------------

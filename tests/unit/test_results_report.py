@@ -14,6 +14,7 @@ from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
 from clusterlets.benchmark import report
 from clusterlets.benchmark.figures import CAPTIONS, cohesion_vs_deviation
 from clusterlets.benchmark.figures.style import plt
+from clusterlets.benchmark.steps.claims import check_claims
 from clusterlets.benchmark.steps.comparison import check_reported
 from clusterlets.benchmark.steps.figures import plot
 from clusterlets.benchmark.steps.report import write_report
@@ -31,6 +32,7 @@ def build(runs, folder):
     make_tables(source, str(folder / "tables"))
     compare_methods(source, str(folder / "statistics"))
     check_reported(source, str(folder / "comparison.csv"), str(folder / "comparison_counts.csv"))
+    check_claims(source, str(folder / "claims.csv"), str(folder / "claims.md"))
     for module in ("critical_difference", "cohesion_vs_deviation", "reported_vs_reproduced"):
         plot(module, source, pictures)
     write_report(source, pictures, json.dumps(SETTINGS), str(folder / "report.html"), str(folder / "summary.txt"))
@@ -71,8 +73,9 @@ def test_all_files_are_there(built):
     assert made == {
         *(f"tables/{stem}.{suffix}" for stem in stems for suffix in ("csv", "md", "tex")),
         *(f"figures/{stem}.{suffix}" for stem in CAPTIONS for suffix in ("pdf", "png")),
-        *(f"statistics/{name}" for name in ("statistics.csv", "mean_ranks.csv", "nemenyi.csv", "statistics.md")),
-        *("runs.csv", "comparison.csv", "comparison_counts.csv", "report.html", "summary.txt"),
+        *(f"statistics/{stem}.csv" for stem in ("statistics", "mean_ranks", "nemenyi", "wilcoxon", "intervals")),
+        *("statistics/statistics.md", "runs.csv", "comparison.csv", "comparison_counts.csv", "claims.csv", "claims.md"),
+        *("report.html", "summary.txt"),
     }
 
 

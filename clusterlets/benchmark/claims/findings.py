@@ -50,8 +50,10 @@ def two_steps(holds: bool, in_part: bool, statistic: str) -> Finding:
 
 
 def number(value: float) -> str:
-    """Three decimals, none after whole numbers (or infinity, where a printed zero was divided by)."""
-    return f"{value:.0f}" if np.isinf(value) or float(value).is_integer() else f"{value:.3f}"
+    """Three decimals; fewer for whole and half numbers (and infinity, where a printed zero was divided by), one digit for tiny ones."""
+    if np.isinf(value) or float(2 * value).is_integer():
+        return f"{value:g}"
+    return f"{value:.1g}" if abs(value) < 0.001 else f"{value:.3f}"
 
 
 def plain(quantity: str) -> str:

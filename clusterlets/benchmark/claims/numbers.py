@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from clusterlets.benchmark import reported, selection, statistics, tables
+from clusterlets.benchmark import paired, reported, selection, statistics, tables
 from clusterlets.benchmark.claims.findings import CannotTell
 
 _TEXT = ("dataset", "method", "matcher", "coefficient", "x", "y")
@@ -66,6 +66,14 @@ class Numbers:
         return rows.loc[selection.in_order(rows.index, reported.datasets())]
 
     @property
+    def known_runs(self) -> pd.DataFrame:
+        """Every single run whose numbers are known, limit cases aside: all of ours, tables 2 and 3 of the paper."""
+        if self.runs is not None:
+            own = self._of_paper_seeds
+            return selection.without_limit_cases(own[own["method"] == "Clusterlets"])
+        return pd.concat([self.tables[reported.TABLES[1]], self.tables[reported.TABLES[2]]], ignore_index=True)
+
+    @property
     def needed_runs(self) -> pd.DataFrame:
         """Every run with a result; the paper's tables do not show single runs."""
         if self.runs is None:
@@ -82,6 +90,11 @@ class Numbers:
         if self.runs is None:
             raise CannotTell("Figure 1, which would show it, is an empty picture in the paper's source; the tables do not.")
         return {ranking.name: ranking for ranking in statistics.rank_all(self.runs)}
+
+    @cached_property
+    def wilcoxon(self) -> pd.DataFrame:
+        """Wilcoxon's test of every pair of matchers over the datasets."""
+        return paired.wilcoxon({"matchers": self.rankings["matchers"].values})
 
 
 def _numeric(table: pd.DataFrame) -> pd.DataFrame:

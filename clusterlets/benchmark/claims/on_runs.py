@@ -7,7 +7,7 @@ What they do not tell raises ``CannotTell``.
 import numpy as np
 import pandas as pd
 
-from clusterlets.benchmark import paired, selection, statistics
+from clusterlets.benchmark import selection, statistics
 from clusterlets.benchmark.claims.findings import CannotTell, Finding, Scale, graded, number, two_steps
 from clusterlets.benchmark.claims.numbers import Numbers, aligned
 
@@ -42,7 +42,7 @@ def _tested(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool], st
     for name in (one, other):
         numbers.matcher(name)
     pair = _pair(ranking.pairs, one, other)
-    tested = _pair(paired.wilcoxon({"matchers": ranking.values}), one, other)
+    tested = _pair(numbers.wilcoxon, one, other)
     words = (
         f"{one} and {other}: {pair['rank_difference']:.2f} ranks of {ranking.critical_difference:.2f} needed, Nemenyi p "
         f"{statistics.p_in_words(pair['p_value'])}, Wilcoxon p after Holm {statistics.p_in_words(tested['p_holm'])}"
@@ -135,9 +135,10 @@ def not_behind(numbers: Numbers, frac: str) -> Finding:
     if frac not in ranking.mean_ranks or not own:
         raise CannotTell(f"Not both {frac} and a matcher of Clusterlets are among the runs.")
     gap = ranking.mean_ranks[own[0]] - ranking.mean_ranks[frac]
+    behind = int((ranking.values[own[0]] > ranking.values[frac]).sum())
     words = (
-        f"mean ranks {own[0]} {ranking.mean_ranks[own[0]]:.2f}, {frac} {ranking.mean_ranks[frac]:.2f}; "
-        f"critical difference {ranking.critical_difference:.2f}"
+        f"mean ranks {own[0]} {ranking.mean_ranks[own[0]]:.2f}, {frac} {ranking.mean_ranks[frac]:.2f}; critical difference "
+        f"{ranking.critical_difference:.2f}; {frac} is ahead of {own[0]} on {behind} of {len(ranking.values)} datasets"
     )
     return two_steps(gap > 0, gap > -ranking.critical_difference, words)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from clusterlets.benchmark import reported, selection
 from clusterlets.benchmark.claims.findings import LAST_BIT, Finding, Scale, graded, number, plain, two_steps
 from clusterlets.benchmark.claims.numbers import Numbers, aligned
 
@@ -76,10 +77,11 @@ def within(
     return graded(kept.all(axis=1) ^ (rows.index == but), scale, pd.Series(broken))
 
 
-def attained(numbers: Numbers, chosen: list[str], scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}) -> Finding:
-    """Whether one of the chosen runs of each dataset keeps within bounds."""
-    kept = pd.DataFrame({name: _kept(numbers.chosen(name), at_least, at_most).all(axis=1) for name in chosen})
-    return graded(kept.fillna(False).astype(bool).any(axis=1), scale)
+def attained(numbers: Numbers, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}) -> Finding:
+    """Whether any known run of each dataset keeps within bounds."""
+    runs = numbers.known_runs
+    kept = _kept(runs, at_least, at_most).all(axis=1).groupby(runs["dataset"]).any()
+    return graded(kept.loc[selection.in_order(kept.index, reported.datasets())], scale)
 
 
 def _kept(rows: pd.DataFrame, at_least: Mapping, at_most: Mapping) -> pd.DataFrame:
