@@ -109,14 +109,15 @@ def mean_interval(values: pd.Series) -> tuple[float, float, float]:
 # ---- in words --------------------------------------------------------------------------------------------------------
 
 ASSUMPTIONS = (
-    "Wilcoxon's signed-rank test asks of two methods whether their differences, block by block, lie evenly around zero. It takes "
-    "the blocks as independent and the differences as symmetric; it is exact for few blocks, and Holm's correction holds "
-    "the error over all pairs of a ranking. With ten blocks no p is below .002, so that over the 28 pairs of eight methods none "
-    "can come out below .055. It weighs how large a difference is, which ranks do not, and so may find a pair apart that "
-    "Nemenyi's test leaves joined. The rank-biserial correlation is its effect size: 1 where the first method deviates less in "
-    "every block. Intervals are 95 % BCa bootstrap intervals over blocks: they say how much hangs on which datasets were taken, "
-    "as if these had been drawn at random, which they were not. Of Clusterlets the paper's grid has twenty times as many runs as "
-    "of FRAC to choose the best from, so the comparison of best runs favours Clusterlets by its design."
+    "Wilcoxon's signed-rank test asks of two methods whether their differences, block by block, lie evenly around "
+    "zero. It takes the blocks as independent and the differences as symmetric; it is exact for few blocks, and "
+    "Holm's correction holds the error over all pairs of a ranking. With ten blocks no p is below .002, so that "
+    "over the 28 pairs of eight methods none can come out below .055. It weighs how large a difference is, which "
+    "ranks do not, and so may find a pair apart that Nemenyi's test leaves joined. The rank-biserial correlation "
+    "is its effect size: 1 where the first method deviates less in every block. Intervals are 95 % BCa bootstrap "
+    "intervals over blocks: they say how much hangs on which datasets were taken, as if these had been drawn at "
+    "random, which they were not. Of Clusterlets the paper's grid has twenty times as many runs as of FRAC to "
+    "choose the best from, so the comparison of best runs favours Clusterlets by its design."
 )
 
 

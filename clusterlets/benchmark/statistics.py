@@ -148,8 +148,8 @@ def summary(rankings: list[Ranking]) -> pd.DataFrame:
         {
             "ranking": ranking.name, "methods": ranking.values.shape[1], "blocks": ranking.values.shape[0],
             "incomplete_blocks": ranking.incomplete_blocks, "friedman_chi2": ranking.statistic,
-            "p_value": ranking.p_value, "kendall_w": ranking.kendall_w, "alpha": ALPHA, "critical_difference": ranking.critical_difference,
-            "not_computed": ranking.obstacle,
+            "p_value": ranking.p_value, "kendall_w": ranking.kendall_w, "alpha": ALPHA,
+            "critical_difference": ranking.critical_difference, "not_computed": ranking.obstacle,
         }
         for ranking in rankings
     ])  # fmt: skip

@@ -50,7 +50,7 @@ def two_steps(holds: bool, in_part: bool, statistic: str) -> Finding:
 
 
 def number(value: float) -> str:
-    """Three decimals; fewer for whole and half numbers (and infinity, where a printed zero was divided by), one digit for tiny ones."""
+    """Three decimals; fewer for whole and half numbers (infinity: a printed zero was divided by), one digit for tiny ones."""
     if np.isinf(value) or float(2 * value).is_integer():
         return f"{value:g}"
     return f"{value:.1g}" if abs(value) < 0.001 else f"{value:.3f}"

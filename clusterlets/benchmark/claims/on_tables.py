@@ -108,7 +108,7 @@ def changed(numbers: Numbers, first: str, second: str, columns: list[str], scale
 def higher(
     numbers: Numbers, first: str, second: str, quantity: str, scale: Scale, factor: float = 1.0, below: float = 0.0
 ) -> Finding:
-    """Whether the first choice's value is above the second's, or at least ``factor`` times it, or at most ``below`` under it."""
+    """Whether the first choice's value is above the second's, at least ``factor`` times it, or at most ``below`` under it."""
     one, other = (rows[quantity] for rows in aligned(numbers, first, second))
     if below or factor != 1:
         finding = graded(one >= factor * other - below - LAST_BIT, scale, _against(one, other))
