@@ -3,6 +3,7 @@
 They come from the paper's grid on the ten datasets at hand (1,430 s of CPU, 13 minutes on two cores, 2026-11).
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,9 @@ _FRAC = 3e-5  # of FRAC, an instance
 _START = 0.2  # of a job that loads numpy alone
 _START_KMEANS = 1.6  # of a job that loads scikit-learn
 _SUMMARY = 40.0  # of tables, figures and report, once
+
+# The step that makes the cells of a method; the others are the pinball and greedy matchers.
+_STEPS = {CENTROID_MATCHER: "match_centroid", "FRAC": "score_frac", "yardsticks": "score_yardsticks"}
 
 _CELL = 8_000  # bytes on disk of a cell with its log
 _NUMBER = 8
@@ -34,23 +38,56 @@ class Cost:
 def of_dataset(rows: int, features: int, colour_counts: Sequence[int], config: Mapping) -> Cost:
     """Of everything that the configured grid does with one dataset."""
     grid = list(cells({**config, "datasets": [""]}))
-    blocks = seed_blocks(**config["seeds"])
     seeds, block = config["seeds"]["count"], min(config["seeds"]["block"], config["seeds"]["count"])
-    ran = 1 + config["frac"]["run"]  # FRAC and the yardsticks: a job each, two clusterings each
-    seconds = _START * len(grid) + 2 * _START
+    ran = _others(config)
     disk = _CELL * len(grid) + _NUMBER * rows * (features + 1)
     largest = 0
     for k in config["k"]:
         groups = sum(min(k, count) for count in colour_counts)
-        pairs = rows**2 / 2 * (1 + 2 * ran / k)  # all for the clusterlets; those inside a cluster for the others
-        per_seed = pairs * _PAIR + rows * (2 * _KMEANS + config["frac"]["run"] * _FRAC)
-        if CENTROID_MATCHER in config["matchers"]:
-            per_seed += config["sample_size"] * _SAMPLE
-        seconds += seeds * per_seed + len(blocks) * ((1 + ran) * (_START_KMEANS + _START) + _START)
         label = 1 if groups <= 256 else 2
         disk += seeds * (rows * label * (1 + 2 * ran) + _NUMBER * (groups**2 + 2 * ran * k**2 + groups * features))
         largest = max(largest, block * groups**2)
+    seconds = sum(seconds for _, seconds in steps_of_dataset(rows, config).values())
     return Cost(seconds, disk, _BASE + _COPIES * _NUMBER * (rows * features + largest))
+
+
+def steps_of_dataset(rows: int, config: Mapping) -> dict[str, tuple[int, float]]:
+    """Of each step of the workflow on one dataset, by its rule's name: how many jobs, and their CPU seconds together."""
+    seeds, ran = config["seeds"]["count"], _others(config)
+    jobs = len(config["k"]) * len(seed_blocks(**config["seeds"]))
+    runs = len(config["k"]) * seeds
+    # All pairs for the clusterlets; those inside a cluster for the others.
+    pairs = seeds * sum(rows**2 / 2 * (1 + 2 * ran / k) for k in config["k"])
+    steps = {
+        "prepare_dataset": (1, _START),
+        "measure_geometry": (1, _START),
+        "extract_clusterlets": (jobs, jobs * _START_KMEANS + runs * rows * _KMEANS),
+        "cluster_yardsticks": (jobs, jobs * _START_KMEANS + runs * rows * _KMEANS),
+        "sum_distances": (jobs * (1 + ran), jobs * (1 + ran) * _START + pairs * _PAIR),
+    }
+    if config["frac"]["run"]:
+        steps["cluster_frac"] = (jobs, jobs * _START_KMEANS + runs * rows * _FRAC)
+    if CENTROID_MATCHER in config["matchers"]:
+        steps["sample_partitions"] = (jobs, jobs * _START + runs * config["sample_size"] * _SAMPLE)
+    for cell in cells({**config, "datasets": [""]}):
+        count, seconds = steps.get(step := _STEPS.get(cell.method, "match_pinball"), (0, 0.0))
+        steps[step] = (count + 1, seconds + _START)
+    return steps
+
+
+def seconds_per_job(rows: Sequence[int], config: Mapping) -> dict[str, float]:
+    """CPU seconds of a step's job, by its rule's name: the mean over the configured grid on datasets of so many rows."""
+    jobs, seconds = Counter(), Counter()
+    for count in rows:
+        for step, (more_jobs, more_seconds) in steps_of_dataset(count, config).items():
+            jobs[step] += more_jobs
+            seconds[step] += more_seconds
+    return {step: seconds[step] / jobs[step] for step in jobs}
+
+
+def _others(config: Mapping) -> int:
+    """Jobs beside the clusterlets': FRAC and the yardsticks, two clusterings each."""
+    return 1 + config["frac"]["run"]
 
 
 def of_all(costs: Sequence[Cost]) -> Cost:

@@ -11,6 +11,7 @@ sys.path.insert(0, workflow.basedir)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [workflow.basedir, os.environ.get("PYTHONPATH")]))
 
 from clusterlets.benchmark.configuration import check_configuration, set_mirror
+from clusterlets.benchmark.costs import seconds_per_job
 from clusterlets.benchmark.fingerprints import data_files, fingerprint, locked_versions
 from clusterlets.benchmark.grid import cells
 from clusterlets.benchmark.provenance import LIBRARIES
@@ -29,6 +30,10 @@ STEP = "python -m clusterlets"
 # What results depend on, for the steps that sum up the grid; where the raw files came from is not a part of it.
 SETTINGS = json.dumps({key: value for key, value in config.items() if key != "mirror"})
 CELLS = [f"{OUT}/{cell.path}" for cell in cells(config)]
+
+# For the estimate that a run shows. Tables of a person's own count once somebody has counted their rows.
+ROWS = [describe(table["name"])["rows"] for table in config["tables"].values() if "path" not in table]
+logger.info("", extra={"seconds_per_job": seconds_per_job(ROWS, config)})
 
 
 def step_fingerprint(*modules, libraries=("numpy",), files=()):

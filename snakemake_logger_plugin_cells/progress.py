@@ -1,0 +1,186 @@
+"""How far a run is and how long it will still take: counts and arithmetic, without a clock, a screen or Snakemake."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+# Kinds of steps that make a cell, a file of the grid.
+_CELLS = ("match_", "score_")
+
+_UNKNOWN = 3.0  # seconds of a job of a kind that nobody has measured: about those of a table or a figure
+_TRUST = 5  # jobs of a kind that have to end before they weigh as much as what was expected of it
+_START = 10.0  # seconds of work that have to be done before this machine's pace weighs as much as the expected one
+_SETTLED = 20.0  # seconds after which the jobs that really ran at once are worth counting
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job: its rule, what it does in words, its logs, and when it started (seconds, of any clock)."""
+
+    kind: str
+    purpose: str
+    logs: tuple[str, ...]
+    started: float
+
+
+@dataclass
+class Progress:
+    """The state of a run.
+
+    ``planned``: jobs of each kind; ``expected``: seconds of a job of a kind, as far as somebody knows;
+    ``slots``: jobs that may run at once; ``began``: seconds, of the same clock as all that follows.
+    """
+
+    planned: Mapping[str, int]
+    expected: Mapping[str, float]
+    slots: int
+    began: float
+    running: dict[int, Job] = field(default_factory=dict)
+    failed: dict[int, Job] = field(default_factory=dict)
+    done: Counter = field(default_factory=Counter)
+    spent: Counter = field(default_factory=Counter)
+
+    def start(self, number: int, job: Job) -> None:
+        """A job has started, perhaps again."""
+        self.failed.pop(number, None)
+        self.running[number] = job
+
+    def finish(self, number: int, now: float) -> None:
+        """A job has ended well."""
+        job = self.running.pop(number, None)
+        if job:
+            self.done[job.kind] += 1
+            self.spent[job.kind] += now - job.started
+
+    def fail(self, number: int) -> Job | None:
+        """A job has failed."""
+        job = self.running.pop(number, None)
+        if job:
+            self.failed[number] = job
+        return job
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """Steps done, and planned."""
+        return self.done.total(), sum(self.planned.values())
+
+    @property
+    def cells(self) -> tuple[int, int]:
+        """Cells done, and planned."""
+        return _cells(self.done), _cells(self.planned)
+
+    @property
+    def not_started(self) -> dict[str, int]:
+        """Jobs of each kind that have not been started."""
+        started = self.done + Counter(job.kind for job in [*self.running.values(), *self.failed.values()])
+        return {kind: count - started[kind] for kind, count in self.planned.items() if count > started[kind]}
+
+    def seconds_of(self, kind: str) -> float:
+        """What a job of a kind takes: what was expected, drawn towards what was measured as more of them end."""
+        return (_TRUST * self._expected(kind) * self._pace() + self.spent[kind]) / (_TRUST + self.done[kind])
+
+    def seconds_left(self, now: float) -> float:
+        """Seconds until all is done, if nothing fails. A job that is over its time is taken to need a quarter of it more."""
+        work = sum(count * self.seconds_of(kind) for kind, count in self.not_started.items())
+        for job in self.running.values():
+            ran = now - job.started
+            work += max(self.seconds_of(job.kind) - ran, ran / 4)
+        return work / self._at_once(now)
+
+    def _expected(self, kind: str) -> float:
+        return self.expected.get(kind, _UNKNOWN)
+
+    def _pace(self) -> float:
+        """How much longer jobs take than expected, over all kinds: a slow or busy machine shows before a kind was seen."""
+        expected = sum(count * self._expected(kind) for kind, count in self.done.items())
+        return (_START + self.spent.total()) / (_START + expected)
+
+    def _at_once(self, now: float) -> float:
+        """Jobs that run at once: all slots at first, then the mean so far, which has Snakemake's own time in it."""
+        gone = now - self.began
+        if gone < _SETTLED:
+            return self.slots
+        busy = self.spent.total() + sum(now - job.started for job in self.running.values())
+        return min(max(busy / gone, 1), self.slots)
+
+    def longest(self) -> Job | None:
+        """Of the running jobs the one that started first."""
+        return min(self.running.values(), key=lambda job: job.started, default=None)
+
+
+def plan(progress: Progress) -> str:
+    """What a run is going to do, in a few lines."""
+    steps, cells = progress.steps[1], progress.cells[1]
+    kinds = sorted(progress.planned.items(), key=lambda item: -item[1])
+    about = f"{steps:,} steps to do" + (f", {cells:,} of them cells of the grid" if cells else "")
+    time = in_words(progress.seconds_left(progress.began))
+    return "\n".join([f"{about}: about {time}, {progress.slots} at a time", *_wrapped(kinds)])
+
+
+def line(progress: Progress, now: float) -> str:
+    """Where a run stands, in one line."""
+    (steps, all_steps), (cells, all_cells) = progress.steps, progress.cells
+    parts = [f"cells {cells:,} of {all_cells:,}"] if all_cells else []
+    parts.append(f"steps {steps:,} of {all_steps:,} ({100 * steps // max(all_steps, 1)} %)")
+    if progress.failed:
+        parts.append(f"{len(progress.failed)} failed")
+    parts.append(f"{clock(now - progress.began)} gone, about {clock(_rounded(progress.seconds_left(now)))} left")
+    longest = progress.longest()
+    return " · ".join([*parts, *([f"now: {longest.purpose}"] if longest else [])])
+
+
+def summary(progress: Progress, now: float) -> str:
+    """How a run ended: one line if well, else what failed, what was not run, and how to go on."""
+    (steps, all_steps), cells, time = progress.steps, progress.cells[0], clock(now - progress.began)
+    if steps == all_steps:
+        return f"Done: {steps:,} steps" + (f", {cells:,} of them cells of the grid" if cells else "") + f", in {time}"
+    lines = [f"Not complete: {steps:,} of {all_steps:,} steps done, {len(progress.failed)} failed, in {time}"]
+    lines += [f"  failed: {job.purpose} ({job.kind}){_where(job)}" for job in progress.failed.values()]
+    lines += [f"  cut short: {job.purpose} ({job.kind})" for job in progress.running.values()]
+    waiting = sorted(progress.not_started.items(), key=lambda item: -item[1])
+    if waiting:
+        because = ", as it needs what failed" if progress.failed and not progress.running else ""
+        lines += [f"  not run{because}:", *_wrapped(waiting)]
+    mend = "mend what failed and give" if progress.failed else "give"
+    return "\n".join([*lines, f"To go on, {mend} the same command again: what is done stays done."])
+
+
+def clock(seconds: float) -> str:
+    """``0:07``, ``3:10`` or ``1:03:10``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def in_words(seconds: float) -> str:
+    """A time that is known to a factor of two."""
+    if seconds < 45:
+        return f"{max(10, 10 * round(seconds / 10))} seconds"
+    if seconds < 90:
+        return "a minute"
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"
+
+
+def _rounded(seconds: float) -> float:
+    """An estimate, no finer than it deserves."""
+    unit = 10 if seconds < 600 else 60
+    return unit * round(seconds / unit)
+
+
+def _cells(counts: Mapping[str, int]) -> int:
+    return sum(count for kind, count in counts.items() if kind.startswith(_CELLS))
+
+
+def _where(job: Job) -> str:
+    return f", log {', '.join(job.logs)}" if job.logs else ""
+
+
+def _wrapped(kinds: list[tuple[str, int]], width: int = 110) -> list[str]:
+    """``match_pinball 80 · sum_distances 15`` in lines."""
+    lines = [""]
+    for kind, count in kinds:
+        item = f"{kind} {count:,}"
+        if lines[-1] and len(lines[-1]) + len(item) + 3 > width:
+            lines.append("")
+        lines[-1] += f" · {item}" if lines[-1] else item
+    return [f"    {line}" for line in lines]
