@@ -31,7 +31,7 @@ test: $(READY)
 # Data come first and alone: a dataset that cannot be had must not cost hours of the others' grid.
 data: $(READY)
 	@$(SNAKEMAKE) data --workflow-profile none --scheduler greedy --rerun-incomplete --show-failed-logs \
-	    --quiet host reason --max-checksum-file-size 10000000 $(SETTINGS)
+	    --quiet host reason --logger cells --max-checksum-file-size 10000000 $(SETTINGS)
 
 reproduce: data
 	@$(SNAKEMAKE) $(SETTINGS)

@@ -58,6 +58,7 @@ class LogHandler(LogHandlerBase):
         self._slots = 1
         self._progress: Progress | None = None
         self._last = (0.0, 0)
+        self._errors: list[str] = []
         self._stop = threading.Event()
 
     def emit(self, record: LogRecord) -> None:
@@ -66,9 +67,11 @@ class LogHandler(LogHandlerBase):
             self._expected = getattr(record, "seconds_per_job", self._expected)
             event = getattr(record, "event", None)
             if self._plain or event not in _REPLACED:
-                if self._wanted.filter(record) and (self._plain or not _is_chatter(record)):
+                if self._wanted.filter(record) and (self._plain or not record.getMessage().startswith(_CHATTER)):
                     self._clear()
                     self._snakemake.emit(record)
+                if event == LogEvent.ERROR:
+                    self._errors.append(record.getMessage())
             else:
                 self._take(event, record)
         except Exception:
@@ -103,7 +106,9 @@ class LogHandler(LogHandlerBase):
     def _failure(self, job: Job | None, record: LogRecord) -> str:
         purpose = f"{job.purpose} ({record.rule_name})" if job else record.rule_name
         lines = [f"FAILED: {purpose}"]
-        facts = {"said": record.rule_msg, "environment": record.conda_env, **record.aux, "command": record.shellcmd}
+        said = any(record.shellcmd in error for error in self._errors) if record.shellcmd else True
+        command = None if said else record.shellcmd  # run on this machine it stands in the exception just above
+        facts = {"said": record.rule_msg, "environment": record.conda_env, **record.aux, "command": command}
         lines += [f"  {key}: {value}" for key, value in facts.items() if value]
         for log in record.log:
             lines += _tail(log) if self.common_settings.show_failed_logs else [f"  log: {log}"]
@@ -180,15 +185,11 @@ class LogHandler(LogHandlerBase):
         return False
 
 
-def _is_chatter(record: LogRecord) -> bool:
-    return record.getMessage().startswith(_CHATTER)
-
-
 def _tail(log: str) -> list[str]:
     """The end of a log, which for the steps here is all of it, under its name."""
     try:
         lines = Path(log).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return [f"  log: {log} (was not written)"]
-    left_out = f" (its last {_TAIL} lines of {len(lines):,})" if len(lines) > _TAIL else "" if lines else " (is empty)"
+    left_out = f" (its last {_TAIL} of {len(lines):,} lines)" if len(lines) > _TAIL else "" if lines else " (is empty)"
     return [f"  log: {log}{left_out}", *(f"  | {line}" for line in lines[-_TAIL:])]

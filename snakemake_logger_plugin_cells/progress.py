@@ -124,7 +124,8 @@ def line(progress: Progress, now: float) -> str:
     parts.append(f"steps {steps:,} of {all_steps:,} ({100 * steps // max(all_steps, 1)} %)")
     if progress.failed:
         parts.append(f"{len(progress.failed)} failed")
-    parts.append(f"{clock(now - progress.began)} gone, about {clock(_rounded(progress.seconds_left(now)))} left")
+    about = "at most" if progress.failed else "about"  # what needs a failed step is not going to run
+    parts.append(f"{clock(now - progress.began)} gone, {about} {clock(_rounded(progress.seconds_left(now)))} left")
     longest = progress.longest()
     return " · ".join([*parts, *([f"now: {longest.purpose}"] if longest else [])])
 

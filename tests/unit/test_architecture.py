@@ -58,6 +58,13 @@ def test_arrows_run_one_way(module):
             assert other == room or other in ALLOWED[room], f"{module} imports {name}"
 
 
+def test_what_a_run_shows_stands_alone():
+    plugin = PACKAGE.parent / "snakemake_logger_plugin_cells"
+    names = {path.name: set(imported_names(path)) for path in plugin.glob("*.py")}
+    assert not any(name.split(".")[0] == "clusterlets" for found in names.values() for name in found)
+    assert not any("snakemake" in name for name in names["progress.py"])
+
+
 def modules_loaded_by(statement):
     code = f"import sys; {statement}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

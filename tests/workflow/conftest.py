@@ -38,11 +38,17 @@ class Workflow:
 
     def run(self, *arguments: str, config: dict | None = None, environment: dict | None = None) -> Run:
         """Run Snakemake with a configuration on top of the paper's."""
+        with self.start(*arguments, config=config, environment=environment) as started:
+            output, _ = started.communicate()
+        return Run(started.returncode, output)
+
+    def start(self, *arguments: str, config: dict | None = None, environment: dict | None = None) -> subprocess.Popen:
+        """Start such a run."""
         settings = self.folder / "settings.yaml"
         settings.write_text(yaml.safe_dump(TINY | (config or {})))
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        done = subprocess.run(
+        return subprocess.Popen(
             [*command, *arguments, "--configfile", str(settings)],  # which would take the targets for further files
             cwd=self.folder,
             env={**os.environ, "PATH": path, **(environment or {})},
@@ -51,7 +57,6 @@ class Workflow:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        return Run(done.returncode, done.stdout)
 
     def results(self) -> dict[str, bytes]:
         """Every result, without the logs and accounts, which hold times, by its name below the results folder."""

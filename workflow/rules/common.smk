@@ -3,13 +3,16 @@
 import json
 import os
 import re
+import signal
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 # The package comes from beside the Snakefile, not from what the environment has installed.
 sys.path.insert(0, workflow.basedir)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [workflow.basedir, os.environ.get("PYTHONPATH")]))
 
+from clusterlets.benchmark.abandoned import remove_locks
 from clusterlets.benchmark.configuration import check_configuration, set_mirror
 from clusterlets.benchmark.costs import seconds_per_job
 from clusterlets.benchmark.fingerprints import data_files, fingerprint, locked_versions
@@ -24,6 +27,23 @@ try:
 except ClusterletsError as error:
     raise WorkflowError(str(error)) from None
 set_mirror(config)
+
+
+def stop_as_ctrl_c_does():
+    """SIGTERM ends the run as Ctrl-C does. Snakemake's answer takes a lock that it may hold just then, and hangs."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+# Of a run that was killed outright nothing is left that somebody would have to remove; not inside a cluster's jobs.
+if workflow.is_main_process:
+    stop_as_ctrl_c_does()
+    ALIVE = remove_locks(Path(".snakemake"))
+
+
+# Again, as Snakemake's scheduler has set its own by now.
+onstart:
+    stop_as_ctrl_c_does()
+
 
 OUT = config["results"]
 STEP = "python -m clusterlets"

@@ -1,0 +1,54 @@
+"""The locks of a killed run go, those of one that is alive stay."""
+
+import subprocess
+import sys
+
+import pytest
+
+from clusterlets.benchmark import abandoned
+
+
+@pytest.fixture
+def locked(tmp_path):
+    """Snakemake's folder with a lock in it."""
+    (tmp_path / "locks").mkdir()
+    (tmp_path / "locks" / "0.output.lock").write_text("results/runs.csv\n")
+    return tmp_path
+
+
+def other_run(state):
+    """A process that holds the folder until it is killed."""
+    code = f"from pathlib import Path; from clusterlets.benchmark.abandoned import remove_locks\n\
+kept = remove_locks(Path({str(state)!r})); print('held', flush=True); input()"
+    run = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert run.stdout.readline() == "held\n"
+    return run
+
+
+def test_locks_last_as_long_as_a_run_is_alive(tmp_path):
+    with other_run(tmp_path) as run:
+        (tmp_path / "locks").mkdir()
+        with abandoned.remove_locks(tmp_path):
+            assert (tmp_path / "locks").exists()
+        run.kill()
+        run.wait()
+        with abandoned.remove_locks(tmp_path):
+            assert not (tmp_path / "locks").exists()
+
+
+def test_two_runs_may_be_alive_at_once(tmp_path):
+    with other_run(tmp_path) as run, abandoned.remove_locks(tmp_path) as kept:
+        assert kept is not None
+        run.kill()
+
+
+def test_locks_of_another_host_stay(locked):
+    (locked / "alive").write_text("elsewhere\n")
+    for _ in range(2):
+        with abandoned.remove_locks(locked):
+            assert (locked / "locks" / "0.output.lock").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert abandoned.remove_locks(tmp_path / "file" / "state") is None

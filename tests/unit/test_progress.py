@@ -1,0 +1,257 @@
+"""The logger plugin: what it counts, what it estimates, and what it lets through."""
+
+import heapq
+import io
+import logging
+import random
+
+import pytest
+from snakemake.settings.types import OutputSettings
+from snakemake_interface_logger_plugins.common import LogEvent
+from snakemake_interface_logger_plugins.tests import TestLogHandlerBase
+
+import snakemake_logger_plugin_cells as plugin
+from snakemake_logger_plugin_cells.progress import Job, Progress, clock, in_words, line, plan, summary
+
+
+class TestInterface(TestLogHandlerBase):
+    """Snakemake's own tests of a logger plugin."""
+
+    __test__ = True
+
+    def get_log_handler_cls(self):
+        return plugin.LogHandler
+
+    def get_log_handler_settings(self):
+        return None
+
+
+def record(event=None, message="", at=0.0, level=logging.INFO, **fields):
+    """A record as Snakemake sends it."""
+    made = logging.LogRecord("snakemake.logging", level, "workflow.py", 1, message, (), None)
+    vars(made).update(fields, event=event, created=at)
+    return made
+
+
+def job_info(number, kind, at, purpose=None, log=("some.log",)):
+    fields = {"jobid": number, "rule_name": kind, "rule_msg": purpose, "log": list(log)}
+    more = {"local": False, "is_checkpoint": False, "input": [], "output": [], "benchmark": None, "wildcards": {}}
+    return record(LogEvent.JOB_INFO, at=at, **fields, **more, reason="Missing", priority=0, threads=1, resources={})
+
+
+def job_error(number, kind, log, said=None):
+    fields = {"jobid": number, "rule_name": kind, "rule_msg": said, "log": [str(log)], "aux": {}, "conda_env": None}
+    return record(LogEvent.JOB_ERROR, level=logging.ERROR, **fields, shellcmd="python -m clusterlets x")
+
+
+def finished(number, at):
+    return record(LogEvent.JOB_FINISHED, at=at, job_id=number)
+
+
+BEGINNING = [
+    record(None, seconds_per_job={"match_pinball": 1.0, "cluster_frac": 10.0, "write_report": 4.0}),
+    record(LogEvent.RESOURCES_INFO, "Provided cores: 2", cores=2),
+    record(LogEvent.RUN_INFO, "Job stats", stats={"match_pinball": 4, "cluster_frac": 2, "write_report": 1, "total": 7}),
+]
+
+
+class Screen(io.StringIO):
+    """What a handler writes to, perhaps a terminal."""
+
+    def __init__(self, terminal):
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self):
+        return self.terminal
+
+
+@pytest.fixture
+def handler(monkeypatch):
+    """A maker of handlers with a screen; no thread of theirs outlives the test."""
+    made = []
+
+    def make(terminal=False, **settings):
+        screen = Screen(terminal)
+        monkeypatch.setattr("sys.stderr", screen)
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setattr(plugin, "_TICK", 3600.0)
+        made.append(plugin.LogHandler(OutputSettings(show_failed_logs=True, nocolor=True, **settings), None))
+        return made[-1], screen
+
+    yield make
+    for one in made:
+        one.close()
+
+
+def feed(handler, records):
+    for one in records:
+        handler.handle(one)
+
+
+def test_a_run_is_told_in_cells_and_steps(handler):
+    shown, screen = handler()
+    feed(shown, BEGINNING)
+    assert screen.getvalue().splitlines()[0] == "7 steps to do, 4 of them cells of the grid: about 10 seconds, 2 at a time"
+    assert "match_pinball 4 · cluster_frac 2 · write_report 1" in screen.getvalue()
+    feed(shown, [job_info(1, "match_pinball", 0.0), job_info(2, "cluster_frac", 0.0, "FRAC on adult, k = 20")])
+    feed(shown, [finished(1, 40.0)])
+    said = screen.getvalue().splitlines()[-1]
+    assert said.startswith("cells 1 of 4 · steps 1 of 7 (14 %) · 0:40 gone, about ")
+    assert said.endswith(" left · now: FRAC on adult, k = 20")
+
+
+def test_without_a_terminal_lines_are_rare(handler):
+    shown, screen = handler()
+    stats = {"match_pinball": 1000, "total": 1000}
+    feed(shown, [*BEGINNING[:2], record(LogEvent.RUN_INFO, stats=stats)])
+    before = len(screen.getvalue().splitlines())
+    for number in range(1000):  # 500 s: ten lines by tenths
+        feed(shown, [job_info(number, "match_pinball", number / 2), finished(number, (number + 1) / 2)])
+    lines = screen.getvalue().splitlines()[before:]
+    assert len(lines) == 9  # each tenth, and the end has a line of its own
+    shown.close()
+    assert screen.getvalue().splitlines()[-1].startswith("Done: 1,000 steps, 1,000 of them cells of the grid, in ")
+
+
+def test_a_terminal_has_one_line_that_fits_and_gives_way_to_a_job_that_prints(handler, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    shown, screen = handler(terminal=True)
+    feed(shown, BEGINNING)
+    screen.truncate(0)
+    feed(shown, [job_info(1, "match_pinball", 0.0), job_info(2, "cluster_frac", 0.0, "FRAC " * 30), finished(1, 1.0)])
+    last = screen.getvalue().split("\r\x1b[2K")[-1]
+    assert len(last) == 49 and last.endswith("…") and "\n" not in last
+    feed(shown, [job_info(3, "data", 2.0, log=()), job_info(4, "match_pinball", 2.0)])
+    assert screen.getvalue().endswith("\r\x1b[2K")  # gone, and not drawn again while the job prints
+    feed(shown, [finished(4, 3.0)])
+    assert screen.getvalue().endswith("\r\x1b[2K")
+    feed(shown, [finished(3, 4.0)])
+    assert screen.getvalue().split("\r\x1b[2K")[-1].startswith("cells 2 of 4")
+
+
+def test_a_failure_shows_its_log_and_what_hangs_on_it(handler, tmp_path):
+    log = tmp_path / "frac.log"
+    log.write_text("".join(f"line {number}\n" for number in range(300)))
+    shown, screen = handler()
+    feed(shown, [*BEGINNING, job_info(2, "cluster_frac", 0.0, "FRAC on adult, k = 20", [str(log)])])
+    feed(shown, [job_error(2, "cluster_frac", log, said="Job was OUT_OF_MEMORY")])
+    text = screen.getvalue()
+    assert "FAILED: FRAC on adult, k = 20 (cluster_frac)" in text and "said: Job was OUT_OF_MEMORY" in text
+    assert "command: python -m clusterlets x" in text
+    assert f"log: {log} (its last 100 of 300 lines)" in text and "| line 299" in text and "| line 200" in text
+    assert "| line 199" not in text
+    shown.close()
+    end = screen.getvalue()[len(text) :]
+    assert end.startswith("Not complete: 0 of 7 steps done, 1 failed, in ")
+    assert f"failed: FRAC on adult, k = 20 (cluster_frac), log {log}" in end
+    assert "not run, as it needs what failed:\n    match_pinball 4 · cluster_frac 1 · write_report 1" in end
+    assert "the same command again" in end
+
+
+def test_the_command_is_not_said_twice(handler, tmp_path):
+    shown, screen = handler()
+    feed(shown, [*BEGINNING, job_info(2, "cluster_frac", 0.0)])
+    said = "Command 'set -e; python -m clusterlets x' returned non-zero exit status 1."
+    feed(shown, [record(LogEvent.ERROR, said, exception="RuleException", level=logging.ERROR)])
+    feed(shown, [job_error(2, "cluster_frac", tmp_path / "none.log")])
+    assert screen.getvalue().count("python -m clusterlets x") == 1 and "exit status 1" in screen.getvalue()
+    assert "none.log (was not written)" in screen.getvalue()
+
+
+def test_what_was_tried_again_has_not_failed():
+    progress = Progress({"cluster_frac": 1}, {}, 1, 0.0)
+    job = Job("cluster_frac", "FRAC", (), 0.0)
+    progress.start(1, job)
+    assert progress.fail(1) == job
+    progress.start(1, Job("cluster_frac", "FRAC", (), 5.0))
+    progress.finish(1, 6.0)
+    assert not progress.failed and progress.spent["cluster_frac"] == 1.0
+    assert summary(progress, 7.0) == "Done: 1 steps, in 0:07"
+
+
+def test_an_interrupted_run_says_what_was_cut_short():
+    progress = Progress({"cluster_frac": 3}, {}, 1, 0.0)
+    progress.start(1, Job("cluster_frac", "FRAC on adult", (), 0.0))
+    text = summary(progress, 60.0)
+    assert "cut short: FRAC on adult (cluster_frac)" in text and "not run:\n    cluster_frac 2" in text
+    assert text.endswith("To go on, give the same command again: what is done stays done.")
+
+
+@pytest.mark.parametrize("settings", [{"dryrun": True}, {"printshellcmds": True}, {"verbose": True}, {"debug_dag": True}])
+def test_where_details_are_asked_for_the_text_is_snakemakes(handler, settings):
+    shown, screen = handler(**settings)
+    feed(shown, [*BEGINNING, job_info(2, "cluster_frac", 0.0, "FRAC on adult, k = 20")])
+    feed(shown, [record(None, "This was a dry-run")])
+    shown.close()
+    text = screen.getvalue()
+    assert "Job stats" in text and "Job 2: FRAC on adult, k = 20\nReason: Missing" in text and "This was a dry-run" in text
+    assert "steps" not in text
+
+
+def test_what_is_no_step_passes(handler):
+    shown, screen = handler()
+    feed(shown, [record(None, "Nothing to be done"), record(None, "look out", level=logging.WARNING)])
+    feed(shown, [record(LogEvent.ERROR, "LockException: ...", level=logging.ERROR), record(None, "Using shell: bash")])
+    shown.close()
+    assert screen.getvalue() == "Nothing to be done\nlook out\nLockException: ...\n"
+
+
+def test_quiet_is_quiet(handler):
+    from snakemake.settings.enums import Quietness
+
+    shown, screen = handler(quiet={Quietness.ALL})
+    feed(shown, [*BEGINNING, job_info(1, "match_pinball", 0.0), finished(1, 1.0)])
+    shown.close()
+    assert screen.getvalue() == ""
+
+
+def simulated(durations, slots, expected, look_at):
+    """Jobs in a random order on some slots: the estimate at a share of the true time, and what was truly left."""
+    order = [(kind, took) for kind, many in durations.items() for took in many]
+    random.Random(0).shuffle(order)
+    progress = Progress({kind: len(many) for kind, many in durations.items()}, expected, slots, 0.0)
+    free = [0.0] * slots
+    events = []
+    for number, (kind, took) in enumerate(order):
+        start = heapq.heappop(free)
+        heapq.heappush(free, start + took)
+        events += [(start, 1, number, kind), (start + took, 0, number, kind)]
+    end = max(free)
+    for at, starts, number, kind in sorted(events):
+        if at > look_at * end:
+            break
+        progress.start(number, Job(kind, kind, (), at)) if starts else progress.finish(number, at)
+    return progress.seconds_left(look_at * end), (1 - look_at) * end
+
+
+@pytest.mark.parametrize(
+    "off, look_at, tolerance", [(1, 0.0, 0.05), (1, 0.5, 0.15), (3, 0.25, 0.35), (3, 0.5, 0.25), (1 / 3, 0.5, 0.25)]
+)
+def test_the_estimate_finds_the_pace_of_the_machine(off, look_at, tolerance):
+    drawn = random.Random(1)
+    durations = {
+        "match_pinball": [drawn.uniform(0.2, 0.4) for _ in range(400)],
+        "cluster_frac": [drawn.uniform(2, 30) for _ in range(50)],
+    }
+    expected = {kind: sum(many) / len(many) / off for kind, many in durations.items()}
+    estimate, truth = simulated(durations, 2, expected, look_at)
+    assert abs(estimate - truth) < tolerance * truth
+
+
+def test_a_kind_nobody_has_seen_follows_the_pace_of_the_others():
+    progress = Progress({"a": 100, "b": 1}, {"a": 1.0, "b": 1.0}, 1, 0.0)
+    for number in range(100):
+        progress.start(number, Job("a", "", (), 3.0 * number))
+        progress.finish(number, 3.0 * number + 3.0)
+    assert 2.5 < progress.seconds_of("b") < 3.0
+    assert "at most" not in line(progress, 300.0)
+    progress.start(100, Job("b", "", (), 300.0))
+    progress.fail(100)
+    assert "1 failed" in line(progress, 301.0) and "at most" in line(progress, 301.0)
+
+
+def test_times_are_no_finer_than_they_deserve():
+    assert [clock(7.4), clock(190), clock(3790)] == ["0:07", "3:10", "1:03:10"]
+    assert [in_words(t) for t in (1, 30, 60, 600, 9000)] == ["10 seconds", "30 seconds", "a minute", "10 minutes", "2 hours"]
+    assert "about 25 minutes" in plan(Progress({"a": 100}, {"a": 30.0}, 2, 0.0))

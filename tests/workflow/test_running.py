@@ -1,0 +1,65 @@
+"""What a person sees of a run, and what an interrupted one leaves behind."""
+
+import signal
+import time
+
+import pytest
+from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
+
+CELL = "results/tiny/runs/iris/G-B/k2_hops2/seeds0-1.csv"
+FAILING = {"datasets": ["iris", {"name": "people", "path": "people.csv", "sensitive": "city"}]}
+
+
+@pytest.fixture(autouse=True)
+def plugin_is_found():
+    assert LoggerPluginRegistry().is_installed("cells"), "install the checkout again: pip install --editable ."
+
+
+def test_a_run_says_what_it_will_do_and_what_it_did(workflow):
+    done = workflow.run(CELL)
+    assert done.status == 0, done.output
+    assert "6 steps to do, 1 of them cells of the grid: about " in done.output
+    assert "Done: 6 steps, 1 of them cells of the grid, in " in done.output
+    assert "Select jobs" not in done.output and "Job 0" not in done.output
+    assert "Nothing to be done" in workflow.run(CELL).output
+
+
+def test_a_dry_run_still_lists_jobs_and_reasons(workflow):
+    listed = workflow.run("-n", CELL).output
+    assert "iris: G-B, k = 2, 2 hops" in listed and "match_pinball" in listed and "This was a dry-run" in listed
+    assert "Reason: Missing output files: " in workflow.run(CELL, "-n", "--quiet", "host").output
+    counted = workflow.run(CELL, "-n", "--quiet", "rules").output
+    assert ["total", "6"] in [line.split() for line in counted.splitlines()]
+
+
+def test_a_failure_shows_its_log_and_the_rest_goes_on(workflow):
+    (workflow.folder / "people.csv").write_text("age,city\n1,a\nx,b\n3,a\n4,b\n")
+    cells = [CELL, CELL.replace("iris", "people.city")]
+    done = workflow.run(*cells, config=FAILING)
+    assert done.status != 0
+    log = "results/tiny/logs/prepare_own_table/people.city.log"
+    assert f"FAILED: Read people.city from people.csv (prepare_own_table)\n  log: {log}\n  | " in done.output
+    assert (workflow.folder / log).read_text().splitlines()[-1] in done.output
+    end = done.output[done.output.index("Not complete: 6 of 11 steps done, 1 failed") :]
+    assert f"log {log}" in end and "not run, as it needs what failed" in end and "match_pinball 1" in end
+    assert (workflow.folder / CELL).exists()
+
+
+def locks(folder):
+    return list((folder / ".snakemake" / "locks").glob("*.lock"))
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupted_run_needs_no_unlocking(workflow, how):
+    with workflow.start(CELL) as run:
+        while not locks(workflow.folder):
+            assert run.poll() is None
+            time.sleep(0.05)
+        other = workflow.run(CELL)
+        assert other.status != 0 and "cannot be locked" in other.output  # two at once are refused
+        run.send_signal(how)
+        assert run.wait(120) != 0
+    assert bool(locks(workflow.folder)) == (how == signal.SIGKILL)
+    again = workflow.run(CELL)
+    assert again.status == 0, again.output
+    assert (workflow.folder / CELL).exists()
