@@ -33,6 +33,8 @@ _REPLACED = {
 }
 _CHATTER = ("Using shell:", "Select jobs to execute", "Assuming unrestricted shared filesystem", "Elapsed time:")
 
+_INTERRUPTED = "Terminating processes on user request"
+
 _TICK = 1.0  # seconds between two looks at the clock
 _APART = 30.0  # least seconds between two lines where there is no terminal
 _SILENCE = 300.0  # most seconds between them
@@ -59,6 +61,7 @@ class LogHandler(LogHandlerBase):
         self._progress: Progress | None = None
         self._last = (0.0, 0)
         self._errors: list[str] = []
+        self._interrupted = False
         self._stop = threading.Event()
 
     def emit(self, record: LogRecord) -> None:
@@ -66,16 +69,25 @@ class LogHandler(LogHandlerBase):
         try:
             self._expected = getattr(record, "seconds_per_job", self._expected)
             event = getattr(record, "event", None)
-            if self._plain or event not in _REPLACED:
-                if self._wanted.filter(record) and (self._plain or not record.getMessage().startswith(_CHATTER)):
-                    self._clear()
-                    self._snakemake.emit(record)
+            self._interrupted |= record.getMessage().startswith(_INTERRUPTED)
+            if self._plain:
+                self._pass(record)
+            elif event in _REPLACED:
+                self._take(event, record)
+            elif not record.getMessage().startswith(_CHATTER) and not self._is_of_a_job_cut_short(record):
+                self._pass(record)
                 if event == LogEvent.ERROR:
                     self._errors.append(record.getMessage())
-            else:
-                self._take(event, record)
         except Exception:
             self.handleError(record)
+
+    def _pass(self, record: LogRecord) -> None:
+        if self._wanted.filter(record):
+            self._clear()
+            self._snakemake.emit(record)
+
+    def _is_of_a_job_cut_short(self, record: LogRecord) -> bool:
+        return self._interrupted and getattr(record, "exception", None) == "RuleException"
 
     def _take(self, event: LogEvent, record: LogRecord) -> None:
         if event == LogEvent.RESOURCES_INFO:
@@ -92,12 +104,13 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_FINISHED:
             self._progress.finish(record.job_id, record.created)
             self._tell(record.created)
-        elif event == LogEvent.JOB_ERROR:
+        elif event == LogEvent.JOB_ERROR and not self._interrupted:  # Ctrl-C reaches the jobs, too: they did not fail
             self._say(self._failure(self._progress.fail(record.jobid), record), record)
 
     def _begin(self, record: LogRecord) -> None:
         planned = {kind: count for kind, count in record.stats.items() if kind != "total"}
-        self._progress = Progress(planned, self._expected, self._slots, record.created)
+        slots = min(self._slots, sum(planned.values()))  # a cluster may take any number
+        self._progress = Progress(planned, self._expected, slots, record.created)
         self._last = (record.created, 0)
         if self._told:
             self._say(plan(self._progress))

@@ -135,7 +135,8 @@ def summary(progress: Progress, now: float) -> str:
     (steps, all_steps), cells, time = progress.steps, progress.cells[0], clock(now - progress.began)
     if steps == all_steps:
         return f"Done: {steps:,} steps" + (f", {cells:,} of them cells of the grid" if cells else "") + f", in {time}"
-    lines = [f"Not complete: {steps:,} of {all_steps:,} steps done, {len(progress.failed)} failed, in {time}"]
+    failed = f", {len(progress.failed)} failed" if progress.failed else ""
+    lines = [f"Not complete: {steps:,} of {all_steps:,} steps done{failed}, in {time}"]
     lines += [f"  failed: {job.purpose} ({job.kind}){_where(job)}" for job in progress.failed.values()]
     lines += [f"  cut short: {job.purpose} ({job.kind})" for job in progress.running.values()]
     waiting = sorted(progress.not_started.items(), key=lambda item: -item[1])

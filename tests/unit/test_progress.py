@@ -101,6 +101,12 @@ def test_a_run_is_told_in_cells_and_steps(handler):
     assert said.endswith(" left · now: FRAC on adult, k = 20")
 
 
+def test_a_cluster_without_a_limit_takes_all_jobs_at_once(handler):
+    shown, screen = handler()
+    feed(shown, [record(LogEvent.RESOURCES_INFO, nodes=2**63 - 1), BEGINNING[2]])
+    assert screen.getvalue().splitlines()[0].endswith("7 at a time")
+
+
 def test_without_a_terminal_lines_are_rare(handler):
     shown, screen = handler()
     stats = {"match_pinball": 1000, "total": 1000}
@@ -176,6 +182,18 @@ def test_an_interrupted_run_says_what_was_cut_short():
     text = summary(progress, 60.0)
     assert "cut short: FRAC on adult (cluster_frac)" in text and "not run:\n    cluster_frac 2" in text
     assert text.endswith("To go on, give the same command again: what is done stays done.")
+
+
+def test_jobs_that_ctrl_c_ended_have_not_failed(handler, tmp_path):
+    shown, screen = handler()
+    feed(shown, [*BEGINNING, job_info(2, "cluster_frac", 0.0, "FRAC on adult")])
+    feed(shown, [record(None, "Terminating processes on user request, this might take some time.")])
+    feed(shown, [record(LogEvent.ERROR, "CalledProcessError ...", exception="RuleException", level=logging.ERROR)])
+    feed(shown, [job_error(2, "cluster_frac", tmp_path / "frac.log")])
+    shown.close()
+    text = screen.getvalue()
+    assert "FAILED" not in text and "CalledProcessError" not in text and "mend" not in text
+    assert "Not complete: 0 of 7 steps done, in " in text and "cut short: FRAC on adult (cluster_frac)" in text
 
 
 @pytest.mark.parametrize("settings", [{"dryrun": True}, {"printshellcmds": True}, {"verbose": True}, {"debug_dag": True}])
