@@ -12,6 +12,7 @@ import threading
 import time
 from logging import LogRecord
 from pathlib import Path
+from typing import Any
 
 from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter
 from snakemake.settings.enums import Quietness
@@ -58,7 +59,7 @@ class LogHandler(LogHandlerBase):
         self._drawn = False
         self._expected: dict[str, float] = {}
         self._slots = 1
-        self._progress: Progress | None = None
+        self._progress = Progress({}, {}, 1, 0.0)
         self._last = (0.0, 0)
         self._errors: list[str] = []
         self._interrupted = False
@@ -78,7 +79,7 @@ class LogHandler(LogHandlerBase):
                 self._pass(record)
                 if event == LogEvent.ERROR:
                     self._errors.append(record.getMessage())
-        except Exception:
+        except Exception:  # noqa: BLE001 - it would end the thread that shows all further records
             self.handleError(record)
 
     def _pass(self, record: LogRecord) -> None:
@@ -89,12 +90,12 @@ class LogHandler(LogHandlerBase):
     def _is_of_a_job_cut_short(self, record: LogRecord) -> bool:
         return self._interrupted and getattr(record, "exception", None) == "RuleException"
 
-    def _take(self, event: LogEvent, record: LogRecord) -> None:
+    def _take(self, event: LogEvent, record: Any) -> None:
         if event == LogEvent.RESOURCES_INFO:
             self._slots = getattr(record, "cores", None) or getattr(record, "nodes", None) or self._slots
         elif event == LogEvent.RUN_INFO:
             self._begin(record)
-        elif self._progress is None:
+        elif not self._progress.planned:
             return
         elif event == LogEvent.JOB_INFO:
             purpose = record.rule_msg or record.rule_name
@@ -105,9 +106,11 @@ class LogHandler(LogHandlerBase):
             self._progress.finish(record.job_id, record.created)
             self._tell(record.created)
         elif event == LogEvent.JOB_ERROR and not self._interrupted:  # Ctrl-C reaches the jobs, too: they did not fail
-            self._say(self._failure(self._progress.fail(record.jobid), record), record)
+            job = self._progress.fail(record.jobid)
+            if not record.indent:  # of a group's jobs Snakemake has just shown all
+                self._say(self._failure(job, record), record)
 
-    def _begin(self, record: LogRecord) -> None:
+    def _begin(self, record: Any) -> None:
         planned = {kind: count for kind, count in record.stats.items() if kind != "total"}
         slots = min(self._slots, sum(planned.values()))  # a cluster may take any number
         self._progress = Progress(planned, self._expected, slots, record.created)
@@ -116,7 +119,7 @@ class LogHandler(LogHandlerBase):
             self._say(plan(self._progress))
             threading.Thread(target=self._tick, daemon=True).start()
 
-    def _failure(self, job: Job | None, record: LogRecord) -> str:
+    def _failure(self, job: Job | None, record: Any) -> str:
         purpose = f"{job.purpose} ({record.rule_name})" if job else record.rule_name
         lines = [f"FAILED: {purpose}"]
         said = any(record.shellcmd in error for error in self._errors) if record.shellcmd else True
@@ -129,8 +132,11 @@ class LogHandler(LogHandlerBase):
 
     def _tick(self) -> None:
         while not self._stop.wait(_TICK):
-            with self.lock:
+            self.acquire()
+            try:
                 self._tell(time.time())
+            finally:
+                self.release()
 
     def _tell(self, now: float) -> None:
         """Show where the run stands: on a terminal at every tick, elsewhere at every tenth and when it was silent for long."""
@@ -165,11 +171,14 @@ class LogHandler(LogHandlerBase):
 
     def close(self) -> None:
         """Say how the run ended."""
-        with self.lock:
+        self.acquire()
+        try:
             if not self._stop.is_set():
                 self._stop.set()
-                if self._progress:
+                if self._progress.planned:
                     self._say(summary(self._progress, time.time()))
+        finally:
+            self.release()
         super().close()
 
     @property

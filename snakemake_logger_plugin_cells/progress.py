@@ -1,6 +1,6 @@
 """How far a run is and how long it will still take: counts and arithmetic, without a clock, a screen or Snakemake."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -38,7 +38,7 @@ class Progress:
     running: dict[int, Job] = field(default_factory=dict)
     failed: dict[int, Job] = field(default_factory=dict)
     done: Counter = field(default_factory=Counter)
-    spent: Counter = field(default_factory=Counter)
+    spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def start(self, number: int, job: Job) -> None:
         """A job has started, perhaps again."""
@@ -93,14 +93,14 @@ class Progress:
     def _pace(self) -> float:
         """How much longer jobs take than expected, over all kinds: a slow or busy machine shows before a kind was seen."""
         expected = sum(count * self._expected(kind) for kind, count in self.done.items())
-        return (_START + self.spent.total()) / (_START + expected)
+        return (_START + sum(self.spent.values())) / (_START + expected)
 
     def _at_once(self, now: float) -> float:
         """Jobs that run at once: all slots at first, then the mean so far, which has Snakemake's own time in it."""
         gone = now - self.began
         if gone < _SETTLED:
             return self.slots
-        busy = self.spent.total() + sum(now - job.started for job in self.running.values())
+        busy = sum(self.spent.values()) + sum(now - job.started for job in self.running.values())
         return min(max(busy / gone, 1), self.slots)
 
     def longest(self) -> Job | None:

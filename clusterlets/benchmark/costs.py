@@ -3,7 +3,7 @@
 They come from the paper's grid on the ten datasets at hand (1,430 s of CPU, 13 minutes on two cores, 2026-11).
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -77,7 +77,8 @@ def steps_of_dataset(rows: int, config: Mapping) -> dict[str, tuple[int, float]]
 
 def seconds_per_job(rows: Sequence[int], config: Mapping) -> dict[str, float]:
     """CPU seconds of a step's job, by its rule's name: the mean over the configured grid on datasets of so many rows."""
-    jobs, seconds = Counter(), Counter()
+    jobs: dict[str, int] = defaultdict(int)
+    seconds: dict[str, float] = defaultdict(float)
     for count in rows:
         for step, (more_jobs, more_seconds) in steps_of_dataset(count, config).items():
             jobs[step] += more_jobs

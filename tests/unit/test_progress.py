@@ -39,8 +39,16 @@ def job_info(number, kind, at, purpose=None, log=("some.log",)):
     return record(LogEvent.JOB_INFO, at=at, **fields, **more, reason="Missing", priority=0, threads=1, resources={})
 
 
-def job_error(number, kind, log, said=None):
-    fields = {"jobid": number, "rule_name": kind, "rule_msg": said, "log": [str(log)], "aux": {}, "conda_env": None}
+def job_error(number, kind, log, said=None, group=False):
+    fields = {
+        "jobid": number,
+        "rule_name": kind,
+        "rule_msg": said,
+        "log": [str(log)],
+        "aux": {},
+        "conda_env": None,
+        "indent": group,
+    }
     return record(LogEvent.JOB_ERROR, level=logging.ERROR, **fields, shellcmd="python -m clusterlets x")
 
 
@@ -153,6 +161,18 @@ def test_a_failure_shows_its_log_and_what_hangs_on_it(handler, tmp_path):
     assert f"failed: FRAC on adult, k = 20 (cluster_frac), log {log}" in end
     assert "not run, as it needs what failed:\n    match_pinball 4 · cluster_frac 1 · write_report 1" in end
     assert "the same command again" in end
+
+
+def test_a_group_is_shown_once_and_its_jobs_are_counted(handler, tmp_path):
+    shown, screen = handler()
+    feed(shown, [*BEGINNING, *(job_info(number, "match_pinball", 0.0) for number in (1, 2))])
+    feed(
+        shown, [record(LogEvent.GROUP_ERROR, "Error in group", level=logging.ERROR, aux_logs=["slurm.log"], job_error_info=[])]
+    )
+    feed(shown, [job_error(number, "match_pinball", tmp_path / "log", group=True) for number in (1, 2)])
+    assert "slurm.log" in screen.getvalue() and "FAILED" not in screen.getvalue()
+    shown.close()
+    assert "Not complete: 0 of 7 steps done, 2 failed" in screen.getvalue()
 
 
 def test_the_command_is_not_said_twice(handler, tmp_path):
