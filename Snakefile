@@ -27,7 +27,7 @@ rule all:
 # Has no output, so it prints its table whenever it is asked for.
 rule data:
     input:
-        expand(prepared("npz"), dataset=config["datasets"]),
+        expand(prepared("npz"), base=OUT, dataset=config["datasets"]),
         listing=DATA_LIST,
     localrule: True
     shell:

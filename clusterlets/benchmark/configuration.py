@@ -65,6 +65,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
         *(f"datasets: {fault}" for fault in _repeated([table["id"] for table in tables])),
         *_unknown("matchers", config["matchers"], MATCHERS),
         *_unknown("exclude", excluded, sorted(known)),
+        *_unchanged(config),
     ])
     kept = {table["id"]: table for table in tables if not {table["id"], table["name"]} & set(excluded)}
     if not kept:
@@ -147,6 +148,16 @@ def _said_by(check: Callable[[], None], prefix: str = "") -> list[str]:
 def _repeated(ids: list[str]) -> list[str]:
     repeated = sorted({name for name in ids if ids.count(name) > 1})
     return [f"two entries go by {name!r}, so one would overwrite the other; give one an 'id'" for name in repeated]
+
+
+def _unchanged(config: Mapping) -> list[str]:
+    """A variant that changes nothing would say that the choice does nothing."""
+    return [
+        f"variants.{name}.{key}: it is {value} already; a variant changes a setting"
+        for name, changes in config["variants"].items()
+        for key, value in changes.items()
+        if config[key] == value
+    ]
 
 
 def set_mirror(config: Mapping) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from clusterlets.benchmark.frames import NUMBERS
+from clusterlets.benchmark.grid import SEEDS_OF_PAPER
 
 # Our matchers by the paper's names, in the order of its table 1.
 PAPER_NAMES = {"C": "C", "G-B": "G-B", "D": "D-PB", "B": "B-PB", "G-D": "G-D-PB"}
@@ -13,7 +14,6 @@ CONFIGURATION = ["dataset", "method", "matcher", "k", "hops", "omega"]
 
 FEWEST_CLUSTERS = 3
 OVERLAP_LIMIT = 0.5
-SEEDS_OF_PAPER = 10
 
 # 1: less is better, -1: more is better. The order is the order of the tie rules; omega and matcher only make it total.
 _PREFERENCE = {"deviation_max": 1, "cohesion": -1, "k": 1, "hops": 1, "seed": 1, "omega": 1, "matcher": 1}

@@ -137,7 +137,7 @@ def _of_clusterlets(options: argparse.Namespace, config: Mapping, kept: _Kept) -
 
 def _match(options: argparse.Namespace, config: Mapping, kept: _Kept, cell: str) -> Match:
     if options.matcher == CENTROID_MATCHER:
-        return centroid_match(kept.path("partitions", "clusterlets", cell), options.omega)
+        return centroid_match(kept.path("partitions", "clusterlets", cell), options.omega, config["equation"])
     scope = config["greedy_scope" if options.matcher.startswith("G") else "pinball_scope"]
     return pinball_match(options.dataset, options.matcher, options.k, options.hops, config["base_seed"], scope)
 

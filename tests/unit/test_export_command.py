@@ -67,7 +67,7 @@ def grid(tmp_path_factory):
         for matcher, scope in (("D", "last"), ("B", "last"), ("G-D", "cluster"), ("G-B", "cluster")):
             options = {"matcher": matcher, "hops": 2, "base_seed": 0, "scope": scope}
             step("match-pinball", groups=clusterlets, **scored, **options, output=cell(matcher, "k3_hops2"))
-        options = {"partitions": fronts, "omega": 0.25, "output": cell("C", "k3_omega0.25")}
+        options = {"partitions": fronts, "omega": 0.25, "equation": "corrected", "output": cell("C", "k3_omega0.25")}
         step("match-centroid", groups=clusterlets, **scored, **options)
         for source, name, methods in (
             ("frac", "FRAC", "FRAC (fair),FRAC (nearest)"),
@@ -180,7 +180,7 @@ def test_a_run_without_clusters_says_so(export):
 
 def test_the_files_lie_where_the_rules_put_them():
     rules = (ROOT / "workflow" / "rules" / "common.smk").read_text(encoding="utf-8")
-    assert 'f"{OUT}/{kind}/{{dataset}}/{source}/k{{k}}/seeds{{seeds}}.npz"' in rules
+    assert 'f"{{base}}/{kind}/{{dataset}}/{source}/k{{k}}/seeds{{seeds}}.npz"' in rules
     assert kept("labels", "frac") == f"{OUT}/labels/iris/frac/k3/seeds2-3.npz"
 
 

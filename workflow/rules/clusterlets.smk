@@ -59,18 +59,20 @@ rule sample_partitions:
 
 rule match_pinball:
     input:
-        groups=of_block("groups", "clusterlets"),
-        distances=of_block("distances", "clusterlets"),
-        geometry=f"{OUT}/geometry/{{dataset}}.json",
+        groups=for_cell(of_block("groups", "clusterlets")),
+        distances=for_cell(of_block("distances", "clusterlets")),
+        geometry=for_cell(GEOMETRY),
     output:
-        f"{OUT}/runs/{{dataset}}/{{matcher}}/k{{k}}_hops{{hops}}/seeds{{seeds}}.csv",
+        "{place}/runs/{dataset}/{matcher}/k{k}_hops{hops}/seeds{seeds}.csv",
     params:
         code=lambda wildcards: MATCHING_CODE[wildcards.matcher],
         base_seed=config["base_seed"],
-        scope=lambda wildcards: config["greedy_scope" if wildcards.matcher.startswith("G") else "pinball_scope"],
-        deviation=config["deviation"],
+        scope=lambda wildcards: SETTINGS[wildcards.place][
+            "greedy_scope" if wildcards.matcher.startswith("G") else "pinball_scope"
+        ],
+        deviation=setting("deviation"),
     log:
-        f"{OUT}/logs/match_pinball/{{dataset}}/{{matcher}}/k{{k}}_hops{{hops}}/seeds{{seeds}}.log",
+        "{place}/logs/match_pinball/{dataset}/{matcher}/k{k}_hops{hops}/seeds{seeds}.log",
     message:
         "{wildcards.dataset}: {wildcards.matcher}, k = {wildcards.k}, {wildcards.hops} hops"
     shell:
@@ -82,20 +84,22 @@ rule match_pinball:
 
 rule match_centroid:
     input:
-        groups=of_block("groups", "clusterlets"),
-        distances=of_block("distances", "clusterlets"),
-        geometry=f"{OUT}/geometry/{{dataset}}.json",
-        partitions=of_block("partitions", "clusterlets"),
+        groups=for_cell(of_block("groups", "clusterlets")),
+        distances=for_cell(of_block("distances", "clusterlets")),
+        geometry=for_cell(GEOMETRY),
+        partitions=for_cell(of_block("partitions", "clusterlets")),
     output:
-        f"{OUT}/runs/{{dataset}}/C/k{{k}}_omega{{omega}}/seeds{{seeds}}.csv",
+        "{place}/runs/{dataset}/C/k{k}_omega{omega}/seeds{seeds}.csv",
     params:
         code=step_fingerprint("benchmark.steps.matching", "matching.centroid"),
-        deviation=config["deviation"],
+        equation=setting("equation"),
+        deviation=setting("deviation"),
     log:
-        f"{OUT}/logs/match_centroid/{{dataset}}/k{{k}}_omega{{omega}}/seeds{{seeds}}.log",
+        "{place}/logs/match_centroid/{dataset}/k{k}_omega{omega}/seeds{seeds}.log",
     message:
         "{wildcards.dataset}: C, k = {wildcards.k}, omega = {wildcards.omega}"
     shell:
         "{STEP} match-centroid --groups {input.groups} --distances {input.distances} --geometry {input.geometry}"
         " --partitions {input.partitions} --dataset {wildcards.dataset} --k {wildcards.k} --omega {wildcards.omega}"
-        " --seeds {wildcards.seeds} --deviation {params.deviation} --output {output} > {log} 2>&1"
+        " --seeds {wildcards.seeds} --equation {params.equation} --deviation {params.deviation}"
+        " --output {output} > {log} 2>&1"

@@ -12,11 +12,11 @@ from types import SimpleNamespace
 sys.path.insert(0, workflow.basedir)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [workflow.basedir, os.environ.get("PYTHONPATH")]))
 
+from clusterlets.benchmark import variants
 from clusterlets.benchmark.abandoned import remove_locks
 from clusterlets.benchmark.configuration import check_configuration, set_mirror
 from clusterlets.benchmark.costs import seconds_per_job
 from clusterlets.benchmark.fingerprints import data_files, fingerprint, locked_versions
-from clusterlets.benchmark.grid import cells
 from clusterlets.benchmark.provenance import LIBRARIES
 from clusterlets.datasets import CLASS, describe, names
 from clusterlets.errors import ClusterletsError
@@ -47,9 +47,11 @@ onstart:
 
 OUT = config["results"]
 STEP = "python -m clusterlets"
-# What results depend on, for the steps that sum up the grid; where the raw files came from is not a part of it.
-SETTINGS = json.dumps({key: value for key, value in config.items() if key != "mirror"})
-CELLS = [f"{OUT}/{cell.path}" for cell in cells(config)]
+# The folders where cells lie, with the variant that they belong to: none for the grid itself.
+PLACES = {variants.folder(OUT, variant): variant for variant in ["", *config["variants"]]}
+SETTINGS = {place: variants.settings_of(config, variant) for place, variant in PLACES.items()}
+# Those with tables of their own, and all that is made of them; the other variants share the grid's.
+BASES = [place for place, variant in PLACES.items() if variants.has_own_tables(config, variant)]
 
 # For the estimate that a run shows. Tables of a person's own count once somebody has counted their rows.
 ROWS = [describe(table["name"])["rows"] for table in config["tables"].values() if "path" not in table]
@@ -70,6 +72,8 @@ MATCHING_CODE = {
 
 
 wildcard_constraints:
+    place="|".join(map(re.escape, PLACES)),
+    base="|".join(map(re.escape, BASES)),
     dataset="|".join(map(re.escape, [*config["tables"], *names()])),
     source="clusterlets|frac|yardsticks",
     matcher="|".join(MATCHING_CODE),
@@ -79,21 +83,43 @@ wildcard_constraints:
     seeds=r"\d+-\d+",
 
 
-def settings_of(dataset):
+def as_json(settings):
+    """What results depend on, for the steps that sum up; where the raw files came from is not a part of it."""
+    return json.dumps({key: value for key, value in settings.items() if key != "mirror"})
+
+
+def setting(key):
+    """A setting of a cell, which a variant may change."""
+    return lambda wildcards: SETTINGS[wildcards.place][key]
+
+
+def table_settings(wildcards):
     """The configured settings of a table; of one that only a file name asks for, the paper's."""
-    return config["tables"].get(dataset, {"name": dataset, "colour": [CLASS], "scaling": config["scaling"]})
+    settings = SETTINGS[wildcards.base]
+    asked = {"name": wildcards.dataset, "colour": [CLASS], "scaling": settings["scaling"]}
+    return settings["tables"].get(wildcards.dataset, asked)
 
 
 def prepared(suffix):
     """A prepared table. It lies with the results, so that other settings in another results folder leave it alone."""
-    return f"{OUT}/prepared/{{dataset}}.{suffix}"
+    return f"{{base}}/prepared/{{dataset}}.{suffix}"
 
 
 def of_block(kind, source):
     """The file that a kind of step makes for one dataset, k and block of seeds."""
-    return f"{OUT}/{kind}/{{dataset}}/{source}/k{{k}}/seeds{{seeds}}.npz"
+    return f"{{base}}/{kind}/{{dataset}}/{source}/k{{k}}/seeds{{seeds}}.npz"
 
 
-def log_of_block(step):
+def for_cell(path):
+    """An input of a cell, as prepared or of_block name it: of the cell's own place, or else the grid's."""
+
+    def of_wildcards(wildcards):
+        base = wildcards.place if wildcards.place in BASES else OUT
+        return path.format(**dict(wildcards.items()), base=base)
+
+    return of_wildcards
+
+
+def log_of_block(step, place="base"):
     """The log of such a step."""
-    return f"{OUT}/logs/{step}/{{dataset}}/k{{k}}/seeds{{seeds}}.log"
+    return f"{{{place}}}/logs/{step}/{{dataset}}/k{{k}}/seeds{{seeds}}.log"

@@ -2,16 +2,17 @@
 
 OWN = [dataset for dataset, settings in config["tables"].items() if "path" in settings]
 DATA_LIST = f"{OUT}/datasets.md"
+GEOMETRY = "{base}/geometry/{dataset}.json"
 
 
 ruleorder: prepare_own_table > prepare_dataset
 
 
-def dataset_fingerprint(step):
+def dataset_fingerprint(step, name):
     """Of a step, the dataset's own module, which is imported by name, and all that sources.yaml says of the dataset."""
 
     def of_wildcards(wildcards):
-        known = describe(settings_of(wildcards.dataset)["name"])
+        known = describe(name(wildcards))
         code = step_fingerprint(f"benchmark.steps.{step}", f"datasets.{known['module']}", libraries=["numpy", "pandas"])
         return f"{code} {json.dumps(known, sort_keys=True)}"
 
@@ -22,7 +23,7 @@ rule fetch_dataset:
     output:
         "data/raw/{dataset}/receipt.json",
     params:
-        code=dataset_fingerprint("fetching"),
+        code=dataset_fingerprint("fetching", lambda wildcards: wildcards.dataset),
     log:
         f"{OUT}/logs/fetch_dataset/{{dataset}}.log",
     message:
@@ -33,17 +34,17 @@ rule fetch_dataset:
 
 rule prepare_dataset:
     input:
-        lambda wildcards: f"data/raw/{settings_of(wildcards.dataset)['name']}/receipt.json",
+        lambda wildcards: f"data/raw/{table_settings(wildcards)['name']}/receipt.json",
     output:
         arrays=prepared("npz"),
         summary=prepared("json"),
     params:
-        code=dataset_fingerprint("preparing"),
-        name=lambda wildcards: settings_of(wildcards.dataset)["name"],
-        colour=lambda wildcards: "+".join(settings_of(wildcards.dataset)["colour"]),
-        scaling=lambda wildcards: settings_of(wildcards.dataset)["scaling"],
+        code=dataset_fingerprint("preparing", lambda wildcards: table_settings(wildcards)["name"]),
+        name=lambda wildcards: table_settings(wildcards)["name"],
+        colour=lambda wildcards: "+".join(table_settings(wildcards)["colour"]),
+        scaling=lambda wildcards: table_settings(wildcards)["scaling"],
     log:
-        f"{OUT}/logs/prepare_dataset/{{dataset}}.log",
+        "{base}/logs/prepare_dataset/{dataset}.log",
     message:
         "Prepare {wildcards.dataset}"
     shell:
@@ -54,7 +55,7 @@ rule prepare_dataset:
 
 rule prepare_own_table:
     input:
-        lambda wildcards: settings_of(wildcards.dataset)["path"],
+        lambda wildcards: table_settings(wildcards)["path"],
     output:
         arrays=prepared("npz"),
         summary=prepared("json"),
@@ -62,12 +63,12 @@ rule prepare_own_table:
         dataset="|".join(map(re.escape, OWN)) or "(?!)",
     params:
         code=step_fingerprint("benchmark.steps.own_table"),
-        name=lambda wildcards: settings_of(wildcards.dataset)["name"],
+        name=lambda wildcards: table_settings(wildcards)["name"],
         settings=lambda wildcards: json.dumps(
-            {key: settings_of(wildcards.dataset)[key] for key in ("sensitive", "features", "separator", "scaling")}
+            {key: table_settings(wildcards)[key] for key in ("sensitive", "features", "separator", "scaling")}
         ),
     log:
-        f"{OUT}/logs/prepare_own_table/{{dataset}}.log",
+        "{base}/logs/prepare_own_table/{dataset}.log",
     message:
         "Read {wildcards.dataset} from {input}"
     shell:
@@ -79,11 +80,11 @@ rule measure_geometry:
     input:
         prepared("npz"),
     output:
-        f"{OUT}/geometry/{{dataset}}.json",
+        GEOMETRY,
     params:
         code=step_fingerprint("benchmark.steps.geometry"),
     log:
-        f"{OUT}/logs/measure_geometry/{{dataset}}.log",
+        "{base}/logs/measure_geometry/{dataset}.log",
     message:
         "Measure the largest distance of {wildcards.dataset}"
     shell:
@@ -92,7 +93,7 @@ rule measure_geometry:
 
 rule list_data:
     input:
-        expand(prepared("json"), dataset=config["datasets"]),
+        expand(prepared("json"), base=OUT, dataset=config["datasets"]),
     output:
         text=DATA_LIST,
         csv=f"{OUT}/datasets.csv",

@@ -53,17 +53,17 @@ for source, (folder, methods) in METHODS.items():
         name:
             f"score_{source}"
         input:
-            groups=of_block("groups", source),
-            distances=of_block("distances", source),
-            geometry=f"{OUT}/geometry/{{dataset}}.json",
+            groups=for_cell(of_block("groups", source)),
+            distances=for_cell(of_block("distances", source)),
+            geometry=for_cell(GEOMETRY),
         output:
-            f"{OUT}/runs/{{dataset}}/{folder}/k{{k}}/seeds{{seeds}}.csv",
+            f"{{place}}/runs/{{dataset}}/{folder}/k{{k}}/seeds{{seeds}}.csv",
         params:
             code=step_fingerprint("benchmark.steps.scoring"),
             methods=methods,
-            deviation=config["deviation"],
+            deviation=setting("deviation"),
         log:
-            log_of_block(f"score_{source}"),
+            log_of_block(f"score_{source}", "place"),
         message:
             "{wildcards.dataset}: score clusterings of k = {wildcards.k}"
         shell:

@@ -22,7 +22,7 @@ STATISTICS = [
     for name in ("statistics.csv", "statistics.md", "mean_ranks.csv", "nemenyi.csv", "wilcoxon.csv", "intervals.csv")
 ]
 RESULTS = [
-    f"{OUT}/runs.csv",
+    *[f"{place}/runs.csv" for place in PLACES],
     f"{OUT}/comparison.csv",
     f"{OUT}/comparison_counts.csv",
     f"{OUT}/claims.csv",
@@ -54,19 +54,19 @@ def captioned(path, caption, category):
 
 rule collect_runs:
     input:
-        CELLS,
+        lambda wildcards: variants.paths(config, PLACES[wildcards.place]),
     output:
-        f"{OUT}/runs.csv",
+        "{place}/runs.csv",
     params:
         code=step_fingerprint("benchmark.steps.collecting"),
-        settings=SETTINGS,
-        results=OUT,
+        settings=lambda wildcards: as_json(SETTINGS[wildcards.place]),
+        variant=lambda wildcards: f"--variant {PLACES[wildcards.place]}" if PLACES[wildcards.place] else "",
     log:
-        f"{OUT}/logs/collect_runs.log",
+        "{place}/logs/collect_runs.log",
     message:
-        "Collect all runs"
+        "Collect all runs in {wildcards.place}"
     shell:
-        "{STEP} collect-runs --config {params.settings:q} --results {params.results} --output {output} > {log} 2>&1"
+        "{STEP} collect-runs --config {params.settings:q} {params.variant} --output {output} > {log} 2>&1"
 
 
 rule make_tables:
@@ -207,7 +207,7 @@ rule write_report:
     params:
         code=analysis_fingerprint("steps.report"),
         folder=f"{OUT}/figures",
-        settings=SETTINGS,
+        settings=as_json(config),
     log:
         f"{OUT}/logs/write_report.log",
     message:

@@ -1,24 +1,23 @@
 """The step that puts all cells into ``results/runs.csv``."""
 
 import json
-from pathlib import Path
 
-from clusterlets.benchmark.grid import cells
 from clusterlets.benchmark.rows import read_rows, write_rows
+from clusterlets.benchmark.variants import paths
 from clusterlets.metrics import price_of_fairness
 
 
-def collect_runs(config: str, results: str, output: str) -> None:
+def collect_runs(config: str, output: str, variant: str = "") -> None:
     """One row a run, in the order of the grid, with the price of fairness.
 
     The price stands here and not in the cells: it needs plain k-means at every k of the grid, and a further k must not
     make the finished cells run again.
 
     config: the workflow's configuration, as JSON
-    results: the results folder
     output: CSV
+    variant: name of a variant; by default the grid itself
     """
-    rows = [row for cell in cells(json.loads(config)) for row in read_rows(Path(results) / cell.path)]
+    rows = [row for path in paths(json.loads(config), variant) for row in read_rows(path)]
     references: dict[tuple[str, str], dict[int, float]] = {}
     for row in rows:
         if row["method"] == "k-means" and row["status"] == "ok":

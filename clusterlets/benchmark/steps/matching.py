@@ -43,7 +43,7 @@ def match_pinball(
 
 def match_centroid(
     groups: str, distances: str, geometry: str, partitions: str, dataset: str, k: int, omega: float,
-    seeds: str, deviation: str, output: str,
+    seeds: str, equation: str, deviation: str, output: str,
 ) -> None:  # fmt: skip
     """Match with C: the best partition on each seed's front, and score.
 
@@ -55,11 +55,13 @@ def match_centroid(
     k: clusterlets wanted of each colour
     omega: weight of the silhouette against the largest deviation
     seeds: block of seeds, as in 0-9
+    equation: equation 1 as corrected or as printed
     deviation: absolute, relative or kl
     output: one row a seed (CSV)
     """
     fixed = {"dataset": dataset, "method": "Clusterlets", "matcher": CENTROID_MATCHER, "k": k, "omega": omega}
-    _write_cell(fixed, groups, distances, geometry, seeds, deviation, centroid_match(partitions, omega), output)
+    match = centroid_match(partitions, omega, equation)
+    _write_cell(fixed, groups, distances, geometry, seeds, deviation, match, output)
 
 
 def pinball_match(dataset: str, matcher: str, k: int, hops: int, base_seed: int, scope: str) -> Match:
@@ -74,7 +76,7 @@ def pinball_match(dataset: str, matcher: str, k: int, hops: int, base_seed: int,
     return membership
 
 
-def centroid_match(partitions: str, omega: float) -> Match:
+def centroid_match(partitions: str, omega: float, equation: str) -> Match:
     """How a cell of C matches the clusterlets of one seed: from the fronts in a file; None where a front is empty."""
     from clusterlets.matching.centroid import ParetoFront, match_centroid as match  # the pinball cells do without
 
@@ -82,7 +84,7 @@ def centroid_match(partitions: str, omega: float) -> Match:
 
     def membership(clusterlets: Clusterlets, seed: int) -> np.ndarray | None:
         front = ParetoFront(**fronts[str(seed)])
-        return match(front, omega) if len(front) else None
+        return match(front, omega, equation) if len(front) else None
 
     return membership
 
