@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 CENTROID_MATCHER = "C"
-SEEDS_OF_PAPER = 10
 
 # The last part of every random stream's seed. Appending is safe, renumbering changes every result.
 _STEPS = {"extraction": 0, "partitions": 1, "matching": 2, "frac": 3, "kmeans": 4, "random": 5}

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from clusterlets.benchmark.frames import NUMBERS
-from clusterlets.benchmark.grid import SEEDS_OF_PAPER
+from clusterlets.benchmark.variants import SEEDS_OF_PAPER
 
 # Our matchers by the paper's names, in the order of its table 1.
 PAPER_NAMES = {"C": "C", "G-B": "G-B", "D": "D-PB", "B": "B-PB", "G-D": "G-D-PB"}
