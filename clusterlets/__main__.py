@@ -49,6 +49,7 @@ _STEPS = {
     "compare-methods": "statistics:compare_methods",
     "check-reported": "comparison:check_reported",
     "check-claims": "claims:check_claims",
+    "assess-sensitivity": "sensitivity:assess_sensitivity",
     "plot": "figures:plot",
     "account": "accounts:account",
     "write-report": "report:write_report",

@@ -189,12 +189,10 @@ def _remark(cell: dict, present: set[str]) -> str:
 
 def _selection_noise(runs: pd.DataFrame) -> pd.DataFrame:
     """Range of each number of tables 2 to 4 over disjoint groups of ten seeds; empty while there is one group only."""
-    groups = [group for _, group in runs.groupby(runs["seed"] // selection.SEEDS_OF_PAPER)]
-    groups = [group for group in groups if group["seed"].nunique() == selection.SEEDS_OF_PAPER]
+    groups = selection.groups_of_seeds(runs)
     if len(groups) < 2:
         return pd.DataFrame(columns=[*_CELL, "low", "high"], dtype=object)
-    shifted = [group.assign(seed=group["seed"] % selection.SEEDS_OF_PAPER) for group in groups]
-    cells = pd.concat([_reproduced_cells(group, _SELECTIONS) for group in shifted])
+    cells = pd.concat([_reproduced_cells(group, _SELECTIONS) for group in groups])
     cells = cells[~cells["quantity"].isin(_CHOICES)].astype({"reproduced": float})
     return cells.groupby(_CELL)["reproduced"].agg(low="min", high="max").reset_index()
 

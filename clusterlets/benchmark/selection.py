@@ -45,6 +45,13 @@ def seeds_of_paper(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[runs["seed"] < SEEDS_OF_PAPER]
 
 
+def groups_of_seeds(runs: pd.DataFrame) -> list[pd.DataFrame]:
+    """Disjoint groups of ten seeds, each numbered 0 to 9; a group that lacks a seed is left out."""
+    groups = [group for _, group in runs.groupby(runs["seed"] // SEEDS_OF_PAPER)]
+    whole = [group for group in groups if group["seed"].nunique() == SEEDS_OF_PAPER]
+    return [group.assign(seed=group["seed"] % SEEDS_OF_PAPER) for group in whole]
+
+
 def without_limit_cases(runs: pd.DataFrame) -> pd.DataFrame:
     """Drop fewer than 3 clusters and an overlap of .5 or more (captions of tables 2 to 4)."""
     return runs[(runs["n_clusters"] >= FEWEST_CLUSTERS) & (runs["overlap"] < OVERLAP_LIMIT)]

@@ -1,4 +1,4 @@
-# collect_runs -> make_tables, compare_methods, check_reported, check_claims, plot_*
+# collect_runs -> make_tables, compare_methods, check_reported, check_claims, assess_sensitivity -> plot_*
 # -> account -> write_report -> write_manifest.
 
 TABLES = [
@@ -15,6 +15,11 @@ DRAWN_BY = {
     "critical_difference": ["figure1_critical_difference", "figure1_critical_difference_with_frac"],
     "cohesion_vs_deviation": ["cohesion_vs_deviation"],
     "reported_vs_reproduced": ["reported_vs_reproduced"],
+    "sensitivity": ["sensitivity"],
+}
+# What a module draws besides the runs.
+DRAWN_FROM = {
+    "sensitivity": [f"{OUT}/sensitivity.csv"],
 }
 FIGURES = [figure for figures in DRAWN_BY.values() for figure in figures]
 STATISTICS = [
@@ -22,13 +27,14 @@ STATISTICS = [
     for name in ("statistics.csv", "statistics.md", "mean_ranks.csv", "nemenyi.csv", "wilcoxon.csv", "intervals.csv")
 ]
 RESULTS = [
-    *[f"{place}/runs.csv" for place in PLACES],
+    f"{OUT}/runs.csv",
     f"{OUT}/comparison.csv",
     f"{OUT}/comparison_counts.csv",
     f"{OUT}/claims.csv",
     f"{OUT}/claims.md",
     f"{OUT}/report.html",
     f"{OUT}/summary.txt",
+    *expand(f"{OUT}/sensitivity.{{form}}", form=["csv", "md"]),
     *STATISTICS,
     *expand(f"{OUT}/tables/{{table}}.{{form}}", table=TABLES, form=["csv", "md", "tex"]),
     *expand(f"{OUT}/figures/{{figure}}.{{form}}", figure=FIGURES, form=["pdf", "png"]),
@@ -135,13 +141,33 @@ rule check_claims:
         "{STEP} check-claims --runs {input} --output {output.claims} --words {output.words} > {log} 2>&1"
 
 
+rule assess_sensitivity:
+    input:
+        runs=f"{OUT}/runs.csv",
+        variants=[f"{place}/runs.csv" for place in PLACES if place != OUT],
+    output:
+        csv=captioned(f"{OUT}/sensitivity.csv", "sensitivity", "What each choice does"),
+        text=f"{OUT}/sensitivity.md",
+    params:
+        code=analysis_fingerprint("steps.sensitivity"),
+        settings=as_json(config),
+    log:
+        f"{OUT}/logs/assess_sensitivity.log",
+    message:
+        "What each choice does"
+    shell:
+        "{STEP} assess-sensitivity --runs {input.runs} --config {params.settings:q}"
+        " --output {output.csv} --text {output.text} > {log} 2>&1"
+
+
 for module, figures in DRAWN_BY.items():
 
     rule:
         name:
             f"plot_{module}"
         input:
-            f"{OUT}/runs.csv",
+            runs=f"{OUT}/runs.csv",
+            further=DRAWN_FROM.get(module, []),
         output:
             [captioned(f"{OUT}/figures/{figure}.png", figure, "Figures") for figure in figures],
             [f"{OUT}/figures/{figure}.pdf" for figure in figures],
@@ -154,7 +180,8 @@ for module, figures in DRAWN_BY.items():
         message:
             "Draw {params.module}"
         shell:
-            "{STEP} plot --module {params.module} --runs {input} --output {params.folder} > {log} 2>&1"
+            "{STEP} plot --module {params.module} --runs {input.runs} --further '{input.further}' --output {params.folder}"
+            " > {log} 2>&1"
 
 
 def before_the_report(wildcards):
@@ -170,7 +197,7 @@ def fingerprints_of_rules(wildcards):
     tables = {dataset: config["tables"][dataset]["name"] for dataset in config["datasets"] if dataset not in OWN}
     for rule, datasets in (("fetch_dataset", tables.values()), ("prepare_dataset", tables)):
         for dataset in datasets:
-            found[f"{rule} {dataset}"] = codes[rule](SimpleNamespace(dataset=dataset)).split()[0]
+            found[f"{rule} {dataset}"] = codes[rule](SimpleNamespace(base=OUT, dataset=dataset)).split()[0]
     return json.dumps(found, sort_keys=True)
 
 
@@ -181,9 +208,9 @@ rule account:
         [captioned(path, os.path.basename(path).split(".")[0], "Accounts") for path in ACCOUNTS],
     params:
         code=step_fingerprint("benchmark.steps.accounts", libraries=LIBRARIES),
-        settings=SETTINGS,
+        settings=as_json(config),
         fingerprints=fingerprints_of_rules,
-        logs=f"{OUT}/logs",
+        logs=",".join(f"{place}/logs" for place in PLACES),
         after="account,write_report,write_manifest",
         lock=LOCK,
         folder=f"{OUT}/accounts",
@@ -225,7 +252,7 @@ rule write_manifest:
         captioned(MANIFEST, "manifest", "Accounts"),
     params:
         code=step_fingerprint("benchmark.steps.manifest", libraries=LIBRARIES),
-        settings=SETTINGS,
+        settings=as_json(config),
         results=OUT,
         # The cells follow from the settings: a command line has no room for thousands of names.
         files=lambda wildcards, input: ",".join(path.removeprefix(f"{OUT}/") for path in [*input, f"{OUT}/datasets.csv"]),

@@ -8,4 +8,6 @@ CAPTIONS = {
     "run of each method by mean deviation, after the rule on limit cases; hollow where all its runs are limit cases.",
     "reported_vs_reproduced": "The paper's numbers against ours. On the diagonal they are equal. Cells that are only "
     "shown (structural zeros, repeated rows) are left out.",
+    "sensitivity": "What each choice does: a number as it usually is, and with one choice taken the other way. No mark: the "
+    "choice leaves the number as it is.",
 }

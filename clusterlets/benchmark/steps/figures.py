@@ -3,17 +3,21 @@
 from importlib import import_module
 from pathlib import Path
 
+import pandas as pd
+
 from clusterlets.benchmark.figures.style import save
 from clusterlets.benchmark.frames import read_runs
 
 
-def plot(module: str, runs: str, output: str) -> None:
+def plot(module: str, runs: str, output: str, further: str = "") -> None:
     """Draw what one module of clusterlets.benchmark.figures has to show, as PDF and PNG.
 
     module: name of the module
     runs: every run (.csv)
     output: folder of the figures
+    further: what the module draws besides the runs (.csv), separated by spaces, in the order that it takes them
     """
-    drawn = import_module(f"clusterlets.benchmark.figures.{module}").from_runs(read_runs(runs))
+    frames = [read_runs(runs), *(pd.read_csv(path, dtype={"colour": str}) for path in further.split())]
+    drawn = import_module(f"clusterlets.benchmark.figures.{module}").from_runs(*frames)
     for name, figure in drawn.items():
         save(figure, Path(output) / name)
