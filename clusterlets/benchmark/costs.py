@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from clusterlets.benchmark import variants
 from clusterlets.benchmark.grid import CENTROID_MATCHER, cells, seed_blocks
 
 _PAIR = 3e-9  # seconds to add up the distance of two instances
@@ -48,6 +49,9 @@ def of_dataset(rows: int, features: int, colour_counts: Sequence[int], config: M
         disk += seeds * (rows * label * (1 + 2 * ran) + _NUMBER * (groups**2 + 2 * ran * k**2 + groups * features))
         largest = max(largest, block * groups**2)
     seconds = sum(seconds for _, seconds in steps_of_dataset(rows, config).values())
+    for variant in config["variants"]:
+        further = _of_variant(rows, features, colour_counts, config, variant)
+        seconds, disk = seconds + further.seconds, disk + further.disk
     return Cost(seconds, disk, _BASE + _COPIES * _NUMBER * (rows * features + largest))
 
 
@@ -89,6 +93,17 @@ def seconds_per_job(rows: Sequence[int], config: Mapping) -> dict[str, float]:
 def _others(config: Mapping) -> int:
     """Jobs beside the clusterlets': FRAC and the yardsticks, two clusterings each."""
     return 1 + config["frac"]["run"]
+
+
+def _of_variant(rows: int, features: int, colour_counts: Sequence[int], config: Mapping, variant: str) -> Cost:
+    """Of the cells that a variant touches; with tables of its own, of the whole grid on the paper's seeds."""
+    if variants.has_own_tables(config, variant):
+        count = min(config["seeds"]["count"], variants.SEEDS_OF_PAPER)
+        again = {**config, "seeds": {**config["seeds"], "count": count}, "variants": {}}
+        return of_dataset(rows, features, colour_counts, again)
+    own = variants.folder(config["results"], variant) + "/"
+    number = sum(path.startswith(own) for path in variants.paths({**config, "datasets": [""]}, variant))
+    return Cost(_START * number, _CELL * number, 0)
 
 
 def of_all(costs: Sequence[Cost]) -> Cost:

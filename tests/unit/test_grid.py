@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import yaml
 
-from clusterlets.benchmark.configuration import check_configuration
+from clusterlets.benchmark import variants
+from clusterlets.benchmark.configuration import check_configuration, read_configuration
 from clusterlets.benchmark.grid import cells, random_stream, seed_blocks, seeds_of
 from clusterlets.errors import ClusterletsError
 
@@ -28,6 +29,44 @@ def test_the_papers_grid_has_the_papers_number_of_configurations_and_runs():
     assert len(clusterlets) == 1100 and len(frac) == 55
     assert len(set(cell.path for cell in grid)) == len(grid)
     assert sum(len(seeds_of(cell.seeds)) for cell in clusterlets + frac) == 11550
+
+
+EXTENDED = read_configuration(ROOT / "workflow" / "configs" / "extended.yaml")
+
+
+@pytest.mark.parametrize("variant, matchers, of_a_dataset", [
+    ("pinball_cluster", {"D", "B"}, 40), ("greedy_last", {"G-D", "G-B"}, 40), ("equation_printed", {"C"}, 20),
+    ("deviation_relative", {"C", "G-B", "D", "B", "G-D", "FRAC", "yardsticks"}, 110),
+    ("scaling_standard", {"C", "G-B", "D", "B", "G-D", "FRAC", "yardsticks"}, 110),
+])  # fmt: skip
+def test_a_variant_runs_the_touched_cells_on_the_papers_seeds(variant, matchers, of_a_dataset):
+    paths = variants.paths(EXTENDED, variant)
+    own = [path for path in paths if path.startswith(f"results/variants/{variant}/")]
+    assert len(own) == 11 * of_a_dataset and {path.split("/")[5] for path in own} == matchers
+    usual = variants.paths(check_configuration(PAPER, SCHEMA), "")
+    assert [path.replace(f"variants/{variant}/", "") for path in paths] == usual  # in the same order, ten seeds each
+    settings = variants.settings_of(EXTENDED, variant)
+    differing = {key for key in PAPER if settings[key] != EXTENDED[key]} - {"variants", "tables"}
+    assert differing == set(EXTENDED["variants"][variant])
+
+
+def test_a_scaled_variant_scales_every_table_and_no_other_has_tables_of_its_own():
+    own = [name for name in EXTENDED["variants"] if variants.has_own_tables(EXTENDED, name)]
+    assert own == ["scaling_standard"] and variants.has_own_tables(EXTENDED, "")
+    scalings = {table["scaling"] for table in variants.settings_of(EXTENDED, own[0])["tables"].values()}
+    assert scalings == {"standard"}
+    assert variants.settings_of(EXTENDED, "greedy_last")["tables"] == EXTENDED["tables"]
+
+
+def test_the_extended_grid_takes_every_finished_cell_of_the_default():
+    default = variants.paths(check_configuration(PAPER, SCHEMA), "")
+    assert set(default) < set(variants.paths(EXTENDED, ""))
+
+
+def test_blocks_that_hold_any_of_the_papers_seeds_are_in_a_variant():
+    config = {**EXTENDED, "seeds": {"count": 30, "block": 7}}
+    blocks = {path.rsplit("seeds", 1)[1] for path in variants.paths(config, "greedy_last")}
+    assert blocks == {"0-6.csv", "7-13.csv"}
 
 
 def test_no_path_holds_what_snakemake_or_a_shell_would_split():
@@ -123,6 +162,10 @@ FAULTS = {
     "omega above 1": ({"omega": [1.5]}, ["omega.0: 1.5 is greater than the maximum of 1"]),
     "no dataset left": ({"datasets": ["nbfi"], "exclude": "nbfi"}, ["every dataset is excluded"]),
     "scope": ({"pinball_scope": "lst"}, ["pinball_scope: 'lst' is not one of"]),
+    "a variant of nothing": ({"variants": {"same": {"scaling": "none"}}}, ["variants.same.scaling: it is none already"]),
+    "a variant's setting": ({"variants": {"few": {"k": [2]}}}, ["variants.few.k: unknown key"]),
+    "a variant's value": ({"variants": {"a": {"equation": "mine"}}}, ["variants.a.equation: 'mine' is not one of"]),
+    "a variant's name": ({"variants": {"a/b": {"equation": "printed"}}}, ["'a/b' does not match", "paths hold"]),
     "block": ({"seeds": {"count": 10, "block": 0}}, ["seeds.block: 0 is less than the minimum of 1"]),
 }
 

@@ -66,6 +66,12 @@ class Workflow:
         return {path.relative_to(top).as_posix(): path.read_bytes() for path in files}
 
 
+@pytest.fixture(scope="session")
+def workflow_in():
+    """The workflow in a folder of one's choice: ``workflow_in(folder)``."""
+    return Workflow
+
+
 @pytest.fixture
 def workflow(tmp_path):
     """The workflow in an empty working directory."""

@@ -1,0 +1,166 @@
+"""What each choice does, on made runs whose numbers can be worked out by hand."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_results_fixture import synthetic_runs
+
+from clusterlets.benchmark import reported, sensitivity
+from clusterlets.benchmark.figures import sensitivity as figure
+from clusterlets.benchmark.rows import COLUMNS
+from clusterlets.benchmark.sensitivity import Choice, assess, to_markdown
+
+SCOPE = Choice("pinball_scope", "last", "cluster")
+SELECTION = ("selection", "configuration means")
+FAIR = ("FRAC is scored", "fair")
+
+
+def run(dataset, matcher, seed, deviation, method="Clusterlets", cohesion=0.9, size=4, overlap=0.0, k=5):
+    metrics = {
+        "n_clusters": size, "deviation_mean": deviation, "deviation_std": 0.0, "deviation_max": deviation,
+        "cohesion": cohesion, "overlap": overlap,
+    }  # fmt: skip
+    row = {"dataset": dataset, "method": method, "matcher": matcher, "k": k, "hops": 1, "seed": seed, "status": "ok"}
+    return dict.fromkeys(COLUMNS, np.nan) | row | metrics
+
+
+def made_runs():
+    """Two of the paper's datasets, two seeds, the matchers D and G-B, and FRAC."""
+    return pd.DataFrame([
+        run("pima", "D", 0, 0.10, cohesion=0.95), run("pima", "D", 1, 0.30),
+        run("pima", "G-B", 0, 0.02, size=6), run("pima", "G-B", 1, 0.08),
+        run("credit", "D", 0, 0.20), run("credit", "D", 1, 0.40, cohesion=0.99, overlap=0.7),
+        run("credit", "G-B", 0, 0.30), run("credit", "G-B", 1, 0.06),
+        run("pima", None, 0, 0.05, method="FRAC (nearest)"), run("credit", None, 0, 0.01, method="FRAC (nearest)"),
+        run("pima", None, 0, 0.01, method="FRAC (fair)"), run("credit", None, 0, 0.02, method="FRAC (fair)"),
+    ])  # fmt: skip
+
+
+def with_variant():
+    """D's deviations halved, and its overlap with them."""
+    runs = made_runs()
+    of_d = runs["matcher"] == "D"
+    return runs.assign(**{name: runs[name].where(~of_d, runs[name] / 2) for name in ("deviation_mean", "overlap")})
+
+
+@pytest.fixture(scope="module")
+def assessed():
+    return assess(made_runs(), {SCOPE: with_variant()})
+
+
+def number(assessed, choice, table, row, quantity):
+    """Baseline and varied number."""
+    name, taken = choice
+    named = assessed[(assessed["choice"] == name) & (assessed["taken"] == taken)]
+    [found] = named[
+        named["table"].str.startswith(table) & (named["row"] == row) & (named["quantity"] == quantity)
+    ].to_dict("records")
+    assert found["difference"] == pytest.approx(found["varied"] - found["baseline"])
+    return pytest.approx((found["baseline"], found["varied"]))
+
+
+def test_a_variant_s_numbers_stand_beside_the_usual_ones(assessed):
+    cluster = ("pinball_scope", "cluster")
+    assert number(assessed, cluster, "table1", "D-PB", "deviation_mean") == (0.25, 0.125)
+    assert number(assessed, cluster, "table1", "G-B", "deviation_mean") == (0.115, 0.115)
+    assert number(assessed, cluster, "table1", "D-PB", "place") == (2, 2)
+    assert number(assessed, cluster, "table2", "all", "deviation_mean") == ((0.02 + 0.06) / 2, (0.02 + 0.06) / 2)
+    assert number(assessed, cluster, "table2", "G-B", "wins") == (2, 2)
+    # credit's run with cohesion .99 is a limit case by its overlap of .7, but not when that is .35.
+    assert number(assessed, cluster, "table3", "all", "cohesion") == ((0.95 + 0.90) / 2, (0.95 + 0.99) / 2)
+    assert number(assessed, cluster, "table4", "all", "datasets_below_frac") == (1, 1)
+    assert number(assessed, cluster, "table4", "all", "ratio_to_frac") == (0.08 / 0.06, 0.08 / 0.06)
+
+
+def test_choosing_configurations_by_their_means(assessed):
+    # pima: D .20, G-B .05; credit: D .30 (its mean overlap of .35 is no limit case), G-B .18.
+    assert number(assessed, SELECTION, "table2", "all", "deviation_mean") == (0.04, (0.05 + 0.18) / 2)
+    assert number(assessed, SELECTION, "table2", "all", "size") == (5, 4.5)
+    assert number(assessed, SELECTION, "table3", "D-PB", "wins") == (1, 2)  # .99 is a limit case as a run
+    assert number(assessed, SELECTION, "table3", "all", "cohesion") == (0.925, (0.925 + 0.945) / 2)
+    assert number(assessed, SELECTION, "table4", "all", "datasets_below_frac") == (1, 0)
+
+
+def test_scoring_frac_as_fair(assessed):
+    assert number(assessed, FAIR, "table4", "all", "deviation_mean_frac") == (0.03, 0.015)
+    assert number(assessed, FAIR, "table4", "all", "datasets_below_frac") == (1, 0)
+    assert number(assessed, FAIR, "table2", "all", "deviation_mean") == (0.04, 0.04)
+
+
+def test_the_paper_s_numbers_are_of_the_same_datasets(assessed):
+    rows = assessed[assessed["choice"] == "pinball_scope"].set_index(["table", "row", "quantity"])["reported"]
+    assert rows["table1_matchers", "D-PB", "deviation_mean"] == 0.113
+    table2 = reported.table("table2_best_by_deviation").set_index("dataset")["deviation_mean"].astype(float)
+    printed = table2[["pima", "credit"]].mean()
+    assert rows["table2_best_by_deviation", "all", "deviation_mean"] == pytest.approx(printed)
+    assert rows["table4_frac_vs_clusterlets", "all", "datasets_below_frac"] == 2
+    assert rows["table4_frac_vs_clusterlets", "all", "deviation_mean_frac"] == pytest.approx((0.135 + 0.205) / 2)
+
+
+def test_further_seeds_are_choices_too_and_give_the_range():
+    runs = synthetic_runs(seeds=30)
+    found = assess(runs, {})
+    groups = found[found["choice"] == "seeds"]
+    assert set(groups["taken"]) == {"10-19", "20-29"}
+    key = (groups["table"] == "table1_matchers") & (groups["row"] == "C") & (groups["quantity"] == "deviation_mean")
+    of_c = runs[(runs["matcher"] == "C") & (runs["status"] == "ok")]
+    means = of_c.groupby(of_c["seed"] // 10)["deviation_mean"].mean()
+    assert groups.loc[key, "varied"].tolist() == pytest.approx(means[1:].tolist())
+    assert groups.loc[key, "range_over_seeds"].tolist() == pytest.approx([means.max() - means.min()] * 2)
+    assert assess(runs[runs["seed"] < 10], {})["range_over_seeds"].isna().all()
+
+
+def test_blocks_of_the_statistics_change_what_is_significant():
+    found = assess(synthetic_runs(), {})
+    blocks = found[found["choice"] == "blocks of figure 1"].set_index(["row", "quantity"])
+    assert blocks.loc[("all", "blocks"), ["baseline", "varied"]].tolist() == [10, 499]  # a run of C is infeasible
+    pairs = blocks.xs("p_value", level="quantity")
+    assert len(pairs) == 10
+    for side in ("baseline", "varied"):
+        assert blocks.loc[("all", "significant_pairs"), side] == (pairs[side] < 0.05).sum()
+
+
+def test_the_text_says_what_is_missing_and_marks_what_is_more_than_noise():
+    runs = synthetic_runs(seeds=20)
+    alone = to_markdown(assess(runs[runs["seed"] < 10], {}))
+    assert "no variants were run. `make extended`" in alone and "How much is noise is not known" in alone
+    changed = runs[runs["seed"] < 10].copy()
+    of_d = changed["matcher"] == "D"
+    changed.loc[of_d, "deviation_mean"] *= 2
+    text = to_markdown(assess(runs, {SCOPE: changed}))
+    assert "no variants" not in text and "not known" not in text
+    [line] = re.findall(r"^\| pinball_scope: cluster instead of last \| (.*) \|$", text, re.MULTILINE)
+    usual = runs[(runs["matcher"] == "D") & (runs["seed"] < 10)]["deviation_mean"].mean()
+    assert line.split(" | ")[:3] == ["=", "=", f"**{2 * usual:.3f}**"]
+
+
+def test_without_the_paper_s_datasets_nothing_is_held_against_it():
+    own = synthetic_runs(("iris", "wine"), ks=(2, 5))
+    found = assess(own, {})
+    assert found["reported"].isna().all() and "verdicts" not in set(found["table"])
+    assert "| the paper | – |" in to_markdown(found)
+    both = pd.concat([own, synthetic_runs(("pima",), ks=(2, 5))], ignore_index=True)
+    pd.testing.assert_frame_equal(assess(both, {}), assess(synthetic_runs(("pima",), ks=(2, 5)), {}))
+
+
+@pytest.mark.parametrize("datasets", [("pima", "credit"), ("iris",)])
+def test_the_figure_has_a_row_a_choice(datasets):
+    found = assess(synthetic_runs(datasets, seeds=20, ks=(2, 5)), {})
+    drawn = figure.from_runs(pd.DataFrame(), found)["sensitivity"]
+    labels = [label.get_text() for label in drawn.axes[0].get_yticklabels()]
+    expected = ["the paper", "usual choices", "selection:\nconfiguration means", "FRAC is scored:\nfair"]
+    assert labels == expected
+    assert {axes.get_title() for axes in drawn.axes} >= {"table 1: mean deviation", "table 4: datasets below FRAC"}
+    figure.plt.close(drawn)
+
+
+def test_a_variant_s_choice_is_named_by_its_settings():
+    config = {"pinball_scope": "last", "scaling": "none", "variants": {"both": {"pinball_scope": "cluster", "scaling": "standard"}}}
+    assert Choice.of_variant(config, "both") == ("pinball_scope and scaling", "last and none", "cluster and standard")
+
+
+def test_every_headline_is_a_number_of_the_assessment():
+    found = assess(synthetic_runs(), {SCOPE: synthetic_runs()})
+    assert list(sensitivity.headlines(found)["title"].unique()) == list(sensitivity.HEADLINES)

@@ -1,0 +1,124 @@
+"""Variants of the grid through the real workflow: what runs, what is shared, and that the rows are what they say."""
+
+import csv
+import io
+import re
+
+import numpy as np
+import pytest
+
+from clusterlets.benchmark.intermediates import Block, Prepared
+
+SMALL = {"datasets": ["iris"], "k": [3], "omega": [0, 0.5]}
+VARIANTS = {
+    "pinball_cluster": {"pinball_scope": "cluster"},
+    "greedy_last": {"greedy_scope": "last"},
+    "equation_printed": {"equation": "printed"},
+    "deviation_relative": {"deviation": "relative"},
+    "scaling_standard": {"scaling": "standard"},
+}
+EXTENDED = {**SMALL, "seeds": {"count": 4, "block": 2}, "variants": VARIANTS}
+TOUCHED = {
+    "pinball_cluster": {"D", "B"},
+    "greedy_last": {"G-D", "G-B"},
+    "equation_printed": {"C"},
+    "deviation_relative": {"C", "G-B", "D", "B", "G-D", "FRAC", "yardsticks"},
+    "scaling_standard": {"C", "G-B", "D", "B", "G-D", "FRAC", "yardsticks"},
+}
+TARGETS = ["results/tiny/runs.csv", *(f"results/tiny/variants/{name}/runs.csv" for name in VARIANTS)]
+
+
+def rows(workflow, name):
+    return list(csv.DictReader(io.StringIO((workflow.folder / "results/tiny" / name).read_text(encoding="utf-8"))))
+
+
+def method(row):
+    return row["matcher"] or ("FRAC" if row["method"].startswith("FRAC") else "yardsticks")
+
+
+def counts(dry_run):
+    """Jobs by rule, from what a dry run prints."""
+    table = dry_run.output.split("Job stats:")[-1]
+    return {rule: int(number) for rule, number in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory, workflow_in):
+    """The default grid, then the extended one in the same folder; the dry run between them."""
+    workflow = workflow_in(tmp_path_factory.mktemp("extended"))
+    first = workflow.run(TARGETS[0], config=SMALL)
+    assert first.status == 0, first.output
+    planned = workflow.run(*TARGETS, "--dry-run", config=EXTENDED)
+    done = workflow.run(*TARGETS, config=EXTENDED)
+    assert done.status == 0, done.output
+    return workflow, planned
+
+
+def test_only_new_seeds_touched_cells_and_what_sums_up_are_jobs(extended):
+    _, planned = extended
+    assert counts(planned) == {
+        "prepare_dataset": 1, "measure_geometry": 1,  # of the scaled table
+        # of the block of further seeds, and of both blocks of the scaled table
+        "extract_clusterlets": 3, "sample_partitions": 3, "cluster_frac": 3, "cluster_yardsticks": 3, "sum_distances": 9,
+        # further seeds; then both blocks of what a scope or equation touches; then of all, for deviation and scaling
+        "match_pinball": 4 + 2 * (2 + 2) + 2 * (4 + 4), "match_centroid": 2 + 2 * 2 + 2 * (2 + 2),
+        "score_frac": 1 + 4, "score_yardsticks": 1 + 4, "collect_runs": 6,
+        "total": 2 + 12 + 9 + 28 + 14 + 10 + 6,
+    }  # fmt: skip
+
+
+def test_a_variant_has_files_of_the_touched_cells_alone(extended):
+    workflow, _ = extended
+    for name, touched in TOUCHED.items():
+        made = {path for path in workflow.results() if path.startswith(f"variants/{name}/")}
+        assert {path.split("/")[4] for path in made if "/runs/" in path} == touched
+        kinds = {path.split("/")[2] for path in made} - {"runs", "runs.csv"}
+        shared = {"prepared", "geometry", "groups", "labels", "distances", "partitions"}
+        assert kinds == (shared if name == "scaling_standard" else set())
+
+
+def test_rows_differ_where_the_choice_bears_and_nowhere_else(extended):
+    workflow, _ = extended
+    key = ("method", "matcher", "k", "hops", "omega", "seed")
+    usual = {tuple(row[name] for name in key): row for row in rows(workflow, "runs.csv")}
+    for name, touched in TOUCHED.items():
+        found = rows(workflow, f"variants/{name}/runs.csv")
+        assert len(found) == len(usual)  # four seeds are fewer than the paper's ten: all are in
+        assert {row["dataset"] for row in found} == {"iris"}
+        differing = {method(row) for row in found if row != usual[tuple(row[name] for name in key)]}
+        assert differing <= touched and differing, name
+    # Equation 1 as printed does not weigh: every omega above 0 gives what the others give, and 0 the best silhouette.
+    printed = [row for row in rows(workflow, "variants/equation_printed/runs.csv") if row["matcher"] == "C"]
+    silhouettes = {(row["omega"], row["seed"]): float(row["centroid_silhouette"]) for row in printed}
+    assert all(silhouettes["0.0", seed] >= silhouettes["0.5", seed] for seed in "0123")
+
+
+def test_a_relative_deviation_is_that_of_the_shares(extended):
+    workflow, _ = extended
+    top = workflow.folder / "results/tiny"
+    colours = Prepared.load(str(top / "prepared/iris.npz")).colours
+    labels = Block.load(str(top / "labels/iris/frac/k3/seeds0-1.npz")).values["FRAC (nearest)/1"]["labels"]
+    overall = np.array([(colours == colour).mean() for colour in range(3)])
+    deviations = []
+    for cluster in np.unique(labels):
+        shares = np.array([(colours[labels == cluster] == colour).mean() for colour in range(3)])
+        deviations.append(max(abs(p - q) / max(p, q) for p, q in zip(shares, overall)))
+    found = rows(workflow, "variants/deviation_relative/runs.csv")
+    [row] = [row for row in found if row["method"] == "FRAC (nearest)" and row["seed"] == "1"]
+    assert float(row["deviation_mean"]) == pytest.approx(np.mean(deviations), rel=1e-12)
+
+
+def test_the_scaled_variant_is_a_run_of_the_scaled_table(extended, workflow):
+    other, _ = extended
+    cells = [f"runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k3_hops2", "C/k3_omega0.5", "FRAC/k3")]
+    done = workflow.run(*(f"results/tiny/{cell}" for cell in cells), config={**SMALL, "scaling": "standard"})
+    assert done.status == 0, done.output
+    for cell in cells:
+        assert workflow.results()[cell] == other.results()[f"variants/scaling_standard/{cell}"]
+        assert workflow.results()[cell] != other.results()[cell]
+
+
+def test_back_at_the_default_grid_only_what_sums_up_runs(extended):
+    workflow, _ = extended
+    planned = workflow.run(TARGETS[0], "--dry-run", config=SMALL)
+    assert counts(planned) == {"collect_runs": 1, "total": 1}
