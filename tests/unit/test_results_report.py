@@ -19,6 +19,7 @@ from clusterlets.benchmark.steps.comparison import check_reported
 from clusterlets.benchmark.steps.figures import plot
 from clusterlets.benchmark.steps.report import write_report
 from clusterlets.benchmark.steps.statistics import compare_methods
+from clusterlets.benchmark.steps.sensitivity import assess_sensitivity
 from clusterlets.benchmark.steps.tables import make_tables
 
 SETTINGS = yaml.safe_load((Path(__file__).resolve().parents[2] / "config.yaml").read_text(encoding="utf-8"))
@@ -35,6 +36,8 @@ def build(runs, folder):
     check_claims(source, str(folder / "claims.csv"), str(folder / "claims.md"))
     for module in ("critical_difference", "cohesion_vs_deviation", "reported_vs_reproduced"):
         plot(module, source, pictures)
+    assess_sensitivity(source, json.dumps(SETTINGS), str(folder / "sensitivity.csv"), str(folder / "sensitivity.md"))
+    plot("sensitivity", source, pictures, str(folder / "sensitivity.csv"))
     write_report(source, pictures, json.dumps(SETTINGS), str(folder / "report.html"), str(folder / "summary.txt"))
     return folder
 
