@@ -78,7 +78,7 @@ def test_all_files_are_there(built):
         *(f"figures/{stem}.{suffix}" for stem in CAPTIONS for suffix in ("pdf", "png")),
         *(f"statistics/{stem}.csv" for stem in ("statistics", "mean_ranks", "nemenyi", "wilcoxon", "intervals")),
         *("statistics/statistics.md", "runs.csv", "comparison.csv", "comparison_counts.csv", "claims.csv", "claims.md"),
-        *("report.html", "summary.txt"),
+        *("sensitivity.csv", "sensitivity.md", "report.html", "summary.txt"),
     }
 
 
