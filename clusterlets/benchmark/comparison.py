@@ -15,7 +15,7 @@ COLUMNS = [
 
 # Half-widths (reproduced, close), each the larger of an absolute number and a share of the reported one.
 # Correlations live on a scale twice as long as cohesion's, hence bands twice as wide.
-_BANDS = {
+BANDS = {
     "deviation": ((0.002, 0.15), (0.005, 0.40)),
     "cohesion": ((0.01, 0.0), (0.03, 0.0)),
     "centroid": ((0.01, 0.0), (0.03, 0.0)),
@@ -51,7 +51,7 @@ def verdict(quantity: str, printed: str, ours: str | float | None) -> str:
     if quantity in _CHOICES:
         return "reproduced" if printed == ours else "differs"
     distance = abs(float(ours) - float(printed))
-    for word, (absolute, share) in zip(VERDICTS, _BANDS[_kind(quantity)], strict=False):
+    for word, (absolute, share) in zip(VERDICTS, BANDS[_kind(quantity)], strict=False):
         if distance <= max(absolute, share * abs(float(printed))) + _LAST_BIT:
             return word
     return "differs"

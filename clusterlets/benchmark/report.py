@@ -1,206 +1,79 @@
-"""The report: what is missing, what came back, every number beside the paper's, on one page that needs no network."""
+"""The report: one page that opens from disk without a network, in the order in which a reader asks."""
 
+import re
+import struct
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import PurePosixPath
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 import clusterlets
-from clusterlets.benchmark import comparison, reported, selection, statistics, tables
+from clusterlets.benchmark import comparison, statistics, tables
 from clusterlets.benchmark.figures import CAPTIONS
+from clusterlets.benchmark.telling import (
+    CLAIM_VERDICTS,
+    Results,
+    basis_sentence,
+    missing_lines,
+    remarks_on_numbers,
+    verdict_sentences,
+)
 
-_GRID_OF_PAPER = {"k": (2, 5, 10, 20, 30), "hops": (1, 2, 3, 4), "omega": (0, 0.25, 0.5, 0.75)}
-_SETTINGS_OF_PAPER = {
-    "scaling": "none", "sample_size": 250_000, "pinball_scope": "last", "greedy_scope": "cluster", "deviation": "absolute",
-    "equation": "corrected",
-    "frac": {"variant": "FRAC", "tau": "balanced", "init": "random", "max_iter": 100, "tol": 0.0001},
-}  # fmt: skip
-_METHODS_OF_PAPER = (*selection.PAPER_NAMES.values(), "FRAC (nearest)")
-_SYMBOLS = dict(zip(comparison.VERDICTS, "✓≈✗–", strict=True))
+# Colour and symbol of a verdict: never the colour alone.
+_TONES = ("good", "near", "bad", "open")
+TONES = dict(zip(comparison.VERDICTS, _TONES, strict=True)) | dict(zip(CLAIM_VERDICTS, _TONES, strict=True))
+SYMBOLS = dict(zip(_TONES, "✓≈✗–", strict=True))
+
+_TITLES = {
+    "table1_matchers": "Table 1: the matchers",
+    "table2_best_by_deviation": "Table 2: the best runs by deviation",
+    "table3_best_by_cohesion": "Table 3: the best runs by cohesion",
+    "table4_frac_vs_clusterlets": "Table 4: Clusterlets against FRAC",
+    "table5_correlations": "Table 5: correlations",
+    "table2_by_configuration_mean": "Beside table 2: the best configurations by deviation",
+    "table3_by_configuration_mean": "Beside table 3: the best configurations by cohesion",
+}
+_STATISTICS = {
+    "wilcoxon": "Pairs of methods: Wilcoxon's test with Holm's correction, and effect sizes",
+    "intervals": "Bootstrap intervals",
+}
+_PROVENANCE = re.compile(r"<!-- provenance -->.*?<!-- end of provenance -->\n", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Results:
-    """Everything that follows from the runs, each part computed once and when it is asked for."""
+class Findings:
+    """What other steps made of the runs, as it lies in their files; each may be empty, and the page then says so.
 
-    runs: pd.DataFrame
-    settings: Mapping
+    ``images`` are the PNG figures by name; ``statistics`` tables by the stem of their file. ``steps`` and
+    ``provenance`` are the only ones that differ between two runs of equal results.
+    """
 
-    @cached_property
-    def tables(self) -> dict[str, tables.Table]:
-        return {table.name: table for table in tables.make(self.runs)}
-
-    @cached_property
-    def comparison(self) -> pd.DataFrame:
-        return comparison.compare(self.runs)
-
-    @cached_property
-    def counts(self) -> pd.DataFrame:
-        return comparison.counts(self.comparison)
-
-    @cached_property
-    def rankings(self) -> list[statistics.Ranking]:
-        return statistics.rank_all(self.runs)
-
-    @cached_property
-    def datasets(self) -> list[str]:
-        return selection.in_order(self.runs["dataset"], reported.datasets())
-
-    @property
-    def has_paper_data(self) -> bool:
-        return any(name in self.datasets for name in reported.datasets())
+    images: Mapping[str, bytes]
+    datasets: pd.DataFrame = field(default_factory=pd.DataFrame)
+    sensitivity: pd.DataFrame = field(default_factory=pd.DataFrame)
+    statistics: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    steps: pd.DataFrame = field(default_factory=pd.DataFrame)
+    provenance: Mapping = field(default_factory=dict)
+    runtime: bytes = b""
 
 
-# ---- in words --------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class View:
+    """A table as the page shows it: titles with whether they head numbers, and rows of text."""
+
+    columns: list[tuple[str, bool]]
+    rows: list[list[str]]
 
 
-def missing_lines(results: Results) -> list[str]:
-    """What a reader must know before any number: datasets, settings and runs that are not there."""
-    runs = results.runs
-    absent = [name for name in reported.datasets() if name not in results.datasets]
-    extra = [name for name in results.datasets if name not in reported.datasets()]
-    lines = []
-    if absent:
-        total = len(reported.datasets())
-        lines.append(f"Of the paper's {total} datasets, {total - len(absent)} are here; missing: {', '.join(absent)}.")
-    if extra:
-        lines.append(f"Datasets that the paper does not have, shown but not compared: {', '.join(extra)}.")
-    lines += _unlike_the_paper(runs) + _other_settings(_SETTINGS_OF_PAPER, results.settings)
-    troubled = runs[runs["status"] != "ok"]
-    for (status, method), group in troubled.groupby(["status", selection.names(troubled)]):
-        where = ", ".join(f"{name} ({count})" for name, count in group["dataset"].value_counts(sort=False).items())
-        lines.append(f"{len(group)} runs of {method} have no result, status {status}: {where}.")
-    for note, count in selection.ok(runs)["note"].value_counts().sort_index().items():
-        lines.append(f"{count} runs carry the note: {note}")
-    return lines or ["Nothing is missing: all of the paper's datasets, settings and seeds, every run with a result."]
-
-
-def _unlike_the_paper(runs: pd.DataFrame) -> list[str]:
-    lines = []
-    methods = [name for name in _METHODS_OF_PAPER if name not in set(selection.names(runs))]
-    if methods:
-        lines.append(f"Methods of the paper without runs: {', '.join(methods)}.")
-    for parameter, values in _GRID_OF_PAPER.items():
-        absent = [f"{value:g}" for value in values if value not in set(runs[parameter])]
-        if absent:
-            lines.append(f"Values of {parameter} in the paper's grid that were not run: {', '.join(absent)}.")
-    seeds = runs["seed"].nunique()
-    if seeds < selection.SEEDS_OF_PAPER:
-        lines.append(f"Seeds: {seeds} instead of the paper's {selection.SEEDS_OF_PAPER}.")
-    if seeds > selection.SEEDS_OF_PAPER:
-        lines.append(
-            f"Tables are made from the first {selection.SEEDS_OF_PAPER} of {seeds} seeds, as in the paper; "
-            "the others show how noisy choosing a single run is."
-        )
-    return lines
-
-
-def _other_settings(paper: Mapping, ours: Mapping, inside: str = "") -> list[str]:
-    """Settings that change what a number means, where they are not those that the paper's numbers come from."""
-    lines = []
-    for key, value in paper.items():
-        if isinstance(value, Mapping):
-            lines += _other_settings(value, ours[key], f"{key}.")
-        elif ours[key] != value:
-            lines.append(f"Setting {inside}{key}: {ours[key]} instead of {value}.")
-    scaled = [name for name, table in ours.get("tables", {}).items() if table["scaling"] != ours["scaling"]]
-    return lines + [f"Dataset {name}: scaling {ours['tables'][name]['scaling']}." for name in scaled]
-
-
-def verdict_lines(results: Results) -> list[str]:
-    """The verdicts counted, and what they leave open."""
-    if not results.has_paper_data:
-        return ["Nothing can be held against the paper: none of its datasets is among these runs."]
-    total = results.counts.iloc[-1]
-    lines = [
-        f"Of {total['counted']} numbers and choices in the paper's tables, {total['reproduced']} are reproduced, "
-        f"{total['close']} are close and {total['differs']} differ; {total['not comparable']} cannot be compared, each "
-        f"with its reason. {total['only_shown']} more are shown but not counted: structural zeros, and rows that "
-        "repeat another."
-    ]
-    noise = results.comparison.query("counted and verdict == 'differs'")["within_selection_noise"].dropna()
-    if len(noise):
-        lines.append(
-            f"Of those that differ, {int(noise.sum())} of {len(noise)} lie within what choosing a single run on other "
-            "seeds gives; they still count as differing."
-        )
-    reading = comparison.closer_reading(results.comparison)
-    if reading:
-        lines.append(
-            f"Table 5 is nearer to the paper with s read as {reading[0].replace('_', ' ')} "
-            f"(off by {reading[1]:.3f} on average)."
-        )
-    return lines
-
-
-def telling_lines(results: Results, report: str) -> list[str]:
-    """The five lines to read if one reads no more: ``results/summary.txt``."""
-    counts = results.runs["status"].value_counts().sort_index()
-    left_out = ", ".join(f"{count} {status}" for status, count in counts.drop("ok", errors="ignore").items())
-    return [
-        _best_matcher_line(results),
-        _frac_line(results.tables["table4_frac_vs_clusterlets"].frame),
-        verdict_lines(results)[0],
-        _significance_line(results.rankings[0]),
-        f"Datasets: {', '.join(results.datasets) or 'none'}; runs counted: {counts.get('ok', 0)}, "
-        f"left out: {left_out or 'none'}. Report: {report}",
-    ]
-
-
-def _best_matcher_line(results: Results) -> str:
-    ours = results.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
-    if ours.empty:
-        return "No run of Clusterlets has a result."
-    printed = reported.table("table1_matchers")
-    printed = printed.loc[printed["deviation_mean"].astype(float).idxmin()]
-    best = ours.loc[ours["deviation_mean"].idxmin()]
-    where = f"on {len(reported.datasets())} datasets" if results.has_paper_data else "on other datasets"
-    return (
-        f"Best matcher by mean deviation, over all runs: {best['matcher']}, {best['deviation_mean']:.3f} "
-        f"on {_datasets(len(results.datasets))} (the paper {where}: {printed['matcher']}, {printed['deviation_mean']})."
-    )
-
-
-def _frac_line(table4: pd.DataFrame) -> str:
-    """Averages over the datasets on which every method has a best run, or they would not be of the same data."""
-    chosen = table4.pivot(index="dataset", columns="method", values="deviation_mean").dropna(axis=1, how="all").dropna()
-    if chosen.empty or "Clusterlets" not in chosen or chosen.shape[1] < 2:
-        return "Clusterlets against FRAC: not both have a run with at least 3 clusters and an overlap below 0.5."
-    means = ", ".join(f"{method} {value:.4f}" for method, value in chosen.mean().sort_values(kind="stable").items())
-    lower = ", ".join(
-        f"{method} on {int((chosen['Clusterlets'] < chosen[method]).sum())}"
-        for method in ("FRAC (nearest)", "FRAC (fair)")
-        if method in chosen
-    )
-    return (
-        f"Mean deviation of each dataset's best run, averaged over {_datasets(len(chosen))}: {means}. "
-        f"Clusterlets is below {lower}. The paper scored FRAC as nearest; fair is the algorithm as defined."
-    )
-
-
-def _significance_line(ranking: statistics.Ranking) -> str:
-    if ranking.obstacle:
-        return f"Significance of the matchers' differences: not computed. {ranking.obstacle}"
-    pairs = ranking.pairs
-    return (
-        f"{int(pairs['significant'].sum())} of {len(pairs)} pairs of matchers differ significantly over "
-        f"{_datasets(len(ranking.values))} (Friedman p {statistics.p_in_words(ranking.p_value)}; Nemenyi's critical "
-        f"difference {ranking.critical_difference:.2f} ranks)."
-    )
-
-
-def _datasets(number: int) -> str:
-    return "1 dataset" if number == 1 else f"{number} datasets"
-
-
-# ---- the page --------------------------------------------------------------------------------------------------------
-
-
-def render(results: Results, images: Mapping[str, bytes], report: str) -> str:
-    """The page as HTML. ``images`` are the PNG figures by name; ``report`` is where the page will lie."""
+def render(results: Results, findings: Findings) -> str:
+    """The page as HTML."""
     environment = Environment(
         loader=PackageLoader("clusterlets.benchmark"),
         autoescape=True,
@@ -208,31 +81,150 @@ def render(results: Results, images: Mapping[str, bytes], report: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    style, script = _template("report.css"), _template("report.js")
+    figures = [_figure(name, image) for name, image in findings.images.items()]
     return environment.get_template("report.html").render(
         version=clusterlets.__version__,
+        style=Markup(style),
+        script=Markup(script),
+        policy=f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'",
+        tones=TONES,
+        symbols=SYMBOLS,
         missing=missing_lines(results),
-        verdicts=verdict_lines(results),
-        summary=telling_lines(results, report),
-        counts=results.counts.to_dict("split"),
-        symbols=_SYMBOLS,
+        basis=basis_sentence(results),
+        sentences=verdict_sentences(results),
+        scores=_scores(results),
+        claims=_claims(results.claims),
+        claim_verdicts=_counted(results.claims.get("verdict_ours", ()), CLAIM_VERDICTS),
+        counts=_counts(results.counts) if results.has_paper_data else [],
+        remarks=remarks_on_numbers(results),
+        cell_verdicts=_counted(results.comparison["verdict"], comparison.VERDICTS) if results.has_paper_data else [],
         sections=[_section(table, results.comparison) for table in results.tables.values()],
+        numbers=_numbers(results.comparison) if results.has_paper_data else [],
         reasons=_reasons(results.comparison),
-        figures=[(CAPTIONS[name], b64encode(image).decode()) for name, image in images.items()],
-        settings=_flat(results.settings),
+        figures=[figure for figure in figures if figure["name"] != "sensitivity"],
         assumptions=statistics.ASSUMPTIONS,
         rankings=[(ranking.title, statistics.in_words(ranking)) for ranking in results.rankings],
+        tests=[(_STATISTICS[name], f"statistics/{name}.csv", view(frame))
+               for name, frame in findings.statistics.items() if len(frame)],
+        sensitivity=view(findings.sensitivity) if len(findings.sensitivity) else None,
+        sensitivity_figures=[figure for figure in figures if figure["name"] == "sensitivity"],
+        bands=_bands(),
+        settings=_flat({key: value for key, value in results.settings.items() if key != "tables"}),
+        datasets=view(findings.datasets) if len(findings.datasets) else None,
+        steps=view(findings.steps) if len(findings.steps) else None,
+        provenance=[(_words(part), _flat(content if isinstance(content, Mapping) else {part: content}))
+                    for part, content in findings.provenance.items() if part != "settings"],
+        runtime=_picture(findings.runtime) if findings.runtime else None,
+    )  # fmt: skip
+
+
+def without_provenance(page: str) -> str:
+    """The page without the one block that tells when, where and how fast: equal for equal results."""
+    shorter, found = _PROVENANCE.subn("", page)
+    if found != 1:
+        raise ValueError(f"a page has one block of provenance, this one {found}")
+    return shorter
+
+
+def _template(name: str) -> str:
+    return (files("clusterlets.benchmark") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """A source for the content security policy: this very text and no other."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+# ---- verdicts --------------------------------------------------------------------------------------------------------
+
+
+def _counted(verdicts: pd.Series, known: tuple[str, ...]) -> list[tuple[str, int]]:
+    """How often each verdict was given; those that never were are left out."""
+    counts = Counter(verdicts)
+    return [(verdict, counts[verdict]) for verdict in known if counts[verdict]]
+
+
+def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
+    """Name, place on the page and counted verdicts of what the verdict sums up."""
+    scores = []
+    if results.has_paper_data:
+        numbers = results.comparison.loc[results.comparison["counted"], "verdict"]
+        scores.append(("Numbers and choices in the tables", "tables", _counted(numbers, comparison.VERDICTS)))
+    if len(results.claims):
+        for side, words in (("ours", "our"), ("paper", "the paper's own")):
+            verdicts = _counted(results.claims[f"verdict_{side}"], CLAIM_VERDICTS)
+            scores.append((f"Claims, by {words} numbers", "claims", verdicts))
+    return scores
+
+
+def _counts(counts: pd.DataFrame) -> list[tuple[str, str, list[tuple[str, int]], int]]:
+    """Title, place, counted verdicts and what is only shown, of each of the paper's tables."""
+    return [
+        (_TITLES[row["table"]], row["table"], [(verdict, row[verdict]) for verdict in comparison.VERDICTS], row["only_shown"])
+        for row in counts[counts["table"] != "all"].to_dict("records")
+    ]
+
+
+def _claims(claims: pd.DataFrame) -> list[dict]:
+    return [row | {"evidence": _evidence(row["evidence"])} for row in claims.fillna("").astype(str).to_dict("records")]
+
+
+def _evidence(text: str) -> list[tuple[str, str]]:
+    """Files as (name, link): to the place on the page that shows the file, or to the file beside the page."""
+    paths = [word for word in re.split(r"[\s,;]+", text) if word]
+    return [(path, _place(PurePosixPath(path)) or path) for path in paths]
+
+
+def _place(path: PurePosixPath) -> str:
+    if path.stem in _TITLES:
+        return f"#{path.stem}"
+    if path.stem in CAPTIONS:
+        return f"#figure-{path.stem}"
+    return {"statistics": "#statistics", "comparison.csv": "#numbers", "sensitivity.csv": "#sensitivity"}.get(
+        path.parts[0] if len(path.parts) > 1 else path.name, ""
     )
 
 
-def _flat(settings: Mapping, inside: str = "") -> list[tuple[str, str]]:
-    """Every setting as key and value, inner ones by dotted keys; the tables are in the list of the data."""
-    rows = []
-    for key, value in settings.items():
-        if isinstance(value, Mapping):
-            rows += [] if key == "tables" else _flat(value, f"{inside}{key}.")
-        else:
-            rows.append((f"{inside}{key}", ", ".join(map(str, value)) if isinstance(value, list) else str(value)))
-    return rows
+def _bands() -> list[tuple[str, list[str]]]:
+    """The bands of each kind of quantity in words: how far from the paper's number is still the verdict."""
+
+    def words(absolute: float, share: float) -> str:
+        return f"{absolute:g}" + (f" or {100 * share:g} %, the larger" if share else "")
+
+    return [(kind.replace("centroid", "centroid silhouette"), [words(*band) for band in bands]) for kind, bands in comparison.BANDS.items()]
+
+
+def _reasons(compared: pd.DataFrame) -> list[tuple[str, int]]:
+    """Why cells were not compared, with how many."""
+    reasons = compared.loc[compared["counted"] & (compared["verdict"] == "not comparable"), "reason"]
+    return list(reasons.value_counts(sort=False).items())
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def view(frame: pd.DataFrame) -> View:
+    """Any table: numbers with three decimals or, where they are tiny, two digits; ``–`` where there is no value."""
+    columns = [(_words(name), pd.api.types.is_numeric_dtype(frame[name])) for name in frame]
+    return View(columns, [[_text(value) for value in row] for row in frame.itertuples(index=False)])
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if pd.isna(value):
+        return "–"
+    if not isinstance(value, float):
+        return str(value)
+    if value.is_integer():
+        return f"{value:.0f}"
+    return (f"{value:.3f}" if abs(value) >= 0.001 else f"{value:.1e}").replace("-", "−")
 
 
 def _section(table: tables.Table, compared: pd.DataFrame) -> dict:
@@ -240,31 +232,40 @@ def _section(table: tables.Table, compared: pd.DataFrame) -> dict:
     compared = compared[compared["table"] == table.name]
     return {
         "table": table,
-        "header": [column.title for column in table.columns],
-        "rows": tables.cells(table),
+        "title": _TITLES[table.name],
+        "view": View([(column.title, column.decimals is not None) for column in table.columns], tables.cells(table)),
         "beside": _beside(compared) if compared["reproduced"].notna().any() else None,
     }
 
 
 def _beside(compared: pd.DataFrame) -> dict:
     """Rows and quantities of one table in the paper's order; a cell is None where the paper prints nothing."""
-    cells = {(cell["row"], cell["quantity"]): cell for cell in compared.to_dict("records")}
+    cells = {(cell["row"], cell["quantity"]): _number(cell) for cell in compared.to_dict("records")}
     quantities = list(compared["quantity"].unique())
     return {
-        "quantities": [quantity.replace("_", " ") for quantity in quantities],
-        "rows": [
-            (row, [_beside_cell(cells.get((row, quantity))) for quantity in quantities])
-            for row in compared["row"].unique()
-        ],
+        "quantities": [_words(quantity) for quantity in quantities],
+        "rows": [(row, [cells.get((row, quantity)) for quantity in quantities]) for row in compared["row"].unique()],
     }
 
 
-def _beside_cell(cell: dict | None) -> dict | None:
-    return cell and {
-        "ours": _like(cell["reported"], cell["reproduced"]),
+def _numbers(compared: pd.DataFrame) -> list[dict]:
+    """Every number of the paper, one after the other."""
+    return [_number(cell) for cell in compared.to_dict("records")]
+
+
+def _number(cell: dict) -> dict:
+    """One number of the paper beside ours, as the page shows it."""
+    ours = _like(cell["reported"], cell["reproduced"])
+    return {
+        "table": _TITLES[cell["table"]].partition(":")[0],
+        "row": cell["row"],
+        "quantity": _words(cell["quantity"]),
+        "ours": ours,
+        "sort": "" if pd.isna(cell["reproduced"]) else cell["reproduced"],
         "printed": cell["reported"],
-        "symbol": _SYMBOLS[cell["verdict"]],
-        "style": cell["verdict"].replace(" ", "-") if cell["counted"] else "only-shown",
+        "difference": "–" if pd.isna(cell["difference"]) else f"{cell['difference']:+.3f}".replace("-", "−"),
+        "verdict": cell["verdict"],
+        "counted": cell["counted"],
         "reason": cell["reason"],
     }
 
@@ -274,12 +275,32 @@ def _like(printed: str, ours: str) -> str:
     if pd.isna(ours):
         return "–"
     try:
-        return f"{float(ours):.{len(printed.partition('.')[2])}f}"
+        return f"{float(ours):.{len(printed.partition('.')[2])}f}".replace("-", "−")
     except ValueError:
         return ours
 
 
-def _reasons(compared: pd.DataFrame) -> list[tuple[str, int]]:
-    """Why cells were not compared, with how many."""
-    reasons = compared.loc[compared["counted"] & (compared["verdict"] == "not comparable"), "reason"]
-    return list(reasons.value_counts(sort=False).items())
+def _flat(content: Mapping, inside: str = "") -> list[tuple[str, str]]:
+    """Every entry as key and value, inner ones by dotted keys."""
+    rows = []
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            rows += _flat(value, f"{inside}{key}.")
+        else:
+            rows.append((f"{inside}{key}", ", ".join(map(str, value)) if isinstance(value, list) else str(value)))
+    return rows
+
+
+# ---- figures ---------------------------------------------------------------------------------------------------------
+
+
+def _figure(name: str, image: bytes) -> dict:
+    """A figure with its caption, of which the first sentence is the title."""
+    title, _, rest = CAPTIONS[name].partition(". ")
+    return {"name": name, "title": title.rstrip("."), "caption": rest, **_picture(image)}
+
+
+def _picture(image: bytes) -> dict:
+    """A PNG as text, with its size in pixels, which stands in its first chunk: the page then never jumps."""
+    width, height = struct.unpack(">II", image[16:24])
+    return {"data": b64encode(image).decode(), "width": width, "height": height}

@@ -2,44 +2,18 @@
 
 import copy
 import hashlib
-import json
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
+import pandas as pd
 import pytest
-import yaml
+from built_results import CLAIMS, SETTINGS, build, write
 from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
 
-from clusterlets.benchmark import report
+from clusterlets.benchmark import report, telling
 from clusterlets.benchmark.figures import CAPTIONS, cohesion_vs_deviation
 from clusterlets.benchmark.figures.style import plt
-from clusterlets.benchmark.steps.claims import check_claims
-from clusterlets.benchmark.steps.comparison import check_reported
 from clusterlets.benchmark.steps.figures import plot
-from clusterlets.benchmark.steps.report import write_report
-from clusterlets.benchmark.steps.statistics import compare_methods
-from clusterlets.benchmark.steps.sensitivity import assess_sensitivity
-from clusterlets.benchmark.steps.tables import make_tables
-
-SETTINGS = yaml.safe_load((Path(__file__).resolve().parents[2] / "config.yaml").read_text(encoding="utf-8"))
-
-
-def build(runs, folder):
-    """Every file that the steps make of these runs."""
-    folder.mkdir()
-    runs.to_csv(folder / "runs.csv", index=False)
-    source, pictures = str(folder / "runs.csv"), str(folder / "figures")
-    make_tables(source, str(folder / "tables"))
-    compare_methods(source, str(folder / "statistics"))
-    check_reported(source, str(folder / "comparison.csv"), str(folder / "comparison_counts.csv"))
-    check_claims(source, str(folder / "claims.csv"), str(folder / "claims.md"))
-    for module in ("critical_difference", "cohesion_vs_deviation", "reported_vs_reproduced"):
-        plot(module, source, pictures)
-    assess_sensitivity(source, json.dumps(SETTINGS), str(folder / "sensitivity.csv"), str(folder / "sensitivity.md"))
-    plot("sensitivity", source, pictures, str(folder / "sensitivity.csv"))
-    write_report(source, pictures, json.dumps(SETTINGS), str(folder / "report.html"), str(folder / "summary.txt"))
-    return folder
 
 
 def small(datasets=("pima", "credit", "magic")):
@@ -59,27 +33,23 @@ class Balanced(HTMLParser):
         self.open, self.loads = [], []
 
     def handle_starttag(self, tag, attributes):
-        if tag not in ("meta", "img"):
+        if tag not in ("meta", "img", "link"):
             self.open.append(tag)
-        self.loads += [value for name, value in attributes if name in ("src", "srcset", "data") or tag == "link"]
+        self.loads += [value for name, value in attributes if name in ("src", "srcset", "data") or (tag, name) == ("link", "href")]
+
+    def handle_startendtag(self, tag, attributes):
+        pass
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
 
-def test_all_files_are_there(built):
-    made = {str(path.relative_to(built)) for path in built.rglob("*") if path.is_file()}
-    stems = [
-        "table1_matchers", "table2_best_by_deviation", "table3_best_by_cohesion", "table4_frac_vs_clusterlets",
-        "table5_correlations", "table2_by_configuration_mean", "table3_by_configuration_mean",
-    ]  # fmt: skip
-    assert made == {
-        *(f"tables/{stem}.{suffix}" for stem in stems for suffix in ("csv", "md", "tex")),
-        *(f"figures/{stem}.{suffix}" for stem in CAPTIONS for suffix in ("pdf", "png")),
-        *(f"statistics/{stem}.csv" for stem in ("statistics", "mean_ranks", "nemenyi", "wilcoxon", "intervals")),
-        *("statistics/statistics.md", "runs.csv", "comparison.csv", "comparison_counts.csv", "claims.csv", "claims.md"),
-        *("sensitivity.csv", "sensitivity.md", "report.html", "summary.txt"),
-    }
+def page_of(folder):
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+def section(page, name):
+    return page.split(f'<section id="{name}">')[1].split("</section>")[0]
 
 
 def test_the_same_runs_give_the_same_bytes(built, tmp_path):
@@ -89,37 +59,104 @@ def test_the_same_runs_give_the_same_bytes(built, tmp_path):
         assert hashlib.sha256(other).digest() == hashlib.sha256(path.read_bytes()).digest(), path.name
 
 
+def test_the_same_runs_give_the_same_figures(built, tmp_path):
+    for module in ("critical_difference", "cohesion_vs_deviation", "reported_vs_reproduced"):
+        for turn in ("one", "two"):
+            plot(module, str(built / "runs.csv"), str(tmp_path / turn))
+    drawn = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").iterdir())
+    assert {path.suffix for path in drawn} == {".pdf", ".png"}
+    for path in drawn:
+        assert (tmp_path / "one" / path).read_bytes() == (tmp_path / "two" / path).read_bytes()
+
+
 def test_the_page_nests_and_loads_nothing_from_elsewhere(built):
-    page = (built / "report.html").read_text(encoding="utf-8")
+    page = page_of(built)
     parser = Balanced()
     parser.feed(page)
     assert parser.open == []
-    assert len(parser.loads) == len(CAPTIONS)
+    assert parser.loads.pop(0) == "data:," and len(parser.loads) == len(CAPTIONS) + 1
     assert all(source.startswith("data:image/png;base64,iVBOR") for source in parser.loads)
-    assert not re.search(r"<script|@import|url\(|https?://", page)
-    assert 'name="viewport"' in page and "overflow-x: auto" in page
+    assert not re.search(r"@import|url\(|https?://", page)
+    assert "default-src &#39;none&#39;; img-src data:; style-src &#39;sha256-" in page
 
 
-def test_the_page_says_first_what_is_missing(built):
-    page = (built / "report.html").read_text(encoding="utf-8")
-    places = [page.index(f'id="{part}"') for part in ("missing", "verdicts", "tables", "figures", "statistics", "cite")]
-    assert places == sorted(places)
-    first = page[: places[1]]
-    assert "Of the paper&#39;s 11 datasets, 3 are here; missing: adult, bank" in first
-    assert "Values of k in the paper&#39;s grid that were not run: 5, 20, 30." in first
-    assert "Seeds: 2 instead of the paper&#39;s 10." in first
+def test_the_sections_stand_in_the_order_in_which_a_reader_asks(built):
+    page = page_of(built)
+    order = ["verdict", "claims", "tables", "figures", "statistics", "sensitivity", "methods", "data", "provenance", "cite"]
+    assert re.findall(r'<section id="(\w+)">', page) == order
+    assert re.findall(r'<li><a href="#(\w+)">', page.split("</nav>")[0]) == order
+
+
+def test_what_is_missing_stands_before_the_first_number(built):
+    verdict = section(page_of(built), "verdict")
+    first = verdict[: verdict.index("<li>")]
+    assert "Of the paper&#39;s 11 datasets, 3 are here; missing: adult, bank" in first and 'href="#missing"' in first
+    assert "Values of k in the paper&#39;s grid that were not run: 5, 20, 30." in verdict
+    assert "Seeds: 2 instead of the paper&#39;s 10." in verdict
+
+
+def test_the_five_sentences_stand_on_the_page(built):
+    verdict = section(page_of(built), "verdict").replace("&#39;", "'")
+    for sentence in (built / "summary.txt").read_text(encoding="utf-8").splitlines()[:5]:
+        assert f"<li>{sentence}</li>" in verdict
 
 
 def test_the_page_shows_ours_above_the_papers(built):
-    page = (built / "report.html").read_text(encoding="utf-8")
-    cell = r'<td class="(reproduced|close|differs)" title="[^"]*">. [0-9.]+\s*<small>paper \.029</small>'
-    assert re.search(cell, page)
+    cell = r'<td data-verdict="(reproduced|close|differs)" data-sort="0[.\d]+">.*?aria-label="\1">.</span> [0-9.]+ <small>paper \.029'
+    assert re.search(cell, page_of(built))
+
+
+def test_a_claim_shows_both_verdicts_and_its_evidence(built):
+    claims = section(page_of(built), "claims")
+    assert claims.count("<tr id=") == len(CLAIMS)
+    assert "8 of 10 &amp; &lt;b&gt;" in claims
+    third = claims.split('id="claim-order"')[1].split("</tr>")[0]
+    assert third.index("holds in part") < third.index("does not hold")
+    assert 'href="#table4_frac_vs_clusterlets"' in third and 'href="#figure-cohesion_vs_deviation"' in third
+
+
+def test_only_provenance_tells_when_and_where(built):
+    page = page_of(built)
+    assert "0123abcd" in page and "181.250" in page
+    without = report.without_provenance(page)
+    assert "0123abcd" not in without and "181.250" not in without and '<section id="cite">' in without
+    (built / "accounts" / "provenance.json").write_text('{"when": "another day"}')
+    write(built)
+    assert page_of(built) != page and report.without_provenance(page_of(built)) == without
+    with pytest.raises(ValueError, match="one block of provenance"):
+        report.without_provenance(without)
+
+
+EMPTY = {"claims": "not judged", "sensitivity": "not run here", "data": "no <code>datasets.csv", "provenance": "No accounts"}
+
+
+@pytest.mark.parametrize("content", [None, "", "claim,verdict_paper,verdict_ours,evidence\n"])
+def test_a_section_without_content_says_why(content, tmp_path):
+    folder = build(small(("pima",)), tmp_path / "bare", findings=False)
+    if content is not None:
+        (folder / "accounts").mkdir()
+        for name in ("claims", "sensitivity", "datasets", "accounts/steps"):
+            (folder / f"{name}.csv").write_text(content)
+        write(folder)
+    page = page_of(folder)
+    for name, words in EMPTY.items():
+        assert words in section(page, name) and "<tbody>" not in section(page, name)
+    assert "The claims of the paper&#39;s text have not been judged in this run." in page
+    assert "<tbody>\n</tbody>" not in page
+
+
+def test_numbers_are_written_for_readers():
+    frame = pd.DataFrame({"some_name": [0.12345, -2.5, 0.00002, None, 3.0], "of": [1, 20, 300, 4, 5], "is": ["a", True, "b", "", None]})
+    shown = report.view(frame)
+    assert shown.columns == [("some name", True), ("of", True), ("is", False)]
+    assert [row[0] for row in shown.rows] == ["0.123", "−2.500", "2.0e−05", "–", "3"]
+    assert [row[2] for row in shown.rows] == ["a", "yes", "b", "", "–"]
 
 
 def test_missing_lines_name_status_methods_and_notes():
     runs = synthetic_runs(PAPER_WITHOUT_NBFI)
     runs.loc[runs.index[:7], "note"] = "k above a colour's size"
-    lines = report.missing_lines(report.Results(runs[runs["matcher"] != "B"], SETTINGS))
+    lines = telling.missing_lines(telling.Results(runs[runs["matcher"] != "B"], SETTINGS))
     assert lines == [
         "Of the paper's 11 datasets, 10 are here; missing: nbfi.",
         "Methods of the paper without runs: B-PB.",
@@ -136,23 +173,42 @@ def test_a_method_is_marked_by_a_limit_case_only_where_it_has_nothing_else():
     plt.close(figure)
 
 
-def test_the_telling_lines(built):
+def test_the_summary(built):
     lines = (built / "summary.txt").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == 5
-    assert re.match(r"Best matcher .*: C, 0\.0\d\d on 3 datasets \(the paper on 11 datasets: C, \.029\)\.", lines[0])
-    assert re.search(r"over 3 datasets: FRAC \(fair\) [\d.]+, Clusterlets [\d.]+, FRAC \(nearest\) [\d.]+\.", lines[1])
-    assert "Clusterlets is below FRAC (nearest) on 3, FRAC (fair) on 0." in lines[1]
-    assert re.match(r"Of 270 numbers and choices .* \d+ are reproduced, \d+ are close and \d+ differ", lines[2])
-    assert "pairs of matchers differ significantly over 3 datasets" in lines[3]
-    assert lines[4].startswith("Datasets: credit, magic, pima; runs counted: 288, left out: none. Report: ")
+    assert len(lines) == 6 and all(line.endswith(".") for line in lines[:5])
+    assert re.match(r"Of the \d+ numbers .* can be compared, \d+ % come back: \d+ are reproduced and \d+ are close, \d+ differ;", lines[0])
+    assert lines[1] == (
+        "Of the 4 claims in the paper's experiments, 2 hold by the paper's own numbers, 1 in part; "
+        "by ours 1 hold, 1 in part, 1 fails and 1 cannot be told."
+    )
+    assert re.search(r"is C, as in the paper: 0\.0\d\d on 3 datasets here, \.029 on 11 there\.", lines[2])
+    assert re.search(r"nearest centre\), on 3 of 3 datasets \(.*fair assignment\), on 0 of 3 datasets \(on average", lines[3])
+    assert re.match(r"Over 3 datasets, \d of 10 pairs of matchers differ significantly", lines[4])
+    assert lines[5].startswith("This rests on 288 runs on 3 datasets (credit, magic, pima); left out for their status: none. Report: ")
 
 
-def test_the_telling_lines_of_the_demo():
+def test_the_share_that_comes_back_is_of_what_can_be_compared():
+    results = telling.Results(small(), SETTINGS)
+    counted = results.comparison.query("counted and verdict != 'not comparable'")["verdict"]
+    back = counted.isin(["reproduced", "close"])
+    said = re.match(r"Of the (\d+) .* compared, (\d+) % come back", telling.verdict_sentences(results)[0])
+    assert int(said[1]) == len(counted) and int(said[2]) == round(100 * back.mean())
+
+
+def test_another_best_matcher_is_said():
+    runs = small()
+    runs.loc[runs["matcher"] == "G-B", "deviation_mean"] = 0.001
+    sentence = telling.verdict_sentences(telling.Results(runs, SETTINGS))[2]
+    assert "is G-B, where the paper has C: 0.001 on 3 datasets here" in sentence
+
+
+def test_the_verdict_of_the_demo():
     demo = synthetic_runs(("breast_cancer", "wine", "iris", "digits"), seeds=1, ks=(2, 5))
-    lines = report.telling_lines(report.Results(demo, SETTINGS), "results/demo/report.html")
-    assert "(the paper on other datasets: C, .029)" in lines[0]
-    assert lines[2] == "Nothing can be held against the paper: none of its datasets is among these runs."
-    assert lines[4].endswith("Report: results/demo/report.html")
+    claims = CLAIMS.assign(verdict_ours="cannot be told")
+    lines = telling.verdict_sentences(telling.Results(demo, SETTINGS, claims))
+    assert lines[0].startswith("None of the paper's numbers can be held against ours")
+    assert lines[1].endswith("by ours none can be told, as these runs lack what they speak of.")
+    assert lines[2].endswith("on 4 datasets here (none of them the paper's), .029 on 11 there.")
 
 
 BARE = {
@@ -167,24 +223,25 @@ BARE = {
 @pytest.mark.parametrize("bare", BARE)
 def test_the_report_builds_from_little(bare, tmp_path):
     folder = build(BARE[bare](small()), tmp_path / "bare")
-    page = (folder / "report.html").read_text(encoding="utf-8")
+    page = page_of(folder)
     assert "What is missing" in page and "Not computed." in page
-    assert len((folder / "summary.txt").read_text(encoding="utf-8").splitlines()) == 5
+    assert "<tbody>\n</tbody>" not in page
+    assert len((folder / "summary.txt").read_text(encoding="utf-8").splitlines()) == 6
 
 
 def test_the_papers_settings_are_no_departure_and_others_are_said():
     runs = small()
-    assert not [line for line in report.missing_lines(report.Results(runs, SETTINGS)) if line.startswith("Setting")]
+    assert not [line for line in telling.missing_lines(telling.Results(runs, SETTINGS)) if line.startswith("Setting")]
     other = copy.deepcopy(SETTINGS) | {"scaling": "standard", "sample_size": 300}
     other["frac"]["tau"] = 0.1
     other["tables"] = {"pima": {"scaling": "standard"}, "magic": {"scaling": "none"}}
-    lines = report.missing_lines(report.Results(runs, other))
+    lines = telling.missing_lines(telling.Results(runs, other))
     for said in ("Setting scaling: standard instead of none.", "Setting sample_size: 300 instead of 250000.",
                  "Setting frac.tau: 0.1 instead of balanced.", "Dataset magic: scaling none."):  # fmt: skip
         assert said in lines
 
 
 def test_the_page_lists_every_setting(built):
-    page = (built / "report.html").read_text(encoding="utf-8")
+    page = page_of(built)
     for key, value in (("sample_size", "250000"), ("frac.tau", "balanced"), ("k", "2, 5, 10, 20, 30")):
-        assert f"<tr><td>{key}</td><td>{value}</td></tr>" in page
+        assert f'<tr><th scope="row">{key}</th><td>{value}</td></tr>' in page

@@ -1,0 +1,246 @@
+"""The report as a reader meets it: in Chromium, with mouse and keyboard, on a wide screen, on a phone, and on paper."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clusterlets.benchmark.figures import CAPTIONS
+
+TABLE = "#table2_best_by_deviation table.beside"
+COLUMN = 5  # of that table: deviation mean
+VALUES = f"[...document.querySelectorAll('{TABLE} tbody tr')].map(row => row.cells[{COLUMN}].dataset.sort)"
+NAMES = f"[...document.querySelectorAll('{TABLE} tbody tr')].map(row => row.cells[0].textContent)"
+HEAD = f"{TABLE} thead th:nth-child({COLUMN + 1})"
+ORDER = f"document.querySelector('{HEAD}').ariaSort"
+SHOWN = "[...document.querySelectorAll('{} tbody tr')].filter(row => row.checkVisibility()).length"
+
+
+@pytest.fixture(params=["paper", "demo"])
+def either(request, results, demo_results):
+    """A folder with everything, and one with the least."""
+    return results if request.param == "paper" else demo_results
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_nothing_is_complained_of_and_nothing_leaves_the_page(either, show, width):
+    page = show(either / "report.html", width=width)
+    page.run("document.querySelectorAll('details').forEach(details => details.open = true)")
+    page.run("scrollTo(0, document.body.scrollHeight)")
+    assert page.complaints() == []
+    assert page.requests() == [(either / "report.html").as_uri()]
+
+
+def test_the_policy_refuses_what_would_leave_the_page(results, show):
+    page = show(results / "report.html")
+    page.run("fetch('https://example.org/').catch(() => null)")
+    page.run("new Promise(done => {const image = new Image(); image.onerror = done; image.src = 'https://example.org/x.png'})")
+    assert len([text for text in page.complaints() if "Content Security Policy" in text]) >= 2
+    page.run("document.body.insertAdjacentHTML('beforeend', '<p id=bait onclick=\"document.title=1\">bait</p>')")
+    page.click("#bait")
+    assert page.run("document.title") != "1"
+
+
+def test_every_figure_renders(results, show):
+    page = show(results / "report.html")
+    pictures = page.run("[...document.images].map(image => [image.complete, image.naturalWidth, image.width, image.alt])")
+    assert len(pictures) == len(CAPTIONS) + 1  # the time of each step
+    assert all(complete and natural > 0 and wide > 0 and alt for complete, natural, wide, alt in pictures)
+
+
+def in_order(values, descending=False):
+    """Numbers in order; what has no value comes last either way."""
+    numbers = sorted((float(value) for value in values if value), reverse=descending)
+    return [float(value) if value else None for value in values] == numbers + [None] * values.count("")
+
+
+def test_sorting_by_mouse(results, show):
+    page = show(results / "report.html")
+    names, values = page.run(NAMES), page.run(VALUES)
+    assert "" in values and not in_order(values)
+    page.click(f"{HEAD} button")
+    assert page.run(ORDER) == "ascending" and in_order(page.run(VALUES))
+    page.click(f"{HEAD} button")
+    assert page.run(ORDER) == "descending" and in_order(page.run(VALUES), descending=True)
+    page.click(f"{HEAD} button")
+    assert page.run(ORDER) is None and page.run(NAMES) == names
+
+
+def test_sorting_by_keyboard(results, show):
+    page = show(results / "report.html")
+    page.run(f"document.querySelector('{TABLE} thead th:nth-child({COLUMN}) button').focus()")
+    page.press("Tab")
+    assert page.run(f"document.activeElement === document.querySelector('{HEAD} button')")
+    page.press("Enter")
+    assert page.run(ORDER) == "ascending" and in_order(page.run(VALUES))
+    page.press(" ")
+    assert page.run(ORDER) == "descending" and in_order(page.run(VALUES), descending=True)
+    page.run(f"document.querySelector('{TABLE} thead th button').focus()")
+    page.press("Enter")
+    assert page.run(ORDER) is None and page.run(NAMES) == sorted(page.run(NAMES))
+
+
+def test_every_table_sorts_by_every_column(results, show):
+    page = show(results / "report.html")
+    left = page.run("""
+        [...document.querySelectorAll('table.sortable')].flatMap(table => {
+          const count = () => [...table.tBodies[0].rows].map(row => row.innerHTML).sort().join();
+          const before = count();
+          return [...table.tHead.rows[0].cells].filter(head => {
+            head.querySelector('button').click();
+            return head.ariaSort !== 'ascending' || count() !== before
+              || table.querySelectorAll('[aria-sort]').length !== 1;
+          }).map(head => head.textContent);
+        })""")
+    assert left == [] and page.complaints() == []
+
+
+def test_numbers_sort_as_numbers_and_text_as_text(results, show):
+    page = show(results / "report.html")
+    steps = "#provenance table.sortable"
+    page.click(f"{steps} thead th:nth-child(2) button")
+    column = f"[...document.querySelectorAll('{steps} tbody tr')].map(row => row.cells[1].textContent)"
+    assert page.run(column) == ["50", "800"]
+
+
+def test_filters_show_what_they_say(results, show):
+    page = show(results / "report.html")
+    claims = SHOWN.format("#claims")
+    assert page.run(claims) == 4
+    page.click("#claims .filter [data-show=does-not-hold]")
+    assert page.run(claims) == 1 and page.run("document.querySelector('#claims .shown').textContent") == "1 of 4 rows shown"
+    assert page.run("document.querySelector('#claims .filter [aria-pressed=true]').dataset.show") == "does-not-hold"
+    page.run("document.querySelector('#claims .filter button').focus()")
+    page.press("Enter")
+    assert page.run(claims) == 4
+
+    page.click("#tables .filter [data-show=differs]")
+    page.run("document.getElementById('numbers').open = true")
+    cells = "[...document.querySelectorAll('#tables td[data-verdict]')].filter(cell => cell.checkVisibility())"
+    assert set(page.run(f"{cells}.filter(cell => !cell.matches('.faded')).map(cell => cell.dataset.verdict)")) == {"differs"}
+    listed = "[...document.querySelectorAll('#numbers tbody tr')].filter(row => row.checkVisibility())"
+    assert set(page.run(f"{listed}.map(row => row.dataset.verdict)")) == {"differs"}
+
+
+def test_the_reason_of_a_number_opens_by_mouse_and_by_keyboard(results, show):
+    page = show(results / "report.html")
+    cell = f"{TABLE} tbody tr:nth-child(1) td:nth-child({COLUMN + 1})"
+    words = f"document.querySelector('{cell} p')"
+    assert not page.run(f"{words}.checkVisibility()")
+    page.click(f"{cell} summary")
+    assert page.run(f"{words}.checkVisibility()") and "difference" in page.run(f"{words}.innerText")
+    page.run(f"document.querySelector('{cell} summary').focus()")
+    page.press("Enter")
+    assert not page.run(f"{words}.checkVisibility()")
+
+
+def test_links_lead_somewhere(either, show):
+    page = show(either / "report.html")
+    links = page.run("[...document.querySelectorAll('a')].map(link => link.getAttribute('href'))")
+    inside = {link for link in links if link.startswith("#")}
+    assert {"#verdict", "#claims", "#provenance", "#table4_frac_vs_clusterlets"} & inside
+    missing = f"{json.dumps(sorted(inside))}.filter(link => !document.getElementById(link.slice(1)))"
+    assert page.run(missing) == []
+    files = {link for link in links if not link.startswith("#")}
+    assert {"tables/table1_matchers.csv", "figures/cohesion_vs_deviation.pdf"} <= files
+    assert [link for link in files if not (either / link).is_file()] == []
+
+
+def test_a_link_to_something_folded_unfolds_it(results, show):
+    page = show(results / "report.html")
+    assert not page.run("document.getElementById('numbers').open")
+    page.click("#claims a[href='#numbers']")
+    page.wait_for("document.getElementById('numbers').open")
+
+
+def test_ids_are_unique_and_headings_do_not_skip(either, show):
+    page = show(either / "report.html")
+    ids = page.run("[...document.querySelectorAll('[id]')].map(element => element.id)")
+    assert len(ids) == len(set(ids))
+    levels = page.run("[...document.querySelectorAll('h1, h2, h3, h4')].map(head => Number(head.tagName[1]))")
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1400])
+def test_the_page_is_never_wider_than_the_screen(either, show, width):
+    page = show(either / "report.html", width=width)
+    page.run("document.querySelectorAll('details').forEach(details => details.open = true)")
+    wide, layout = page.run("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide <= layout == width
+
+
+def test_on_a_phone_the_contents_are_folded_and_unfold(results, show):
+    page = show(results / "report.html", width=390)
+    link = "document.querySelector('nav a[href=\"#data\"]')"
+    assert not page.run(f"{link}.checkVisibility()")
+    page.click("nav summary")
+    assert page.run(f"{link}.checkVisibility()")
+    page.click("nav a[href='#data']")
+    page.wait_for("Math.abs(document.getElementById('data').getBoundingClientRect().top) < 100")
+    assert not page.run(f"{link}.checkVisibility()")
+    assert page.run("document.querySelector('nav').getBoundingClientRect().top") == 0
+
+
+def test_without_scripts_everything_can_be_read(results, show):
+    page = show(results / "report.html", script=False)
+    assert page.run("document.querySelectorAll('th button').length") == 0
+    assert page.run("[...document.querySelectorAll('.filter')].every(filter => !filter.checkVisibility())")
+    assert page.run("document.querySelector('nav a').checkVisibility()")
+    assert page.run(SHOWN.format("#claims")) == 4
+    assert page.complaints() == []
+
+
+def contrast(page):
+    """The least ratio of brightness of a text to what is behind it, and the text."""
+    return page.run("""(() => {
+      const light = colour => { const [r, g, b] = colour.map(c => (c /= 255) <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4);
+                                return .2126 * r + .7152 * g + .0722 * b; };
+      const parse = text => (text.match(/[\\d.]+/g) || []).map(Number);
+      const behind = element => { for (let e = element; e; e = e.parentElement) {
+        const colour = parse(getComputedStyle(e).backgroundColor); if (colour.length === 3) return colour; } return [255, 255, 255]; };
+      let least = [99, ''];
+      for (const element of document.querySelectorAll('p, li, td, th, dt, dd, h1, h2, h3, a, summary, small, .chip, .mark, figcaption')) {
+        if (!element.checkVisibility() || !element.textContent.trim() || element.closest('.faded')) continue;
+        const [a, b] = [light(parse(getComputedStyle(element).color)), light(behind(element))];
+        const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+        if (ratio < least[0]) least = [ratio, element.outerHTML.slice(0, 120)];
+      }
+      return least;
+    })()""")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out(results, show, scheme):
+    page = show(results / "report.html")
+    page.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    ratio, where = contrast(page)
+    assert ratio >= 4.5, where  # WCAG AA
+
+
+def test_paper_shows_all_of_a_table_and_no_buttons(results, show):
+    page = show(results / "report.html")
+    page.send("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    assert page.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.run("document.querySelector('nav').checkVisibility()")
+    assert not page.run("document.querySelector('.filter').checkVisibility()")
+    assert page.run("[...document.querySelectorAll('.box')].every(box => getComputedStyle(box).overflowX === 'visible')")
+
+
+def test_a_browser_that_is_required_and_missing_is_a_failure():
+    """These very tests, on a machine without a browser."""
+    here = Path(__file__)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{here}::test_every_figure_renders"]
+    root = here.parents[2]
+
+    def told(**environment):
+        environment = {"PATH": "/nowhere", "PYTHONPATH": str(root)} | environment
+        done = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+    status, output = told()
+    assert status == 0 and "1 skipped" in output and "Debian's package is called chromium" in output
+    status, output = told(CLUSTERLETS_REQUIRE_BROWSER="1")
+    assert status == 1 and "CLUSTERLETS_REQUIRE_BROWSER=1 and no Chromium here" in output

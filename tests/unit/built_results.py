@@ -1,0 +1,87 @@
+"""A results folder as the workflow would leave it, from synthetic runs and made-up findings, for the tests of the report."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from clusterlets.benchmark import figures
+from clusterlets.benchmark.figures.style import plt
+from clusterlets.benchmark.steps.comparison import check_reported
+from clusterlets.benchmark.steps.report import write_report
+from clusterlets.benchmark.steps.statistics import compare_methods
+from clusterlets.benchmark.steps.tables import make_tables
+
+SETTINGS = yaml.safe_load((Path(__file__).resolve().parents[2] / "config.yaml").read_text(encoding="utf-8"))
+
+CLAIMS = pd.DataFrame(
+    [
+        ("c_first", "matchers", "C yields the least deviation.", "C is first", "order of table 1", "C .029", "holds",
+         "C 0.031", "holds", "tables/table1_matchers.csv", ""),
+        ("cohesion", "cohesion", "Cohesion is high, but for breast.", "Cohesion is high", "cohesion above .8", "10 of 11",
+         "holds", "8 of 10 & <b>", "holds in part", "comparison.csv; tables/table3_best_by_cohesion.csv", "Heloc is open."),
+        ("order", "FRAC", "Lower by an order of magnitude.", "Ten times below FRAC", "ratio of means", "12.1",
+         "holds in part", "0.4", "does not hold", "tables/table4_frac_vs_clusterlets.csv figures/cohesion_vs_deviation.png", ""),
+        ("nbfi", "nbfi", "G-B is best on nbfi.", "G-B is best on nbfi", "table 2", "G-B", "does not hold", "", "cannot be told",
+         "statistics/statistics.csv", "nbfi is missing."),
+    ],
+    columns=["claim", "subject", "sentence", "claim_in_short", "test", "statistic_paper", "verdict_paper", "statistic_ours",
+             "verdict_ours", "evidence", "remark"],
+)  # fmt: skip
+SENSITIVITY = pd.DataFrame({
+    "choice": ["pinball_scope", "pinball_scope", "scaling"], "value": ["cluster", "cluster", "standard"],
+    "table": "table1_matchers", "quantity": ["overlap", "deviation_mean", "cohesion"], "baseline": [0.32, 0.11, 0.92],
+    "variant": [0.65, 0.1, 0.81], "difference": [0.33, -0.01, -0.11], "paper": [0.295, 0.12, None],
+})  # fmt: skip
+DATASETS = pd.DataFrame({
+    "dataset": ["pima", "credit"], "source": "mirror", "rows": [768, 690], "features": [8, 10],
+    "colours": ["2: 0 500, 1 268", "2: 0 383, 1 307"], "fingerprint ok": "yes", "licence": "CC0", "citation": "Someone, 1990.",
+})  # fmt: skip
+STEPS = pd.DataFrame({
+    "step": ["match-pinball", "cluster-frac"], "jobs": [800, 50], "cpu_seconds": [181.25, 99.5],
+    "wall_seconds": [200.0, 104.0], "largest_memory_mb": [61.0, 214.5],
+})  # fmt: skip
+PROVENANCE = {
+    "software": {"python": "3.11.2", "libraries": {"numpy": {"installed": "2.4.6", "locked": "2.4.6"}}},
+    "source": {"commit": "0123abcd", "dirty": False}, "machine": {"cores": 2}, "when": "2026-11-21T13:00:00Z",
+}  # fmt: skip
+
+
+def build(runs, folder, findings=True):
+    """Every file that the steps make of these runs; without ``findings`` those alone that runs are enough for."""
+    folder.mkdir()
+    runs.to_csv(folder / "runs.csv", index=False)
+    source = str(folder / "runs.csv")
+    make_tables(source, str(folder / "tables"))
+    compare_methods(source, str(folder / "statistics"))
+    check_reported(source, str(folder / "comparison.csv"), str(folder / "comparison_counts.csv"))
+    (folder / "figures").mkdir()
+    draw_placeholders(folder / "figures")
+    if findings:
+        (folder / "accounts").mkdir()
+        tables = {"claims": CLAIMS, "sensitivity": SENSITIVITY, "datasets": DATASETS, "accounts/steps": STEPS}
+        for name, frame in tables.items():
+            frame.to_csv(folder / f"{name}.csv", index=False)
+        (folder / "accounts" / "provenance.json").write_text(json.dumps(PROVENANCE))
+        (folder / "accounts" / "runtime.png").write_bytes(next((folder / "figures").glob("*.png")).read_bytes())
+    write(folder)
+    return folder
+
+
+def draw_placeholders(folder):
+    """A small picture for every figure of the report, as PNG and PDF: how figures look is tested elsewhere."""
+    figure = plt.figure(figsize=(1, 0.5))
+    for name in figures.CAPTIONS:
+        for suffix in ("png", "pdf"):
+            figure.savefig(folder / f"{name}.{suffix}", metadata={"CreationDate": None} if suffix == "pdf" else None)
+    plt.close(figure)
+
+
+def write(folder):
+    """The report and its summary alone."""
+    write_report(
+        str(folder / "runs.csv"), str(folder / "figures"), json.dumps(SETTINGS), str(folder / "report.html"),
+        str(folder / "summary.txt"), str(folder / "datasets.csv"), str(folder / "claims.csv"),
+        str(folder / "sensitivity.csv"), str(folder / "statistics"), str(folder / "accounts"),
+    )  # fmt: skip
