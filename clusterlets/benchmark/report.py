@@ -106,16 +106,14 @@ def render(results: Results, findings: Findings) -> str:
         figures=[figure for figure in figures if figure["name"] != "sensitivity"],
         assumptions=statistics.ASSUMPTIONS,
         rankings=[(ranking.title, statistics.in_words(ranking)) for ranking in results.rankings],
-        tests=[(_STATISTICS[name], f"statistics/{name}.csv", view(frame))
-               for name, frame in findings.statistics.items() if len(frame)],
+        tests=[(name, _STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
         sensitivity=view(findings.sensitivity) if len(findings.sensitivity) else None,
         sensitivity_figures=[figure for figure in figures if figure["name"] == "sensitivity"],
         bands=_bands(),
         settings=_flat({key: value for key, value in results.settings.items() if key != "tables"}),
         datasets=view(findings.datasets) if len(findings.datasets) else None,
         steps=view(findings.steps) if len(findings.steps) else None,
-        provenance=[(_words(part), _flat(content if isinstance(content, Mapping) else {part: content}))
-                    for part, content in findings.provenance.items() if part != "settings"],
+        provenance=_accounts({key: value for key, value in findings.provenance.items() if key != "settings"}),
         runtime=_picture(findings.runtime) if findings.runtime else None,
     )  # fmt: skip
 
@@ -172,19 +170,18 @@ def _claims(claims: pd.DataFrame) -> list[dict]:
 
 
 def _evidence(text: str) -> list[tuple[str, str]]:
-    """Files as (name, link): to the place on the page that shows the file, or to the file beside the page."""
-    paths = [word for word in re.split(r"[\s,;]+", text) if word]
-    return [(path, _place(PurePosixPath(path)) or path) for path in paths]
+    """Files as (name, link): to the place where the page shows the file, or to the file beside the page."""
+    return [_shown_at(PurePosixPath(word)) for word in re.split(r"[\s,;]+", text) if word]
 
 
-def _place(path: PurePosixPath) -> str:
+def _shown_at(path: PurePosixPath) -> tuple[str, str]:
     if path.stem in _TITLES:
-        return f"#{path.stem}"
+        return _TITLES[path.stem].partition(":")[0], f"#{path.stem}"
     if path.stem in CAPTIONS:
-        return f"#figure-{path.stem}"
-    return {"statistics": "#statistics", "comparison.csv": "#numbers", "sensitivity.csv": "#sensitivity"}.get(
-        path.parts[0] if len(path.parts) > 1 else path.name, ""
-    )
+        return "Figure", f"#figure-{path.stem}"
+    if path.stem in _STATISTICS:
+        return path.name, f"#statistics-{path.stem}"
+    return path.name, {"comparison.csv": "#numbers", "sensitivity.csv": "#sensitivity"}.get(str(path), str(path))
 
 
 def _bands() -> list[tuple[str, list[str]]]:
@@ -289,6 +286,19 @@ def _flat(content: Mapping, inside: str = "") -> list[tuple[str, str]]:
         else:
             rows.append((f"{inside}{key}", ", ".join(map(str, value)) if isinstance(value, list) else str(value)))
     return rows
+
+
+def _accounts(provenance: Mapping) -> list[dict]:
+    """The parts of the provenance: a table where every entry has the same columns, else keys and values."""
+    single = {key: value for key, value in provenance.items() if not isinstance(value, Mapping)}
+    parts = [{"title": "In short", "rows": _flat(single), "view": None}] if single else []
+    for name, content in provenance.items():
+        if name in single:
+            continue
+        nested = bool(content) and all(isinstance(value, Mapping) for value in content.values())
+        frame = pd.DataFrame.from_dict(content, orient="index").rename_axis("name").reset_index() if nested else None
+        parts.append({"title": _words(name).capitalize(), "rows": _flat(content), "view": view(frame) if nested else None})
+    return parts
 
 
 # ---- figures ---------------------------------------------------------------------------------------------------------

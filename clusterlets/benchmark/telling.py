@@ -172,11 +172,12 @@ def _claims_sentence(claims: pd.DataFrame) -> str:
             f"Of the {len(claims)} claims in the paper's experiments, {paper[HOLDS]} hold by the paper's own numbers; "
             "by ours none can be told, as these runs lack what they speak of."
         )
-    return (
-        f"Of the {len(claims)} claims in the paper's experiments, {paper[HOLDS]} hold by the paper's own numbers, "
-        f"{paper[IN_PART]} in part; by ours {ours[HOLDS]} hold, {ours[IN_PART]} in part, {ours[FAILS]} "
-        f"{'fails' if ours[FAILS] == 1 else 'fail'} and {ours[UNKNOWN]} cannot be told."
-    )
+    told = [
+        f"by {whose} numbers {count[HOLDS]} hold, {count[IN_PART]} in part, {count[FAILS]} "
+        f"{'fails' if count[FAILS] == 1 else 'fail'} and {count[UNKNOWN]} cannot be told"
+        for whose, count in (("its own", paper), ("our", ours))
+    ]
+    return f"Of the {len(claims)} claims in the paper's experiments, {'; '.join(told)}."
 
 
 def _matcher_sentence(results: Results) -> str:

@@ -43,8 +43,10 @@ STEPS = pd.DataFrame({
     "wall_seconds": [200.0, 104.0], "largest_memory_mb": [61.0, 214.5],
 })  # fmt: skip
 PROVENANCE = {
-    "software": {"python": "3.11.2", "libraries": {"numpy": {"installed": "2.4.6", "locked": "2.4.6"}}},
-    "source": {"commit": "0123abcd", "dirty": False}, "machine": {"cores": 2}, "when": "2026-11-21T13:00:00Z",
+    "python": "CPython 3.11.2", "libraries": {"numpy": {"installed": "2.4.6", "locked": "2.4.6"}},
+    "source": {"commit": "0123abcd", "dirty": False}, "machine": {"cores": 2},
+    "jobs": {"first_job_began": "2026-11-21T13:00:00Z", "logs_left_out": {"not of this grid": 3}},
+    "settings": {"k": [2]}, "fingerprints": {f"rule_{number}": f"{number:016x}" for number in range(20)},
 }  # fmt: skip
 
 
