@@ -40,7 +40,8 @@ _TITLES = {
     "table2_by_configuration_mean": "Beside table 2: the best configurations by deviation",
     "table3_by_configuration_mean": "Beside table 3: the best configurations by cohesion",
 }
-_STATISTICS = {
+# Tables of results/statistics that the page shows whole.
+STATISTICS = {
     "wilcoxon": "Pairs of methods: Wilcoxon's test with Holm's correction, and effect sizes",
     "intervals": "Bootstrap intervals",
 }
@@ -106,7 +107,7 @@ def render(results: Results, findings: Findings) -> str:
         figures=[figure for figure in figures if figure["name"] != "sensitivity"],
         assumptions=statistics.ASSUMPTIONS,
         rankings=[(ranking.title, statistics.in_words(ranking)) for ranking in results.rankings],
-        tests=[(name, _STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
+        tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
         sensitivity=view(findings.sensitivity) if len(findings.sensitivity) else None,
         sensitivity_figures=[figure for figure in figures if figure["name"] == "sensitivity"],
         bands=_bands(),
@@ -179,7 +180,7 @@ def _shown_at(path: PurePosixPath) -> tuple[str, str]:
         return _TITLES[path.stem].partition(":")[0], f"#{path.stem}"
     if path.stem in CAPTIONS:
         return "Figure", f"#figure-{path.stem}"
-    if path.stem in _STATISTICS:
+    if path.stem in STATISTICS:
         return path.name, f"#statistics-{path.stem}"
     return path.name, {"comparison.csv": "#numbers", "sensitivity.csv": "#sensitivity"}.get(str(path), str(path))
 

@@ -83,7 +83,5 @@ def draw_placeholders(folder):
 def write(folder):
     """The report and its summary alone."""
     write_report(
-        str(folder / "runs.csv"), str(folder / "figures"), json.dumps(SETTINGS), str(folder / "report.html"),
-        str(folder / "summary.txt"), str(folder / "datasets.csv"), str(folder / "claims.csv"),
-        str(folder / "sensitivity.csv"), str(folder / "statistics"), str(folder / "accounts"),
+        str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder), str(folder / "report.html"), str(folder / "summary.txt")
     )  # fmt: skip

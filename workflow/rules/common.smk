@@ -123,3 +123,15 @@ def for_cell(path):
 def log_of_block(step, place="base"):
     """The log of such a step."""
     return f"{{{place}}}/logs/{step}/{{dataset}}/k{{k}}/seeds{{seeds}}.log"
+
+
+def captioned(path, caption, category):
+    """A result for Snakemake's own report: with a caption, below a category, and labelled by what it is and its form."""
+    name, form = path.rsplit("/", 1)[1].rsplit(".", 1)
+    form = {"md": "Markdown", "tex": "LaTeX", "txt": "text"}.get(form, form.upper())
+    return report(
+        path,
+        caption=f"{workflow.basedir}/workflow/report/{caption}.rst",
+        category=category,
+        labels={"result": name.replace("_", " "), "form": form},
+    )

@@ -95,8 +95,8 @@ rule list_data:
     input:
         expand(prepared("json"), base=OUT, dataset=config["datasets"]),
     output:
-        text=DATA_LIST,
-        csv=f"{OUT}/datasets.csv",
+        text=captioned(DATA_LIST, "datasets", "Data"),
+        csv=captioned(f"{OUT}/datasets.csv", "datasets", "Data"),
     params:
         code=step_fingerprint("benchmark.steps.overview"),
         datasets=",".join(config["datasets"]),

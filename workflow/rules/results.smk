@@ -45,6 +45,7 @@ MANIFEST = f"{OUT}/manifest.json"
 LOCK = f"{workflow.basedir}/requirements.lock"
 
 
+
 def analysis_fingerprint(*modules):
     """Fingerprint of a step that reads results/runs.csv, with the paper's numbers and the report's templates."""
     libraries = ["numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "seaborn", "jinja2"]
@@ -53,16 +54,11 @@ def analysis_fingerprint(*modules):
     return step_fingerprint(*(f"benchmark.{module}" for module in modules), libraries=libraries, files=files)
 
 
-def captioned(path, caption, category):
-    """A result that Snakemake's own report shows, under a category and with a caption."""
-    return report(path, caption=f"{workflow.basedir}/workflow/report/{caption}.rst", category=category)
-
-
 rule collect_runs:
     input:
         lambda wildcards: variants.paths(config, PLACES[wildcards.place]),
     output:
-        "{place}/runs.csv",
+        captioned("{place}/runs.csv", "runs", "Data"),
     params:
         code=step_fingerprint("benchmark.steps.collecting"),
         settings=lambda wildcards: as_json(SETTINGS[wildcards.place]),
@@ -79,8 +75,7 @@ rule make_tables:
     input:
         f"{OUT}/runs.csv",
     output:
-        [captioned(f"{OUT}/tables/{table}.csv", table, "Tables") for table in TABLES],
-        expand(f"{OUT}/tables/{{table}}.{{form}}", table=TABLES, form=["md", "tex"]),
+        [captioned(f"{OUT}/tables/{table}.{form}", table, "Tables") for table in TABLES for form in ("csv", "md", "tex")],
     params:
         code=analysis_fingerprint("steps.tables"),
         folder=f"{OUT}/tables",
@@ -96,8 +91,7 @@ rule compare_methods:
     input:
         f"{OUT}/runs.csv",
     output:
-        captioned(STATISTICS[0], "statistics", "Statistics"),
-        STATISTICS[1:],
+        [captioned(path, "statistics", "Statistics") for path in STATISTICS],
     params:
         code=analysis_fingerprint("steps.statistics"),
         folder=f"{OUT}/statistics",
@@ -114,7 +108,7 @@ rule check_reported:
         f"{OUT}/runs.csv",
     output:
         comparison=captioned(f"{OUT}/comparison.csv", "comparison", "Reported against reproduced"),
-        counts=f"{OUT}/comparison_counts.csv",
+        counts=captioned(f"{OUT}/comparison_counts.csv", "comparison", "Reported against reproduced"),
     params:
         code=analysis_fingerprint("steps.comparison"),
     log:
@@ -130,7 +124,7 @@ rule check_claims:
         f"{OUT}/runs.csv",
     output:
         claims=captioned(f"{OUT}/claims.csv", "claims", "Claims"),
-        words=f"{OUT}/claims.md",
+        words=captioned(f"{OUT}/claims.md", "claims", "Claims"),
     params:
         code=analysis_fingerprint("steps.claims"),
     log:
@@ -147,7 +141,7 @@ rule assess_sensitivity:
         variants=[f"{place}/runs.csv" for place in PLACES if place != OUT],
     output:
         csv=captioned(f"{OUT}/sensitivity.csv", "sensitivity", "What each choice does"),
-        text=f"{OUT}/sensitivity.md",
+        text=captioned(f"{OUT}/sensitivity.md", "sensitivity", "What each choice does"),
     params:
         code=analysis_fingerprint("steps.sensitivity"),
         settings=as_json(config),
@@ -169,8 +163,7 @@ for module, figures in DRAWN_BY.items():
             runs=f"{OUT}/runs.csv",
             further=DRAWN_FROM.get(module, []),
         output:
-            [captioned(f"{OUT}/figures/{figure}.png", figure, "Figures") for figure in figures],
-            [f"{OUT}/figures/{figure}.pdf" for figure in figures],
+            [captioned(f"{OUT}/figures/{figure}.{form}", figure, "Figures") for figure in figures for form in ("png", "pdf")],
         params:
             code=analysis_fingerprint("steps.figures", f"figures.{module}"),
             folder=f"{OUT}/figures",
@@ -227,20 +220,24 @@ rule write_report:
     input:
         ACCOUNTS,
         runs=f"{OUT}/runs.csv",
+        datasets=f"{OUT}/datasets.csv",
+        claims=f"{OUT}/claims.csv",
+        sensitivity=f"{OUT}/sensitivity.csv",
+        statistics=STATISTICS,
         figures=expand(f"{OUT}/figures/{{figure}}.png", figure=FIGURES),
     output:
         page=captioned(f"{OUT}/report.html", "report", "Report"),
-        summary=f"{OUT}/summary.txt",
+        summary=captioned(f"{OUT}/summary.txt", "summary", "Report"),
     params:
         code=analysis_fingerprint("steps.report"),
-        folder=f"{OUT}/figures",
+        results=OUT,
         settings=as_json(config),
     log:
         f"{OUT}/logs/write_report.log",
     message:
         "Write the report"
     shell:
-        "{STEP} write-report --runs {input.runs} --pictures {params.folder} --config {params.settings:q}"
+        "{STEP} write-report --runs {input.runs} --config {params.settings:q} --results {params.results}"
         " --output {output.page} --summary {output.summary} > {log} 2>&1"
 
 

@@ -11,40 +11,37 @@ from clusterlets.benchmark.frames import read_runs
 from clusterlets.storage import write_text
 
 
-def write_report(
-    runs: str, pictures: str, config: str, output: str, summary: str,
-    datasets: str = "", claims: str = "", sensitivity: str = "", statistics: str = "", accounts: str = "",
-) -> None:  # fmt: skip
+def write_report(runs: str, config: str, results: str, output: str, summary: str) -> None:
     """The report as one HTML page, and the verdict in five sentences as text.
 
-    What is not there is said on the page.
+    What the other steps made is read from its place in the folder of results; what is not there, the page says so.
 
     runs: every run (.csv)
-    pictures: folder of the figures
     config: the workflow's configuration, as JSON
+    results: folder of the results
     output: the page (.html)
     summary: the sentences (.txt)
-    datasets: the list of the data (.csv)
-    claims: the paper's claims with their verdicts (.csv)
-    sensitivity: what each choice changes (.csv)
-    statistics: folder of the statistics
-    accounts: folder of what the run cost and what it was made with
     """
-    results = telling.Results(read_runs(runs), json.loads(config), _table(Path(claims)))
-    folder, runtime, provenance = (Path(accounts, name) for name in ("", "runtime.png", "provenance.json"))
+    folder, accounts = Path(results), Path(results, "accounts")
+    found = telling.Results(read_runs(runs), json.loads(config), _table(folder / "claims.csv"))
+    pictures = {name: _bytes(folder / "figures" / f"{name}.png") for name in CAPTIONS}
     findings = report.Findings(
-        images={name: path.read_bytes() for name in CAPTIONS if (path := Path(pictures, f"{name}.png")).is_file()},
-        datasets=_table(Path(datasets)),
-        sensitivity=_table(Path(sensitivity)),
-        statistics={name: _table(Path(statistics, f"{name}.csv")) for name in ("wilcoxon", "intervals")},
-        steps=_table(folder / "steps.csv"),
-        provenance=json.loads(provenance.read_text(encoding="utf-8")) if provenance.is_file() else {},
-        runtime=runtime.read_bytes() if runtime.is_file() else b"",
+        images={name: image for name, image in pictures.items() if image},
+        datasets=_table(folder / "datasets.csv"),
+        sensitivity=_table(folder / "sensitivity.csv"),
+        statistics={name: _table(folder / "statistics" / f"{name}.csv") for name in report.STATISTICS},
+        steps=_table(accounts / "steps.csv"),
+        provenance=json.loads(_bytes(accounts / "provenance.json") or "{}"),
+        runtime=_bytes(accounts / "runtime.png"),
     )
-    write_text(output, report.render(results, findings))
-    write_text(summary, telling.summary(results, output))
+    write_text(output, report.render(found, findings))
+    write_text(summary, telling.summary(found, output))
 
 
 def _table(path: Path) -> pd.DataFrame:
     """A table as it was written; without rows where there is no such file or nothing in it."""
-    return pd.read_csv(path) if path.is_file() and path.stat().st_size else pd.DataFrame()
+    return pd.read_csv(path) if _bytes(path) else pd.DataFrame()
+
+
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""
