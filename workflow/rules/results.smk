@@ -91,7 +91,7 @@ rule compare_methods:
     input:
         f"{OUT}/runs.csv",
     output:
-        [captioned(path, "statistics", "Statistics") for path in STATISTICS],
+        [captioned(path, "statistics", "Tests") for path in STATISTICS],
     params:
         code=analysis_fingerprint("steps.statistics"),
         folder=f"{OUT}/statistics",
