@@ -14,6 +14,9 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
+REQUIRED = "CLUSTERLETS_REQUIRE_BROWSER"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 _FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
@@ -33,19 +36,25 @@ _KEYS = {
 }
 
 
-def program() -> str | None:
-    """Where Chromium is, or None."""
-    return next(filter(None, map(shutil.which, PROGRAMS)), None)
+def find_program(required: bool) -> str:
+    """Where Chromium is. Without it the test is skipped, or fails where a browser is required."""
+    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if found:
+        return found
+    reason = f"no Chromium here (looked for {', '.join(PROGRAMS)}); Debian's package is called chromium"
+    if required:
+        pytest.fail(f"{REQUIRED}=1 and {reason}")
+    pytest.skip(reason)
 
 
 class Chromium:
     """One running browser; ``open`` gives a page in a fresh tab."""
 
-    def __init__(self, profile: Path):
+    def __init__(self, program: str, profile: Path):
         commands, to_browser = os.pipe()
         from_browser, answers = os.pipe()
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _START, str(commands), str(answers), program(), *_FLAGS, f"--user-data-dir={profile}"],
+            [sys.executable, "-c", _START, str(commands), str(answers), program, *_FLAGS, f"--user-data-dir={profile}"],
             pass_fds=(commands, answers),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -4,21 +4,14 @@ import os
 
 import pytest
 from built_results import build
-from chromium import PROGRAMS, Chromium, program
+from chromium import REQUIRED, Chromium, find_program
 from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
-
-REQUIRED = "CLUSTERLETS_REQUIRE_BROWSER"
-
 
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory):
     """A running browser."""
-    if not program():
-        reason = f"no Chromium here (looked for {', '.join(PROGRAMS)}); Debian's package is called chromium"
-        if os.environ.get(REQUIRED) == "1":
-            pytest.fail(f"{REQUIRED}=1 and {reason}")
-        pytest.skip(reason)
-    browser = Chromium(tmp_path_factory.mktemp("profile"))
+    program = find_program(required=os.environ.get(REQUIRED) == "1")
+    browser = Chromium(program, tmp_path_factory.mktemp("profile"))
     yield browser
     browser.close()
 
