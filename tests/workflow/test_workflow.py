@@ -42,7 +42,7 @@ def test_tables_figures_and_report_are_there(finished):
     for name in [name for name in results if name.startswith("figures/")]:
         assert results[name].startswith({"pdf": b"%PDF", "png": b"\x89PNG"}[name.rsplit(".", 1)[1]])
     assert b"<html" in results["report.html"]
-    assert len(results["summary.txt"].decode().splitlines()) == 5
+    assert len(results["summary.txt"].decode().splitlines()) == 6
 
 
 def test_a_second_run_does_nothing(finished):
