@@ -45,7 +45,6 @@ MANIFEST = f"{OUT}/manifest.json"
 LOCK = f"{workflow.basedir}/requirements.lock"
 
 
-
 def analysis_fingerprint(*modules):
     """Fingerprint of a step that reads results/runs.csv, with the paper's numbers and the report's templates."""
     libraries = ["numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "seaborn", "jinja2"]
