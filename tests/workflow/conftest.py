@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from clusterlets.benchmark.report import without_provenance
+
 ROOT = Path(__file__).resolve().parents[2]
 
 TINY = {
@@ -63,7 +65,10 @@ class Workflow:
         top = self.folder / "results" / "tiny"
         apart = {"logs", "accounts"}
         files = (path for path in top.rglob("*") if path.is_file() and path.relative_to(top).parts[0] not in apart)
-        return {path.relative_to(top).as_posix(): path.read_bytes() for path in files}
+        found = {path.relative_to(top).as_posix(): path.read_bytes() for path in files}
+        if "report.html" in found:
+            found["report.html"] = without_provenance(found["report.html"].decode()).encode()
+        return found
 
 
 @pytest.fixture(scope="session")
