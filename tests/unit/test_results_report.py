@@ -13,6 +13,7 @@ from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
 from clusterlets.benchmark import report, telling
 from clusterlets.benchmark.figures import CAPTIONS, cohesion_vs_deviation
 from clusterlets.benchmark.figures.style import plt
+from clusterlets.benchmark.steps.claims import check_claims
 from clusterlets.benchmark.steps.figures import plot
 
 
@@ -59,14 +60,24 @@ def test_the_same_runs_give_the_same_bytes(built, tmp_path):
         assert hashlib.sha256(other).digest() == hashlib.sha256(path.read_bytes()).digest(), path.name
 
 
-def test_the_same_runs_give_the_same_figures(built, tmp_path):
-    for module in ("critical_difference", "cohesion_vs_deviation", "reported_vs_reproduced"):
-        for turn in ("one", "two"):
-            plot(module, str(built / "runs.csv"), str(tmp_path / turn))
-    drawn = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").iterdir())
-    assert {path.suffix for path in drawn} == {".pdf", ".png"}
-    for path in drawn:
-        assert (tmp_path / "one" / path).read_bytes() == (tmp_path / "two" / path).read_bytes()
+def test_the_same_runs_give_the_same_figures_and_claims(built, tmp_path):
+    source = str(built / "runs.csv")
+    for turn in (tmp_path / "one", tmp_path / "two"):
+        for module in ("critical_difference", "cohesion_vs_deviation", "reported_vs_reproduced"):
+            plot(module, source, str(turn))
+        check_claims(source, str(turn / "claims.csv"), str(turn / "claims.md"))
+    made = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert {name.rsplit(".", 1)[1] for name in made} == {"pdf", "png", "csv", "md"}
+    for name in made:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+
+
+def test_the_page_shows_the_claims_that_the_step_judges(built, tmp_path):
+    check_claims(str(built / "runs.csv"), str(tmp_path / "claims.csv"), str(tmp_path / "claims.md"))
+    judged = pd.read_csv(tmp_path / "claims.csv")
+    assert list(judged.columns) == list(CLAIMS.columns) and set(judged["verdict_paper"]) <= set(telling.CLAIM_VERDICTS)
+    page = report.render(telling.Results(small(), SETTINGS, judged), report.Findings({}))
+    assert section(page, "claims").count("<tr id=") == len(judged) and "No figure was drawn." in page
 
 
 def test_the_page_nests_and_loads_nothing_from_elsewhere(built):
