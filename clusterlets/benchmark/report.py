@@ -108,7 +108,7 @@ def render(results: Results, findings: Findings) -> str:
         assumptions=statistics.ASSUMPTIONS,
         rankings=[(ranking.title, statistics.in_words(ranking)) for ranking in results.rankings],
         tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
-        sensitivity=view(findings.sensitivity) if len(findings.sensitivity) else None,
+        sensitivity=_sensitivity(findings.sensitivity),
         sensitivity_figures=[figure for figure in figures if figure["name"] == "sensitivity"],
         bands=_bands(),
         settings=_flat({key: value for key, value in results.settings.items() if key != "tables"}),
@@ -207,6 +207,12 @@ def view(frame: pd.DataFrame) -> View:
     """Any table: numbers with three decimals or, where they are tiny, two digits; ``–`` where there is no value."""
     columns = [(_words(name), pd.api.types.is_numeric_dtype(frame[name])) for name in frame]
     return View(columns, [[_text(value) for value in row] for row in frame.itertuples(index=False)])
+
+
+def _sensitivity(frame: pd.DataFrame) -> View | None:
+    """What each choice does, with tables by their names."""
+    names = {stem: title.partition(":")[0] for stem, title in _TITLES.items()}
+    return view(frame.replace(names)) if len(frame) else None
 
 
 def _words(name: str) -> str:

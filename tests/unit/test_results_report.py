@@ -138,6 +138,11 @@ def test_only_provenance_tells_when_and_where(built):
         report.without_provenance(without)
 
 
+def test_sensitivity_names_tables_as_the_page_does(built):
+    words = section(page_of(built), "sensitivity")
+    assert "<td>Table 1</td>" in words and "table1_matchers" not in words
+
+
 EMPTY = {"claims": "not judged", "sensitivity": "not run here", "data": "no <code>datasets.csv", "provenance": "No accounts"}
 
 
