@@ -161,7 +161,7 @@ def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
 def _counts(counts: pd.DataFrame) -> list[tuple[str, str, list[tuple[str, int]], int]]:
     """Title, place, counted verdicts and what is only shown, of each of the paper's tables."""
     return [
-        (_TITLES[row["table"]], row["table"], [(verdict, row[verdict]) for verdict in comparison.VERDICTS], row["only_shown"])
+        (_TITLES[row["table"]], row["table"], [(word, row[word]) for word in comparison.VERDICTS], row["only_shown"])
         for row in counts[counts["table"] != "all"].to_dict("records")
     ]
 
@@ -191,7 +191,8 @@ def _bands() -> list[tuple[str, list[str]]]:
     def words(absolute: float, share: float) -> str:
         return f"{absolute:g}" + (f" or {100 * share:g} %, the larger" if share else "")
 
-    return [(kind.replace("centroid", "centroid silhouette"), [words(*band) for band in bands]) for kind, bands in comparison.BANDS.items()]
+    kinds = {kind.replace("centroid", "centroid silhouette"): bands for kind, bands in comparison.BANDS.items()}
+    return [(kind, [words(*band) for band in bands]) for kind, bands in kinds.items()]
 
 
 def _reasons(compared: pd.DataFrame) -> list[tuple[str, int]]:

@@ -7,6 +7,7 @@ from built_results import build
 from chromium import REQUIRED, Chromium, find_program
 from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
 
+
 @pytest.fixture(scope="session")
 def chromium(tmp_path_factory):
     """A running browser."""

@@ -1,6 +1,7 @@
 """The report as a reader meets it: in Chromium, with mouse and keyboard, on a wide screen, on a phone, and on paper."""
 
 import json
+from itertools import pairwise
 
 import pytest
 from chromium import find_program
@@ -159,7 +160,7 @@ def test_ids_are_unique_and_headings_do_not_skip(either, show):
     assert len(ids) == len(set(ids))
     levels = page.run("[...document.querySelectorAll('h1, h2, h3, h4')].map(head => Number(head.tagName[1]))")
     assert levels[0] == 1 and levels.count(1) == 1
-    assert all(after - before <= 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1400])
@@ -194,13 +195,15 @@ def test_without_scripts_everything_can_be_read(results, show):
 def contrast(page):
     """The least ratio of brightness of a text to what is behind it, and the text."""
     return page.run("""(() => {
-      const light = colour => { const [r, g, b] = colour.map(c => (c /= 255) <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4);
-                                return .2126 * r + .7152 * g + .0722 * b; };
+      const linear = c => (c /= 255) <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
+      const light = colour => { const [r, g, b] = colour.map(linear); return .2126 * r + .7152 * g + .0722 * b; };
       const parse = text => (text.match(/[\\d.]+/g) || []).map(Number);
       const behind = element => { for (let e = element; e; e = e.parentElement) {
-        const colour = parse(getComputedStyle(e).backgroundColor); if (colour.length === 3) return colour; } return [255, 255, 255]; };
+          const colour = parse(getComputedStyle(e).backgroundColor); if (colour.length === 3) return colour;
+        } return [255, 255, 255]; };
       let least = [99, ''];
-      for (const element of document.querySelectorAll('p, li, td, th, dt, dd, h1, h2, h3, a, summary, small, .chip, .mark, figcaption')) {
+      const texts = 'p, li, td, th, dt, dd, h1, h2, h3, a, summary, small, .chip, .mark, figcaption';
+      for (const element of document.querySelectorAll(texts)) {
         if (!element.checkVisibility() || !element.textContent.trim() || element.closest('.faded')) continue;
         const [a, b] = [light(parse(getComputedStyle(element).color)), light(behind(element))];
         const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);

@@ -36,7 +36,8 @@ class Balanced(HTMLParser):
     def handle_starttag(self, tag, attributes):
         if tag not in ("meta", "img", "link"):
             self.open.append(tag)
-        self.loads += [value for name, value in attributes if name in ("src", "srcset", "data") or (tag, name) == ("link", "href")]
+        loading = [(tag, "src"), (tag, "srcset"), (tag, "data"), ("link", "href")]
+        self.loads += [value for name, value in attributes if (tag, name) in loading]
 
     def handle_startendtag(self, tag, attributes):
         pass
@@ -113,7 +114,8 @@ def test_the_five_sentences_stand_on_the_page(built):
 
 
 def test_the_page_shows_ours_above_the_papers(built):
-    cell = r'<td data-verdict="(reproduced|close|differs)" data-sort="0[.\d]+">.*?aria-label="\1">.</span> [0-9.]+ <small>paper \.029'
+    opening = r'<td data-verdict="(reproduced|close|differs)" data-sort="0[.\d]+">'
+    cell = opening + r'.*?aria-label="\1">.</span> [0-9.]+ <small>paper \.029'
     assert re.search(cell, page_of(built))
 
 
@@ -162,7 +164,8 @@ def test_a_section_without_content_says_why(content, tmp_path):
 
 
 def test_numbers_are_written_for_readers():
-    frame = pd.DataFrame({"some_name": [0.12345, -2.5, 0.00002, None, 3.0], "of": [1, 20, 300, 4, 5], "is": ["a", True, "b", "", None]})
+    mixed = ["a", True, "b", "", None]
+    frame = pd.DataFrame({"some_name": [0.12345, -2.5, 0.00002, None, 3.0], "of": [1, 20, 300, 4, 5], "is": mixed})
     shown = report.view(frame)
     assert shown.columns == [("some name", True), ("of", True), ("is", False)]
     assert [row[0] for row in shown.rows] == ["0.123", "−2.500", "2.0e−05", "–", "3"]
@@ -192,7 +195,8 @@ def test_a_method_is_marked_by_a_limit_case_only_where_it_has_nothing_else():
 def test_the_summary(built):
     lines = (built / "summary.txt").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 6 and all(line.endswith(".") for line in lines[:5])
-    assert re.match(r"Of the \d+ numbers .* can be compared, \d+ % come back: \d+ are reproduced and \d+ are close, \d+ differ;", lines[0])
+    numbers = r"Of the \d+ numbers .* can be compared, \d+ % come back: \d+ are reproduced and \d+ are close, \d+ differ;"
+    assert re.match(numbers, lines[0])
     assert lines[1] == (
         "Of the 4 claims in the paper's experiments, by its own numbers 2 hold, 1 in part, 1 fails and 0 cannot be told; "
         "by our numbers 1 hold, 1 in part, 1 fails and 1 cannot be told."
@@ -200,7 +204,8 @@ def test_the_summary(built):
     assert re.search(r"is C, as in the paper: 0\.0\d\d on 3 datasets here, \.029 on 11 there\.", lines[2])
     assert re.search(r"nearest centre\), on 3 of 3 datasets \(.*fair assignment\), on 0 of 3 datasets \(on average", lines[3])
     assert re.match(r"Over 3 datasets, \d of 10 pairs of matchers differ significantly", lines[4])
-    assert lines[5].startswith("This rests on 288 runs on 3 datasets (credit, magic, pima); left out for their status: none. Report: ")
+    basis = "This rests on 288 runs on 3 datasets (credit, magic, pima); left out for their status: none. Report: "
+    assert lines[5].startswith(basis)
 
 
 def test_the_share_that_comes_back_is_of_what_can_be_compared():
