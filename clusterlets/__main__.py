@@ -45,6 +45,7 @@ _STEPS = {
     "cluster-yardsticks": "yardsticks:cluster_yardsticks",
     "score-groups": "scoring:score_groups",
     "collect-runs": "collecting:collect_runs",
+    "recover-clusters": "recovery:recover_clusters",
     "make-tables": "tables:make_tables",
     "compare-methods": "statistics:compare_methods",
     "check-reported": "comparison:check_reported",

@@ -51,10 +51,16 @@ def verdict(quantity: str, printed: str, ours: str | float | None) -> str:
     if quantity in _CHOICES:
         return "reproduced" if printed == ours else "differs"
     distance = abs(float(ours) - float(printed))
-    for word, (absolute, share) in zip(VERDICTS, BANDS[_kind(quantity)], strict=False):
-        if distance <= max(absolute, share * abs(float(printed))) + _LAST_BIT:
+    for word, width in zip(VERDICTS, half_widths(quantity, float(printed)), strict=False):
+        if distance <= width + _LAST_BIT:
             return word
     return "differs"
+
+
+def half_widths(quantity: str, printed: float) -> tuple[float, float]:
+    """How far from the printed number of a quantity ours may be: to be reproduced, to be close."""
+    reproduced, close = (max(absolute, share * abs(printed)) for absolute, share in BANDS[_kind(quantity)])
+    return reproduced, close
 
 
 def compare(runs: pd.DataFrame) -> pd.DataFrame:

@@ -21,6 +21,12 @@ def read_runs(path: str | os.PathLike) -> pd.DataFrame:
     return runs.astype(dict.fromkeys(NUMBERS, float))
 
 
+def read_lines(path: str | os.PathLike) -> pd.DataFrame:
+    """Another tidy table than the runs; names stay text, whatever they look like, and only what is empty is missing."""
+    names = dict.fromkeys(("dataset", "method", "matcher", "colour"), object)
+    return pd.read_csv(path, dtype=names, keep_default_na=False, na_values=[""])
+
+
 def write_csv(path: str | os.PathLike, frame: pd.DataFrame) -> None:
     """A table as CSV without its index, the same bytes on every system."""
     write_text(path, frame.to_csv(index=False, lineterminator="\n"))

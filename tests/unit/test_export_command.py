@@ -1,5 +1,6 @@
-"""``clusterlets export``: the clusters that the workflow scored, from a grid of iris made by the steps themselves."""
+"""The clusters that the workflow scored, from a grid of iris made by the steps themselves: export and recover-clusters."""
 
+import json
 import re
 from pathlib import Path
 
@@ -11,10 +12,13 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 
 from clusterlets import __main__ as command_line
+from clusterlets.benchmark import clusterings
+from clusterlets.benchmark.configuration import read_configuration
 from clusterlets.benchmark.grid import random_stream
 from clusterlets.benchmark.groups import clusterlets_of
-from clusterlets.benchmark.intermediates import INFEASIBLE, Block
-from clusterlets.benchmark.rows import read_rows
+from clusterlets.benchmark.intermediates import INFEASIBLE, Block, Prepared
+from clusterlets.benchmark.recovery import Clusters
+from clusterlets.benchmark.rows import read_rows, write_rows
 from clusterlets.estimators import fairness_report
 from clusterlets.matching.pinball import match_greedy_distance
 from clusterlets.storage import save_arrays
@@ -176,6 +180,111 @@ def test_a_run_without_clusters_says_so(export):
     Block({}, INFEASIBLE).save(block)
     status, _, complaint = export("--method", "random", "-k", "200", "--seed", "2")
     assert status == 1 and "infeasible" in complaint and "runs/iris/yardsticks/k200/seeds2-3.csv" in complaint
+
+
+@pytest.fixture
+def recovered(grid, tmp_path, monkeypatch):
+    """Run the step on rows of the grid; its status, and what it wrote, by name."""
+    monkeypatch.chdir(grid)
+    configuration = json.dumps(read_configuration("settings.yaml"))
+    rows = [row for path in sorted(Path(f"{OUT}/runs/iris").rglob("k3*/*.csv")) for row in read_rows(path)]
+
+    def run_step(rows=rows, config=configuration):
+        write_rows(tmp_path / "runs.csv", rows)
+        options = {"runs": tmp_path / "runs.csv", "config": config, "results": OUT}
+        written = {name: tmp_path / f"{name}.csv" for name in ("composition", "projection")}
+        arguments = [f"--{key}={value}" for key, value in {**options, **written}.items()]
+        status = command_line.main(["recover-clusters", *arguments])
+        return status, {name: pd.read_csv(path) for name, path in written.items()} if status == 0 else {}
+
+    return run_step, rows
+
+
+def run_of(lines):
+    """The options of export that name the run of these lines."""
+    first = lines.iloc[0]
+    if first["method"] != "Clusterlets":
+        return ["--method", first["method"].lower().replace(" (", "-").rstrip(")"), "--seed", str(first["seed"])]
+    parameter = ["--omega", "0.25"] if first["matcher"] == "C" else ["--hops", "2"]
+    return ["--matcher", first["matcher"], *parameter, "--seed", str(first["seed"])]
+
+
+def test_the_composition_counts_what_export_writes(recovered, export, tmp_path):
+    status, written = recovered[0]()
+    assert status == 0
+    iris = load_iris()
+    methods = written["composition"].groupby("method")
+    assert set(methods.groups) == {"Clusterlets", "FRAC (nearest)", "FRAC (fair)"}
+    for _, lines in methods:
+        export(*run_of(lines), "-o", str(tmp_path / "found.csv"))
+        found = pd.read_csv(tmp_path / "found.csv")
+        by_hand = pd.crosstab(found["cluster"], iris.target_names[iris.target[found["row"]]])[list(iris.target_names)]
+        counts = lines.pivot(index="cluster", columns="colour", values="count")[list(iris.target_names)]
+        assert sorted(counts.to_numpy().tolist()) == sorted(by_hand.to_numpy().tolist())
+        sizes = counts.sum(axis=1)
+        assert sizes.is_monotonic_decreasing and (lines["dataset_share"].round(12) == round(1 / 3, 12)).all()
+        assert (lines["share"] * lines["size"] - lines["count"]).abs().max() < 1e-9
+
+
+def test_the_projection_holds_every_row_in_each_of_its_clusters(recovered, export, tmp_path):
+    _, written = recovered[0]()
+    by_matcher = written["projection"].groupby("matcher")
+    assert set(by_matcher.groups) == {"B", "C", "D", "G-B", "G-D"}
+    iris = load_iris()
+    centred = iris.data - iris.data.mean(axis=0)
+    for _, lines in by_matcher:
+        export(*run_of(lines), "-o", str(tmp_path / "found.csv"))
+        found = pd.read_csv(tmp_path / "found.csv")
+        ours, theirs = (frame.groupby("cluster")["row"].agg(frozenset) for frame in (lines, found))
+        assert set(ours) == set(theirs) and len(lines) == len(found)
+        assert (lines["colour"].to_numpy() == iris.target_names[iris.target[lines["row"]]]).all()
+        rows = lines.drop_duplicates("row").set_index("row").sort_index()
+        assert rows["x"].var() == pytest.approx(np.linalg.eigvalsh(np.cov(centred.T))[-1], rel=1e-3)
+        assert rows["x_share"].iloc[0] == pytest.approx(0.9246, abs=1e-4)
+
+
+@pytest.mark.parametrize("column, value", [("n_clusters", "7"), ("deviation_mean", "0.4321"), ("largest", "149")])
+def test_clusters_unlike_the_row_are_refused(recovered, capsys, column, value):
+    run_step, rows = recovered
+    status, _ = run_step([row | {column: value} if row["matcher"] == "G-D" else row for row in rows])
+    complaint = capsys.readouterr().err
+    assert status == 1 and "not those that" in complaint and cell("G-D", "k3_hops2") in complaint
+
+
+def test_without_a_result_the_lines_are_none(recovered):
+    run_step, rows = recovered
+    status, written = run_step([row | {"status": INFEASIBLE} for row in rows])
+    assert status == 0 and {name: len(lines) for name, lines in written.items()} == {"composition": 0, "projection": 0}
+    assert list(written["composition"]) == clusterings.COMPOSITION and list(written["projection"]) == clusterings.PROJECTION
+
+
+def test_the_dataset_shown_is_the_one_that_fills_its_plane():
+    stream = np.random.default_rng(0)
+    line, plane = stream.normal(size=(50, 2)) * [9, 1], stream.normal(size=(50, 2)) * [2, 1]
+    two, many = ["a", "b"], list("abcdefgh")
+    tables = {
+        "line": Prepared(line, np.arange(50) % 2, two),
+        "plane": Prepared(plane, np.arange(50) % 2, two),
+        "many": Prepared(plane * [1, 2], np.arange(50) % 8, many),
+        "half": Prepared(plane * [1, 2], np.arange(50) % 2, two),
+    }
+    runs = pd.DataFrame({"dataset": ["line", "plane", "many", "half", "line", "plane", "many"]})
+    assert clusterings.most_telling(runs, tables) == "plane"  # half fills more, but lacks a matcher
+    assert clusterings.most_telling(runs[runs["dataset"] == "many"], tables) == "many"
+
+
+@pytest.mark.parametrize("X, shares", [(np.ones((9, 3)), [0, 0]), (np.arange(9.0)[:, None], [1, 0])])
+def test_a_table_without_two_directions_has_a_projection(X, shares):
+    places, found = clusterings.principal_components(X)
+    assert places.shape == (9, 2) and found.tolist() == pytest.approx(shares) and not places[:, 1].any()
+
+
+def test_a_large_table_is_shown_by_evenly_spaced_rows():
+    X = np.random.default_rng(0).normal(size=(5000, 2))
+    clusters = Clusters(np.eye(1, dtype=bool), np.array([[5000]]), np.zeros(5000, dtype=int))
+    row = dict.fromkeys(clusterings.PROJECTION) | {"k": 2, "seed": 0}
+    lines = clusterings.projection(row, clusters, Prepared(X, np.zeros(5000, dtype=int), ["a"]))
+    assert len(lines) == 700 and set(np.diff(lines["row"])) <= {7, 8} and lines["rows"].iloc[0] == 5000
 
 
 def test_the_files_lie_where_the_rules_put_them():

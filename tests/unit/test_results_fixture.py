@@ -8,7 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clusterlets.benchmark import frames, reported
+from clusterlets.benchmark import clusterings, frames, reported
+from clusterlets.benchmark.intermediates import Prepared
+from clusterlets.benchmark.recovery import Clusters
+from clusterlets.benchmark.steps.recovery import together
 
 PAPER_WITHOUT_NBFI = tuple(name for name in reported.datasets() if name != "nbfi")
 FUZZY = ("D", "B")
@@ -53,6 +56,31 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
         "price_of_fairness": None if matcher in FUZZY else 1 + noise[2],
     }  # fmt: skip
     return row | (dict.fromkeys(metrics) if infeasible else metrics)
+
+
+def synthetic_clusterings(runs) -> dict[str, pd.DataFrame]:
+    """What recover-clusters would write of these runs, by file name, with made-up clusters of two colours."""
+    rows = clusterings.best_runs(runs).to_dict("records")
+    composition = [clusterings.composition(row, _clusters(row), ["no", "yes"]) for row in rows]
+    alike = clusterings.alike_runs(runs)
+    rows = alike[alike["dataset"] == next(iter(alike["dataset"]), None)].to_dict("records")
+    table = Prepared(np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2, ["no", "yes"])
+    projection = [clusterings.projection(row, _clusters(row), table) for row in rows]
+    return {
+        "composition": together(composition, clusterings.COMPOSITION),
+        "projection": together(projection, clusterings.PROJECTION),
+    }
+
+
+def _clusters(row) -> Clusters:
+    """As many clusters of 60 rows as the run has, the last overlapping with the first for D."""
+    size = int(row["n_clusters"])
+    membership = np.eye(size, dtype=bool)
+    membership[-1, 0] |= row["matcher"] == "D"
+    labels = np.arange(60) % size
+    counts = np.zeros((size, 2), dtype=int)
+    np.add.at(counts, (labels, np.arange(60) % 2), 1)
+    return Clusters(membership, counts, labels)
 
 
 def documented_columns() -> list[str]:

@@ -41,6 +41,9 @@ def test_tables_figures_and_report_are_there(finished):
     assert {name.rsplit(".", 1)[1] for name in tables} == {"csv", "md", "tex"} and len(tables) == 21
     for name in [name for name in results if name.startswith("figures/")]:
         assert results[name].startswith({"pdf": b"%PDF", "png": b"\x89PNG"}[name.rsplit(".", 1)[1]])
+    lines = list(csv.DictReader(io.StringIO(results["clusterings/composition.csv"].decode())))
+    assert {line["dataset"] for line in lines} == {"iris", "breast_cancer"}
+    assert results["clusterings/projection.csv"].count(b"iris,Clusterlets,") >= 5 * 150
     assert b"<html" in results["report.html"]
     assert len(results["summary.txt"].decode().splitlines()) == 6
 
@@ -112,3 +115,18 @@ def test_a_damaged_intermediate_is_named_removed_and_built_again(workflow):
     assert broken.status != 0 and "was damaged" in broken.output and not groups.exists()
     assert workflow.run(cell).status == 0
     assert (workflow.folder / cell).read_bytes() == before
+
+
+def test_a_damaged_intermediate_of_a_figure_is_built_again(workflow):
+    grid = {"datasets": ["iris"], "k": [3], "matchers": ["G-B", "C"], "frac": {"run": False}}
+    composition = "results/tiny/clusterings/composition.csv"
+    done = workflow.run(composition, config=grid)
+    assert done.status == 0, done.output
+    before = (workflow.folder / composition).read_bytes()
+    labels = workflow.folder / "results/tiny/labels/iris/clusterlets/k3/seeds0-1.npz"
+    labels.write_bytes(labels.read_bytes()[:-100])
+    (workflow.folder / composition).unlink()
+    broken = workflow.run(composition, config=grid)
+    assert broken.status != 0 and "was damaged" in broken.output and not labels.exists()
+    assert workflow.run(composition, config=grid).status == 0
+    assert (workflow.folder / composition).read_bytes() == before

@@ -1,5 +1,5 @@
-# collect_runs -> make_tables, compare_methods, check_reported, check_claims, assess_sensitivity -> plot_*
-# -> account -> write_report -> write_manifest.
+# collect_runs -> make_tables, compare_methods, check_reported, check_claims, assess_sensitivity, recover_clusters
+# -> plot_* -> account -> write_report -> write_manifest.
 
 TABLES = [
     "table1_matchers",
@@ -14,12 +14,18 @@ TABLES = [
 DRAWN_BY = {
     "critical_difference": ["figure1_critical_difference", "figure1_critical_difference_with_frac"],
     "cohesion_vs_deviation": ["cohesion_vs_deviation"],
+    "heatmaps": ["heatmaps"],
+    "omega_effect": ["omega_effect"],
+    "composition": ["composition"],
+    "projection": ["projection"],
     "reported_vs_reproduced": ["reported_vs_reproduced"],
     "sensitivity": ["sensitivity"],
 }
 # What a module draws besides the runs.
 DRAWN_FROM = {
     "sensitivity": [f"{OUT}/sensitivity.csv"],
+    "composition": [f"{OUT}/clusterings/composition.csv"],
+    "projection": [f"{OUT}/clusterings/projection.csv"],
 }
 FIGURES = [figure for figures in DRAWN_BY.values() for figure in figures]
 STATISTICS = [
@@ -34,7 +40,8 @@ RESULTS = [
     f"{OUT}/claims.md",
     f"{OUT}/report.html",
     f"{OUT}/summary.txt",
-    *expand(f"{OUT}/sensitivity.{{form}}", form=["csv", "md"]),
+    f"{OUT}/sensitivity.md",
+    *[file for files in DRAWN_FROM.values() for file in files],
     *STATISTICS,
     *expand(f"{OUT}/tables/{{table}}.{{form}}", table=TABLES, form=["csv", "md", "tex"]),
     *expand(f"{OUT}/figures/{{figure}}.{{form}}", figure=FIGURES, form=["pdf", "png"]),
@@ -43,6 +50,15 @@ RESULTS = [
 ACCOUNTS = [f"{OUT}/accounts/{name}" for name in ("steps.csv", "runtime.pdf", "runtime.png", "provenance.json")]
 MANIFEST = f"{OUT}/manifest.json"
 LOCK = f"{workflow.basedir}/requirements.lock"
+
+
+def kept_of_grid():
+    """Everything that the clusters of any run of Clusterlets and FRAC can be made from again."""
+    grid = {"base": OUT, "dataset": config["datasets"], "k": config["k"], "seeds": seed_blocks(**config["seeds"])}
+    sources = [kind for kind, has in (("clusterlets", config["matchers"]), ("frac", config["frac"]["run"])) if has]
+    kept = [of_block(kind, source) for kind in ("groups", "labels") for source in sources]
+    kept += [of_block("partitions", "clusterlets")] if "C" in config["matchers"] else []
+    return expand(prepared("npz"), base=OUT, dataset=config["datasets"]) + [file for path in kept for file in expand(path, **grid)]
 
 
 def analysis_fingerprint(*modules):
@@ -151,6 +167,30 @@ rule assess_sensitivity:
     shell:
         "{STEP} assess-sensitivity --runs {input.runs} --config {params.settings:q}"
         " --output {output.csv} --text {output.text} > {log} 2>&1"
+
+
+rule recover_clusters:
+    input:
+        kept_of_grid(),
+        runs=f"{OUT}/runs.csv",
+    output:
+        composition=captioned(f"{OUT}/clusterings/composition.csv", "composition", "Figures"),
+        projection=captioned(f"{OUT}/clusterings/projection.csv", "projection", "Figures"),
+    params:
+        code=step_fingerprint(
+            "benchmark.steps.recovery",
+            *(matcher.module.removeprefix("clusterlets.") for matcher in MATCHERS.values()),
+            libraries=["numpy", "pandas", "scikit-learn"],
+        ),
+        settings=as_json(config),
+        results=OUT,
+    log:
+        f"{OUT}/logs/recover_clusters.log",
+    message:
+        "The best clusterings, cluster by cluster"
+    shell:
+        "{STEP} recover-clusters --runs {input.runs} --config {params.settings:q} --results {params.results}"
+        " --composition {output.composition} --projection {output.projection} > {log} 2>&1"
 
 
 for module, figures in DRAWN_BY.items():

@@ -4,10 +4,24 @@ CAPTIONS = {
     "figure1_critical_difference": "Figure 1: critical differences of the matchers by mean deviation. Right is better, "
     "and bands join matchers whose difference is not significant.",
     "figure1_critical_difference_with_frac": "The same with FRAC, fair and nearest, and k-means.",
-    "cohesion_vs_deviation": "Cohesion against mean deviation, a panel a dataset. Small: every run. Large: the best "
-    "run of each method by mean deviation, after the rule on limit cases; hollow where all its runs are limit cases.",
-    "reported_vs_reproduced": "The paper's numbers against ours. On the diagonal they are equal. Cells that are only "
-    "shown (structural zeros, repeated rows) are left out.",
+    "cohesion_vs_deviation": "Cohesion against mean deviation, a panel a dataset; best is top left. Small: every run. "
+    "Large: the best run of each method by mean deviation, after the rule on limit cases; hollow where all its runs are "
+    "limit cases. Line: the Pareto front of the runs that the rule keeps. Where one method holds the front's lower left "
+    "end and another its upper right, fairness is paid for in cohesion.",
+    "heatmaps": "Mean deviation and cohesion over the grid of each matcher's parameters, averaged over seeds, then over "
+    "datasets; all runs with a result, limit cases too. Darker is better in both rows, so a matcher whose column "
+    "is dark above and pale below buys fairness with cohesion.",
+    "omega_effect": "What weighing the silhouette does to C: each grey line is a dataset, averaged over k and seeds, the "
+    "blue line their mean. At 0 only the largest deviation counts.",
+    "composition": "The colours of every cluster in the best run of each dataset by mean deviation (table 4), of "
+    "Clusterlets and of FRAC as the paper scored it. A bar is a cluster, the largest on the left, with its size where "
+    "there is room; dashed: the dataset's shares, which every bar of a perfectly fair clustering would meet.",
+    "projection": "One dataset on its two principal components with the clusters of each matcher, all at the same setting "
+    "(k near 5, 2 hops, omega near .5) on the first seed. Hue: cluster, by falling size; shape: colour. A row in several "
+    "clusters shows one inside the other. The dataset is the one with the largest share of variance on its second component.",
+    "reported_vs_reproduced": "The paper's numbers against ours. On the diagonal they are equal; the bands around it are "
+    "those of the verdicts. In each panel the three numbers furthest outside are named, with their table. Deviations and "
+    "sizes are on logarithmic axes. Cells that are only shown (structural zeros, repeated rows) are left out.",
     "sensitivity": "What each choice does: a number as it usually is, and with one choice taken the other way. No mark: the "
     "choice leaves the number as it is.",
 }

@@ -21,7 +21,7 @@ def from_runs(runs: pd.DataFrame) -> dict[str, Figure]:
 def draw(ranking: Ranking) -> Figure:
     """Figure 1: mean ranks (right is better), bands join methods whose difference is not significant."""
     figure, axes = single(1 if ranking.obstacle else 1.9 + 0.25 * len(ranking.mean_ranks))
-    axes.set_title(ranking.title, fontsize=11)
+    axes.set_title(ranking.title)
     if ranking.obstacle:
         axes.axis("off")
         axes.text(0.5, 0.5, f"Not computed. {ranking.obstacle}", ha="center", va="center", transform=axes.transAxes)
@@ -39,12 +39,12 @@ def draw(ranking: Ranking) -> Figure:
     _scale_bar(axes, float(ranking.mean_ranks.min()), ranking.critical_difference)
     key = "right is better; bands join what is not significantly different"
     words = f"mean rank over {len(ranking.values)} blocks: {key}"
-    axes.text(0.5, -0.06, words, ha="center", va="top", fontsize=9, transform=axes.transAxes)
+    axes.text(0.5, -0.06, words, ha="center", va="top", fontsize=8, transform=axes.transAxes)
     return figure
 
 
 def _scale_bar(axes: Axes, start: float, length: float) -> None:
     """The critical difference as a bar above the axis, clear of the tick labels."""
     axes.plot([start, start + length], [1.6, 1.6], color="black", marker="|", markersize=8, lw=1.5)
-    axes.text(start + length / 2, 1.8, f"critical difference {length:.2f}", ha="center", va="bottom", fontsize=9)
+    axes.text(start + length / 2, 1.8, f"critical difference {length:.2f}", ha="center", va="bottom", fontsize=8)
     axes.set_ylim(top=2.8)

@@ -1,7 +1,12 @@
-"""What the figures share: colours, panels, legend, and files without dates."""
+"""What the figures share: colours, sizes, panels, legend, and files without dates.
+
+Figures are drawn at the size at which a paper prints them across its text, 7 inches, so that their letters are 7 points
+or more there.
+"""
 
 import io
 import os
+from collections.abc import Sequence
 from math import ceil
 
 import matplotlib
@@ -10,6 +15,7 @@ matplotlib.use("Agg")  # before pyplot comes in: there is no screen on a cluster
 
 import matplotlib.pyplot as plt  # noqa: E402
 import seaborn as sns  # noqa: E402
+from matplotlib.artist import Artist  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from matplotlib.lines import Line2D  # noqa: E402
@@ -28,7 +34,13 @@ COLOURS = {
     "k-means": "#999999",
 }
 _PLUGGED_IN = "#7F5539"
+WIDTH = 7.0  # inches
 _PANELS_A_ROW = 4
+
+plt.rcParams.update({
+    "font.size": 8, "axes.titlesize": 8.5, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7,
+    "legend.fontsize": 7.5, "legend.title_fontsize": 7.5, "axes.linewidth": 0.6, "pdf.fonttype": 42,
+})  # fmt: skip
 
 
 def colour_of(method: str) -> str:
@@ -40,38 +52,49 @@ def save(figure: Figure, stem: str | os.PathLike) -> None:
     """Write ``stem``.pdf and ``stem``.png, whole or not at all, and close the figure."""
     for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
         content = io.BytesIO()
-        figure.savefig(content, format=suffix, dpi=150, bbox_inches="tight", metadata=metadata)
+        figure.savefig(content, format=suffix, dpi=200, bbox_inches="tight", metadata=metadata)
         write_bytes(f"{stem}.{suffix}", content.getvalue())
     plt.close(figure)
 
 
 def single(height: float) -> tuple[Figure, Axes]:
     """A figure of one panel and of the width of a page."""
-    return plt.subplots(figsize=(7.5, height))
+    return plt.subplots(figsize=(WIDTH, height))
 
 
-def panels(number: int) -> tuple[Figure, list[Axes]]:
-    """Panels in rows of four; without any, a figure that says so."""
-    columns, rows = min(_PANELS_A_ROW, max(number, 1)), ceil(max(number, 1) / _PANELS_A_ROW)
-    with sns.axes_style("whitegrid", rc={"axes.edgecolor": "0.7", "grid.color": "0.9"}):
-        size = (1.2 + 2.5 * columns, 0.9 + 2.4 * rows)
+def nothing(words: str = "Nothing to show: no values.") -> Figure:
+    """A figure that says why it is empty."""
+    figure, axes = single(0.8)
+    axes.axis("off")
+    axes.text(0.5, 0.5, words, ha="center", va="center", wrap=True)
+    return figure
+
+
+def panels(number: int, a_row: int = _PANELS_A_ROW, height: float = 1.62) -> tuple[Figure, list[Axes]]:
+    """Panels in rows, each so many inches high; without any, a figure that says so."""
+    if not number:
+        return nothing(), []
+    columns, rows = min(a_row, number), ceil(number / a_row)
+    with sns.axes_style("whitegrid", rc={"axes.edgecolor": "0.7", "grid.color": "0.9", "grid.linewidth": 0.6}):
+        size = (WIDTH * max(columns, 2) / a_row if columns < a_row else WIDTH, 0.6 + height * rows)
         figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     for unused in axes.flat[number:]:
         unused.axis("off")
-    if not number:
-        axes[0, 0].text(0.5, 0.5, "Nothing to show: no values.", ha="center", va="center")
-    for used in axes.flat[:number]:
-        used.tick_params(labelsize=8)
     return figure, list(axes.flat[:number])
 
 
 def explain(figure: Figure, look: dict[str, tuple[str, str]], x: str, y: str, key: str | None = None) -> None:
     """What all panels share: a legend of colours and markers with ``key`` as its title, and the names of the axes."""
     handles = [
-        Line2D([], [], color=colour, marker=marker, ls="", markersize=7, label=name)
+        Line2D([], [], color=colour, marker=marker, ls="", markersize=5, label=name)
         for name, (colour, marker) in look.items()
     ]
-    place = {"loc": "outside upper center", "ncols": 4, "frameon": False}
-    figure.legend(handles=handles, title=key, fontsize=9, title_fontsize=8, **place)
-    figure.supxlabel(x, fontsize=10)
-    figure.supylabel(y, fontsize=10)
+    explain_with(figure, handles, key)
+    figure.supxlabel(x, fontsize=8)
+    figure.supylabel(y, fontsize=8)
+
+
+def explain_with(figure: Figure, handles: Sequence[Artist], key: str | None = None, columns: int = 4) -> None:
+    """A legend above all panels."""
+    look = {"ncols": columns, "frameon": False, "handletextpad": 0.4, "columnspacing": 1.2}
+    figure.legend(handles=handles, title=key, loc="outside upper center", **look)

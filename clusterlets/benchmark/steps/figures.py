@@ -3,10 +3,8 @@
 from importlib import import_module
 from pathlib import Path
 
-import pandas as pd
-
 from clusterlets.benchmark.figures.style import save
-from clusterlets.benchmark.frames import read_runs
+from clusterlets.benchmark.frames import read_lines, read_runs
 
 
 def plot(module: str, runs: str, output: str, further: str = "") -> None:
@@ -17,7 +15,7 @@ def plot(module: str, runs: str, output: str, further: str = "") -> None:
     output: folder of the figures
     further: what the module draws besides the runs (.csv), separated by spaces, in the order that it takes them
     """
-    frames = [read_runs(runs), *(pd.read_csv(path, dtype={"colour": str}) for path in further.split())]
+    frames = [read_runs(runs), *map(read_lines, further.split())]
     drawn = import_module(f"clusterlets.benchmark.figures.{module}").from_runs(*frames)
     for name, figure in drawn.items():
         save(figure, Path(output) / name)

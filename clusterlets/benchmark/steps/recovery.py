@@ -1,0 +1,54 @@
+"""The step that looks into chosen clusterings: what their clusters are made of, and where their rows lie."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from clusterlets.benchmark import clusterings
+from clusterlets.benchmark.frames import read_runs, write_csv
+from clusterlets.benchmark.intermediates import Prepared
+from clusterlets.benchmark.recovery import Clusters, Kept
+
+
+def recover_clusters(runs: str, config: str, results: str, composition: str, projection: str) -> None:
+    """The composition of each dataset's best clusterings, and the rows of one dataset with their clusters by matcher.
+
+    runs: every run (.csv)
+    config: the workflow's configuration, as JSON
+    results: the results folder
+    composition: one line a cluster and colour (.csv)
+    projection: one line a row and cluster (.csv)
+    """
+    every, settings = read_runs(runs), json.loads(config)
+    best, alike = clusterings.best_runs(every), clusterings.alike_runs(every)
+    datasets = {*best["dataset"], *alike["dataset"]}
+    tables = {dataset: Prepared.load(str(Path(results) / f"prepared/{dataset}.npz")) for dataset in datasets}
+    parts = [
+        clusterings.composition(row, clusters, tables[row["dataset"]].colour_names)
+        for row, clusters in _recovered(best, settings, results)
+    ]
+    write_csv(composition, together(parts, clusterings.COMPOSITION))
+    if len(alike):
+        alike = alike[alike["dataset"] == clusterings.most_telling(alike, tables)]
+    parts = [
+        clusterings.projection(row, clusters, tables[row["dataset"]])
+        for row, clusters in _recovered(alike, settings, results)
+    ]
+    write_csv(projection, together(parts, clusterings.PROJECTION))
+
+
+def _recovered(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tuple[Mapping, Clusters]]:
+    """Each run with its clusters, which must be those that its row was scored from."""
+    kept = Kept(config, results)
+    for row in runs.to_dict("records"):
+        run = clusterings.run_of(row)
+        clusters = kept.clusters(run)
+        clusters.refuse_if_unlike(row, config["deviation"], kept.cell(run))
+        yield row, clusters
+
+
+def together(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    """One table of the lines of all runs, with its columns where there are none."""
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)

@@ -1,0 +1,286 @@
+"""What is drawn is what the numbers say; and figures are made of whatever runs there are."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.text import Text
+from test_results_fixture import synthetic_clusterings, synthetic_runs
+
+from clusterlets.benchmark import clusterings, reported, selection, tables
+from clusterlets.benchmark.comparison import compare, half_widths, verdict
+from clusterlets.benchmark.figures import (
+    CAPTIONS,
+    cohesion_vs_deviation,
+    composition,
+    heatmaps,
+    omega_effect,
+    projection,
+    reported_vs_reproduced,
+)
+from clusterlets.benchmark.figures.style import WIDTH, plt, save
+from clusterlets.benchmark.frames import read_lines, read_runs, write_csv
+
+ROOT = Path(__file__).resolve().parents[2]
+DATASETS = ("pima", "credit")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Runs as the figures get them: read from a file."""
+    path = tmp_path_factory.mktemp("runs") / "runs.csv"
+    synthetic_runs(DATASETS, seeds=2, ks=(2, 10)).to_csv(path, index=False)
+    return read_runs(path)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def titled(figure, title):
+    (axes,) = (axes for axes in figure.axes if axes.get_title() == title or axes.get_title(loc="left") == title)
+    return axes
+
+
+def words(figure):
+    return " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
+
+
+def test_every_figure_has_a_caption_twice_and_a_rule():
+    rules = (ROOT / "workflow/rules/results.smk").read_text(encoding="utf-8")
+    drawn = rules.split("DRAWN_BY = {")[1].split("\n}")[0]
+    assert all(f'"{name}"' in drawn for name in CAPTIONS)
+    captions = {path.stem for path in (ROOT / "workflow/report").glob("*.rst")}
+    assert set(CAPTIONS) <= captions
+    others = {"report", "workflow", "statistics", "comparison", "claims", "sensitivity", "steps", "runtime", "provenance", "manifest"}
+    assert captions - others - set(tables.NAMES) <= set(CAPTIONS)
+
+
+# ---- cohesion against deviation --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_pareto_front_is_what_no_run_beats(seed):
+    stream = np.random.default_rng(seed)
+    points = stream.integers(0, 6, size=(40, 2)) / 5  # with ties
+    front = cohesion_vs_deviation.pareto_front(pd.DataFrame(points, columns=["deviation_mean", "cohesion"]))
+    unbeaten = {
+        (deviation, cohesion)
+        for deviation, cohesion in points
+        if not any(d <= deviation and c >= cohesion and (d, c) != (deviation, cohesion) for d, c in points)
+    }
+    assert {tuple(point) for point in front} == unbeaten and len(front) == len(unbeaten)
+    assert (np.diff(front, axis=0) > 0).all()
+
+
+def test_the_front_is_of_the_runs_that_the_rule_keeps(runs):
+    axes = titled(cohesion_vs_deviation.draw(runs), "pima")
+    (line,) = axes.lines
+    kept = selection.without_limit_cases(selection.ok(runs[(runs["dataset"] == "pima") & (runs["method"] != "random")]))
+    assert np.array_equal(line.get_xydata(), cohesion_vs_deviation.pareto_front(kept)) and len(kept)
+    assert line.get_drawstyle() == "steps-post"
+
+
+# ---- heat maps and omega ---------------------------------------------------------------------------------------------
+
+
+def test_a_heat_map_averages_over_seeds_and_then_over_datasets(runs):
+    lopsided = runs[~((runs["dataset"] == "pima") & (runs["seed"] == 1))]
+    part = lopsided[lopsided["matcher"] == "G-B"]
+    found = heatmaps.means(part, "cohesion", "hops")
+    assert list(found.index) == [10, 2] and list(found.columns) == [1, 2, 3, 4]
+    cell = part[(part["k"] == 10) & (part["hops"] == 3)]
+    by_hand = np.mean([cell.loc[cell["dataset"] == name, "cohesion"].mean() for name in DATASETS])
+    assert found.loc[10, 3] == pytest.approx(by_hand) and by_hand != pytest.approx(cell["cohesion"].mean())
+
+
+def test_the_heat_maps_show_the_means(runs):
+    figure = heatmaps.draw(runs)
+    for place, matcher in enumerate(("C", "G-B", "D", "B", "G-D")):
+        for row, quantity in enumerate(("deviation_mean", "cohesion")):
+            axes = figure.axes[5 * row + place]
+            expected = heatmaps.means(runs[runs["matcher"] == matcher], quantity, "omega" if matcher == "C" else "hops")
+            assert np.allclose(axes.collections[0].get_array(), expected.to_numpy().reshape(2, 4))
+            assert axes.texts[0].get_text() == f"{expected.iloc[0, 0]:.3f}".lstrip("0")
+    assert figure.axes[0].get_title() == "C" and figure.axes[5].get_xlabel() == "omega"
+
+
+def test_a_k_without_a_result_keeps_its_row(runs):
+    figure = heatmaps.draw(runs[(runs["matcher"] != "C") | (runs["k"] != 2)])
+    of_c = figure.axes[0]
+    assert of_c.collections[0].get_array().reshape(2, 4).mask.tolist() == [[False] * 4, [True] * 4]
+    assert [label.get_text() for label in of_c.get_yticklabels()] == ["10", "2"]
+
+
+def test_the_lines_over_omega(runs):
+    figure = omega_effect.draw(runs)
+    own = runs[(runs["matcher"] == "C") & (runs["status"] == "ok")]
+    for axes, quantity in zip(figure.axes, ("centroid_silhouette", "deviation_mean", "deviation_max", "cohesion"), strict=True):
+        by_dataset = [own[own["dataset"] == name].groupby("omega")[quantity].mean() for name in sorted(DATASETS)]
+        drawn = [line.get_ydata() for line in axes.lines]
+        assert np.allclose(drawn, [*by_dataset, np.mean(by_dataset, axis=0)])
+
+
+# ---- clusters --------------------------------------------------------------------------------------------------------
+
+
+def test_the_runs_looked_into_are_those_of_table_4(runs):
+    chosen = clusterings.best_runs(runs)
+    (table,) = tables.make(runs, ["table4_frac_vs_clusterlets"])
+    shown = table.frame.dropna(subset="seed")
+    columns = ["dataset", "method", "k", "seed", "deviation_mean"]
+    found, expected = (frame[columns].sort_values(columns).to_numpy().tolist() for frame in (chosen, shown))
+    assert found == expected and len(found) == 3 * len(DATASETS)
+
+
+def test_the_matchers_are_shown_at_one_setting(runs):
+    alike = clusterings.alike_runs(runs[runs["dataset"] == "pima"])
+    assert sorted(alike["matcher"]) == ["B", "C", "D", "G-B", "G-D"]
+    assert set(alike["k"]) == {2} and set(alike["seed"]) == {0}  # of 2 and 10, 2 is nearer to 5
+    assert set(alike["hops"].dropna()) == {2} and set(alike["omega"].dropna()) == {0.5}
+
+
+def test_bars_are_the_shares_and_lines_the_datasets(runs):
+    lines = synthetic_clusterings(runs)["composition"]
+    axes = titled(composition.draw(runs, lines), "pima")
+    shown = lines[(lines["dataset"] == "pima") & lines["method"].isin(["Clusterlets", "FRAC (nearest)"])]
+    assert Counter(round(bar.get_height(), 9) for bar in axes.patches) == Counter(round(share, 9) for share in shown["share"])
+    tops = {round(bar.get_y() + bar.get_height(), 9) for container in axes.containers[1::2] for bar in container}
+    assert tops == {1.0}
+    assert [line.get_ydata()[0] for line in axes.lines] == pytest.approx([0.5])
+    said = [label.get_text() for label in axes.get_xticklabels()]
+    clusters = shown[shown["method"] == "FRAC (nearest)"]["cluster"].nunique()
+    assert said[1].startswith(f"FRAC (nearest)\n{clusters} clusters of\n")
+
+
+def test_a_dataset_without_a_proper_run_says_so(runs):
+    lines = synthetic_clusterings(runs)["composition"]
+    figure = composition.draw(runs, lines[lines["dataset"] != "pima"])
+    assert "no run with 3 clusters" in titled(figure, "pima").texts[0].get_text()
+    assert titled(figure, "credit").patches
+
+
+def test_many_colours_are_counted_and_still_drawn(runs):
+    lines = synthetic_clusterings(runs)["composition"]
+    ten = pd.concat([
+        lines[lines["colour"] == "no"].assign(colour=str(digit), share=0.1, dataset_share=0.1) for digit in range(10)
+    ])  # fmt: skip
+    axes = titled(composition.draw(runs, ten), "pima")
+    assert "10 colours   " in [text.get_text() for text in axes.texts]
+    assert len({bar.get_facecolor() for bar in axes.patches}) == 10 and len(axes.lines) == 9
+
+
+def test_a_row_in_two_clusters_has_a_mark_inside_its_mark(runs):
+    lines = synthetic_clusterings(runs)["projection"]
+    figure = projection.draw(runs, lines)
+    for matcher, name in selection.PAPER_NAMES.items():
+        of_matcher = lines[lines["matcher"] == matcher]
+        (axes,) = (axes for axes in figure.axes if axes.get_title().startswith(f"{name}: "))
+        drawn = np.vstack([marks.get_offsets() for marks in axes.collections])
+        assert len(drawn) == len(of_matcher)
+        sizes = {float(marks.get_sizes()[0]) for marks in axes.collections if len(marks.get_offsets())}
+        assert len(sizes) == of_matcher.groupby("row").size().max() == (2 if matcher == "D" else 1)
+    assert len(lines) > 5 * 60
+
+
+def test_a_matcher_without_a_partition_has_an_empty_panel(runs):
+    lines = synthetic_clusterings(runs)["projection"]
+    figure = projection.draw(runs, lines[lines["matcher"] != "C"])
+    assert not titled(figure, "C: no valid partition").collections
+
+
+# ---- reported against reproduced -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def compared(runs):
+    return compare(runs)
+
+
+def test_points_are_the_numbers_by_verdict(compared):
+    figure = reported_vs_reproduced.draw(compared)
+    axes = titled(figure, "cohesion")
+    cells = compared[compared["counted"] & compared["difference"].notna() & (compared["quantity"] == "cohesion")]
+    marks = [collection for collection in axes.collections if collection.get_offsets().size and len(collection.get_sizes())]
+    drawn = Counter(tuple(point) for collection in marks for point in np.round(collection.get_offsets(), 9).tolist())
+    expected = cells[["reported", "reproduced"]].astype(float).round(9)
+    assert drawn == Counter(map(tuple, expected.to_numpy().tolist())) and len(cells)
+
+
+def test_the_named_are_those_furthest_outside_their_band(compared):
+    figure = reported_vs_reproduced.draw(compared)
+    cells = compared[compared["counted"] & (compared["quantity"] == "cohesion") & (compared["verdict"] == "differs")]
+    widths = [half_widths("cohesion", float(printed))[1] for printed in cells["reported"]]
+    worst = cells.assign(miss=cells["difference"].abs() / widths).nlargest(3, "miss")
+    named = [text.get_text().replace("\n", " ") for text in titled(figure, "cohesion").texts]
+    assert named == [f"{cell['row']}, T{cell['table'][5]}" for cell in worst.to_dict("records")] and named
+
+
+def test_names_cover_neither_each_other_nor_the_edge(compared):
+    figure = reported_vs_reproduced.draw(compared)
+    axes = titled(figure, "cohesion")
+    figure.draw_without_rendering()
+    boxes = [Text.get_window_extent(text) for text in axes.texts]
+    assert len(boxes) > 1
+    assert all(box.count_overlaps([other for other in boxes if other is not box]) == 0 for box in boxes)
+    panel = axes.get_window_extent()
+    assert all(panel.x0 <= box.x0 and box.x1 <= panel.x1 and panel.y0 <= box.y0 and box.y1 <= panel.y1 for box in boxes)
+
+
+@pytest.mark.parametrize("quantity, printed", [("cohesion", 0.9), ("deviation_mean", 0.05), ("size", 30.0), ("size", 2.0)])
+def test_the_bands_drawn_are_those_that_judge(quantity, printed):
+    reproduced, close = half_widths(quantity, printed)
+    assert verdict(quantity, str(printed), printed + 0.999 * reproduced) == "reproduced"
+    assert verdict(quantity, str(printed), printed - 1.001 * close) == "differs"
+
+
+def test_without_the_papers_datasets_it_says_why_it_is_empty():
+    figure = reported_vs_reproduced.from_runs(synthetic_runs(("iris",), seeds=1, ks=(2,)))["reported_vs_reproduced"]
+    assert "none of the paper's datasets is among these runs" in words(figure)
+
+
+# ---- all of them -----------------------------------------------------------------------------------------------------
+
+ALONE = (cohesion_vs_deviation, heatmaps, omega_effect)
+LITTLE = {
+    "no row": lambda runs: runs[:0],
+    "one run": lambda runs: runs[:1],
+    "FRAC alone": lambda runs: runs[runs["method"].str.startswith("FRAC")],
+    "no FRAC": lambda runs: runs[~runs["method"].str.startswith("FRAC")],
+    "nothing ok": lambda runs: runs.assign(status="infeasible", deviation_mean=np.nan, cohesion=np.nan, n_clusters=np.nan),
+    "one omega": lambda runs: runs[runs["omega"].isna() | (runs["omega"] == 0.5)],
+    "a matcher of one's own": lambda runs: runs.replace({"matcher": {"B": "Z"}}),
+}
+
+
+@pytest.mark.parametrize("little", LITTLE)
+def test_figures_are_made_of_little(runs, little, tmp_path):
+    part = LITTLE[little](runs)
+    drawn = {name: figure for module in ALONE for name, figure in module.from_runs(part).items()}
+    for name, lines in synthetic_clusterings(part).items():
+        write_csv(tmp_path / f"{name}.csv", lines)
+        module = {"composition": composition, "projection": projection}[name]
+        drawn |= module.from_runs(part, read_lines(tmp_path / f"{name}.csv"))
+    for name, figure in drawn.items():
+        save(figure, tmp_path / name)
+        assert figure.get_figwidth() <= WIDTH + 0.01
+        if part.empty:
+            assert "Nothing to show" in words(figure)
+
+
+def test_names_that_look_like_numbers_or_nothing_stay_names(tmp_path, runs):
+    lines = synthetic_clusterings(runs)["composition"].replace({"colour": {"no": "NA", "yes": "01"}})
+    write_csv(tmp_path / "lines.csv", lines)
+    read = read_lines(tmp_path / "lines.csv")
+    assert set(read["colour"]) == {"NA", "01"} and read["omega"].dtype == float
+    assert read["matcher"].isna().sum() == (lines["method"] != "Clusterlets").sum() > 0
+
+
+def test_the_papers_datasets_come_in_its_order():
+    names = list(reported.datasets()[:3])
+    figure = cohesion_vs_deviation.draw(synthetic_runs(reversed(names), seeds=1, ks=(10,)))
+    assert [axes.get_title() for axes in figure.axes[:3]] == names
