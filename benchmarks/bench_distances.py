@@ -12,8 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-from measuring import Bars, cpu_seconds, peak_megabytes  # before numpy: it sets the threads
 import numpy as np
+from measuring import Bars, cpu_seconds, peak_megabytes  # before numpy: it sets the threads
 
 from clusterlets import geometry
 from clusterlets.extraction import kmeans_labels

@@ -12,8 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
 import numpy as np
+from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
 
 from clusterlets.frac import fair_assignment, frac
 from clusterlets.storage import load_arrays

@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from measuring import Bars, peak_megabytes  # before numpy: it sets the threads
 import numpy as np
+from measuring import Bars, peak_megabytes  # before numpy: it sets the threads
 
 from clusterlets import geometry
 from clusterlets.extraction import Clusterlets, extract_clusterlets

@@ -6,8 +6,8 @@ one sample costs when it is drawn and scored by itself, in the same run: the rat
 
 import sys
 
-from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
 import numpy as np
+from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
 
 from clusterlets.centroids import centroid_distances
 from clusterlets.extraction import Clusterlets

@@ -13,8 +13,8 @@ import argparse
 import subprocess
 import sys
 
-from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
 from bench_matching import SAMPLES, match_every_omega
+from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
 
 from clusterlets.extraction import Clusterlets
 

@@ -27,8 +27,8 @@ from typing import NamedTuple
 
 os.environ.update(NUMBA_DISABLE_JIT="1", OPENBLAS_NUM_THREADS="1")  # before numpy and numba are imported
 
-import pytest  # noqa: E402
-from hypothesis import Phase, settings  # noqa: E402
+import pytest
+from hypothesis import Phase, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPLAINED = ROOT / "docs" / "mutation.md"

@@ -79,7 +79,7 @@ class LogHandler(LogHandlerBase):
                 self._pass(record)
                 if event == LogEvent.ERROR:
                     self._errors.append(record.getMessage())
-        except Exception:  # noqa: BLE001 - it would end the thread that shows all further records
+        except Exception:
             self.handleError(record)
 
     def _pass(self, record: LogRecord) -> None:

@@ -102,7 +102,7 @@ def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFram
 
 def _of_run(row: Mapping, lines: pd.DataFrame) -> pd.DataFrame:
     lines = lines.assign(**{name: row[name] for name in _RUN})
-    return lines.astype({name: "Int64" for name in ("k", "hops", "seed")})
+    return lines.astype(dict.fromkeys(("k", "hops", "seed"), "Int64"))
 
 
 def _short(values: np.ndarray) -> list[float]:

@@ -14,7 +14,6 @@ from clusterlets.datasets import names as dataset_names
 from clusterlets.errors import ClusterletsError
 from clusterlets.matching import MATCHERS
 
-
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
 

@@ -31,4 +31,4 @@ def read_rows(path: str) -> list[dict[str, str]]:
 
 
 def _plain(value: object) -> object:
-    return "" if value is None or isinstance(value, float) and math.isnan(value) else value
+    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value

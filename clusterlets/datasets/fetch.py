@@ -356,7 +356,7 @@ def _receive(session, url: str, part: Path, label: str) -> None:
     import requests
 
     with session.get(url, headers=_request_headers(url, part), timeout=_TIMEOUT, stream=True) as response:
-        if response.status_code == 416 or response.status_code == 206 and not _is_the_rest(response):
+        if response.status_code == 416 or (response.status_code == 206 and not _is_the_rest(response)):
             _forget(part)
             raise requests.HTTPError(f"{response.status_code}, not the rest of the file", response=response)
         response.raise_for_status()

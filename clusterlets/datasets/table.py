@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-
 CLASS = "class"  # the colour that every dataset of the benchmark has, beside its sensitive attributes
 _JOIN = " + "  # between the parts of the name of a combination: man + 60 or more
 

@@ -1,7 +1,8 @@
 """The five matchers by name. A matcher's module is imported only when the matcher is loaded."""
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 from clusterlets.errors import ClusterletsError
 

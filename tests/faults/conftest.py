@@ -3,9 +3,9 @@
 import socket
 
 import pytest
+from served import ADULT, GOOD, Site, Toy
 
 from clusterlets.datasets import catalogue
-from served import ADULT, GOOD, Site, Toy
 
 
 @pytest.fixture

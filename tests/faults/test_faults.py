@@ -16,12 +16,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from served import ADULT, GOOD
 
 from clusterlets import storage
 from clusterlets.benchmark.steps.fetching import fetch_dataset
 from clusterlets.benchmark.steps.preparing import prepare_dataset
 from clusterlets.datasets import fetch as module
-from served import ADULT, GOOD
 
 FILE, ZIP = "/diabetes.csv", "/toy.zip"
 WRONG = GOOD.replace(b"33.6", b"36.3", 1)

@@ -7,11 +7,11 @@ import json
 import sys
 
 import pytest
+from served import ADULT, GOOD
 
 from clusterlets.datasets import catalogue
 from clusterlets.datasets.fetch import fetch
 from clusterlets.errors import ClusterletsError
-from served import ADULT, GOOD
 
 FILE = "/diabetes.csv"
 

@@ -169,7 +169,7 @@ TAGS = ("Client_Permanent_Match_Tag", "Client_Contact_Work_Tag")
 def nbfi_rows():
     """Five complete rows, one a level of education, then one for each column and each sign of a missing value."""
     text = dict.fromkeys(TEXT, "Alone, at home") | dict.fromkeys(TAGS, "Yes") | {"Client_Gender": "Male"}
-    whole = {column: "1.5" for column in COLUMNS} | text | {"Client_Education": "Secondary", "Default": "0"}
+    whole = dict.fromkeys(COLUMNS, "1.5") | text | {"Client_Education": "Secondary", "Default": "0"}
     kept = [whole | {"Client_Education": level, "Default": str(at % 2)} for at, level in enumerate(EDUCATION)]
     kept[1] |= dict.fromkeys(TAGS, "No") | {"Client_Gender": "Female"} | dict.fromkeys(DROPPED, "x")
     lost = [whole | {column: sign} for column in [*NEEDED, *NUMBERS] for sign in MISSING]

@@ -36,7 +36,7 @@ def colour_counts(labels, colours, n_clusters):
 def test_everyone_is_dealt_out_evenly(grid):
     X, colours, centres = grid
     labels = fair_assignment(X, colours, centres)
-    assert labels.shape == colours.shape and 0 <= labels.min() and labels.max() < len(centres)
+    assert labels.shape == colours.shape and labels.min() >= 0 and labels.max() < len(centres)
     counts = colour_counts(labels, colours, len(centres))
     assert (np.ptp(counts, axis=0) <= 1).all()
     assert np.ptp(counts.sum(axis=1)) <= 1

@@ -95,7 +95,7 @@ def test_a_wrong_configuration_is_refused_before_anything_runs(workflow, fault):
 
 def test_a_dataset_that_cannot_be_had_stops_the_data_with_the_remedy(workflow):
     # An address that answers nothing: the mirror alone is asked, since it is not there, and the public ones refuse too.
-    refused = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")}
+    refused = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     environment = {**refused, "no_proxy": "", "NO_PROXY": "", "CLUSTERLETS_MIRROR": str(workflow.folder / "nowhere")}
     done = workflow.run("data", config={"datasets": ["pima"]}, environment=environment)
     assert done.status != 0

@@ -29,9 +29,9 @@ def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
         return nothing("Nothing to show: no run of Clusterlets has a result.")
     matchers = selection.in_order(runs.loc[runs["method"] == "Clusterlets", "matcher"], selection.PAPER_NAMES)
     figure, places = panels(1 + len(matchers), a_row=3, height=2.05)
-    markers = dict(zip(sorted(projection["colour"].unique()), cycle(_MARKERS)))  # noqa: B905, it is endless
+    markers = dict(zip(sorted(projection["colour"].unique()), cycle(_MARKERS)))
     rows = projection.drop_duplicates("row")
-    greys = dict(zip(markers, cycle(_COLOURS)))  # noqa: B905
+    greys = dict(zip(markers, cycle(_COLOURS)))
     places[0].set_title("the data, by colour")
     _draw_points(places[0], rows.assign(hue=rows["colour"].map(greys)), markers)
     shapes = [Line2D([], [], ls="", markersize=4, color=greys[name], marker=markers[name], label=name) for name in markers]

@@ -13,14 +13,14 @@ import matplotlib
 
 matplotlib.use("Agg")  # before pyplot comes in: there is no screen on a cluster
 
-import matplotlib.pyplot as plt  # noqa: E402
-import seaborn as sns  # noqa: E402
-from matplotlib.artist import Artist  # noqa: E402
-from matplotlib.axes import Axes  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-from matplotlib.lines import Line2D  # noqa: E402
+import matplotlib.pyplot as plt
+import seaborn as sns
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
-from clusterlets.storage import write_bytes  # noqa: E402
+from clusterlets.storage import write_bytes
 
 # Okabe and Ito's palette: told apart with every common colour blindness. Grey is in the place of its yellow, too pale.
 COLOURS = {

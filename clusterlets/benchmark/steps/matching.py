@@ -78,7 +78,8 @@ def pinball_match(dataset: str, matcher: str, k: int, hops: int, base_seed: int,
 
 def centroid_match(partitions: str, omega: float, equation: str) -> Match:
     """How a cell of C matches the clusterlets of one seed: from the fronts in a file; None where a front is empty."""
-    from clusterlets.matching.centroid import ParetoFront, match_centroid as match  # the pinball cells do without
+    from clusterlets.matching.centroid import ParetoFront  # the pinball cells do without
+    from clusterlets.matching.centroid import match_centroid as match
 
     fronts = Block.load(partitions).values
 

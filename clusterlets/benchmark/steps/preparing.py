@@ -125,7 +125,7 @@ def _origin(receipt: dict) -> dict:
         "title": known["title"],
         "source": receipt["source"],
         "sha256_matches": receipt["sha256_matches"],
-        "fingerprint_ok": known["strict"] and known["fingerprint"] is not None or None,
+        "fingerprint_ok": (known["strict"] and known["fingerprint"] is not None) or None,
         "licence": known["licence"],
         "citation": known["citation"],
     }
