@@ -207,11 +207,11 @@ def _frac_sentence(table4: pd.DataFrame) -> str:
         )
     ours, total = chosen["Clusterlets"], len(chosen)
     parts = [
-        f"against {_RIVALS[rival]}, on {int((ours < chosen[rival]).sum())} of {_datasets(total)} "
-        f"(on average {ours.mean():.4f} against {chosen[rival].mean():.4f})"
+        f"on {int((ours < chosen[rival]).sum())} of {_datasets(total)} against {_RIVALS[rival]}, "
+        f"{ours.mean():.4f} to {chosen[rival].mean():.4f} on average"
         for rival in rivals
     ]
-    return f"The best run of Clusterlets deviates less than that of FRAC: {'; '.join(parts)}."
+    return f"Of the best runs, Clusterlets' deviates less than FRAC's {'; and '.join(parts)}."
 
 
 def _significance_sentence(ranking: statistics.Ranking) -> str:
