@@ -1,6 +1,7 @@
 # Everything from a bare machine: Python 3.11 or newer, make and a package index.
 #   make demo       the whole workflow on bundled datasets, minutes
 #   make test       the tests
+#   make test-slurm the profiles on a real SLURM, which it starts in a folder of its own (root)
 #   make data       fetches and prepares what config.yaml names, and lists it
 #   make reproduce  the paper's grid; leave datasets out with EXCLUDE=nbfi
 #   make extended   on top of it, twenty further seeds and each open choice taken the other way; EXCLUDE too
@@ -15,12 +16,14 @@ RESULTS ?= results
 
 VENV := .venv
 READY := $(VENV)/.ready
+# Outside of the environment's own packages: where they are installed they cost every start of Snakemake on a cluster some seconds.
+PLUGINS := $(VENV)/cluster-plugins
 # With the commands of .venv first, whatever is activated outside.
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 SNAKEMAKE := $(RUN) snakemake --cores $(CORES)
 SETTINGS := $(if $(EXCLUDE),--config exclude=$(EXCLUDE))
 
-.PHONY: demo test data reproduce extended verify compare reference clean-environment
+.PHONY: demo test test-slurm data reproduce extended verify compare reference clean-environment
 
 demo: $(READY)
 	@$(SNAKEMAKE) --configfile workflow/configs/demo.yaml
@@ -28,6 +31,9 @@ demo: $(READY)
 
 test: $(READY)
 	@$(RUN) python -m pytest
+
+test-slurm: $(PLUGINS)/.ready
+	@$(RUN) PYTHONPATH="$(CURDIR)/$(PLUGINS)" CLUSTERLETS_TEST_SLURM=1 python -m pytest tests/slurm
 
 # Data come first and alone: a dataset that cannot be had must not cost hours of the others' grid.
 data: $(READY)
@@ -63,6 +69,12 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -m venv --clear $(VENV)
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(PLUGINS)/.ready: $(READY) $(wildcard profiles/*/requirements.lock)
+	@rm -rf $(PLUGINS)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(PLUGINS) \
+	    $(addprefix -r ,$(wildcard profiles/*/requirements.lock))
 	@touch $@
 
 clean-environment:

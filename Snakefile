@@ -18,6 +18,25 @@ include: "workflow/rules/frac.smk"
 include: "workflow/rules/results.smk"
 
 
+# Need the network, or take seconds: on a cluster these and the figures stay with Snakemake instead of waiting in a queue.
+localrules:
+    fetch_dataset,
+    prepare_dataset,
+    prepare_own_table,
+    measure_geometry,
+    list_data,
+    collect_runs,
+    make_tables,
+    compare_methods,
+    check_reported,
+    check_claims,
+    assess_sensitivity,
+    recover_clusters,
+    account,
+    write_report,
+    write_manifest,
+
+
 rule all:
     default_target: True
     input:

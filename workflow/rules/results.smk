@@ -211,6 +211,7 @@ for module, figures in DRAWN_BY.items():
             f"{OUT}/logs/plot_{module}.log",
         message:
             "Draw {params.module}"
+        localrule: True
         shell:
             "{STEP} plot --module {params.module} --runs {input.runs} --further '{input.further}' --output {params.folder}"
             " > {log} 2>&1"

@@ -1,0 +1,15 @@
+#!/bin/sh
+# What became of the job with the given id, in one word, as snakemake-executor-plugin-cluster-generic asks for it.
+
+state=$(squeue --noheader --states=all --format=%T --jobs="$1" 2>&1)
+case $state in
+    # SLURM forgets a job some minutes after its end; its accounting, where there is one, does not.
+    *"Invalid job id"* | "") state=$(sacct --allocations --noheader --parsable2 --format=State --jobs="$1" 2>/dev/null) || state= ;;
+esac
+case $state in
+    COMPLETED) echo success ;;
+    # Nobody knows it any more (""): it is done again, for that is never wrong.
+    BOOT_FAIL | CANCELLED* | DEADLINE | FAILED | NODE_FAIL | OUT_OF_MEMORY | PREEMPTED | REVOKED | TIMEOUT | "") echo failed ;;
+    # Waiting or running, or a controller that does not answer: it will be asked again.
+    *) echo running ;;
+esac

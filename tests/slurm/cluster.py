@@ -1,0 +1,283 @@
+"""A real SLURM of one node in a private directory, beside nothing else: its own configuration, ports, munge socket, key and state.
+
+For tests and for trying the profiles, as root:
+
+    eval "$(python tests/slurm/cluster.py start FOLDER)"
+    python tests/slurm/cluster.py stop FOLDER
+"""
+
+import argparse
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+PACKAGES = ["slurmctld", "slurmd", "slurm-client", "munge"]  # Debian's; tried with SLURM 22.05 of Debian 12
+PROGRAMS = ["slurmctld", "slurmd", "munged", "sbatch", "squeue", "scancel", "srun"]
+DAEMONS = ["munged", "slurmctld", "slurmd"]  # in the order of their start
+FOREIGN = ["/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/run/munge/munge.socket.2"]
+PATIENCE = 60  # seconds for a daemon to come up, or to go
+
+CONFIGURATION = """\
+ClusterName=private
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={controller_port}
+SlurmdPort={node_port}
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CredType=cred/munge
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.own.pid
+SlurmdPidFile={folder}/slurmd.own.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+# No cgroups, no accounting database, no mail: none of them is there in a container.
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+MailProg=/bin/true
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+SchedulerParameters=sched_interval=2,bf_interval=5,batch_sched_delay=0,sched_min_interval=0
+ReturnToService=2
+SlurmctldTimeout=30
+SlurmdTimeout=300
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={memory} State=UNKNOWN
+PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+# The SLURM plugin starts the steps of a job without SLURM_CONF; where there is no /etc/slurm, srun must bring it along.
+SRUN = """\
+#!/bin/sh
+SLURM_CONF={folder}/slurm.conf exec {srun} "$@"
+"""
+
+
+class NotRun(Exception):
+    """Why no SLURM is started here."""
+
+
+def check_alone():
+    """Raise NotRun where a SLURM or munge is configured or running: this machine may be a part of a cluster.
+
+    An installed package is neither: Debian's brings /etc/munge/munge.key, but no slurm.conf, and a container starts no service.
+    """
+    if os.environ.get("SLURM_CONF"):
+        raise NotRun(f"SLURM_CONF is set ({os.environ['SLURM_CONF']}): a SLURM is configured here")
+    for path in FOREIGN:
+        if os.path.exists(path):
+            raise NotRun(f"{path} exists: a SLURM or munge that this test did not start is configured or running here")
+    for process in Path("/proc").glob("[0-9]*/comm"):
+        try:
+            name = process.read_text().strip() if (process.parent / "cmdline").read_bytes() else ""  # which the dead do not have
+        except OSError:  # it ended meanwhile
+            continue
+        if name in (*DAEMONS, "slurmdbd"):
+            raise NotRun(f"{name} is running (process {process.parent.name}), and this test did not start it")
+
+
+def check_possible():
+    """Raise NotRun unless a SLURM can be started here; install Debian's packages where they are missing."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        raise NotRun("a SLURM that runs jobs can only be started by root on Linux")
+    check_alone()
+    if all(map(shutil.which, PROGRAMS)):
+        return
+    install()
+    check_alone()
+    missing = [program for program in PROGRAMS if not shutil.which(program)]
+    if missing:
+        raise NotRun(f"{', '.join(missing)} missing, though the packages {', '.join(PACKAGES)} are installed")
+
+
+def install():
+    """Install SLURM and munge with apt-get, without starting their services."""
+    if not shutil.which("apt-get"):
+        raise NotRun(f"{', '.join(PROGRAMS)} are needed and there is no apt-get to install them with")
+    print(f"Installing {', '.join(PACKAGES)} with apt-get", flush=True)
+    policy = Path("/usr/sbin/policy-rc.d")  # asked by Debian's packages before they start a service; 101 forbids it
+    ours = not policy.exists()
+    if ours:
+        policy.write_text("#!/bin/sh\nexit 101\n")
+        policy.chmod(0o755)
+    try:
+        for command in (["update"], ["install", "--yes", "--no-install-recommends", *PACKAGES]):
+            done = subprocess.run(
+                ["apt-get", "--quiet", *command],
+                env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            if done.returncode != 0:
+                last = "\n".join(done.stdout.splitlines()[-5:])
+                raise NotRun(f"apt-get {command[0]} failed, so SLURM cannot be had:\n{last}")
+    finally:
+        if ours:
+            policy.unlink()
+
+
+def free_ports(count):
+    """Ports that nothing listens on, chosen by the system."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()
+
+
+def wait_until(true, what):
+    """Wait for a condition; say what did not come."""
+    end = time.monotonic() + PATIENCE
+    while not true():
+        if time.monotonic() > end:
+            raise TimeoutError(f"{what} within {PATIENCE} s")
+        time.sleep(0.2)
+
+
+class Cluster:
+    """A SLURM in a folder. What it starts is noted in <daemon>.pid there, and nothing else is ever stopped."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder).resolve()
+        path = os.pathsep.join([str(self.folder / "bin"), os.environ["PATH"]])
+        self.children = {}  # of this process; a later one stops by process id
+        self.environment = {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
+
+    def start(self):
+        """Write the configuration, start munge, controller and node, and wait for the node."""
+        check_possible()
+        self._write()
+        for daemon in DAEMONS:
+            self.start_daemon(daemon)
+        wait_until(lambda: "idle" in self.run("sinfo", "--noheader", "--format", "%t"), "the node was not ready")
+
+    def stop(self):
+        """Stop what start has started: jobs, node, controller, munge."""
+        if left := self.jobs("PENDING", "RUNNING"):
+            self.run("scancel", *left)
+            wait_until(lambda: not self.jobs("RUNNING", "COMPLETING"), "the jobs did not end")
+        for daemon in reversed(DAEMONS):
+            self.stop_daemon(daemon)
+
+    def start_daemon(self, daemon):
+        """Start one daemon in a session of its own, and note its process id."""
+        configuration = str(self.folder / "slurm.conf")
+        arguments = {
+            "munged": [
+                *("--foreground", "--force", f"--key-file={self.folder}/munge.key", f"--socket={self.folder}/munge.socket"),
+                *(f"--pid-file={self.folder}/munged.own.pid", f"--seed-file={self.folder}/munge.seed"),
+                f"--log-file={self.folder}/munged.log",
+            ],
+            "slurmctld": ["-D", "-f", configuration],
+            "slurmd": ["-D", "-f", configuration],
+        }
+        with open(self.folder / f"{daemon}.out", "ab") as log:
+            process = subprocess.Popen(
+                [shutil.which(daemon), *arguments[daemon]],
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self.children[daemon] = process
+        (self.folder / f"{daemon}.pid").write_text(str(process.pid))
+        up = {
+            "munged": lambda: (self.folder / "munge.socket").exists(),
+            "slurmctld": lambda: "UP" in self.run("scontrol", "ping"),
+            "slurmd": lambda: process.poll() is None,
+        }
+        wait_until(lambda: process.poll() is not None or up[daemon](), f"{daemon} did not come up; see {log.name}")
+        if process.poll() is not None:
+            raise RuntimeError(f"{daemon} ended at once:\n{Path(log.name).read_text(errors='replace')}")
+
+    def stop_daemon(self, daemon, how=signal.SIGTERM):
+        """Stop one daemon by the process id that was noted, and wait for its end."""
+        note = self.folder / f"{daemon}.pid"
+        if not note.exists():
+            return
+        pid = int(note.read_text())
+        if self._runs(pid):
+            os.kill(pid, how)
+        if daemon in self.children:
+            self.children.pop(daemon).wait(PATIENCE)
+        wait_until(lambda: not self._runs(pid), f"{daemon} (process {pid}) did not end")
+        note.unlink()
+
+    def run(self, *command):
+        """What one of SLURM's commands prints; nothing where it fails."""
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True)
+        return done.stdout if done.returncode == 0 else ""
+
+    def jobs(self, *states):
+        """Ids of the jobs in the given states."""
+        return self.run("squeue", "--noheader", "--format", "%i", "--states", ",".join(states)).split()
+
+    def _write(self):
+        for name in ("state", "spool", "bin"):
+            (self.folder / name).mkdir(parents=True)
+        self.folder.chmod(0o755)  # munge asks for it: whoever may use the socket must reach it
+        srun = self.folder / "bin" / "srun"
+        srun.write_text(SRUN.format(folder=self.folder, srun=shutil.which("srun")))
+        srun.chmod(0o755)
+        key = self.folder / "munge.key"
+        key.touch(mode=0o600)
+        key.write_bytes(secrets.token_bytes(1024))
+        controller_port, node_port = free_ports(2)
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+        (self.folder / "slurm.conf").write_text(
+            CONFIGURATION.format(
+                folder=self.folder,
+                host=socket.gethostname().split(".")[0],
+                controller_port=controller_port,
+                node_port=node_port,
+                cpus=os.cpu_count(),
+                memory=memory - 512,
+            )
+        )
+
+    def _runs(self, pid):
+        """Is this process, whose id may have gone to another since, one of ours? Its command line names our folder."""
+        try:
+            return str(self.folder).encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            return False
+
+
+def main():
+    """Start or stop a private SLURM from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=["start", "stop"])
+    parser.add_argument("folder", help="start: a new folder with a short path")
+    arguments = parser.parse_args()
+    cluster = Cluster(arguments.folder)
+    if arguments.action == "stop":
+        cluster.stop()
+        return
+    try:
+        cluster.start()
+    except BaseException as error:
+        cluster.stop()
+        if isinstance(error, NotRun):
+            sys.exit(f"not started: {error}")
+        raise
+    print(f"export SLURM_CONF={cluster.folder}/slurm.conf PATH={cluster.folder}/bin:$PATH")
+
+
+if __name__ == "__main__":
+    main()

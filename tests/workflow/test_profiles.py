@@ -1,0 +1,80 @@
+"""The cluster profiles name rules: a renamed or new rule must be noticed here and not as a thousand submissions."""
+
+import re
+import subprocess
+import sys
+from math import ceil
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PROFILES = ["slurm", "cluster-generic"]
+CHAINS = 3  # a dataset, k and block of seeds: Clusterlets, FRAC, yardsticks
+
+
+def profile(name):
+    return yaml.safe_load((ROOT / "profiles" / name / "config.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def rules():
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--list-rules"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.fixture(scope="module")
+def local_rules(rules):
+    (names,) = re.findall(r"^localrules:\n((?:    \w+,\n)+)", (ROOT / "Snakefile").read_text(encoding="utf-8"), re.MULTILINE)
+    drawing = (ROOT / "workflow" / "rules" / "results.smk").read_text(encoding="utf-8").partition('f"plot_{module}"')[2]
+    assert "localrule: True" in drawing.partition("shell:")[0]
+    return {*names.replace(",", " ").split(), "all", "data", *(rule for rule in rules if rule.startswith("plot_"))}
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_rule_is_either_local_or_in_a_group(name, rules, local_rules):
+    grouped = set(profile(name)["groups"])
+    assert local_rules <= rules, "localrules in the Snakefile names rules that there are not"
+    assert grouped <= rules, f"groups in profiles/{name} names rules that there are not"
+    assert not grouped & local_rules
+    assert rules - grouped - local_rules == set(), "name it in localrules (Snakefile), or in groups of both cluster profiles"
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_every_submitted_rule_has_memory_and_time_that_grow_with_the_attempt(name):
+    settings = profile(name)
+    assert set(settings["set-resources"]) <= set(settings["groups"])
+    for resources in [settings["default-resources"], *settings["set-resources"].values()]:
+        for value in resources.values():
+            first, second = (eval(value, {"attempt": attempt}) for attempt in (1, 2))
+            assert second > first > 0
+    assert {"mem_mb", "runtime"} <= set(settings["default-resources"])
+    assert settings["retries"] > 0
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_the_papers_grid_is_tens_of_submissions(name):
+    settings = profile(name)
+    grid = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+    chains = len(grid["datasets"]) * len(grid["k"]) * CHAINS
+    (group,) = set(settings["groups"].values())
+    assert 10 <= ceil(chains / settings["group-components"][group]) < 100
+    assert settings["cores"] <= 2, "bounds what one submission asks for"
+
+
+def test_the_profiles_agree_on_what_is_submitted():
+    one, other = (profile(name) for name in PROFILES)
+    for key in ("groups", "default-resources", "set-resources", "retries", "latency-wait"):
+        assert one[key] == other[key], key
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_plugins_are_pinned_beside_the_main_lock(name):
+    def pinned(path):
+        return dict(re.findall(r"^([\w-]+)==(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+
+    plugins = pinned(ROOT / "profiles" / name / "requirements.lock")
+    assert f"snakemake-executor-plugin-{profile(name)['executor']}" in plugins
+    assert not plugins.keys() & pinned(ROOT / "requirements.lock").keys()
