@@ -168,7 +168,7 @@ class Cluster:
 
     def stop(self):
         """Stop what start has started: jobs, node, controller, munge."""
-        if left := self.jobs("PENDING", "RUNNING"):
+        if (self.folder / "slurmctld.pid").exists() and (left := self.jobs("PENDING", "RUNNING")):
             self.run("scancel", *left)
             wait_until(lambda: not self.jobs("RUNNING", "COMPLETING"), "the jobs did not end")
         for daemon in reversed(DAEMONS):

@@ -1,0 +1,64 @@
+"""The private SLURM keeps away from every other one: it refuses to start beside it, and stops nothing that it did not start."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import cluster as private
+import pytest
+from cluster import Cluster, NotRun
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def alone(monkeypatch, tmp_path):
+    """A machine on which no SLURM is known, whatever this one is."""
+    monkeypatch.delenv("SLURM_CONF", raising=False)
+    monkeypatch.setattr(private, "FOREIGN", [str(tmp_path / "slurm.conf")])
+    monkeypatch.setattr(private, "DAEMONS", ["daemon-of-test"])
+
+
+@pytest.fixture
+def sleeper(tmp_path):
+    """A process that goes by the name of a daemon."""
+    program = shutil.copy(shutil.which("sleep"), tmp_path / "daemon-of-test")
+    with subprocess.Popen([program, "600"]) as process:
+        private.wait_until(lambda: program.name in Path(f"/proc/{process.pid}/comm").read_text(), "the program did not start")
+        yield process
+        process.kill()
+
+
+def test_nothing_is_in_the_way_of_an_empty_machine(alone):
+    private.check_alone()
+
+
+def test_it_refuses_beside_a_configured_slurm(alone, monkeypatch, tmp_path):
+    (tmp_path / "slurm.conf").touch()
+    with pytest.raises(NotRun, match="slurm.conf exists"):
+        private.check_alone()
+    monkeypatch.setenv("SLURM_CONF", "/somewhere/slurm.conf")
+    with pytest.raises(NotRun, match="SLURM_CONF is set"):
+        private.check_alone()
+
+
+def test_it_refuses_beside_a_running_daemon(alone, sleeper):
+    with pytest.raises(NotRun, match=f"daemon-of-test is running .process {sleeper.pid}."):
+        private.check_alone()
+
+
+def test_it_stops_no_process_that_is_not_its_own(alone, sleeper, tmp_path):
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    (folder / "daemon-of-test.pid").write_text(str(sleeper.pid))
+    Cluster(folder).stop()
+    assert sleeper.poll() is None
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may start it")
+def test_only_root_may_start_it(tmp_path):
+    command = [sys.executable, str(ROOT / "tests" / "slurm" / "cluster.py"), "start", str(tmp_path / "cluster")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode != 0 and "only be started by root" in done.stderr
