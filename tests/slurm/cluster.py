@@ -1,4 +1,4 @@
-"""A real SLURM of one node in a private directory, beside nothing else: its own configuration, ports, munge socket, key and state.
+"""A real SLURM of one node in a private directory: its own configuration, ports, munge socket, key and state.
 
 For tests and for trying the profiles, as root:
 
@@ -80,7 +80,8 @@ def check_alone():
             raise NotRun(f"{path} exists: a SLURM or munge that this test did not start is configured or running here")
     for process in Path("/proc").glob("[0-9]*/comm"):
         try:
-            name = process.read_text().strip() if (process.parent / "cmdline").read_bytes() else ""  # which the dead do not have
+            alive = (process.parent / "cmdline").read_bytes()  # the ended have none, though their parent may still keep them
+            name = process.read_text().strip() if alive else ""
         except OSError:  # it ended meanwhile
             continue
         if name in (*DAEMONS, "slurmdbd"):
