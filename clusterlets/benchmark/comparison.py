@@ -1,6 +1,6 @@
 """Every number of the paper's five tables beside ours, with a verdict that bands and data decide."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cache, reduce
 
 import pandas as pd
@@ -84,7 +84,9 @@ def _judge(cell: dict, present: set[str]) -> tuple[bool, str, str]:
     """Counted, verdict and reason of one cell."""
     obstacle, only_shown = _obstacle(cell, present), _only_shown(cell)
     word = "not comparable" if obstacle else verdict(cell["quantity"], cell["reported"], cell["reproduced"])
-    return not only_shown, word, " ".join(filter(None, [obstacle, only_shown, _remark(cell, present)]))
+    explanation = _entry(reported.explanations(), cell) if word == "differs" and not only_shown else None
+    said = [obstacle, only_shown, explanation and explanation["explanation"], _remark(cell, present)]
+    return not only_shown, word, " ".join(filter(None, said))
 
 
 def counts(comparison: pd.DataFrame) -> pd.DataFrame:
@@ -162,10 +164,20 @@ def _obstacle(cell: dict, present: set[str]) -> str:
         return "None of the paper's datasets is among the runs."
     if cell["table"] not in _AVERAGES and cell["dataset"] not in present:
         return f"Dataset {cell['dataset']} is not among the runs."
-    for entry in reported.not_comparable():
-        if all(cell[column] in _as_list(values) for column, values in entry["cells"].items()):
-            return entry["reason"]
+    entry = _entry(reported.not_comparable(), cell)
+    if entry:
+        return entry["reason"]
     return "No run of ours gives this value." if pd.isna(cell["reproduced"]) else ""
+
+
+def _entry(entries: Iterable[dict], cell: dict) -> dict | None:
+    """The first entry whose ``cells`` fit."""
+    fitting = (
+        entry
+        for entry in entries
+        if all(cell[column] in _as_list(values) for column, values in entry["cells"].items())
+    )
+    return next(fitting, None)
 
 
 def _as_list(values: str | list[str]) -> list[str]:

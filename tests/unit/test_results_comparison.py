@@ -134,6 +134,21 @@ def test_without_the_papers_data_nothing_is_comparable():
     assert comparison.closer_reading(compared) is None
 
 
+@pytest.mark.parametrize("entry", reported.explanations(), ids=lambda entry: "-".join(map(str, entry["cells"].values())))
+def test_every_explanation_fits_cells_and_is_said_of_those_that_differ_alone(compared, entry):
+    fitting = compared[compared["counted"]]
+    for column, values in entry["cells"].items():
+        fitting = fitting[fitting[column].isin(values if isinstance(values, list) else [values])]
+    assert len(fitting)
+    said = compared["reason"].str.contains(entry["explanation"], regex=False)
+    assert set(compared.loc[said, "verdict"]) <= {"differs"}
+
+
+def test_an_explanation_changes_no_verdict(monkeypatch, compared):
+    monkeypatch.setattr(reported, "explanations", lambda: ())
+    assert comparison.compare(synthetic_runs())["verdict"].tolist() == compared["verdict"].tolist()
+
+
 def test_every_entry_of_not_comparable_fits_cells_and_gives_a_reason(compared):
     for entry in reported.not_comparable():
         assert set(entry) == {"cells", "date", "reason"} and entry["date"] >= date(2026, 11, 21)

@@ -35,6 +35,12 @@ def not_comparable() -> tuple[dict, ...]:
 
 
 @cache
+def explanations() -> tuple[dict, ...]:
+    """Entries of ``explanations.yaml``: ``cells`` (column -> value or values), and why ours differ there."""
+    return tuple(yaml.safe_load((files(__name__) / "explanations.yaml").read_text(encoding="utf-8")))
+
+
+@cache
 def claims() -> dict:
     """``claims.yaml``: the ``scales`` that claims are graded on, and the ``claims``, each with how it is tested."""
     return yaml.safe_load((files(__name__) / "claims.yaml").read_text(encoding="utf-8"))
