@@ -40,6 +40,7 @@ _TITLES = {
     "table2_by_configuration_mean": "Beside table 2: the best configurations by deviation",
     "table3_by_configuration_mean": "Beside table 3: the best configurations by cohesion",
 }
+_WHY = {"Why numbers differ": "differs", "Why numbers were not compared": "not comparable"}
 # Tables of results/statistics that the page shows whole.
 STATISTICS = {
     "wilcoxon": "Pairs of methods: Wilcoxon's test with Holm's correction, and effect sizes",
@@ -103,7 +104,7 @@ def render(results: Results, findings: Findings) -> str:
         cell_verdicts=_counted(results.comparison["verdict"], comparison.VERDICTS) if results.has_paper_data else [],
         sections=[_section(table, results.comparison) for table in results.tables.values()],
         numbers=_numbers(results.comparison) if results.has_paper_data else [],
-        reasons=_reasons(results.comparison),
+        reasons=[(title, _reasons(results.comparison, verdict)) for title, verdict in _WHY.items()],
         figures=[figure for figure in figures if figure["name"] != "sensitivity"],
         assumptions=statistics.ASSUMPTIONS,
         rankings=[(ranking.title, statistics.in_words(ranking)) for ranking in results.rankings],
@@ -195,10 +196,10 @@ def _bands() -> list[tuple[str, list[str]]]:
     return [(kind, [words(*band) for band in bands]) for kind, bands in kinds.items()]
 
 
-def _reasons(compared: pd.DataFrame) -> list[tuple[str, int]]:
-    """Why cells were not compared, with how many."""
-    reasons = compared.loc[compared["counted"] & (compared["verdict"] == "not comparable"), "reason"]
-    return list(reasons.value_counts(sort=False).items())
+def _reasons(compared: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
+    """Why cells have this verdict, with how many; most of what came back has nothing to say."""
+    reasons = compared.loc[compared["counted"] & (compared["verdict"] == verdict), "reason"]
+    return list(reasons[reasons != ""].value_counts(sort=False).items())
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
