@@ -46,7 +46,7 @@ rule all:
         MANIFEST,
 
 
-# Has no output, so it prints its table whenever it is asked for.
+# Has no output, so it prints its table whenever it is asked for. Needs no environment: cat is everywhere.
 rule data:
     input:
         expand(prepared("npz"), base=OUT, dataset=config["datasets"]),

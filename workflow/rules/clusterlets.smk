@@ -12,6 +12,8 @@ rule extract_clusterlets:
         base_seed=config["base_seed"],
     log:
         log_of_block("extract_clusterlets"),
+    conda:
+        CLUSTER
     message:
         "Clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
@@ -32,6 +34,8 @@ rule sum_distances:
         within=lambda wildcards: "" if wildcards.source == "clusterlets" else "--within",
     log:
         log_of_block("sum_distances/{source}"),
+    conda:
+        CLUSTER
     message:
         "Summed distances of {wildcards.dataset} ({wildcards.source}), k = {wildcards.k}"
     shell:
@@ -49,6 +53,8 @@ rule sample_partitions:
         sample_size=config["sample_size"],
     log:
         log_of_block("sample_partitions"),
+    conda:
+        CLUSTER
     message:
         "Partitions of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
@@ -73,6 +79,8 @@ rule match_pinball:
         deviation=setting("deviation"),
     log:
         "{place}/logs/match_pinball/{dataset}/{matcher}/k{k}_hops{hops}/seeds{seeds}.log",
+    conda:
+        CLUSTER
     message:
         "{wildcards.dataset}: {wildcards.matcher}, k = {wildcards.k}, {wildcards.hops} hops"
     shell:
@@ -96,6 +104,8 @@ rule match_centroid:
         deviation=setting("deviation"),
     log:
         "{place}/logs/match_centroid/{dataset}/k{k}_omega{omega}/seeds{seeds}.log",
+    conda:
+        CLUSTER
     message:
         "{wildcards.dataset}: C, k = {wildcards.k}, omega = {wildcards.omega}"
     shell:

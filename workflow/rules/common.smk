@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-# The package comes from beside the Snakefile, not from what the environment has installed.
+# The package comes from beside the Snakefile, not from what the environment has installed. In the jobs it is set by the
+# shell, as Snakemake takes PYTHONPATH away where it activates a conda environment.
 sys.path.insert(0, workflow.basedir)
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [workflow.basedir, os.environ.get("PYTHONPATH")]))
+shell.prefix("set -euo pipefail; export PYTHONPATH={workflow.basedir:q}${{PYTHONPATH:+:$PYTHONPATH}}; ")
 
 from clusterlets.benchmark import variants
 from clusterlets.benchmark.abandoned import remove_locks
@@ -48,6 +49,8 @@ onstart:
 
 OUT = config["results"]
 STEP = "python -m clusterlets"
+# What a rule needs to run, from where the rules stand; conda is asked for it by profiles/conda alone.
+FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
 # The folders where cells lie, with the variant that they belong to: none for the grid itself.
 PLACES = {variants.folder(OUT, variant): variant for variant in ["", *config["variants"]]}
 SETTINGS = {place: variants.settings_of(config, variant) for place, variant in PLACES.items()}

@@ -26,6 +26,8 @@ rule fetch_dataset:
         code=dataset_fingerprint("fetching", lambda wildcards: wildcards.dataset),
     log:
         f"{OUT}/logs/fetch_dataset/{{dataset}}.log",
+    conda:
+        FETCH
     message:
         "Fetch {wildcards.dataset}"
     shell:
@@ -45,6 +47,8 @@ rule prepare_dataset:
         scaling=lambda wildcards: table_settings(wildcards)["scaling"],
     log:
         "{base}/logs/prepare_dataset/{dataset}.log",
+    conda:
+        FETCH
     message:
         "Prepare {wildcards.dataset}"
     shell:
@@ -69,6 +73,8 @@ rule prepare_own_table:
         ),
     log:
         "{base}/logs/prepare_own_table/{dataset}.log",
+    conda:
+        FETCH
     message:
         "Read {wildcards.dataset} from {input}"
     shell:
@@ -85,6 +91,8 @@ rule measure_geometry:
         code=step_fingerprint("benchmark.steps.geometry"),
     log:
         "{base}/logs/measure_geometry/{dataset}.log",
+    conda:
+        CLUSTER
     message:
         "Measure the largest distance of {wildcards.dataset}"
     shell:
@@ -103,6 +111,8 @@ rule list_data:
         folder=f"{OUT}/prepared",
     log:
         f"{OUT}/logs/list_data.log",
+    conda:
+        FETCH
     message:
         "List the prepared datasets"
     shell:

@@ -19,6 +19,8 @@ rule cluster_frac:
         tol=config["frac"]["tol"],
     log:
         log_of_block("cluster_frac"),
+    conda:
+        CLUSTER
     message:
         "FRAC on {wildcards.dataset}, k = {wildcards.k}"
     shell:
@@ -39,6 +41,8 @@ rule cluster_yardsticks:
         base_seed=config["base_seed"],
     log:
         log_of_block("cluster_yardsticks"),
+    conda:
+        CLUSTER
     message:
         "Plain k-means and a random partition of {wildcards.dataset}, k = {wildcards.k}"
     shell:
@@ -64,6 +68,8 @@ for source, (folder, methods) in METHODS.items():
             deviation=setting("deviation"),
         log:
             log_of_block(f"score_{source}", "place"),
+        conda:
+            CLUSTER
         message:
             "{wildcards.dataset}: score clusterings of k = {wildcards.k}"
         shell:

@@ -80,6 +80,8 @@ rule collect_runs:
         variant=lambda wildcards: f"--variant {PLACES[wildcards.place]}" if PLACES[wildcards.place] else "",
     log:
         "{place}/logs/collect_runs.log",
+    conda:
+        ANALYSIS
     message:
         "Collect all runs in {wildcards.place}"
     shell:
@@ -96,6 +98,8 @@ rule make_tables:
         folder=f"{OUT}/tables",
     log:
         f"{OUT}/logs/make_tables.log",
+    conda:
+        ANALYSIS
     message:
         "Tables 1 to 5"
     shell:
@@ -112,6 +116,8 @@ rule compare_methods:
         folder=f"{OUT}/statistics",
     log:
         f"{OUT}/logs/compare_methods.log",
+    conda:
+        ANALYSIS
     message:
         "Statistical tests and intervals"
     shell:
@@ -128,6 +134,8 @@ rule check_reported:
         code=analysis_fingerprint("steps.comparison"),
     log:
         f"{OUT}/logs/check_reported.log",
+    conda:
+        ANALYSIS
     message:
         "The paper's numbers beside ours"
     shell:
@@ -144,6 +152,8 @@ rule check_claims:
         code=analysis_fingerprint("steps.claims"),
     log:
         f"{OUT}/logs/check_claims.log",
+    conda:
+        ANALYSIS
     message:
         "The paper's claims, by its numbers and by ours"
     shell:
@@ -162,6 +172,8 @@ rule assess_sensitivity:
         settings=as_json(config),
     log:
         f"{OUT}/logs/assess_sensitivity.log",
+    conda:
+        ANALYSIS
     message:
         "What each choice does"
     shell:
@@ -209,6 +221,8 @@ for module, figures in DRAWN_BY.items():
             module=module,
         log:
             f"{OUT}/logs/plot_{module}.log",
+        conda:
+            ANALYSIS
         message:
             "Draw {params.module}"
         localrule: True
@@ -249,6 +263,8 @@ rule account:
         folder=f"{OUT}/accounts",
     log:
         f"{OUT}/logs/account.log",
+    conda:
+        ANALYSIS
     message:
         "Add up what the jobs cost"
     shell:
@@ -274,6 +290,8 @@ rule write_report:
         settings=as_json(config),
     log:
         f"{OUT}/logs/write_report.log",
+    conda:
+        ANALYSIS
     message:
         "Write the report"
     shell:
@@ -296,6 +314,8 @@ rule write_manifest:
         lock=LOCK,
     log:
         f"{OUT}/logs/write_manifest.log",
+    conda:
+        ANALYSIS
     message:
         "Write down the hash of every result"
     shell:

@@ -1,0 +1,133 @@
+"""The environments in envs/: the lock's versions, named by every rule, and enough for the rules that name them."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+import stand_in_conda
+import yaml
+
+from clusterlets.benchmark.fingerprints import locked_versions
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = {path.stem: path for path in (ROOT / "envs").glob("*.yaml")}
+
+# Prints the file that each rule names, of the rules that run something.
+NAMED = """
+import json, sys
+from pathlib import Path
+from snakemake.api import SnakemakeApi
+from snakemake.settings.types import ResourceSettings
+
+with SnakemakeApi() as api:
+    rules = api.workflow(ResourceSettings(cores=1), snakefile=Path(sys.argv[1]))._workflow.rules
+    print(json.dumps({rule.name: rule.conda_env for rule in rules if not rule.norun}))
+"""
+
+# Prints the distributions that an environment has, and which of the modules in the arguments it can import.
+HELD = """
+import importlib.metadata, importlib.util, json, sys
+held = {one.name.lower().replace("_", "-"): one.version for one in importlib.metadata.distributions()}
+print(json.dumps([held, [name for name in sys.argv[1:] if importlib.util.find_spec(name)]]))
+"""
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory):
+    """The environment of each rule that runs something, by name; None where it names none."""
+    command = [sys.executable, "-c", NAMED, str(ROOT / "Snakefile")]
+    done = subprocess.run(command, cwd=tmp_path_factory.mktemp("named"), capture_output=True, text=True, check=True)
+    return {rule: file and Path(file).stem for rule, file in json.loads(done.stdout).items()}
+
+
+def test_every_rule_names_its_environment(named):
+    unnamed = [rule for rule, environment in named.items() if environment not in FILES]
+    assert unnamed == ["data"]  # which only prints a file
+    assert set(named.values()) - {None} == FILES.keys()
+
+
+@pytest.mark.parametrize("file", FILES.values(), ids=FILES)
+def test_versions_are_those_of_the_lock(file):
+    pins = stand_in_conda.pins(file)
+    pythons = {stand_in_conda.pins(other)["python"] for other in FILES.values()}
+    assert pythons == {pins.pop("python")}
+    assert pins == locked_versions(ROOT / "requirements.lock", pins)
+
+
+@pytest.mark.parametrize("file", FILES.values(), ids=FILES)
+def test_every_line_is_an_exact_match_spec_of_conda(file):
+    rattler = pytest.importorskip("rattler")
+    written = yaml.safe_load(file.read_text())
+    assert written.keys() == {"channels", "dependencies"} and written["channels"] == ["conda-forge", "nodefaults"]
+    for line in written["dependencies"]:
+        spec = rattler.MatchSpec(line, strict=True)
+        name, version = line.split(" ==")
+        assert (spec.name.normalized, spec.version, spec.build) == (name, f"=={version}", None)
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory, workflow_in):
+    """A run with the profile for conda, every rule in the environment it names; and the environments' folders, by name."""
+    workflow = workflow_in(tmp_path_factory.mktemp("deployed"))
+    own = {"age": [*range(20, 80)], "hours": [1, 2, 3, 4] * 15, "sex": ["woman", "man", "man"] * 20}
+    pyarrow.parquet.write_table(pyarrow.table(own), workflow.folder / "own.parquet")
+    stand_in = tmp_path_factory.mktemp("conda")
+    activated = stand_in_conda.install(stand_in)
+    environment = {"PATH": os.pathsep.join([str(stand_in / "bin"), os.environ["PATH"]])}
+    entries = ["iris", {"name": "own", "path": "own.parquet", "sensitive": "sex"}]
+    config = {"datasets": entries, "k": [2], "matchers": ["C", "G-B"]}  # every rule, and not much more
+    done = workflow.run("--profile", str(ROOT / "profiles" / "conda"), config=config, environment=environment)
+    assert done.status == 0, done.output
+    copies = {path.read_bytes(): path.with_suffix("") for path in (workflow.folder / ".snakemake" / "conda").glob("*.yaml")}
+    folders = {name: copies[file.read_bytes()] for name, file in FILES.items()}
+    return workflow, folders, Counter(Path(line).name for line in activated.read_text().splitlines())
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_an_environment_holds_what_its_file_lists_and_not_this_project(deployed, name):
+    _, folders, _ = deployed
+    command = [folders[name] / "bin" / "python", "-I", "-c", HELD, "clusterlets", "snakemake", "pip", "numpy"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    held, importable = json.loads(done.stdout)
+    assert importable == ["numpy"]
+    pins = stand_in_conda.pins(FILES[name])
+    assert {**held, **pins, "python": ""} == {**held, "python": ""}
+    assert not {"clusterlets-benchmark", "snakemake"} & held.keys()
+
+
+def test_every_rule_runs_in_the_environment_that_it_names(deployed, named):
+    workflow, folders, activations = deployed
+    logs = workflow.folder / "results" / "tiny" / "logs"
+    jobs = Counter(path.relative_to(logs).parts[0].removesuffix(".log") for path in logs.rglob("*.log"))
+    assert jobs.keys() == {rule for rule, environment in named.items() if environment}
+    expected = Counter()
+    for rule, count in jobs.items():
+        expected[folders[named[rule]].name] += count
+    assert activations == expected
+
+
+def test_the_cells_are_those_of_a_run_without_conda(deployed, finished):
+    workflow, _, _ = deployed
+    ran = workflow.results()
+    cells = {name: text for name, text in finished.results().items() if name.startswith("runs/iris/") and name in ran}
+    assert len(cells) == 4
+    assert [name for name in cells if ran[name] != cells[name]] == []
+
+
+def test_every_dataset_can_be_fetched_and_read_with_the_packages_for_fetching(deployed):
+    _, folders, _ = deployed
+    modules = {f"clusterlets.datasets.{path.stem}" for path in (ROOT / "clusterlets" / "datasets").glob("[!_]*.py")}
+    sources = [ast.parse((ROOT / f"{module.replace('.', '/')}.py").read_text()) for module in modules]
+    nodes = [node for source in sources for node in ast.walk(source)]
+    modules |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    assert {"clusterlets.datasets.adult", "requests", "pyarrow.parquet"} <= modules
+    command = [folders["fetch"] / "bin" / "python", "-c", f"import {', '.join(sorted(modules))}"]
+    subprocess.run(command, env={"PYTHONPATH": str(ROOT)}, check=True)
