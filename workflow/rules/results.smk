@@ -198,6 +198,8 @@ rule recover_clusters:
         results=OUT,
     log:
         f"{OUT}/logs/recover_clusters.log",
+    conda:
+        ANALYSIS
     message:
         "The best clusterings, cluster by cluster"
     shell:
