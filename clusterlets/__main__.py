@@ -37,7 +37,7 @@ _STEPS = {
     "list-data": "overview:list_data",
     "measure-geometry": "geometry:measure_geometry",
     "extract-clusterlets": "extraction:extract_clusterlets",
-    "sum-distances": "geometry:sum_distances",
+    "sum-distances": "distances:sum_distances",
     "sample-partitions": "partitions:sample_partitions",
     "match-pinball": "matching:match_pinball",
     "match-centroid": "matching:match_centroid",

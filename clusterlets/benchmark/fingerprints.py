@@ -19,15 +19,29 @@ def fingerprint(modules: Iterable[str], libraries: dict[str, str] | None = None,
     """Sixteen hexadecimal digits for the import closure of ``modules`` (below ``clusterlets``), library versions, files.
 
     ``modules`` are dotted names such as ``"benchmark.steps.matching"``; modules that are imported by name at run time
-    must be given too. ``files`` are data files, relative to the package.
+    must be given too. ``files`` are data files, relative to the package. After the digits come the parts, each file with
+    digits of its own and each library with its version, so that :func:`changed` can tell which one it was.
     """
     closure = sorted(set().union(*(import_closure(f"{PACKAGE.name}.{module}") for module in modules)))
+    paths = [*(module_file(module) for module in closure), *(PACKAGE / file for file in files)]
+    contents = {path.relative_to(PACKAGE).as_posix(): path.read_bytes() for path in paths}
+    versions = [f"{name}=={version}" for name, version in sorted((libraries or {}).items())]
     digest = hashlib.sha256()
-    for path in [*(module_file(module) for module in closure), *(PACKAGE / file for file in files)]:
-        digest.update(path.relative_to(PACKAGE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    for name, version in sorted((libraries or {}).items()):
-        digest.update(f"{name}=={version}\0".encode())
-    return digest.hexdigest()[:16]
+    for name, content in [*contents.items(), *((version, b"") for version in versions)]:
+        digest.update(name.encode() + b"\0" + content + b"\0")
+    parts = [part(name, content) for name, content in contents.items()]
+    return " ".join([digest.hexdigest()[:16], *parts, *versions])
+
+
+def part(name: str, content: bytes) -> str:
+    """A part of a fingerprint: a name without spaces, and eight hexadecimal digits for its content."""
+    return f"{name}:{hashlib.sha256(content).hexdigest()[:8]}"
+
+
+def changed(before: str, now: str) -> list[str]:
+    """Which parts of two fingerprints differ, came or went: files relative to the package, and libraries."""
+    differing = set(before.split()[1:]) ^ set(now.split()[1:])
+    return sorted({re.split("==|:", part)[0] for part in differing})
 
 
 @functools.cache

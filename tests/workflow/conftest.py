@@ -1,6 +1,7 @@
 """Runs of the real workflow in a folder of their own."""
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -33,10 +34,16 @@ class Run:
 
 
 class Workflow:
-    """The workflow of this checkout, run in another working directory."""
+    """The workflow of this checkout, or of a copy of it, run in another working directory."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, root: Path = ROOT):
         self.folder = folder
+        self.root = root
+
+    def copy(self, folder: Path, root: Path = ROOT) -> "Workflow":
+        """The same run in another folder, finished or not, as if it had been made there."""
+        shutil.copytree(self.folder, folder, copy_function=shutil.copy2, symlinks=True, dirs_exist_ok=True)
+        return Workflow(folder, root)
 
     def run(self, *arguments: str, config: dict | None = None, environment: dict | None = None) -> Run:
         """Run Snakemake with a configuration on top of the paper's."""
@@ -48,7 +55,7 @@ class Workflow:
         """Start such a run."""
         settings = self.folder / "settings.yaml"
         settings.write_text(yaml.safe_dump(TINY | (config or {})))
-        command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(self.root / "Snakefile"), "--cores", "2"]
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         return subprocess.Popen(
             [*command, *arguments, "--configfile", str(settings)],  # which would take the targets for further files
@@ -58,6 +65,7 @@ class Workflow:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            start_new_session=True,  # a group of its own, so that a test can end the workflow with all its jobs
         )
 
     def results(self) -> dict[str, bytes]:

@@ -29,7 +29,7 @@ rule sum_distances:
     output:
         of_block("distances", "{source}"),
     params:
-        code=step_fingerprint("benchmark.steps.geometry"),
+        code=step_fingerprint("benchmark.steps.distances"),
         # Only clusterlets are joined into larger clusters; the others need no sums between groups.
         within=lambda wildcards: "" if wildcards.source == "clusterlets" else "--within",
     log:

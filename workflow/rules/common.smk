@@ -17,7 +17,7 @@ from clusterlets.benchmark import variants
 from clusterlets.benchmark.abandoned import remove_locks
 from clusterlets.benchmark.configuration import check_configuration, set_mirror
 from clusterlets.benchmark.costs import seconds_per_job
-from clusterlets.benchmark.fingerprints import data_files, fingerprint, locked_versions
+from clusterlets.benchmark.fingerprints import data_files, fingerprint, locked_versions, part
 from clusterlets.benchmark.grid import seed_blocks
 from clusterlets.benchmark.provenance import LIBRARIES
 from clusterlets.datasets import CLASS, describe, names

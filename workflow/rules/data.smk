@@ -8,13 +8,14 @@ GEOMETRY = "{base}/geometry/{dataset}.json"
 ruleorder: prepare_own_table > prepare_dataset
 
 
-def dataset_fingerprint(step, name):
+def dataset_fingerprint(step, name, libraries):
     """Of a step, the dataset's own module, which is imported by name, and all that sources.yaml says of the dataset."""
 
     def of_wildcards(wildcards):
         known = describe(name(wildcards))
-        code = step_fingerprint(f"benchmark.steps.{step}", f"datasets.{known['module']}", libraries=["numpy", "pandas"])
-        return f"{code} {json.dumps(known, sort_keys=True)}"
+        code = step_fingerprint(f"benchmark.steps.{step}", f"datasets.{known['module']}", libraries=libraries)
+        said = json.dumps(known, sort_keys=True).encode()
+        return f"{code} {part('datasets/sources.yaml#' + known['name'], said)}"
 
     return of_wildcards
 
@@ -23,7 +24,7 @@ rule fetch_dataset:
     output:
         "data/raw/{dataset}/receipt.json",
     params:
-        code=dataset_fingerprint("fetching", lambda wildcards: wildcards.dataset),
+        code=dataset_fingerprint("fetching", lambda wildcards: wildcards.dataset, libraries=[]),
     log:
         f"{OUT}/logs/fetch_dataset/{{dataset}}.log",
     conda:
@@ -41,7 +42,7 @@ rule prepare_dataset:
         arrays=prepared("npz"),
         summary=prepared("json"),
     params:
-        code=dataset_fingerprint("preparing", lambda wildcards: table_settings(wildcards)["name"]),
+        code=dataset_fingerprint("preparing", lambda wildcards: table_settings(wildcards)["name"], ["numpy", "pandas"]),
         name=lambda wildcards: table_settings(wildcards)["name"],
         colour=lambda wildcards: "+".join(table_settings(wildcards)["colour"]),
         scaling=lambda wildcards: table_settings(wildcards)["scaling"],

@@ -246,8 +246,8 @@ def fingerprints_of_rules(wildcards):
     tables = {dataset: config["tables"][dataset]["name"] for dataset in config["datasets"] if dataset not in OWN}
     for rule, datasets in (("fetch_dataset", tables.values()), ("prepare_dataset", tables)):
         for dataset in datasets:
-            found[f"{rule} {dataset}"] = codes[rule](SimpleNamespace(base=OUT, dataset=dataset)).split()[0]
-    return json.dumps(found, sort_keys=True)
+            found[f"{rule} {dataset}"] = codes[rule](SimpleNamespace(base=OUT, dataset=dataset))
+    return json.dumps({name: code.split()[0] for name, code in found.items()}, sort_keys=True)
 
 
 rule account:
@@ -261,7 +261,6 @@ rule account:
         fingerprints=fingerprints_of_rules,
         logs=",".join(f"{place}/logs" for place in PLACES),
         after="account,write_report,write_manifest",
-        lock=LOCK,
         folder=f"{OUT}/accounts",
     log:
         f"{OUT}/logs/account.log",
@@ -271,7 +270,7 @@ rule account:
         "Add up what the jobs cost"
     shell:
         "{STEP} account --config {params.settings:q} --logs {params.logs} --after {params.after}"
-        " --fingerprints {params.fingerprints:q} --lock {params.lock:q} --output {params.folder} > {log} 2>&1"
+        " --fingerprints {params.fingerprints:q} --lock {LOCK:q} --output {params.folder} > {log} 2>&1"
 
 
 rule write_report:
@@ -313,7 +312,6 @@ rule write_manifest:
         results=OUT,
         # The cells follow from the settings: a command line has no room for thousands of names.
         files=lambda wildcards, input: ",".join(path.removeprefix(f"{OUT}/") for path in [*input, f"{OUT}/datasets.csv"]),
-        lock=LOCK,
     log:
         f"{OUT}/logs/write_manifest.log",
     conda:
@@ -322,4 +320,4 @@ rule write_manifest:
         "Write down the hash of every result"
     shell:
         "{STEP} write-manifest --config {params.settings:q} --results {params.results} --files {params.files:q}"
-        " --lock {params.lock:q} --output {output} > {log} 2>&1"
+        " --lock {LOCK:q} --output {output} > {log} 2>&1"

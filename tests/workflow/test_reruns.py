@@ -1,0 +1,187 @@
+"""What runs again after a change: exactly what it touches, rule by rule, as Snakemake plans it and as it comes out."""
+
+import os
+import re
+import shutil
+import time
+from collections import Counter
+
+import pytest
+
+# Jobs of the tiny grid: two datasets, two k, one block of seeds.
+PINBALL = {"match_pinball": 16}
+CENTROID = {"match_centroid": 4}
+SCORES = {"score_frac": 4, "score_yardsticks": 4}
+FRAC = {"cluster_frac": 4, "sum_distances": 4, "score_frac": 4}
+BLOCKS = {
+    **PINBALL,
+    **CENTROID,
+    **SCORES,
+    **{"extract_clusterlets": 4, "sample_partitions": 4, "cluster_frac": 4, "cluster_yardsticks": 4, "sum_distances": 12},
+}
+TABLES = {"prepare_dataset": 2, "measure_geometry": 2, "list_data": 1}
+FETCHED = {"fetch_dataset": 2}
+HALF = {rule: count // 2 for rule, count in BLOCKS.items()}
+
+
+NO_CODE = (".*", "__pycache__", "*.egg-info", "tests", "docs", "results", "data")
+
+
+class Checkout:
+    """A finished run and the code that made it, both copied, so that either can be changed."""
+
+    def __init__(self, finished, folder):
+        self.root = folder / "code"
+        shutil.copytree(finished.root, self.root, ignore=shutil.ignore_patterns(*NO_CODE), copy_function=shutil.copy2)
+        self.workflow = finished.copy(folder / "run", self.root)
+
+    def edit(self, file, old, new):
+        path = self.root / file
+        text = path.read_text(encoding="utf-8")
+        assert old in text, f"{file} has no {old!r} to change"
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    def comment(self, file):
+        path = self.root / file
+        path.write_text(path.read_text(encoding="utf-8") + "\n# a comment\n", encoding="utf-8")
+
+    def planned(self, **config):
+        """Jobs by rule that a run would do."""
+        done = self.workflow.run("--dry-run", "--quiet", "rules", config=config)
+        assert done.status == 0, done.output
+        return planned(done.output)
+
+    def executed(self, **config):
+        """Jobs by rule that a run did, told by the logs that it wrote."""
+        began = time.time()
+        done = self.workflow.run(config=config)
+        assert done.status == 0, done.output
+        logs = self.workflow.folder / "results" / "tiny" / "logs"
+        written = (log.relative_to(logs) for log in logs.rglob("*.log") if log.stat().st_mtime >= began)
+        return Counter(log.parts[0].removesuffix(".log") for log in written)
+
+
+def planned(output):
+    """Snakemake's table of jobs; without the target, which does nothing."""
+    table = re.findall(r"^(\w+) +(\d+)$", output, re.MULTILINE)
+    assert table or "Nothing to be done" in output, output
+    return {rule: int(count) for rule, count in table if rule not in ("all", "total")}
+
+
+@pytest.fixture(scope="module")
+def original(finished, tmp_path_factory):
+    """A copy that the tests put back as it was."""
+    return Checkout(finished, tmp_path_factory.mktemp("original"))
+
+
+@pytest.fixture(scope="module")
+def sums(original, tmp_path_factory):
+    """What sums up the grid, whatever it is: every rule that neither makes data nor a block or cell."""
+    empty = type(original.workflow)(tmp_path_factory.mktemp("empty"), original.root)
+    every = planned(empty.run("--dry-run", "--quiet", "rules").output)
+    made = BLOCKS | TABLES | FETCHED
+    assert {rule: every.get(rule) for rule in made} == made
+    return {rule: count for rule, count in every.items() if rule not in made}
+
+
+@pytest.fixture
+def checkout(original):
+    """The copy, whose code is put back after the test."""
+    kept = original.root.with_name("kept")
+    shutil.copytree(original.root, kept, copy_function=shutil.copy2)
+    yield original
+    shutil.rmtree(original.root)
+    kept.rename(original.root)
+
+
+SETTINGS = {
+    "another k": ({"k": [2, 3, 4]}, HALF),
+    "another block of seeds": ({"seeds": {"count": 4, "block": 2}}, BLOCKS),
+    "another omega": ({"omega": [0.5, 0.25]}, CENTROID),
+    "further hops": ({"hops": [2, 3]}, PINBALL),
+    "another sample size": ({"sample_size": 200}, {"sample_partitions": 4} | CENTROID),
+    "another tau of FRAC": ({"frac": {"tau": 0.1}}, FRAC),
+    "another dataset": (
+        {"datasets": ["iris", "breast_cancer", "wine"]},
+        HALF | {"fetch_dataset": 1, "prepare_dataset": 1, "measure_geometry": 1, "list_data": 1},
+    ),
+    "one dataset less": ({"datasets": ["iris"]}, {"list_data": 1}),
+    "one matcher less": ({"matchers": ["C", "G-B", "D", "B"]}, {}),
+}
+
+
+@pytest.mark.parametrize("change", SETTINGS)
+def test_a_setting_runs_what_is_new_and_what_sums_it_up(original, sums, change):
+    config, expected = SETTINGS[change]
+    assert original.planned(**config) == expected | sums
+
+
+def test_another_matcher_runs_its_cells(original, sums):
+    cells = list((original.workflow.folder / "results" / "tiny" / "runs").glob("*/G-D"))
+    for cell in cells:
+        cell.rename(cell.with_name("aside"))
+    try:
+        assert original.planned() == {"match_pinball": 4} | sums
+    finally:
+        for cell in cells:
+            cell.with_name("aside").rename(cell)
+
+
+NUMERIC = BLOCKS | TABLES
+CODE = {
+    "clusterlets/matching/pinball.py": PINBALL,
+    "clusterlets/matching/centroid.py": {"sample_partitions": 4} | CENTROID,
+    "clusterlets/frac.py": FRAC,
+    "clusterlets/metrics.py": PINBALL | CENTROID | SCORES | {"measure_geometry": 2},
+    "clusterlets/benchmark/steps/yardsticks.py": {"cluster_yardsticks": 4, "sum_distances": 4, "score_yardsticks": 4},
+    "clusterlets/datasets/bundled.py": FETCHED | NUMERIC,
+}
+
+
+@pytest.mark.parametrize("module", CODE)
+def test_an_edited_module_runs_its_steps_and_what_follows(checkout, sums, module):
+    checkout.comment(module)
+    assert checkout.planned() == CODE[module] | sums
+
+
+@pytest.mark.parametrize("module", ["README.md", "Makefile", "workflow/rules/clusterlets.smk", "clusterlets/commands/cluster.py"])
+def test_a_comment_that_no_step_reads_runs_nothing(checkout, module):
+    checkout.comment(module)
+    assert checkout.planned() == {}
+
+
+def test_another_numpy_runs_the_numeric_steps_and_fetches_nothing(checkout, sums):
+    checkout.edit("requirements.lock", "\nnumpy==", "\nnumpy==1")
+    assert checkout.planned() == NUMERIC | sums
+
+
+def test_another_drawing_library_computes_nothing(checkout, sums):
+    checkout.edit("requirements.lock", "\nmatplotlib==", "\nmatplotlib==1")
+    found = checkout.planned()
+    assert found == {rule: count for rule, count in sums.items() if rule != "collect_runs"}
+
+
+def test_a_touched_but_equal_raw_file_runs_nothing(original):
+    for path in (original.workflow.folder / "data" / "raw").rglob("*"):
+        os.utime(path)
+    assert original.planned() == {}
+
+
+def test_another_place_and_core_count_run_nothing(original):
+    done = original.workflow.run("--cores", "1")
+    assert done.status == 0 and "Nothing to be done" in done.output
+
+
+def test_an_edited_figure_is_drawn_again_and_nothing_else(checkout, sums):
+    checkout.comment("clusterlets/benchmark/figures/cohesion_vs_deviation.py")
+    expected = {"plot_cohesion_vs_deviation": 1, "account": 1, "write_report": 1, "write_manifest": 1}
+    assert expected.items() <= sums.items()
+    assert checkout.planned() == expected == checkout.executed()
+    assert checkout.planned() == {}
+
+
+def test_what_was_planned_is_what_runs(original, sums):
+    """Last in this file: it leaves the copy as another grid."""
+    settings = {"omega": [0.5, 0.25]}
+    assert original.planned(**settings) == CENTROID | sums == original.executed(**settings)
+    assert original.planned(**settings) == {}
