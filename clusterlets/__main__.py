@@ -40,7 +40,7 @@ _STEPS = {
     "sum-distances": "distances:sum_distances",
     "sample-partitions": "partitions:sample_partitions",
     "match-pinball": "matching:match_pinball",
-    "match-centroid": "matching:match_centroid",
+    "match-centroid": "centroid:match_centroid",
     "cluster-frac": "frac:cluster_frac",
     "cluster-yardsticks": "yardsticks:cluster_yardsticks",
     "score-groups": "scoring:score_groups",

@@ -1,8 +1,9 @@
 """Files that are whole or absent, and that know when they were damaged.
 
 Everything is written beside its final name and then renamed, so a reader never meets half a file.
-Arrays travel as ``.npz`` without pickle, together with a SHA-256 of their content; a file whose
-content does not match is removed, so that the next run of the workflow builds it again.
+What one step hands to another is saved with a SHA-256 of its content, which the reader checks: arrays (``.npz`` without
+pickle) and JSON hold it inside, text has it as its last line, and a table for people, which has no room for it, lies
+beside a ``.sha256`` of its own. A file that does not match is removed, so that the next run of the workflow builds it again.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ import numpy as np
 from clusterlets.errors import ClusterletsError
 
 _DIGEST = "sha256"
+_LAST_LINE = f"# {_DIGEST} "
 
 
 def write_bytes(path: str | os.PathLike, content: bytes) -> None:
@@ -68,16 +70,90 @@ def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
             arrays = {name: archive[name] for name in archive.files}
         intact = str(arrays.pop(_DIGEST)) == content_hash(arrays)
     except FileNotFoundError:
-        raise ClusterletsError(f"{path} does not exist. Run the workflow step that makes it.") from None
+        raise _missing(path) from None
     except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile):
         intact = False
     if not intact:
-        path.unlink(missing_ok=True)
-        raise ClusterletsError(
-            f"{path} was damaged (its content does not match its own SHA-256) and has been removed. "
-            "Run the same command again: the file will be built anew."
-        )
+        raise _damaged(path)
     return arrays
+
+
+def save_json(path: str | os.PathLike, content: Mapping) -> None:
+    """:func:`write_json` with a SHA-256 of the content under one more key."""
+    write_json(path, {**content, _DIGEST: _hash_of_json(content)})
+
+
+def load_json(path: str | os.PathLike) -> dict:
+    """Read what :func:`save_json` wrote, without the hash; errors as those of :func:`load_arrays`."""
+    path = Path(path)
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        intact = content.pop(_DIGEST) == _hash_of_json(content)
+    except FileNotFoundError:
+        raise _missing(path) from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        intact = False
+    if not intact:
+        raise _damaged(path)
+    return content
+
+
+def save_text(path: str | os.PathLike, text: str) -> None:
+    """:func:`write_text` with one more line, a comment that holds the SHA-256 of what stands above it."""
+    write_text(path, f"{text}{_LAST_LINE}{hashlib.sha256(text.encode()).hexdigest()}\n")
+
+
+def load_text(path: str | os.PathLike) -> str:
+    """Read what :func:`save_text` wrote, without the last line; errors as those of :func:`load_arrays`."""
+    path = Path(path)
+    try:
+        text, _, digest = path.read_bytes().rpartition(_LAST_LINE.encode())
+    except FileNotFoundError:
+        raise _missing(path) from None
+    if digest != hashlib.sha256(text).hexdigest().encode() + b"\n":
+        raise _damaged(path)
+    return text.decode()
+
+
+def write_checksum(path: str | os.PathLike) -> None:
+    """Write the SHA-256 of a file beside it, as ``sha256sum --check`` reads it."""
+    path = Path(path)
+    write_text(_checksum_file(path), f"{_hash_of_file(path)}  {path.name}\n")
+
+
+def check_checksum(path: str | os.PathLike) -> None:
+    """Hold a file against what :func:`write_checksum` wrote beside it, if that is there; errors as :func:`load_arrays`."""
+    path = Path(path)
+    beside = _checksum_file(path)
+    if beside.is_file() and path.is_file() and beside.read_bytes().split()[:1] != [_hash_of_file(path).encode()]:
+        beside.unlink()
+        raise _damaged(path)
+
+
+def _checksum_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.{_DIGEST}")
+
+
+def _hash_of_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, _DIGEST).hexdigest()
+
+
+def _hash_of_json(content: Mapping) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def _missing(path: Path) -> ClusterletsError:
+    return ClusterletsError(f"{path} does not exist. Run the workflow step that makes it.")
+
+
+def _damaged(path: Path) -> ClusterletsError:
+    """Removes the file."""
+    path.unlink(missing_ok=True)
+    return ClusterletsError(
+        f"{path} was damaged (its content does not match its own SHA-256) and has been removed. "
+        "Run the same command again: the file will be built anew."
+    )
 
 
 def content_hash(arrays: Mapping[str, np.ndarray]) -> str:

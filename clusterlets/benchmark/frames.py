@@ -6,14 +6,18 @@ import pandas as pd
 
 from clusterlets.benchmark.rows import COLUMNS
 from clusterlets.errors import ClusterletsError
-from clusterlets.storage import write_text
+from clusterlets.storage import check_checksum, write_text
 
 _TEXT = ("dataset", "method", "matcher", "status", "note")
 NUMBERS = [column for column in COLUMNS if column not in _TEXT]
 
 
 def read_runs(path: str | os.PathLike) -> pd.DataFrame:
-    """``results/runs.csv`` with one type a column: text, or floats (an empty column stays a column of NaN)."""
+    """``results/runs.csv`` with one type a column: text, or floats (an empty column stays a column of NaN).
+
+    Held against the SHA-256 beside it, if there is one; a damaged file is removed and named.
+    """
+    check_checksum(path)
     runs = pd.read_csv(path, dtype=dict.fromkeys(_TEXT, object), float_precision="round_trip")
     missing = [column for column in COLUMNS if column not in runs]
     if missing:

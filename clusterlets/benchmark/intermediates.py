@@ -4,14 +4,11 @@ One file holds all seeds of the block: named arrays for each key, where the key 
 (``"FRAC (fair)/3"``). A step that cannot run on its dataset says why in ``status``, and its file has no keys.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from clusterlets.errors import ClusterletsError
 from clusterlets.storage import load_arrays, save_arrays
 
 OK = "ok"
@@ -63,14 +60,3 @@ class Prepared:
 def compact(labels: np.ndarray) -> np.ndarray:
     """The same labels in the smallest unsigned type that holds them: they are most of what lies on disk."""
     return labels.astype(np.min_scalar_type(int(labels.max())))
-
-
-def read_json(path: str) -> Mapping:
-    """A small JSON file of an earlier step."""
-    try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        Path(path).unlink(missing_ok=True)
-        raise ClusterletsError(
-            f"{path} was damaged ({error}) and has been removed. Run the same command again: it will be built anew."
-        ) from None

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
+from clusterlets.benchmark.cells import Match
 from clusterlets.benchmark.grid import CENTROID_MATCHER, Cell, seed_blocks, seeds_of
 from clusterlets.benchmark.groups import clusterlets_of
 from clusterlets.benchmark.intermediates import OK, Block
-from clusterlets.benchmark.steps.matching import Match, centroid_match, pinball_match
+from clusterlets.benchmark.steps.centroid import centroid_match
+from clusterlets.benchmark.steps.matching import pinball_match
 from clusterlets.errors import ClusterletsError
 from clusterlets.metrics import deviation_per_cluster
 

@@ -5,7 +5,7 @@ import io
 import math
 from collections.abc import Iterable, Mapping
 
-from clusterlets.storage import write_text
+from clusterlets.storage import load_text, save_text, write_checksum, write_text
 
 COLUMNS = (
     *("dataset", "method", "matcher", "k", "hops", "omega", "seed", "status", "note", "n_clusterlets", "n_clusters"),
@@ -14,20 +14,30 @@ COLUMNS = (
 )
 
 
-def write_rows(path: str, rows: Iterable[Mapping]) -> None:
-    """Write rows under :data:`COLUMNS`; what a row lacks, and NaN, is left empty."""
+def write_cell(path: str, rows: Iterable[Mapping]) -> None:
+    """Write the rows of a cell, with their SHA-256 as a last line."""
+    save_text(path, _as_csv(rows))
+
+
+def read_cell(path: str) -> list[dict[str, str]]:
+    """The rows of a cell, as text: numbers keep the digits they were written with. A damaged file is removed and named."""
+    return list(csv.DictReader(io.StringIO(load_text(path), newline="")))
+
+
+def write_runs(path: str, rows: Iterable[Mapping]) -> None:
+    """Write every run as a table for people, and its SHA-256 beside it."""
+    write_text(path, _as_csv(rows))
+    write_checksum(path)
+
+
+def _as_csv(rows: Iterable[Mapping]) -> str:
+    """Rows under :data:`COLUMNS`; what a row lacks, and NaN, is left empty."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()
     for row in rows:
         writer.writerow({name: _plain(value) for name, value in row.items()})
-    write_text(path, text.getvalue())
-
-
-def read_rows(path: str) -> list[dict[str, str]]:
-    """The rows of one file, as text: numbers keep the digits they were written with."""
-    with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return text.getvalue()
 
 
 def _plain(value: object) -> object:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from clusterlets.benchmark import costs, overview
 from clusterlets.benchmark.configuration import read_configuration
-from clusterlets.benchmark.intermediates import read_json
 from clusterlets.datasets import CLASS, describe
+from clusterlets.storage import load_json
 
 _ESTIMATE = ("dataset", "CPU time", "disk", "memory of a job")
 
@@ -29,7 +29,7 @@ def _described(folder: Path, dataset: str, settings: Mapping) -> Mapping:
     """What preparation wrote of a dataset, or else what is known before."""
     prepared = folder / f"{dataset}.json"
     if prepared.is_file():
-        return read_json(str(prepared))
+        return load_json(prepared)
     if "path" in settings:
         return {"source": f"{settings['path']}, not read yet", "licence": "", "citation": ""}
     known = {**describe(settings["name"]), "source": "not fetched yet"}

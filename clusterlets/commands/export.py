@@ -5,7 +5,7 @@ from pathlib import Path
 
 from clusterlets.benchmark.configuration import read_configuration
 from clusterlets.benchmark.recovery import CLUSTERLETS, Clusters, Kept, Run
-from clusterlets.benchmark.rows import read_rows
+from clusterlets.benchmark.rows import read_cell
 from clusterlets.commands.output import write_memberships
 from clusterlets.errors import ClusterletsError
 from clusterlets.matching import get_matcher
@@ -87,5 +87,5 @@ def _run(options: argparse.Namespace) -> Run:
 def _compare_with_cell(clusters: Clusters, run: Run, cell: str, deviation: str) -> None:
     """Refuse clusters other than those that the cell scored, where there is one."""
     if Path(cell).is_file():
-        (scored,) = (row for row in read_rows(cell) if (row["method"], row["seed"]) == (run.method, str(run.seed)))
+        (scored,) = (row for row in read_cell(cell) if (row["method"], row["seed"]) == (run.method, str(run.seed)))
         clusters.refuse_if_unlike(scored, deviation, cell)

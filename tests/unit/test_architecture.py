@@ -95,7 +95,8 @@ def test_the_closure_of_a_step_is_what_it_runs():
     assert "clusterlets.frac" not in pinball and "clusterlets.geometry" not in pinball
     assert "clusterlets.metrics" not in closure("benchmark.steps.extraction")
     assert "clusterlets.metrics" not in closure("benchmark.steps.frac")
-    assert "clusterlets.matching.pinball" not in closure("benchmark.steps.frac")
+    assert "clusterlets.matching.pinball" not in closure("benchmark.steps.frac") | closure("benchmark.steps.centroid")
+    assert "clusterlets.matching.centroid" not in pinball
 
 
 def test_a_fingerprint_follows_source_and_versions(tmp_path, monkeypatch):
@@ -111,8 +112,17 @@ def test_a_fingerprint_follows_source_and_versions(tmp_path, monkeypatch):
     assert fingerprints.fingerprint(["metrics"], {"numpy": "1"}) == first
     (copy / "metrics.py").write_bytes((copy / "metrics.py").read_bytes() + b"# a word\n")
     assert fingerprints.fingerprint(["metrics"], {"numpy": "1"}) != first
+    assert fingerprints.changed(first, fingerprints.fingerprint(["metrics"], {"numpy": "1"})) == ["metrics.py"]
     fingerprints.import_closure.cache_clear()
     fingerprints._imports.cache_clear()
+
+
+def test_a_fingerprint_tells_its_parts():
+    before = fingerprints.fingerprint(["metrics"], {"numpy": "1"})
+    assert fingerprints.changed(before, before) == []
+    assert fingerprints.changed(before, fingerprints.fingerprint(["metrics"], {"numpy": "2"})) == ["numpy"]
+    assert fingerprints.changed(before, fingerprints.fingerprint(["metrics", "errors"], {"numpy": "1"})) == ["errors.py"]
+    assert len(before.split()[0]) == 16 and all(part.count(":") + part.count("==") == 1 for part in before.split()[1:])
 
 
 def test_locked_versions_are_read_from_the_lock(tmp_path):

@@ -25,6 +25,7 @@ from clusterlets.benchmark.steps.preparing import prepare_dataset
 from clusterlets.datasets.fetch import fetch
 from clusterlets.datasets.table import BadData, Table, check, fingerprint, standardise, unexpected
 from clusterlets.errors import ClusterletsError
+from clusterlets.storage import save_json
 
 CHECKOUT = Path(__file__).parents[2]
 MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
@@ -304,7 +305,7 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
     (tmp_path / "results/prepared").mkdir(parents=True)
     described = ROW | {"dataset": "iris", "source": "bundled", "rows": 150, "features": 4, "colours": {"setosa": 150},
                        "warnings": ["one row was left out"]}  # fmt: skip
-    (tmp_path / "results/prepared/iris.json").write_text(json.dumps(described))
+    save_json(tmp_path / "results/prepared/iris.json", described)
     assert command_line.main(["datasets", "--config", "mine.yaml"]) == 0
     printed = capsys.readouterr().out
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed.splitlines() if line.startswith("|")]

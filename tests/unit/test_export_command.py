@@ -18,7 +18,7 @@ from clusterlets.benchmark.grid import random_stream
 from clusterlets.benchmark.groups import clusterlets_of
 from clusterlets.benchmark.intermediates import INFEASIBLE, Block, Prepared
 from clusterlets.benchmark.recovery import Clusters
-from clusterlets.benchmark.rows import read_rows, write_rows
+from clusterlets.benchmark.rows import read_cell, write_runs
 from clusterlets.estimators import fairness_report
 from clusterlets.matching.pinball import match_greedy_distance
 from clusterlets.storage import save_arrays
@@ -114,7 +114,7 @@ def test_the_clusters_have_the_scores_of_the_cell(export, tmp_path, run, seed):
     iris = load_iris()
     report = fairness_report(iris.data, memberships, iris.target)
     method = run[2] if len(run) == 3 else "Clusterlets"
-    (row,) = (row for row in read_rows(cell(*run[:2])) if row["seed"] == seed and row["method"] == method)
+    (row,) = (row for row in read_cell(cell(*run[:2])) if row["seed"] == seed and row["method"] == method)
     for name in SCORES:
         assert report[name] == pytest.approx(float(row[name] or "nan"), rel=1e-9, abs=1e-12, nan_ok=True), name
 
@@ -187,10 +187,10 @@ def recovered(grid, tmp_path, monkeypatch):
     """Run the step on rows of the grid; its status, and what it wrote, by name."""
     monkeypatch.chdir(grid)
     configuration = json.dumps(read_configuration("settings.yaml"))
-    rows = [row for path in sorted(Path(f"{OUT}/runs/iris").rglob("k3*/*.csv")) for row in read_rows(path)]
+    rows = [row for path in sorted(Path(f"{OUT}/runs/iris").rglob("k3*/*.csv")) for row in read_cell(path)]
 
     def run_step(rows=rows, config=configuration):
-        write_rows(tmp_path / "runs.csv", rows)
+        write_runs(tmp_path / "runs.csv", rows)
         options = {"runs": tmp_path / "runs.csv", "config": config, "results": OUT}
         written = {name: tmp_path / f"{name}.csv" for name in ("composition", "projection")}
         arguments = [f"--{key}={value}" for key, value in {**options, **written}.items()]

@@ -1,12 +1,16 @@
 """Files are whole or absent, equal content is equal bytes, and damage is found, named and removed."""
 
 import os
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
 
 from clusterlets.errors import ClusterletsError
-from clusterlets.storage import load_arrays, save_arrays, write_bytes, write_text
+from clusterlets.storage import (
+    check_checksum, load_arrays, load_json, load_text, save_arrays, save_json, save_text, write_bytes, write_checksum, write_text,
+)  # fmt: skip
 
 ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b/0": np.array(["x", "yy"]), "empty": np.zeros((0, 4), dtype=np.uint8)}
 
@@ -63,3 +67,57 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path, monk
         write_bytes(path, b"new")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["x.txt"]
+
+
+def save_checked_text(path, text):
+    write_text(path, text)
+    write_checksum(path)
+
+
+def load_checked_text(path):
+    check_checksum(path)
+    return path.read_text()
+
+
+TEXT = "a,b\n1,# sha256 \n2,é\n"
+SAVED = {
+    "JSON": (save_json, load_json, {"a": 0.1, "é": {"b": [1, None]}}),
+    "text": (save_text, load_text, TEXT),
+    "text beside its hash": (save_checked_text, load_checked_text, TEXT),
+    "empty text": (save_text, load_text, ""),
+}
+
+
+@pytest.mark.parametrize("kind", SAVED)
+def test_what_is_saved_comes_back_and_any_damage_is_named_and_removed(tmp_path, kind):
+    save, load, value = SAVED[kind]
+    path = tmp_path / "x"
+    save(path, value)
+    assert load(path) == value
+    content = path.read_bytes()
+    flipped = [content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :] for at in range(len(content))]
+    for damaged in [b"", content[:-1], content[: len(content) // 2], content + b"\n", *flipped]:
+        if kind == "JSON" and damaged.strip() == content.strip():
+            continue  # white space around it
+        save(path, value)
+        path.write_bytes(damaged)
+        with pytest.raises(ClusterletsError, match=r"x was damaged .* removed.*Run the same command again"):
+            raise AssertionError(load(path))
+        assert not path.exists()
+
+
+def test_a_missing_file_is_named(tmp_path):
+    for load in (load_json, load_text):
+        with pytest.raises(ClusterletsError, match="nowhere does not exist"):
+            load(tmp_path / "nowhere")
+
+
+def test_a_table_without_a_hash_beside_it_is_taken_as_it_is(tmp_path):
+    write_text(tmp_path / "runs.csv", TEXT)
+    check_checksum(tmp_path / "runs.csv")
+    write_checksum(tmp_path / "runs.csv")
+    if shutil.which("sha256sum"):
+        subprocess.run(["sha256sum", "--check", "--strict", "runs.csv.sha256"], cwd=tmp_path, check=True)
+    (tmp_path / "runs.csv.sha256").write_text("")
+    with pytest.raises(ClusterletsError, match="damaged"):
+        check_checksum(tmp_path / "runs.csv")

@@ -51,8 +51,10 @@ class Workflow:
             output, _ = started.communicate()
         return Run(started.returncode, output)
 
-    def start(self, *arguments: str, config: dict | None = None, environment: dict | None = None) -> subprocess.Popen:
-        """Start such a run."""
+    def start(
+        self, *arguments: str, config: dict | None = None, environment: dict | None = None, own_group: bool = False
+    ) -> subprocess.Popen:
+        """Start such a run; in a process group of its own it can be ended with all its jobs, as a terminal ends them."""
         settings = self.folder / "settings.yaml"
         settings.write_text(yaml.safe_dump(TINY | (config or {})))
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(self.root / "Snakefile"), "--cores", "2"]
@@ -65,7 +67,7 @@ class Workflow:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            start_new_session=True,  # a group of its own, so that a test can end the workflow with all its jobs
+            start_new_session=own_group,
         )
 
     def results(self) -> dict[str, bytes]:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from clusterlets.benchmark.rows import read_cell
+
 ROOT = Path(__file__).resolve().parents[2]
 MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or ROOT.parent / "shared" / "datasets")
 GUIDE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -96,7 +98,7 @@ def test_results_of_two_colours_lie_side_by_side(workflow):
     done = workflow.run(*cells, config={"datasets": entries}, environment={"CLUSTERLETS_MIRROR": str(MIRROR)})
     assert done.status == 0, done.output
     for name, cell, clusterlets in zip(names, cells, ("4", "8"), strict=True):
-        rows = list(csv.DictReader((workflow.folder / cell).read_text().splitlines()))
+        rows = read_cell(workflow.folder / cell)
         assert [(row["dataset"], row["n_clusterlets"]) for row in rows] == [(name, clusterlets)] * 2
     written = json.loads((workflow.folder / f"results/tiny/geometry/{names[1]}.json").read_text())
     colours = {"man + 25 to 59": 83, "man + 60 or more": 111, "woman + 25 to 59": 46, "woman + 60 or more": 59}

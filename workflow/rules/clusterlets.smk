@@ -99,7 +99,7 @@ rule match_centroid:
     output:
         "{place}/runs/{dataset}/C/k{k}_omega{omega}/seeds{seeds}.csv",
     params:
-        code=step_fingerprint("benchmark.steps.matching", "matching.centroid"),
+        code=step_fingerprint("benchmark.steps.centroid"),
         equation=setting("equation"),
         deviation=setting("deviation"),
     log:

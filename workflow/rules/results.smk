@@ -34,6 +34,7 @@ STATISTICS = [
 ]
 RESULTS = [
     f"{OUT}/runs.csv",
+    f"{OUT}/runs.csv.sha256",
     f"{OUT}/comparison.csv",
     f"{OUT}/comparison_counts.csv",
     f"{OUT}/claims.csv",
@@ -73,7 +74,8 @@ rule collect_runs:
     input:
         lambda wildcards: variants.paths(config, PLACES[wildcards.place]),
     output:
-        captioned("{place}/runs.csv", "runs", "Data"),
+        runs=captioned("{place}/runs.csv", "runs", "Data"),
+        checksum="{place}/runs.csv.sha256",
     params:
         code=step_fingerprint("benchmark.steps.collecting"),
         settings=lambda wildcards: as_json(SETTINGS[wildcards.place]),
@@ -85,7 +87,7 @@ rule collect_runs:
     message:
         "Collect all runs in {wildcards.place}"
     shell:
-        "{STEP} collect-runs --config {params.settings:q} {params.variant} --output {output} > {log} 2>&1"
+        "{STEP} collect-runs --config {params.settings:q} {params.variant} --output {output.runs} > {log} 2>&1"
 
 
 rule make_tables:

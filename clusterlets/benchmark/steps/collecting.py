@@ -2,7 +2,7 @@
 
 import json
 
-from clusterlets.benchmark.rows import read_rows, write_rows
+from clusterlets.benchmark.rows import read_cell, write_runs
 from clusterlets.benchmark.variants import paths
 from clusterlets.metrics import price_of_fairness
 
@@ -14,10 +14,10 @@ def collect_runs(config: str, output: str, variant: str = "") -> None:
     make the finished cells run again.
 
     config: the workflow's configuration, as JSON
-    output: CSV
+    output: CSV; its SHA-256 is written beside it
     variant: name of a variant; by default the grid itself
     """
-    rows = [row for path in paths(json.loads(config), variant) for row in read_rows(path)]
+    rows = [row for path in paths(json.loads(config), variant) for row in read_cell(path)]
     references: dict[tuple[str, str], dict[int, float]] = {}
     for row in rows:
         if row["method"] == "k-means" and row["status"] == "ok":
@@ -27,4 +27,4 @@ def collect_runs(config: str, output: str, variant: str = "") -> None:
         if row["kmeans_cost"]:
             reference = references.get((row["dataset"], row["seed"]), {})
             row["price_of_fairness"] = price_of_fairness(float(row["kmeans_cost"]), int(row["n_clusters"]), reference)
-    write_rows(output, rows)
+    write_runs(output, rows)

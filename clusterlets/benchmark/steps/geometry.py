@@ -5,7 +5,7 @@ import numpy as np
 from clusterlets import geometry
 from clusterlets.benchmark.intermediates import Prepared
 from clusterlets.metrics import cohesion
-from clusterlets.storage import write_json
+from clusterlets.storage import save_json
 
 
 def measure_geometry(data: str, output: str) -> None:
@@ -25,4 +25,4 @@ def measure_geometry(data: str, output: str) -> None:
         "cohesion": cohesion(np.ones((1, 1), dtype=bool), np.array([n]), np.diag(whole), diameter),
         "colours": {name: int(count) for name, count in zip(prepared.colour_names, counts, strict=True)},
     }
-    write_json(output, summary)
+    save_json(output, summary)

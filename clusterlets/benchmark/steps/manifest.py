@@ -6,9 +6,8 @@ from pathlib import Path
 from clusterlets.benchmark import manifest
 from clusterlets.benchmark.fingerprints import locked_versions
 from clusterlets.benchmark.grid import cells
-from clusterlets.benchmark.intermediates import read_json
 from clusterlets.benchmark.provenance import LIBRARIES
-from clusterlets.storage import write_json
+from clusterlets.storage import load_json, write_json
 
 
 def write_manifest(config: str, results: str, files: str, lock: str, output: str) -> None:
@@ -21,6 +20,6 @@ def write_manifest(config: str, results: str, files: str, lock: str, output: str
     output: the manifest (.json)
     """
     settings, folder = json.loads(config), Path(results)
-    described = {name: read_json(str(folder / "prepared" / f"{name}.json")) for name in settings["datasets"]}
+    described = {name: load_json(folder / "prepared" / f"{name}.json") for name in settings["datasets"]}
     promised = [*files.split(","), *(cell.path for cell in cells(settings))]
     write_json(output, manifest.make(folder, promised, settings, described, locked_versions(lock, LIBRARIES)))

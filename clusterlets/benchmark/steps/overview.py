@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from clusterlets.benchmark import overview
-from clusterlets.benchmark.intermediates import read_json
-from clusterlets.storage import write_text
+from clusterlets.storage import load_json, write_text
 
 
 def list_data(datasets: str, prepared: str, text: str, csv: str) -> None:
@@ -15,6 +14,6 @@ def list_data(datasets: str, prepared: str, text: str, csv: str) -> None:
     text: table for reading, with the warnings below it (Markdown)
     csv: the same in full, without the warnings
     """
-    described = {dataset: read_json(str(Path(prepared) / f"{dataset}.json")) for dataset in datasets.split(",")}
+    described = {dataset: load_json(Path(prepared) / f"{dataset}.json") for dataset in datasets.split(",")}
     write_text(text, overview.listing(described))
     write_text(csv, overview.to_csv([overview.row(dataset, found) for dataset, found in described.items()]))

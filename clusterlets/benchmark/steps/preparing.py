@@ -65,7 +65,7 @@ def save_table(table: Table, origin: dict, scaling: str, npz_path: str, json_pat
         "colour_names": np.array(table.colour_names),
     })
     try:
-        storage.write_json(json_path, description)
+        storage.save_json(json_path, description)
     except BaseException:
         Path(npz_path).unlink()
         raise

@@ -3,9 +3,10 @@
 import numpy as np
 
 from clusterlets.benchmark.grid import seeds_of
-from clusterlets.benchmark.intermediates import OK, Block, read_json
-from clusterlets.benchmark.rows import write_rows
+from clusterlets.benchmark.intermediates import OK, Block
+from clusterlets.benchmark.rows import write_cell
 from clusterlets.metrics import score
+from clusterlets.storage import load_json
 
 
 def score_groups(
@@ -24,7 +25,7 @@ def score_groups(
     output: one row a method and seed (CSV)
     """
     block, sums = Block.load(groups), Block.load(distances)
-    measured = read_json(geometry)
+    measured = load_json(geometry)
     rows = []
     for method in methods.split(","):
         for seed in seeds_of(seeds):
@@ -36,7 +37,7 @@ def score_groups(
                 every = np.eye(len(named["counts"]), dtype=bool)
                 row |= score(every, **named, **sums.values[key], diameter=measured["diameter"], deviation=deviation)
                 row["note"] = _note(k, measured["colours"])
-    write_rows(output, rows)
+    write_cell(output, rows)
 
 
 def _note(k: int, colours: dict[str, int]) -> str:
