@@ -4,6 +4,7 @@ The options of a step are the parameters of its function, and their help is read
 """
 
 import argparse
+import errno
 import importlib
 import inspect
 import os
@@ -20,11 +21,15 @@ from clusterlets.errors import ClusterletsError  # noqa: E402
 
 _BEGAN = time.perf_counter()
 
+# What the system says of a place that takes no file.
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
+
 # Modules with a function ``main(arguments) -> status``, and what they are for.
 _COMMANDS: dict[str, tuple[str, str]] = {
     "cluster": ("clusterlets.commands.cluster", "a fair clustering of a table of your own"),
     "export": ("clusterlets.commands.export", "the clusters of any run of the grid, row by row"),
     "datasets": ("clusterlets.commands.datasets", "what a configuration names, what is there, what its grid costs"),
+    "why": ("clusterlets.commands.why", "what would run again, and why"),
     "verify": ("clusterlets.commands.verify", "a results folder against its manifest, file by file"),
     "compare": ("clusterlets.commands.compare", "a run's numbers beside those of a reference"),
 }
@@ -91,6 +96,15 @@ def _run(name: str, options: list[str]) -> int:
         return 130
     except BrokenPipeError:  # "clusterlets ... | head" has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        print(
+            f"clusterlets {name}: {error.filename} cannot be written or read ({error.strerror}). Nothing half-written was "
+            "kept. Mend that, and run the same command again.",
+            file=sys.stderr,
+        )
+        return 1
     return 0
 
 

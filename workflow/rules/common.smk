@@ -20,6 +20,7 @@ from clusterlets.benchmark.costs import seconds_per_job
 from clusterlets.benchmark.fingerprints import data_files, fingerprint, locked_versions, part
 from clusterlets.benchmark.grid import seed_blocks
 from clusterlets.benchmark.provenance import LIBRARIES
+from clusterlets.benchmark.room import check_writable, scarce
 from clusterlets.datasets import CLASS, describe, names
 from clusterlets.errors import ClusterletsError
 from clusterlets.matching import MATCHERS
@@ -31,6 +32,14 @@ except ClusterletsError as error:
 set_mirror(config)
 
 
+def refuse_where_nothing_can_be_written(folder):
+    """In plain words, and before any job."""
+    try:
+        check_writable(folder)
+    except ClusterletsError as error:
+        raise WorkflowError(str(error)) from None
+
+
 def stop_as_ctrl_c_does():
     """SIGTERM ends the run as Ctrl-C does. Snakemake's answer takes a lock that it may hold just then, and hangs."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -38,13 +47,19 @@ def stop_as_ctrl_c_does():
 
 # Of a run that was killed outright nothing is left that somebody would have to remove; not inside a cluster's jobs.
 if workflow.is_main_process:
+    refuse_where_nothing_can_be_written(".snakemake")  # which even a dry run needs
     stop_as_ctrl_c_does()
     ALIVE = remove_locks(Path(".snakemake"))
 
 
-# Again, as Snakemake's scheduler has set its own by now.
 onstart:
-    stop_as_ctrl_c_does()
+    stop_as_ctrl_c_does()  # again, as Snakemake's scheduler has set its own by now
+    refuse_where_nothing_can_be_written(OUT)
+
+
+onerror:
+    for words in scarce({".", OUT}):  # a full disk has no room for the job's log either
+        logger.error(words)
 
 
 OUT = config["results"]

@@ -1,0 +1,36 @@
+"""Whether a run has a place to write to, in words for people."""
+
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from clusterlets.errors import ClusterletsError
+
+_SCARCE = 100e6  # bytes: what a block of labels of a large table needs, many times over
+
+
+def check_writable(folder: str | os.PathLike) -> None:
+    """Raise ClusterletsError where nothing can be written below a folder, which may be yet to be made."""
+    place = _existing(folder)
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise ClusterletsError(
+            f"{place} cannot be written: it is read-only, or another user's. Nothing was run. Make it writable, work in "
+            "another folder (--directory), or name another one under 'results' in the configuration."
+        )
+
+
+def scarce(folders: Iterable[str | os.PathLike]) -> list[str]:
+    """What to say of the disks of folders that are all but full."""
+    left = {folder: shutil.disk_usage(_existing(folder)).free for folder in folders}
+    return [
+        f"The disk of {os.path.abspath(folder)} is full: {free / 1e6:.1f} MB are left. Free some space and give the same "
+        "command again: what is done stays done, and nothing half-written is used."
+        for folder, free in left.items()
+        if free < _SCARCE
+    ]
+
+
+def _existing(folder: str | os.PathLike) -> Path:
+    path = Path(folder).absolute()
+    return next(place for place in (path, *path.parents) if place.exists())

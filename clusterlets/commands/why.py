@@ -1,0 +1,124 @@
+"""``clusterlets why``: what would run again, and why, in words for people.
+
+Snakemake is asked what it would do, and its reasons are put in plain words. A changed fingerprint names its parts.
+"""
+
+import argparse
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from clusterlets.benchmark.fingerprints import PACKAGE, changed
+from clusterlets.errors import ClusterletsError
+
+_SHOWN = 5  # jobs, files or names at a time
+
+# What Snakemake 9 says of a job, and what it means. The first group of a pattern, where it has one, is said too.
+_REASONS = {
+    r"Missing output files: ": "not made yet",
+    r"Incomplete output files: ": "it was cut short",
+    r"Updated input files: ([^;]*)": "what it reads has changed",
+    r"Set of input files has changed": "it reads other files than before, as another grid does",
+    r"Code has changed": "its command in workflow/rules changed",
+    r"Software environment definition has changed": "its environment's definition changed",
+    r"Forced execution": "asked for, by a --force option",
+    r"Input files updated by another job: ": "what it reads is made again",
+}
+_PARAMETERS = re.compile(r"Params have changed .*?: before: (.*) now: (.*)$")
+_CODE = re.compile(r"[0-9a-f]{16}( \S+)*")
+_NOTHING = "<nothing exclusive>"
+
+
+def main(arguments: list[str]) -> int:
+    """What would run again for files of the results, or for all of them, and why. Nothing is run.
+
+    Further options go to Snakemake: name the --configfile of the run, if it had one.
+    """
+    parser = argparse.ArgumentParser("clusterlets why", description=main.__doc__)
+    parser.add_argument("files", metavar="FILE", nargs="*", help="results to be explained; none: everything")
+    found, options = parser.parse_known_args(_files_first(arguments))
+    print(explained(_dry_run(found.files, options)))
+    return 0
+
+
+def _files_first(arguments: list[str]) -> list[str]:
+    """Files before options, as the files would be taken for the values of some."""
+    at = next((number for number, argument in enumerate(arguments) if argument.startswith("-")), len(arguments))
+    return arguments if at == len(arguments) or "--help" in arguments else [*arguments[:at], "--", *arguments[at:]]
+
+
+def _dry_run(files: list[str], options: list[str]) -> str:
+    snakefile = Path("Snakefile") if Path("Snakefile").is_file() else PACKAGE.parent / "Snakefile"
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--dry-run", "--quiet=host", "--cores=1"]
+    done = subprocess.run([*command, *files, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        raise ClusterletsError(f"Snakemake cannot say what it would do:\n{done.stdout.strip()}")
+    return done.stdout
+
+
+def explained(output: str) -> str:
+    """What a dry run printed, as reasons with the jobs under them; jobs that only follow from others come last."""
+    jobs: dict[str, list[str]] = {}
+    for job, reason in re.findall(r"^Job \d+: (.*)\nReason: (.*)$", output, re.MULTILINE):
+        jobs.setdefault("; ".join(in_words(reason.strip())), []).append(job)
+    if not jobs:
+        return "Nothing would run: everything is there and up to date."
+    last = _REASONS[r"Input files updated by another job: "]
+    lines = []
+    for reason in sorted(jobs, key=lambda words: words == last):
+        lines += [reason[0].upper() + reason[1:], *(f"    {line}" for line in _few(jobs[reason]))]
+    return "\n".join(lines)
+
+
+def in_words(reason: str) -> Iterator[str]:
+    """Why Snakemake runs a job, in plain words. That other jobs run first is said only where it is all there is to say."""
+    parameters = _PARAMETERS.search(reason)
+    told = list(_of_parameters(*parameters.groups())) if parameters else []
+    rest = _PARAMETERS.sub("", reason)
+    for pattern, words in _REASONS.items():
+        match = re.search(pattern, rest)
+        if match and not (told and words == _REASONS[r"Input files updated by another job: "]):
+            told.append(f"{words}: {', '.join(_few(match[1].split(', ')))}" if match.groups() else words)
+    yield from told or [reason]
+
+
+def _of_parameters(before: str, now: str) -> Iterator[str]:
+    old, new = _values(before), _values(now)
+    codes = [next((value for value in values if _is_code(value)), None) for values in (old, new)]
+    if None not in codes:
+        parts = [f"clusterlets/{part}" if "." in part else f"another version of {part}" for part in changed(*codes)]
+        yield f"its code changed: {', '.join(_few(parts))}" if parts else "its code or a library changed"
+    settings = [next((value for value in values if _is_json(value)), None) for values in (old, new)]
+    if None not in settings:
+        was, is_ = map(json.loads, settings)
+        yield "the configuration changed: " + ", ".join(_few(sorted(key for key in {**was, **is_} if was.get(key) != is_.get(key))))
+    rest = [[str(value) for value in values if not (_is_code(value) or _is_json(value))] for values in (old, new)]
+    if any(rest):
+        yield f"an option changed: {', '.join(rest[0]) or 'none'} -> {', '.join(rest[1]) or 'none'}"
+
+
+def _values(text: str) -> list:
+    """Snakemake joins the values' representations by commas."""
+    text = text.strip()
+    try:
+        return [] if text == _NOTHING else ast.literal_eval(f"[{text}]")
+    except (ValueError, SyntaxError):
+        return [text]
+
+
+def _is_code(value: object) -> bool:
+    return isinstance(value, str) and bool(_CODE.fullmatch(value))
+
+
+def _is_json(value: object) -> bool:
+    return isinstance(value, str) and value.startswith("{")
+
+
+def _few(names: list[str]) -> list[str]:
+    """The first of many, and how many more there are."""
+    more = len(names) - _SHOWN
+    return names if more <= 0 else [*names[:_SHOWN], f"and {more:,} more"]

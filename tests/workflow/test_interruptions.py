@@ -1,0 +1,178 @@
+"""However a run ends, nothing half-made is used and nothing done is lost: the next run comes to the same bytes."""
+
+import itertools
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+from contextlib import contextmanager
+
+import pytest
+
+CELLS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2", "C/k2_omega0.5", "FRAC/k2")]
+KILLS = 20
+
+
+def done(workflow):
+    """Results, without the files that are being written."""
+    return {name: content for name, content in workflow.results().items() if not name.rsplit("/", 1)[-1].startswith(".")}
+
+
+def wait_for_results(run, workflow, further, seconds=120):
+    """Until a run has made so many files more."""
+    wanted, deadline = len(done(workflow)) + further, time.monotonic() + seconds
+    while len(done(workflow)) < wanted:
+        assert run.poll() is None, f"the run ended with {run.returncode}: {run.stdout.read()}"
+        assert time.monotonic() < deadline, f"no {further} results within {seconds} s"
+        time.sleep(0.02)
+
+
+def test_a_run_that_is_killed_twenty_times_comes_to_the_same_bytes(finished, workflow):
+    moments = random.Random(6)
+    for _ in range(KILLS):
+        with workflow.start(own_group=True) as run:
+            wait_for_results(run, workflow, moments.randint(0, 3))
+            time.sleep(moments.uniform(0, 0.3))
+            os.killpg(run.pid, signal.SIGKILL)
+            run.stdout.read()
+        assert run.returncode == -signal.SIGKILL
+    unfinished = done(workflow)
+    assert 0 < len(unfinished) and "manifest.json" not in unfinished
+    last = workflow.run()
+    assert last.status == 0, last.output
+    found, expected = done(workflow), finished.results()
+    assert found["manifest.json"] == expected["manifest.json"]
+    assert [name for name in expected if found.get(name) != expected[name]] == []
+    assert found.keys() == expected.keys()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_with_its_jobs_goes_on_where_it_was(finished, workflow, how):
+    """As a terminal's Ctrl-C and a system that shuts down stop it: the signal goes to every process of the group."""
+    with workflow.start(*CELLS, own_group=True) as run:
+        wait_for_results(run, workflow, 4)
+        os.killpg(run.pid, how)
+        output, _ = run.communicate(timeout=120)
+    assert run.returncode not in (0, -signal.SIGKILL), output
+    assert "Traceback" not in output
+    assert not list((workflow.folder / ".snakemake" / "locks").glob("*"))
+    kept = done(workflow)
+    again = workflow.run(*CELLS)
+    assert again.status == 0, again.output
+    found, expected = done(workflow), finished.results()
+    assert {name: expected[name] for name in found} == found and kept.items() <= found.items()
+
+
+def truncated(content):
+    return content[: len(content) // 2]
+
+
+def emptied(content):
+    return b""
+
+
+def with_a_flipped_bit(content):
+    at = len(content) // 2
+    return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+
+
+# Of every kind a file, and what has to be missing for a step to read it: all in branches of their own.
+KINDS = {
+    "prepared/iris.npz": ["groups/iris/frac/k2", "runs/iris/FRAC/k2"],
+    "prepared/breast_cancer.json": ["datasets.csv"],
+    "geometry/iris.json": ["runs/iris/D/k2_hops2"],
+    "groups/breast_cancer/clusterlets/k2/seeds0-1.npz": ["runs/breast_cancer/D/k2_hops2"],
+    "labels/breast_cancer/yardsticks/k2/seeds0-1.npz": ["distances/breast_cancer/yardsticks/k2"],
+    "distances/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/B/k3_hops2"],
+    "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3_omega0.5"],
+}
+SUMMED_UP = {
+    "runs/iris/C/k2_omega0.5/seeds0-1.csv": ["runs.csv"],
+    "runs.csv": ["claims.csv", "claims.md"],
+}
+
+
+def spoil(top, kind, damage, missing):
+    """Damage a file and keep its time, so that only its reader can tell; return the files that are missing now."""
+    path = top / kind
+    before = path.stat()
+    path.write_bytes(damage(path.read_bytes()))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    gone = [file for name in missing for file in (top / name).rglob("*.*")] or [top / name for name in missing]
+    for file in gone:
+        file.unlink()
+    return [str(file.relative_to(top.parents[1])) for file in gone]
+
+
+def test_damage_of_every_kind_is_named_and_removed_and_built_again(finished, workflow):
+    expected = finished.results()
+    assert {name.split("/")[0] for name in expected if name.endswith(".npz")} == {
+        kind.split("/")[0] for kind in KINDS if kind.endswith(".npz")
+    }
+    finished.copy(workflow.folder)
+    top = workflow.folder / "results" / "tiny"
+    damages = itertools.cycle((truncated, emptied, with_a_flipped_bit))
+    for kinds in (KINDS, *({kind: missing} for kind, missing in SUMMED_UP.items())):
+        targets = [file for kind, missing in kinds.items() for file in spoil(top, kind, next(damages), missing)]
+        broken = workflow.run(*targets)
+        assert broken.status != 0
+        for kind in kinds:
+            assert f"{kind} was damaged" in broken.output, broken.output
+            assert not (top / kind).exists()
+        again = workflow.run(*targets)
+        assert again.status == 0, again.output
+    found = done(workflow)
+    assert found.keys() == expected.keys()
+    assert [name for name in expected if found[name] != expected[name]] == []
+
+
+def test_a_changed_table_of_runs_is_not_used(finished, workflow):
+    """Somebody's edit, with a newer time, which makes Snakemake read it."""
+    finished.copy(workflow.folder)
+    runs = workflow.folder / "results" / "tiny" / "runs.csv"
+    runs.write_text(runs.read_text().replace(",ok,", ",infeasible,", 1))
+    changed = workflow.run()
+    assert changed.status != 0 and "runs.csv was damaged" in changed.output and not runs.exists()
+
+
+@contextmanager
+def disk(folder, options):
+    """A small disk of its own, mounted in a folder."""
+    if os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("only root can mount a small disk")
+    folder.mkdir(exist_ok=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, text=True)
+    if mounted.returncode:
+        pytest.skip(f"no disk can be mounted here: {mounted.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_a_full_disk_is_said_and_a_run_goes_on_when_there_is_room(finished, workflow_in, tmp_path):
+    with disk(tmp_path / "small", "size=4m") as folder:
+        workflow = workflow_in(folder)
+        (folder / "ballast").write_bytes(bytes(4 * 2**20 - 150_000))
+        full = workflow.run(*CELLS)
+        assert full.status != 0
+        assert f"The disk of {folder} is full: 0.0 MB are left" in full.output, full.output
+        (folder / "ballast").unlink()
+        again = workflow.run(*CELLS)
+        assert again.status == 0, again.output
+        expected = finished.results()
+        assert all(expected[name] == content for name, content in done(workflow).items())
+
+
+def test_a_read_only_folder_is_refused_before_anything_runs(workflow_in, tmp_path):
+    with disk(tmp_path / "locked", "size=1m,ro") as folder:
+        workflow = workflow_in(tmp_path)
+        for refused in (
+            workflow.run("--dry-run", "--directory", str(folder)),
+            workflow.run(*CELLS, config={"results": str(folder / "results")}),
+        ):
+            assert refused.status != 0 and "Traceback" not in refused.output
+            assert f"{folder} cannot be written: it is read-only" in refused.output, refused.output
+        assert workflow.results() == {}
