@@ -38,17 +38,16 @@ def main(arguments: list[str]) -> int:
 
     Further options go to Snakemake: name the --configfile of the run, if it had one.
     """
-    parser = argparse.ArgumentParser("clusterlets why", description=main.__doc__)
+    usage = "clusterlets why [FILE ...] [options of Snakemake]"
+    parser = argparse.ArgumentParser("clusterlets why", usage=usage, description=main.__doc__)
     parser.add_argument("files", metavar="FILE", nargs="*", help="results to be explained; none: everything")
-    found, options = parser.parse_known_args(_files_first(arguments))
-    print(explained(_dry_run(found.files, options)))
+    first_option = next((number for number, argument in enumerate(arguments) if argument.startswith("-")), len(arguments))
+    files, options = arguments[:first_option], arguments[first_option:]
+    if {"-h", "--help"} & set(options):
+        parser.print_help()
+    else:
+        print(explained(_dry_run(files, options)))
     return 0
-
-
-def _files_first(arguments: list[str]) -> list[str]:
-    """Files before options, as the files would be taken for the values of some."""
-    at = next((number for number, argument in enumerate(arguments) if argument.startswith("-")), len(arguments))
-    return arguments if at == len(arguments) or "--help" in arguments else [*arguments[:at], "--", *arguments[at:]]
 
 
 def _dry_run(files: list[str], options: list[str]) -> str:
@@ -95,7 +94,8 @@ def _of_parameters(before: str, now: str) -> Iterator[str]:
     settings = [next((value for value in values if _is_json(value)), None) for values in (old, new)]
     if None not in settings:
         was, is_ = map(json.loads, settings)
-        yield "the configuration changed: " + ", ".join(_few(sorted(key for key in {**was, **is_} if was.get(key) != is_.get(key))))
+        differing = sorted(key for key in {**was, **is_} if was.get(key) != is_.get(key))
+        yield f"the configuration changed: {', '.join(_few(differing))}"
     rest = [[str(value) for value in values if not (_is_code(value) or _is_json(value))] for values in (old, new)]
     if any(rest):
         yield f"an option changed: {', '.join(rest[0]) or 'none'} -> {', '.join(rest[1]) or 'none'}"

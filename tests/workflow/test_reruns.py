@@ -3,10 +3,14 @@
 import os
 import re
 import shutil
+import subprocess
+import sys
 import time
 from collections import Counter
 
 import pytest
+
+CELL = "results/tiny/runs/iris/D/k2_hops2/seeds0-1.csv"
 
 # Jobs of the tiny grid: two datasets, two k, one block of seeds.
 PINBALL = {"match_pinball": 16}
@@ -146,10 +150,26 @@ def test_an_edited_module_runs_its_steps_and_what_follows(checkout, sums, module
     assert checkout.planned() == CODE[module] | sums
 
 
-@pytest.mark.parametrize("module", ["README.md", "Makefile", "workflow/rules/clusterlets.smk", "clusterlets/commands/cluster.py"])
+UNREAD = ["README.md", "Makefile", "workflow/rules/clusterlets.smk", "clusterlets/commands/cluster.py"]
+
+
+@pytest.mark.parametrize("module", UNREAD)
 def test_a_comment_that_no_step_reads_runs_nothing(checkout, module):
     checkout.comment(module)
     assert checkout.planned() == {}
+
+
+def test_why_names_the_module_that_changed(checkout):
+    checkout.comment("clusterlets/matching/costs.py")
+    done = subprocess.run(
+        [sys.executable, "-m", "clusterlets", "why", CELL, "--configfile", "settings.yaml"],
+        cwd=checkout.workflow.folder,
+        env={**os.environ, "PYTHONPATH": str(checkout.root)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "Its code changed: clusterlets/matching/costs.py\n    iris: D, k = 2, 2 hops\n", done
+    assert done.stderr == "" and done.returncode == 0
 
 
 def test_another_numpy_runs_the_numeric_steps_and_fetches_nothing(checkout, sums):

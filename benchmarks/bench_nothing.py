@@ -1,0 +1,57 @@
+"""How long a finished grid takes to say that there is nothing to do: the paper's, and the one with all variants.
+
+    python benchmarks/bench_nothing.py
+
+Nothing is computed: all files of the grid are made empty, and Snakemake is told to take them for finished.
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from measuring import Bars, cpu_of_children
+
+ROOT = Path(__file__).resolve().parents[1]
+GRIDS = {"the paper's grid": [], "with all variants": [str(ROOT / "workflow/configs/extended.yaml")]}
+BAR = 15
+
+
+def snakemake(folder: str, files: list[str], *options: str) -> str:
+    """What Snakemake prints for a grid."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2", *options]
+    done = subprocess.run(
+        [*command, *(["--configfile", *files] if files else [])], cwd=folder, check=True, capture_output=True, text=True
+    )
+    return done.stdout + done.stderr
+
+
+def finish(folder: str, files: list[str]) -> int:
+    """Make all files of a grid, empty, as if a run had; return how many."""
+    rows = snakemake(folder, files, "--summary").splitlines()
+    table = rows[next(number for number, row in enumerate(rows) if row.startswith("output_file")) + 1 :]
+    paths = [Path(folder) / row.split("\t")[0] for row in table if "\t" in row]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    snakemake(folder, files, "--touch")
+    return len(paths)
+
+
+def main() -> int:
+    bars = Bars()
+    for name, files in GRIDS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            count = finish(folder, files)
+            before, began = cpu_of_children(), time.perf_counter()
+            said = snakemake(folder, files)
+            wall, cpu = time.perf_counter() - began, cpu_of_children() - before
+            if "Nothing to be done" not in said:
+                raise SystemExit(f"{name}: the grid was not finished:\n{said}")
+            bars.at_most(f"{name}, {count:,} files: nothing to do ({wall:.1f} s by the clock)", cpu, BAR, "s of CPU")
+    return bars.missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

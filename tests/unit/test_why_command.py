@@ -1,0 +1,57 @@
+"""Snakemake's reasons in plain words; the tests of the workflow hold them against Snakemake itself."""
+
+import pytest
+
+from clusterlets.commands import why
+
+PARAMETERS = "Params have changed since last execution: Union of exclusive params before and now across all output: "
+BEFORE = "0123456789abcdef metrics.py:11111111 matching/pinball.py:11111111 numpy==2.4.6"
+NOW = "0123456789abcdee metrics.py:11111111 matching/pinball.py:22222222 numpy==2.5.0"
+GRID, LARGER = '{"k": [2], "hops": [1]}', '{"k": [2, 3], "hops": [1]}'
+
+REASONS = {
+    "Missing output files: results/runs.csv; Input files updated by another job: a": ["not made yet"],
+    "Updated input files: people.csv": ["what it reads has changed: people.csv"],
+    f"Updated input files: {', '.join('abcdefg')}": ["what it reads has changed: a, b, c, d, e, and 2 more"],
+    "Set of input files has changed since last execution": ["it reads other files than before, as another grid does"],
+    "Code has changed since last execution": ["its command in workflow/rules changed"],
+    f"{PARAMETERS}before: {BEFORE!r} now: {NOW!r} ": [
+        "its code changed: clusterlets/matching/pinball.py, another version of numpy"
+    ],
+    f"Input files updated by another job: a; {PARAMETERS}before: {BEFORE!r} now: {NOW!r} ": [
+        "its code changed: clusterlets/matching/pinball.py, another version of numpy"
+    ],
+    f"{PARAMETERS}before: '0123456789abcdef' now: '0123456789abcdee' ": ["its code or a library changed"],
+    f"{PARAMETERS}before: 0.5,'last' now: 0.25,'cluster' ": ["an option changed: 0.5, last -> 0.25, cluster"],
+    f"{PARAMETERS}before: <nothing exclusive> now: 'kl' ": ["an option changed: none -> kl"],
+    f"{PARAMETERS}before: {GRID!r} now: {LARGER!r} ": ["the configuration changed: k"],
+    "Something that a later Snakemake says": ["Something that a later Snakemake says"],
+}
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_a_reason_is_said_in_plain_words(reason):
+    assert list(why.in_words(reason)) == REASONS[reason]
+
+
+def test_jobs_are_gathered_under_their_reason_and_those_that_only_follow_come_last():
+    follows = "Input files updated by another job: results/runs.csv"
+    jobs = [("Draw it", follows), *((f"iris: D, k = {k}", "Missing output files: x") for k in range(7)), ("Table", follows)]
+    output = "".join(f"[Sat Nov 21]\nJob {number}: {job}\nReason: {reason}\n" for number, (job, reason) in enumerate(jobs))
+    assert why.explained(output).splitlines() == [
+        "Not made yet",
+        *(f"    iris: D, k = {k}" for k in range(5)),
+        "    and 2 more",
+        "What it reads is made again",
+        "    Draw it",
+        "    Table",
+    ]
+    assert why.explained("Nothing to be done").startswith("Nothing would run")
+
+
+@pytest.mark.parametrize("arguments", [["a.csv", "b.csv", "--configfile", "x.yaml"], ["a.csv", "b.csv"]])
+def test_files_are_told_from_snakemakes_options(monkeypatch, capsys, arguments):
+    asked = []
+    monkeypatch.setattr(why, "_dry_run", lambda files, options: asked.append((files, options)) or "")
+    assert why.main(arguments) == 0
+    assert asked == [(["a.csv", "b.csv"], arguments[2:])]
