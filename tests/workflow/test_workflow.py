@@ -74,6 +74,7 @@ def test_k_above_the_number_of_instances_is_a_row_and_not_an_error(workflow):
     rows = [row for row in runs_of(workflow) if row["k"] == "151"]
     assert {row["status"] for row in rows} == {"infeasible"} and len(rows) == 2 * (2 + 4)
     assert all(row["cohesion"] == "" for row in rows)
+    assert b"left out for their status: 12 infeasible" in workflow.results()["report.html"]
 
 
 FAULTS = {
