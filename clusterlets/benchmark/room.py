@@ -24,8 +24,8 @@ def scarce(folders: Iterable[str | os.PathLike]) -> list[str]:
     """What to say of the disks of folders that are all but full."""
     left = {folder: shutil.disk_usage(_existing(folder)).free for folder in folders}
     return [
-        f"The disk of {os.path.abspath(folder)} is full: {free / 1e6:.1f} MB are left. Free some space and give the same "
-        "command again: what is done stays done, and nothing half-written is used."
+        f"The disk of {os.path.abspath(folder)} is all but full: {free / 1e6:.1f} MB are left. Where a step failed, free "
+        "some space and give the same command again: what is done stays done, and nothing half-written is used.\n"
         for folder, free in left.items()
         if free < _SCARCE
     ]

@@ -1,5 +1,6 @@
 # The configuration, the grid's paths and wildcards, and the fingerprints of the steps; no rule.
 
+import atexit
 import json
 import os
 import re
@@ -50,16 +51,13 @@ if workflow.is_main_process:
     refuse_where_nothing_can_be_written(".snakemake")  # which even a dry run needs
     stop_as_ctrl_c_does()
     ALIVE = remove_locks(Path(".snakemake"))
+    # Not in onerror: a full disk ends Snakemake itself before it gets there, and has no room for a job's log.
+    atexit.register(lambda: print(*scarce({".", config["results"]}), sep="", end="", file=sys.stderr))
 
 
 onstart:
     stop_as_ctrl_c_does()  # again, as Snakemake's scheduler has set its own by now
     refuse_where_nothing_can_be_written(OUT)
-
-
-onerror:
-    for words in scarce({".", OUT}):  # a full disk has no room for the job's log either
-        logger.error(words)
 
 
 OUT = config["results"]
