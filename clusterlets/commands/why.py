@@ -87,13 +87,13 @@ def in_words(reason: str) -> Iterator[str]:
 
 def _of_parameters(before: str, now: str) -> Iterator[str]:
     old, new = _values(before), _values(now)
-    codes = [next((value for value in values if _is_code(value)), None) for values in (old, new)]
-    if None not in codes:
+    codes = [value for values in (old, new) for value in values if _is_code(value)]
+    if len(codes) == 2:
         parts = [f"clusterlets/{part}" if "." in part else f"another version of {part}" for part in changed(*codes)]
         yield f"its code changed: {', '.join(_few(parts))}" if parts else "its code or a library changed"
-    settings = [next((value for value in values if _is_json(value)), None) for values in (old, new)]
-    if None not in settings:
-        was, is_ = map(json.loads, settings)
+    settings = [json.loads(value) for values in (old, new) for value in values if _is_json(value)]
+    if len(settings) == 2:
+        was, is_ = settings
         differing = sorted(key for key in {**was, **is_} if was.get(key) != is_.get(key))
         yield f"the configuration changed: {', '.join(_few(differing))}"
     rest = [[str(value) for value in values if not (_is_code(value) or _is_json(value))] for values in (old, new)]

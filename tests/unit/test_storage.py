@@ -107,7 +107,7 @@ def test_what_is_saved_comes_back_and_any_damage_is_named_and_removed(tmp_path, 
         assert not path.exists()
 
 
-def test_a_missing_file_is_named(tmp_path):
+def test_missing_json_and_text_are_named(tmp_path):
     for load in (load_json, load_text):
         with pytest.raises(ClusterletsError, match="nowhere does not exist"):
             load(tmp_path / "nowhere")
