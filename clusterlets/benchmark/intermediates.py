@@ -4,7 +4,6 @@ One file holds all seeds of the block: named arrays for each key, where the key 
 (``"FRAC (fair)/3"``). A step that cannot run on its dataset says why in ``status``, and its file has no keys.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np

@@ -9,8 +9,16 @@ import pytest
 
 from clusterlets.errors import ClusterletsError
 from clusterlets.storage import (
-    check_checksum, load_arrays, load_json, load_text, save_arrays, save_json, save_text,
-    write_bytes, write_checksum, write_text,
+    check_checksum,
+    load_arrays,
+    load_json,
+    load_text,
+    save_arrays,
+    save_json,
+    save_text,
+    write_bytes,
+    write_checksum,
+    write_text,
 )  # fmt: skip
 
 ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b/0": np.array(["x", "yy"]), "empty": np.zeros((0, 4), dtype=np.uint8)}

@@ -39,7 +39,7 @@ def test_a_run_that_is_killed_twenty_times_comes_to_the_same_bytes(finished, wor
             run.stdout.read()
         assert run.returncode == -signal.SIGKILL
     unfinished = done(workflow)
-    assert 0 < len(unfinished) and "manifest.json" not in unfinished
+    assert len(unfinished) > 0 and "manifest.json" not in unfinished
     last = workflow.run()
     assert last.status == 0, last.output
     found, expected = done(workflow), finished.results()

@@ -6,7 +6,8 @@ from clusterlets.benchmark.cells import Match, write_matched
 from clusterlets.benchmark.grid import CENTROID_MATCHER
 from clusterlets.benchmark.intermediates import Block
 from clusterlets.extraction import Clusterlets
-from clusterlets.matching.centroid import ParetoFront, match_centroid as match_front
+from clusterlets.matching.centroid import ParetoFront
+from clusterlets.matching.centroid import match_centroid as match_front
 
 
 def match_centroid(
