@@ -133,7 +133,7 @@ def test_a_changed_table_of_runs_is_not_used(finished, workflow):
     finished.copy(workflow.folder)
     runs = workflow.folder / "results" / "tiny" / "runs.csv"
     runs.write_text(runs.read_text().replace(",ok,", ",infeasible,", 1))
-    changed = workflow.run()
+    changed = workflow.run("results/tiny/claims.csv")
     assert changed.status != 0 and "runs.csv was damaged" in changed.output and not runs.exists()
 
 
