@@ -69,7 +69,7 @@ class Clusterlets:
 def group_moments(X: np.ndarray, labels: np.ndarray, n_groups: int) -> tuple[np.ndarray, np.ndarray]:
     """Mean (N, d) and sum of squared distances to it (N,) of each group of rows; no group may be empty."""
     sizes = np.bincount(labels, minlength=n_groups)
-    means = np.column_stack([np.bincount(labels, weights=column, minlength=n_groups) for column in X.T])
+    means: np.ndarray = np.column_stack([np.bincount(labels, weights=column, minlength=n_groups) for column in X.T])
     means /= sizes[:, None]
     residuals = X - means[labels]
     inertia = np.bincount(labels, weights=np.einsum("ij,ij->i", residuals, residuals), minlength=n_groups)

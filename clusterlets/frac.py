@@ -155,16 +155,15 @@ def frac(
     turns = _turns(tau, n_clusters, np.bincount(colours))
     if max_iter < 1:
         raise ClusterletsError(f"max_iter = {max_iter}: FRAC needs at least one round.")
-    centres = _first_centres(X, n_clusters, random_state, init)
-    best, former_cost = None, np.inf
-    for n_iter in range(1, max_iter + 1):
-        labels, centres, cost = _round(X, colours, centres, turns)
-        if best is None or cost < best[-1]:
-            best = labels, centres, cost
-        if abs(former_cost - cost) <= tol * cost:
-            break
+    best = labels, centres, cost = _round(X, colours, _first_centres(X, n_clusters, random_state, init), turns)
+    n_iter, former_cost = 1, np.inf
+    while n_iter < max_iter and not abs(former_cost - cost) <= tol * cost:
         former_cost = cost
-    return _result(X, *best, n_iter)
+        labels, centres, cost = _round(X, colours, centres, turns)
+        n_iter += 1
+        if cost < best[-1]:
+            best = labels, centres, cost
+    return _result(X, *best, n_iter=n_iter)
 
 
 def frac_oe(X, colours, n_clusters: int, random_state: np.random.Generator, tau: Tau = None) -> FRACResult:
@@ -213,7 +212,7 @@ def _checked(X, colours, n_clusters: int = 1) -> tuple[np.ndarray, np.ndarray]:
     return X, colours
 
 
-def _turns(tau: Tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
+def _turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
     """How many points of each colour are dealt out: all with tau = 1/k, else the same floor to every cluster."""
     if tau is None:
         return sizes.tolist()
@@ -229,7 +228,8 @@ def _turns(tau: Tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
                 f"since {n_clusters} clusters cannot each hold more than that part of a colour."
             )
     return [
-        size if share == even else n_clusters * floor(share * size) for share, size in zip(shares, sizes.tolist())
+        size if share == even else n_clusters * floor(share * size)
+        for share, size in zip(shares, sizes.tolist(), strict=True)
     ]
 
 
@@ -270,7 +270,9 @@ def _first_centres(X: np.ndarray, n_clusters: int, random_state: np.random.Gener
 
 def _distinct_rows(X: np.ndarray, wanted: int, order: np.ndarray) -> list[int]:
     """The first ``wanted`` rows in the given order that differ in value, filled up with repeated ones if need be."""
-    first, repeated, seen = [], [], set()
+    first: list[int] = []
+    repeated: list[int] = []
+    seen = set()
     for index in order:
         row = tuple(X[index])
         (repeated if row in seen else first).append(index)
@@ -292,8 +294,8 @@ def _round(X, colours, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
 
 def _result(X, labels, centres, cost, n_iter) -> FRACResult:
     nearest = _nearest_centres(X, centres)
-    without_gaps = [np.unique(found, return_inverse=True)[1] for found in (labels, nearest)]
-    return FRACResult(*without_gaps, centres, cost, n_iter)
+    labels_fair, labels_nearest = (np.unique(found, return_inverse=True)[1] for found in (labels, nearest))
+    return FRACResult(labels_fair, labels_nearest, centres, cost, n_iter)
 
 
 def _deal_colours(X, colours, centres, turns) -> np.ndarray:

@@ -7,6 +7,7 @@ Squared distances come from one matrix product of augmented rows, in double prec
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -161,7 +162,7 @@ def _upper_tiles(X: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
     for row in range(0, n, _ROWS):
         height = min(_ROWS, n - row)
         edges = [row, *range(row + height, n, _COLUMNS), n]
-        for column, end in zip(edges[:-1], edges[1:], strict=True):
+        for column, end in pairwise(edges):
             tile = buffer[: height * (end - column)].reshape(height, end - column)
             np.matmul(left[row : row + height], right[:, column:end], out=tile)
             if tile.min() < 0:  # rounding may leave -1e-16 where points coincide; to look costs less than to write

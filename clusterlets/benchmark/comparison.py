@@ -46,7 +46,7 @@ def verdict(quantity: str, printed: str, ours: str | float | None) -> str:
 
     Numbers are held against bands around the printed one; the matcher and k that were chosen are equal or not.
     """
-    if pd.isna(ours):
+    if ours is None or pd.isna(ours):
         return "not comparable"
     if quantity in _CHOICES:
         return "reproduced" if printed == ours else "differs"

@@ -87,7 +87,7 @@ def _settings(entry: str | Mapping, scaling: str) -> dict:
     for key in ("colour", "sensitive"):
         if isinstance(entry.get(key), str):
             entry[key] = [entry[key]]
-    defaults = {"scaling": scaling}
+    defaults: dict[str, object] = {"scaling": scaling}
     defaults |= {"features": own.NUMERIC, "separator": None} if is_own else {"colour": [CLASS]}
     colours = entry.get("sensitive", []) if is_own else entry.get("colour", [CLASS])
     suffix = "" if colours == [CLASS] and not is_own else "." + "+".join(_for_a_path(colour) for colour in colours)

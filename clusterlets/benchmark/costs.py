@@ -41,7 +41,7 @@ def of_dataset(rows: int, features: int, colour_counts: Sequence[int], config: M
     grid = list(cells({**config, "datasets": [""]}))
     seeds, block = config["seeds"]["count"], min(config["seeds"]["block"], config["seeds"]["count"])
     ran = _others(config)
-    disk = _CELL * len(grid) + _NUMBER * rows * (features + 1)
+    disk: float = _CELL * len(grid) + _NUMBER * rows * (features + 1)
     largest = 0
     for k in config["k"]:
         groups = sum(min(k, count) for count in colour_counts)

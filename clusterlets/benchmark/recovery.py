@@ -75,7 +75,8 @@ class Clusters:
 
     def members(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows and their clusters, by row; a row in several clusters comes several times."""
-        return np.nonzero(self.membership.T[self.labels])
+        rows, clusters = np.nonzero(self.membership.T[self.labels])
+        return rows, clusters
 
     def refuse_if_unlike(self, row: Mapping, deviation: str, where: str) -> None:
         """Refuse clusters other than those that a row of results holds, as another configuration would give."""
@@ -127,7 +128,9 @@ class Kept:
 
     def _match(self, run: Run) -> Match:
         if run.matcher == CENTROID_MATCHER:
+            assert run.omega is not None
             return centroid_match(self._path("partitions", run), run.omega, self._config["equation"])
+        assert run.hops is not None
         scope = self._config["greedy_scope" if run.matcher.startswith("G") else "pinball_scope"]
         return pinball_match(run.dataset, run.matcher, run.k, run.hops, self._config["base_seed"], scope)
 

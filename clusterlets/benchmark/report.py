@@ -300,7 +300,7 @@ def _flat(content: Mapping, inside: str = "") -> list[tuple[str, str]]:
 def _accounts(provenance: Mapping) -> list[dict]:
     """The parts of the provenance: a table where every entry has the same columns, else keys and values."""
     single = {key: value for key, value in provenance.items() if not isinstance(value, Mapping)}
-    parts = [{"title": "In short", "rows": _flat(single), "view": None}] if single else []
+    parts: list[dict] = [{"title": "In short", "rows": _flat(single), "view": None}] if single else []
     for name, content in provenance.items():
         if name in single:
             continue

@@ -25,9 +25,9 @@ examples (in the folder where the workflow ran):
   clusterlets export --dataset pima --method frac-fair -k 5 --seed 3
   clusterlets export --config workflow/configs/demo.yaml --dataset iris --matcher D -k 5 --hops 1
 
-The lines hold row and cluster, both counted from 0; rows are in the order of the prepared table, <results>/prepared/<dataset>.npz. Of D and B, a
-row that is in several clusters has several lines. Nothing is clustered anew: the workflow keeps the clusterlets, and
-matching them again with the same random stream gives the clusters that were scored.
+The lines hold row and cluster, both counted from 0; rows are in the order of the prepared table,
+<results>/prepared/<dataset>.npz. Of D and B, a row that is in several clusters has several lines. Nothing is clustered anew:
+the workflow keeps the clusterlets, and matching them again with the same random stream gives the clusters that were scored.
 """
 
 

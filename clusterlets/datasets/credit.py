@@ -8,7 +8,7 @@ from pathlib import Path
 from clusterlets.datasets.reading import codes, numbers, read_table, texts
 from clusterlets.datasets.table import Table
 
-_HEADER = tuple(f"A{i}" for i in range(1, 15)) + ("class",)
+_HEADER = (*(f"A{i}" for i in range(1, 15)), "class")
 _FEATURES = ("A1", "A2", "A3", "A7", "A8", "A9", "A10", "A11", "A13", "A14")
 _CLASS = ("0", "1")
 SENSITIVE = {"A1": ("A1",)}

@@ -389,7 +389,7 @@ def _is_the_rest(response) -> bool:
     """Whether a partial answer begins where it was asked to, with bytes as they are."""
     begins = re.match(r"bytes (\d+-)", response.headers.get("Content-Range", ""))
     asked = response.request.headers.get("Range")
-    return bool(begins) and asked == f"bytes={begins[1]}" and "Content-Encoding" not in response.headers
+    return begins is not None and asked == f"bytes={begins[1]}" and "Content-Encoding" not in response.headers
 
 
 def _note_validator(url: str, response, part: Path) -> None:

@@ -118,9 +118,9 @@ def _other_separator(header: str, separator: str) -> str:
 
 def _chunks(name: str, rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[Chunk]:
     while chunk := list(islice(rows, _ROWS_AT_ONCE)):
-        for line, cells in chunk:
-            if len(cells) != width:
-                raise BadData(f"{name}, line {line}: {len(cells)} cells where the header has {width}.")
+        for line, row in chunk:
+            if len(row) != width:
+                raise BadData(f"{name}, line {line}: {len(row)} cells where the header has {width}.")
         lines, cells = zip(*chunk, strict=True)
         yield lines, list(zip(*cells, strict=True))
 

@@ -8,7 +8,7 @@ neither on the order of sums in a matrix product nor on the number of threads.
 Arrays over many partitions have the partitions along the last axis: ``labels`` (N, S), ``members`` (B, N, S).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +25,8 @@ _DRAWN, _DEALT, _SCORED = 2**18, 2**14, 2**10
 _RARE = 100
 #: Silhouettes and objectives are compared in steps of 2^-40: above rounding, so that what is equal on paper ties.
 _STEPS = 2.0**40
+
+Drawn = Literal["sampled", "enumerated", "constructed"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class ParetoFront:
     labels: np.ndarray
     silhouette: np.ndarray
     deviation: np.ndarray
-    drawn: Literal["sampled", "enumerated", "constructed"]
+    drawn: Drawn
     n_valid: int
 
     def __len__(self) -> int:
@@ -192,7 +194,7 @@ class _Search:
         """
         return (4 * len(self.distances) + 20) * float(np.finfo(self.bulk).eps) + 1 / _STEPS
 
-    def front(self, batches: Iterator[np.ndarray], drawn: str) -> ParetoFront:
+    def front(self, batches: Iterable[np.ndarray], drawn: Drawn) -> ParetoFront:
         """Pareto front of batches of valid partitions; a batch is labels (N, S) with the same number of blocks."""
         n = len(self.distances)
         front = ParetoFront(np.empty((0, n), dtype=np.int64), np.empty(0), np.empty(0), drawn, 0)

@@ -81,8 +81,8 @@ def _match_pinball(clusterlets, hops, scope, features, cost):
     clusters = {}
     for colour in range(n_colours):
         starts = np.flatnonzero((clusterlets.colour == colour) & ~covered)
-        route = _route(colour, n_colours, hops)
-        for start, cluster in zip(starts, _grow(clusterlets.colour, starts, route, scope, features, cost)):
+        grown = _grow(clusterlets.colour, starts, _route(colour, n_colours, hops), scope, features, cost)
+        for start, cluster in zip(starts, grown, strict=True):
             if colour == 0 or not covered[start]:
                 clusters.setdefault(cluster.tobytes(), cluster)  # equal clusters are kept once
                 covered |= cluster
@@ -205,7 +205,7 @@ def _match_greedy(clusterlets, hops, random_state, scope, choose, level):
             unused[start] = False
             clusters.append(_grow_greedily([start], unused, hops, choose, level))
     membership = np.zeros((len(clusters), len(clusterlets)), dtype=bool)
-    for row, cluster in zip(membership, clusters):
+    for row, cluster in zip(membership, clusters, strict=True):
         row[cluster] = True
     return membership
 

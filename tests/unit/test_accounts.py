@@ -65,8 +65,8 @@ def test_a_command_for_people_says_nothing_of_its_cost(capsys, tmp_path):
 
 def test_the_line_of_a_job_loads_nothing_that_the_job_does_not():
     code = (
-        "import sys, clusterlets.benchmark.steps.matching; before = set(sys.modules); import clusterlets.benchmark.accounts as a; "
-        "a.line('x', 0.1); print(*(set(sys.modules) - before))"
+        "import sys, clusterlets.benchmark.steps.matching; before = set(sys.modules); "
+        "import clusterlets.benchmark.accounts as a; a.line('x', 0.1); print(*(set(sys.modules) - before))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert set(done.stdout.split()) == {"clusterlets.benchmark.accounts", "resource"}

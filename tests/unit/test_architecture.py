@@ -10,7 +10,9 @@ import pytest
 from clusterlets.benchmark import fingerprints
 
 PACKAGE = Path(fingerprints.__file__).resolve().parents[1]
-MODULES = {path.relative_to(PACKAGE.parent).with_suffix("").as_posix().replace("/", "."): path for path in PACKAGE.rglob("*.py")}
+MODULES = {
+    path.relative_to(PACKAGE.parent).with_suffix("").as_posix().replace("/", "."): path for path in PACKAGE.rglob("*.py")
+}
 
 # Which rooms a room may import from; a room is a module or package directly below clusterlets.
 ALLOWED = {
@@ -127,5 +129,7 @@ def test_a_fingerprint_tells_its_parts():
 
 def test_locked_versions_are_read_from_the_lock(tmp_path):
     lock = tmp_path / "lock"
-    lock.write_text("numpy==2.4.6 \\\n    --hash=sha256:1\nscikit-learn==1.8.0 ; python_version > '3' \\\n    --hash=sha256:2\n")
+    lock.write_text(
+        "numpy==2.4.6 \\\n    --hash=sha256:1\nscikit-learn==1.8.0 ; python_version > '3' \\\n    --hash=sha256:2\n"
+    )
     assert fingerprints.locked_versions(lock, ["scikit-learn", "numpy"]) == {"scikit-learn": "1.8.0", "numpy": "2.4.6"}

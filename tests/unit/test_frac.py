@@ -7,6 +7,7 @@ import subprocess
 import sys
 import types
 from fractions import Fraction
+from itertools import pairwise
 from math import floor
 
 import numpy as np
@@ -238,7 +239,7 @@ class TestFrac:
         X, colours = self.data()
         first = X[np.random.default_rng(5).permutation(len(X))[:4]]
         costs = [cost for _, cost, _ in self.iterates(X, colours, first, 40)]
-        settled = [abs(a - b) <= 0.01 * b for a, b in zip(costs, costs[1:])].index(True) + 2
+        settled = [abs(a - b) <= 0.01 * b for a, b in pairwise(costs)].index(True) + 2
         assert frac(X, colours, 4, np.random.default_rng(5), tol=0.01).n_iter == settled
 
     def test_ends_where_nothing_changes_even_if_no_change_is_allowed(self):

@@ -27,7 +27,7 @@ def test_the_papers_grid_has_the_papers_number_of_configurations_and_runs():
     clusterlets = [cell for cell in grid if cell.method in ("C", "G-B", "D", "B", "G-D")]
     frac = [cell for cell in grid if cell.method == "FRAC"]
     assert len(clusterlets) == 1100 and len(frac) == 55
-    assert len(set(cell.path for cell in grid)) == len(grid)
+    assert len({cell.path for cell in grid}) == len(grid)
     assert sum(len(seeds_of(cell.seeds)) for cell in clusterlets + frac) == 11550
 
 

@@ -14,7 +14,7 @@ from clusterlets.benchmark import paired, statistics
 
 @pytest.fixture
 def values():
-    return pd.DataFrame(np.random.default_rng(0).random((9, 4)) + [0, .2, .4, .9], columns=list("abcd"))
+    return pd.DataFrame(np.random.default_rng(0).random((9, 4)) + np.array([0, .2, .4, .9]), columns=list("abcd"))
 
 
 def test_the_critical_difference_of_eleven_blocks_and_five_methods():

@@ -79,9 +79,8 @@ def largest_misses(numbers: pd.DataFrame) -> pd.DataFrame:
 def _draw_bands(axes: Axes, quantity: str) -> None:
     """The diagonal, and around it what is reproduced and what is close."""
     low, high = axes.get_xlim()
-    across = axes.transData.inverted().transform(np.column_stack([
-        np.linspace(*axes.transData.transform([(low, low), (high, high)])[:, 0], 200), np.zeros(200)
-    ]))[:, 0]  # fmt: skip
+    left, right = axes.transData.transform([(low, low), (high, high)])[:, 0]
+    across = axes.transData.inverted().transform(np.column_stack([np.linspace(left, right, 200), np.zeros(200)]))[:, 0]
     widths = np.array([half_widths(quantity, reported) for reported in across]).T
     for width, grey in zip(widths[::-1], ("0.94", "0.86"), strict=True):
         axes.fill_between(across, across - width, across + width, color=grey, lw=0, zorder=0.5)
