@@ -17,7 +17,7 @@ rule extract_clusterlets:
     message:
         "Clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        "{STEP} extract-clusterlets --data {input} --dataset {wildcards.dataset} --k {wildcards.k}"
+        "python -m clusterlets extract-clusterlets --data {input} --dataset {wildcards.dataset} --k {wildcards.k}"
         " --seeds {wildcards.seeds} --base-seed {params.base_seed}"
         " --groups {output.groups} --labels {output.labels} > {log} 2>&1"
 
@@ -39,7 +39,8 @@ rule sum_distances:
     message:
         "Summed distances of {wildcards.dataset} ({wildcards.source}), k = {wildcards.k}"
     shell:
-        "{STEP} sum-distances --data {input.data} --labels {input.labels} {params.within} --output {output} > {log} 2>&1"
+        "python -m clusterlets sum-distances --data {input.data} --labels {input.labels} {params.within}"
+        " --output {output} > {log} 2>&1"
 
 
 rule sample_partitions:
@@ -58,7 +59,7 @@ rule sample_partitions:
     message:
         "Partitions of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        "{STEP} sample-partitions --groups {input} --dataset {wildcards.dataset} --k {wildcards.k}"
+        "python -m clusterlets sample-partitions --groups {input} --dataset {wildcards.dataset} --k {wildcards.k}"
         " --seeds {wildcards.seeds} --base-seed {params.base_seed} --sample-size {params.sample_size}"
         " --output {output} > {log} 2>&1"
 
@@ -84,7 +85,7 @@ rule match_pinball:
     message:
         "{wildcards.dataset}: {wildcards.matcher}, k = {wildcards.k}, {wildcards.hops} hops"
     shell:
-        "{STEP} match-pinball --groups {input.groups} --distances {input.distances} --geometry {input.geometry}"
+        "python -m clusterlets match-pinball --groups {input.groups} --distances {input.distances} --geometry {input.geometry}"
         " --dataset {wildcards.dataset} --matcher {wildcards.matcher} --k {wildcards.k} --hops {wildcards.hops}"
         " --seeds {wildcards.seeds} --base-seed {params.base_seed} --scope {params.scope}"
         " --deviation {params.deviation} --output {output} > {log} 2>&1"
@@ -109,7 +110,7 @@ rule match_centroid:
     message:
         "{wildcards.dataset}: C, k = {wildcards.k}, omega = {wildcards.omega}"
     shell:
-        "{STEP} match-centroid --groups {input.groups} --distances {input.distances} --geometry {input.geometry}"
+        "python -m clusterlets match-centroid --groups {input.groups} --distances {input.distances} --geometry {input.geometry}"
         " --partitions {input.partitions} --dataset {wildcards.dataset} --k {wildcards.k} --omega {wildcards.omega}"
         " --seeds {wildcards.seeds} --equation {params.equation} --deviation {params.deviation}"
         " --output {output} > {log} 2>&1"

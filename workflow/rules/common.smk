@@ -10,9 +10,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 # The package comes from beside the Snakefile, not from what the environment has installed. In the jobs it is set by the
-# shell, as Snakemake takes PYTHONPATH away where it activates a conda environment.
+# shell, as Snakemake takes PYTHONPATH away where it activates a conda environment; and so is the lock's place, which is no
+# parameter, as no result depends on it.
 sys.path.insert(0, workflow.basedir)
-shell.prefix("set -euo pipefail; export PYTHONPATH={workflow.basedir:q}${{PYTHONPATH:+:$PYTHONPATH}}; ")
+shell.prefix(
+    "set -euo pipefail; export PYTHONPATH={workflow.basedir:q}${{PYTHONPATH:+:$PYTHONPATH}}; "
+    "LOCK={workflow.basedir:q}/requirements.lock; "
+)
 
 from clusterlets.benchmark import variants
 from clusterlets.benchmark.abandoned import remove_locks
@@ -61,7 +65,6 @@ onstart:
 
 
 OUT = config["results"]
-STEP = "python -m clusterlets"
 # What a rule needs to run, from where the rules stand; conda is asked for it by profiles/conda alone.
 FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
 # The folders where cells lie, with the variant that they belong to: none for the grid itself.
@@ -78,6 +81,27 @@ logger.info("", extra={"seconds_per_job": seconds_per_job(ROWS, config)})
 def step_fingerprint(*modules, libraries=("numpy",), files=()):
     """What a step's result depends on besides its inputs and options."""
     return fingerprint(modules, locked_versions(f"{workflow.basedir}/requirements.lock", libraries), files)
+
+
+def dataset_fingerprint(step, name, libraries):
+    """Of a step, the dataset's own module, which is imported by name, and all that sources.yaml says of the dataset."""
+
+    def of_wildcards(wildcards):
+        known = describe(name(wildcards))
+        code = step_fingerprint(f"benchmark.steps.{step}", f"datasets.{known['module']}", libraries=libraries)
+        said = json.dumps(known, sort_keys=True).encode()
+        entry = f"datasets/sources.yaml#{known['name']}"
+        return f"{code} {part(entry, said)}"
+
+    return of_wildcards
+
+
+def analysis_fingerprint(*modules):
+    """Fingerprint of a step that reads results/runs.csv, with the paper's numbers and the report's templates."""
+    libraries = ["numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "seaborn", "jinja2"]
+    folders = ["benchmark/reported", *(["benchmark/templates"] if "steps.report" in modules else [])]
+    files = [file for folder in folders for file in data_files(folder)]
+    return step_fingerprint(*(f"benchmark.{module}" for module in modules), libraries=libraries, files=files)
 
 
 # Of the step of a cell, for every matcher that takes hops; each is one module.
@@ -144,11 +168,38 @@ def log_of_block(step, place="base"):
 
 def captioned(path, caption, category):
     """A result for Snakemake's own report: with a caption, below a category, and labelled by what it is and its form."""
-    name, form = path.rsplit("/", 1)[1].rsplit(".", 1)
-    form = {"md": "Markdown", "tex": "LaTeX", "txt": "text"}.get(form, form.upper())
+    name, suffix = Path(path).stem, Path(path).suffix
+    form = {".md": "Markdown", ".tex": "LaTeX", ".txt": "text"}.get(suffix, suffix[1:].upper())
     return report(
         path,
         caption=f"{workflow.basedir}/workflow/report/{caption}.rst",
         category=category,
         labels={"result": name.replace("_", " "), "form": form},
     )
+
+
+def kept_of_grid():
+    """Everything that the clusters of any run of Clusterlets and FRAC can be made from again."""
+    grid = {"base": OUT, "dataset": config["datasets"], "k": config["k"], "seeds": seed_blocks(**config["seeds"])}
+    sources = [kind for kind, has in (("clusterlets", config["matchers"]), ("frac", config["frac"]["run"])) if has]
+    kept = [of_block(kind, source) for kind in ("groups", "labels") for source in sources]
+    kept += [of_block("partitions", "clusterlets")] if "C" in config["matchers"] else []
+    tables = expand(prepared("npz"), base=OUT, dataset=config["datasets"])
+    return [*tables, *(file for path in kept for file in expand(path, **grid))]
+
+
+def before_the_report(wildcards):
+    """Everything that has a cost to account for, and everything but the report that can be promised."""
+    return [result for result in [*RESULTS, DATA_LIST] if result not in set(rules.write_report.output)]
+
+
+def fingerprints_of_rules(wildcards):
+    """The fingerprint of every rule's step; where it depends on the matcher or the dataset, one for each."""
+    codes = {rule.name: rule.params.get("code") for rule in workflow.rules}
+    found = {name: code for name, code in codes.items() if isinstance(code, str)}
+    found |= {f"match_pinball {name}": code for name, code in MATCHING_CODE.items()}
+    tables = {dataset: config["tables"][dataset]["name"] for dataset in config["datasets"] if dataset not in OWN}
+    for rule, datasets in (("fetch_dataset", tables.values()), ("prepare_dataset", tables)):
+        for dataset in datasets:
+            found[f"{rule} {dataset}"] = codes[rule](SimpleNamespace(base=OUT, dataset=dataset))
+    return json.dumps({name: code.split()[0] for name, code in found.items()}, sort_keys=True)

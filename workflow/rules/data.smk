@@ -8,18 +8,6 @@ GEOMETRY = "{base}/geometry/{dataset}.json"
 ruleorder: prepare_own_table > prepare_dataset
 
 
-def dataset_fingerprint(step, name, libraries):
-    """Of a step, the dataset's own module, which is imported by name, and all that sources.yaml says of the dataset."""
-
-    def of_wildcards(wildcards):
-        known = describe(name(wildcards))
-        code = step_fingerprint(f"benchmark.steps.{step}", f"datasets.{known['module']}", libraries=libraries)
-        said = json.dumps(known, sort_keys=True).encode()
-        return f"{code} {part('datasets/sources.yaml#' + known['name'], said)}"
-
-    return of_wildcards
-
-
 rule fetch_dataset:
     output:
         "data/raw/{dataset}/receipt.json",
@@ -32,7 +20,8 @@ rule fetch_dataset:
     message:
         "Fetch {wildcards.dataset}"
     shell:
-        "{STEP} fetch-dataset --dataset {wildcards.dataset} --raw-dir data/raw --receipt-path {output} > {log} 2>&1"
+        "python -m clusterlets fetch-dataset --dataset {wildcards.dataset} --raw-dir data/raw"
+        " --receipt-path {output} > {log} 2>&1"
 
 
 rule prepare_dataset:
@@ -53,7 +42,7 @@ rule prepare_dataset:
     message:
         "Prepare {wildcards.dataset}"
     shell:
-        "{STEP} prepare-dataset --dataset {params.name} --raw-dir data/raw --receipt-path {input}"
+        "python -m clusterlets prepare-dataset --dataset {params.name} --raw-dir data/raw --receipt-path {input}"
         " --colour {params.colour} --scaling {params.scaling}"
         " --npz-path {output.arrays} --json-path {output.summary} > {log} 2>&1"
 
@@ -79,7 +68,7 @@ rule prepare_own_table:
     message:
         "Read {wildcards.dataset} from {input}"
     shell:
-        "{STEP} prepare-own-table --name {params.name} --table {input:q} --settings {params.settings:q}"
+        "python -m clusterlets prepare-own-table --name {params.name} --table {input:q} --settings {params.settings:q}"
         " --npz-path {output.arrays} --json-path {output.summary} > {log} 2>&1"
 
 
@@ -97,7 +86,7 @@ rule measure_geometry:
     message:
         "Measure the largest distance of {wildcards.dataset}"
     shell:
-        "{STEP} measure-geometry --data {input} --output {output} > {log} 2>&1"
+        "python -m clusterlets measure-geometry --data {input} --output {output} > {log} 2>&1"
 
 
 rule list_data:
@@ -109,7 +98,7 @@ rule list_data:
     params:
         code=step_fingerprint("benchmark.steps.overview"),
         datasets=",".join(config["datasets"]),
-        folder=f"{OUT}/prepared",
+        folder=subpath(input[0], parent=True),
     log:
         f"{OUT}/logs/list_data.log",
     conda:
@@ -117,5 +106,5 @@ rule list_data:
     message:
         "List the prepared datasets"
     shell:
-        "{STEP} list-data --datasets {params.datasets} --prepared {params.folder}"
+        "python -m clusterlets list-data --datasets {params.datasets} --prepared {params.folder}"
         " --text {output.text} --csv {output.csv} > {log} 2>&1"

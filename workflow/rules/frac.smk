@@ -24,9 +24,9 @@ rule cluster_frac:
     message:
         "FRAC on {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        "{STEP} cluster-frac --data {input} --dataset {wildcards.dataset} --k {wildcards.k} --seeds {wildcards.seeds}"
-        " --base-seed {params.base_seed} --variant {params.variant} --tau {params.tau} --init {params.init}"
-        " --max-iter {params.max_iter} --tol {params.tol}"
+        "python -m clusterlets cluster-frac --data {input} --dataset {wildcards.dataset} --k {wildcards.k}"
+        " --seeds {wildcards.seeds} --base-seed {params.base_seed} --variant {params.variant} --tau {params.tau}"
+        " --init {params.init} --max-iter {params.max_iter} --tol {params.tol}"
         " --groups {output.groups} --labels {output.labels} > {log} 2>&1"
 
 
@@ -46,7 +46,7 @@ rule cluster_yardsticks:
     message:
         "Plain k-means and a random partition of {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        "{STEP} cluster-yardsticks --data {input} --dataset {wildcards.dataset} --k {wildcards.k}"
+        "python -m clusterlets cluster-yardsticks --data {input} --dataset {wildcards.dataset} --k {wildcards.k}"
         " --seeds {wildcards.seeds} --base-seed {params.base_seed}"
         " --groups {output.groups} --labels {output.labels} > {log} 2>&1"
 
@@ -73,6 +73,6 @@ for source, (folder, methods) in METHODS.items():
         message:
             "{wildcards.dataset}: score clusterings of k = {wildcards.k}"
         shell:
-            "{STEP} score-groups --groups {input.groups} --distances {input.distances} --geometry {input.geometry}"
-            " --dataset {wildcards.dataset} --methods {params.methods:q} --k {wildcards.k} --seeds {wildcards.seeds}"
-            " --deviation {params.deviation} --output {output} > {log} 2>&1"
+            "python -m clusterlets score-groups --groups {input.groups} --distances {input.distances}"
+            " --geometry {input.geometry} --dataset {wildcards.dataset} --methods {params.methods:q} --k {wildcards.k}"
+            " --seeds {wildcards.seeds} --deviation {params.deviation} --output {output} > {log} 2>&1"

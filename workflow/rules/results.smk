@@ -50,24 +50,6 @@ RESULTS = [
 # What the jobs cost and where they ran: not results, for they differ from run to run.
 ACCOUNTS = [f"{OUT}/accounts/{name}" for name in ("steps.csv", "runtime.pdf", "runtime.png", "provenance.json")]
 MANIFEST = f"{OUT}/manifest.json"
-LOCK = f"{workflow.basedir}/requirements.lock"
-
-
-def kept_of_grid():
-    """Everything that the clusters of any run of Clusterlets and FRAC can be made from again."""
-    grid = {"base": OUT, "dataset": config["datasets"], "k": config["k"], "seeds": seed_blocks(**config["seeds"])}
-    sources = [kind for kind, has in (("clusterlets", config["matchers"]), ("frac", config["frac"]["run"])) if has]
-    kept = [of_block(kind, source) for kind in ("groups", "labels") for source in sources]
-    kept += [of_block("partitions", "clusterlets")] if "C" in config["matchers"] else []
-    return expand(prepared("npz"), base=OUT, dataset=config["datasets"]) + [file for path in kept for file in expand(path, **grid)]
-
-
-def analysis_fingerprint(*modules):
-    """Fingerprint of a step that reads results/runs.csv, with the paper's numbers and the report's templates."""
-    libraries = ["numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "seaborn", "jinja2"]
-    folders = ["benchmark/reported", *(["benchmark/templates"] if "steps.report" in modules else [])]
-    files = [file for folder in folders for file in data_files(folder)]
-    return step_fingerprint(*(f"benchmark.{module}" for module in modules), libraries=libraries, files=files)
 
 
 rule collect_runs:
@@ -87,7 +69,7 @@ rule collect_runs:
     message:
         "Collect all runs in {wildcards.place}"
     shell:
-        "{STEP} collect-runs --config {params.settings:q} {params.variant} --output {output.runs} > {log} 2>&1"
+        "python -m clusterlets collect-runs --config {params.settings:q} {params.variant} --output {output.runs} > {log} 2>&1"
 
 
 rule make_tables:
@@ -97,7 +79,7 @@ rule make_tables:
         [captioned(f"{OUT}/tables/{table}.{form}", table, "Tables") for table in TABLES for form in ("csv", "md", "tex")],
     params:
         code=analysis_fingerprint("steps.tables"),
-        folder=f"{OUT}/tables",
+        folder=subpath(output[0], parent=True),
     log:
         f"{OUT}/logs/make_tables.log",
     conda:
@@ -105,7 +87,7 @@ rule make_tables:
     message:
         "Tables 1 to 5"
     shell:
-        "{STEP} make-tables --runs {input} --output {params.folder} > {log} 2>&1"
+        "python -m clusterlets make-tables --runs {input} --output {params.folder} > {log} 2>&1"
 
 
 rule compare_methods:
@@ -115,7 +97,7 @@ rule compare_methods:
         [captioned(path, "statistics", "Tests") for path in STATISTICS],
     params:
         code=analysis_fingerprint("steps.statistics"),
-        folder=f"{OUT}/statistics",
+        folder=subpath(output[0], parent=True),
     log:
         f"{OUT}/logs/compare_methods.log",
     conda:
@@ -123,7 +105,7 @@ rule compare_methods:
     message:
         "Statistical tests and intervals"
     shell:
-        "{STEP} compare-methods --runs {input} --output {params.folder} > {log} 2>&1"
+        "python -m clusterlets compare-methods --runs {input} --output {params.folder} > {log} 2>&1"
 
 
 rule check_reported:
@@ -141,7 +123,7 @@ rule check_reported:
     message:
         "The paper's numbers beside ours"
     shell:
-        "{STEP} check-reported --runs {input} --output {output.comparison} --counts {output.counts} > {log} 2>&1"
+        "python -m clusterlets check-reported --runs {input} --output {output.comparison} --counts {output.counts} > {log} 2>&1"
 
 
 rule check_claims:
@@ -159,7 +141,7 @@ rule check_claims:
     message:
         "The paper's claims, by its numbers and by ours"
     shell:
-        "{STEP} check-claims --runs {input} --output {output.claims} --words {output.words} > {log} 2>&1"
+        "python -m clusterlets check-claims --runs {input} --output {output.claims} --words {output.words} > {log} 2>&1"
 
 
 rule assess_sensitivity:
@@ -179,7 +161,7 @@ rule assess_sensitivity:
     message:
         "What each choice does"
     shell:
-        "{STEP} assess-sensitivity --runs {input.runs} --config {params.settings:q}"
+        "python -m clusterlets assess-sensitivity --runs {input.runs} --config {params.settings:q}"
         " --output {output.csv} --text {output.text} > {log} 2>&1"
 
 
@@ -197,7 +179,7 @@ rule recover_clusters:
             libraries=["numpy", "pandas", "scikit-learn"],
         ),
         settings=as_json(config),
-        results=OUT,
+        results=subpath(input.runs, parent=True),
     log:
         f"{OUT}/logs/recover_clusters.log",
     conda:
@@ -205,7 +187,7 @@ rule recover_clusters:
     message:
         "The best clusterings, cluster by cluster"
     shell:
-        "{STEP} recover-clusters --runs {input.runs} --config {params.settings:q} --results {params.results}"
+        "python -m clusterlets recover-clusters --runs {input.runs} --config {params.settings:q} --results {params.results}"
         " --composition {output.composition} --projection {output.projection} > {log} 2>&1"
 
 
@@ -221,7 +203,7 @@ for module, figures in DRAWN_BY.items():
             [captioned(f"{OUT}/figures/{figure}.{form}", figure, "Figures") for figure in figures for form in ("png", "pdf")],
         params:
             code=analysis_fingerprint("steps.figures", f"figures.{module}"),
-            folder=f"{OUT}/figures",
+            folder=subpath(output[0], parent=True),
             module=module,
         log:
             f"{OUT}/logs/plot_{module}.log",
@@ -231,25 +213,8 @@ for module, figures in DRAWN_BY.items():
             "Draw {params.module}"
         localrule: True
         shell:
-            "{STEP} plot --module {params.module} --runs {input.runs} --further '{input.further}' --output {params.folder}"
-            " > {log} 2>&1"
-
-
-def before_the_report(wildcards):
-    """Everything that has a cost to account for, and everything but the report that can be promised."""
-    return [result for result in [*RESULTS, DATA_LIST] if result not in set(rules.write_report.output)]
-
-
-def fingerprints_of_rules(wildcards):
-    """The fingerprint of every rule's step; where it depends on the matcher or the dataset, one for each."""
-    codes = {rule.name: rule.params.get("code") for rule in workflow.rules}
-    found = {name: code for name, code in codes.items() if isinstance(code, str)}
-    found |= {f"match_pinball {name}": code for name, code in MATCHING_CODE.items()}
-    tables = {dataset: config["tables"][dataset]["name"] for dataset in config["datasets"] if dataset not in OWN}
-    for rule, datasets in (("fetch_dataset", tables.values()), ("prepare_dataset", tables)):
-        for dataset in datasets:
-            found[f"{rule} {dataset}"] = codes[rule](SimpleNamespace(base=OUT, dataset=dataset))
-    return json.dumps({name: code.split()[0] for name, code in found.items()}, sort_keys=True)
+            "python -m clusterlets plot --module {params.module} --runs {input.runs} --further '{input.further}'"
+            " --output {params.folder} > {log} 2>&1"
 
 
 rule account:
@@ -263,7 +228,7 @@ rule account:
         fingerprints=fingerprints_of_rules,
         logs=",".join(f"{place}/logs" for place in PLACES),
         after="account,write_report,write_manifest",
-        folder=f"{OUT}/accounts",
+        folder=subpath(output[0], parent=True),
     log:
         f"{OUT}/logs/account.log",
     conda:
@@ -271,8 +236,8 @@ rule account:
     message:
         "Add up what the jobs cost"
     shell:
-        "{STEP} account --config {params.settings:q} --logs {params.logs} --after {params.after}"
-        " --fingerprints {params.fingerprints:q} --lock {LOCK:q} --output {params.folder} > {log} 2>&1"
+        "python -m clusterlets account --config {params.settings:q} --logs {params.logs} --after {params.after}"
+        " --fingerprints {params.fingerprints:q} --lock \"$LOCK\" --output {params.folder} > {log} 2>&1"
 
 
 rule write_report:
@@ -289,7 +254,7 @@ rule write_report:
         summary=captioned(f"{OUT}/summary.txt", "summary", "Report"),
     params:
         code=analysis_fingerprint("steps.report"),
-        results=OUT,
+        results=subpath(input.runs, parent=True),
         settings=as_json(config),
     log:
         f"{OUT}/logs/write_report.log",
@@ -298,7 +263,7 @@ rule write_report:
     message:
         "Write the report"
     shell:
-        "{STEP} write-report --runs {input.runs} --config {params.settings:q} --results {params.results}"
+        "python -m clusterlets write-report --runs {input.runs} --config {params.settings:q} --results {params.results}"
         " --output {output.page} --summary {output.summary} > {log} 2>&1"
 
 
@@ -311,7 +276,7 @@ rule write_manifest:
     params:
         code=step_fingerprint("benchmark.steps.manifest", libraries=LIBRARIES),
         settings=as_json(config),
-        results=OUT,
+        results=subpath(output[0], parent=True),
         # The cells follow from the settings: a command line has no room for thousands of names.
         files=lambda wildcards, input: ",".join(path.removeprefix(f"{OUT}/") for path in [*input, f"{OUT}/datasets.csv"]),
     log:
@@ -321,5 +286,5 @@ rule write_manifest:
     message:
         "Write down the hash of every result"
     shell:
-        "{STEP} write-manifest --config {params.settings:q} --results {params.results} --files {params.files:q}"
-        " --lock {LOCK:q} --output {output} > {log} 2>&1"
+        "python -m clusterlets write-manifest --config {params.settings:q} --results {params.results} --files {params.files:q}"
+        " --lock \"$LOCK\" --output {output} > {log} 2>&1"
