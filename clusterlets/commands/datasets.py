@@ -2,12 +2,13 @@
 
 import argparse
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from clusterlets.benchmark import costs, overview
 from clusterlets.benchmark.configuration import read_configuration
 from clusterlets.datasets import CLASS, describe
+from clusterlets.datasets.fetch import ask_sources
 from clusterlets.storage import load_json
 
 _ESTIMATE = ("dataset", "CPU time", "disk", "memory of a job")
@@ -17,12 +18,31 @@ def main(arguments: list[str]) -> int:
     """Print the datasets of a configuration, and an estimate of time, disk and memory for its grid."""
     parser = argparse.ArgumentParser("clusterlets datasets", description=main.__doc__)
     parser.add_argument("--config", metavar="FILE", help="values that replace those of config.yaml, as for snakemake")
-    config = read_configuration(parser.parse_args(arguments).config)
+    parser.add_argument(
+        "--check", action="store_true",
+        help="instead, ask every address of every dataset what it serves; status 1 where none serves one of them",
+    )  # fmt: skip
+    options = parser.parse_args(arguments)
+    config = read_configuration(options.config)
+    if options.check:
+        return _check(dict.fromkeys(settings["name"] for settings in config["tables"].values() if "path" not in settings))
     prepared = Path(config["results"]) / "prepared"
     described = {dataset: _described(prepared, dataset, settings) for dataset, settings in config["tables"].items()}
     print(overview.listing(described))
     print(_estimate(described, config))
     return 0
+
+
+def _check(names: Iterable[str]) -> int:
+    """Download from every source of these datasets, tell what each serves, and count datasets that none serves."""
+    lost = []
+    for name in names:
+        answers = ask_sources(name)
+        print(name, *(f"  {'+' if one.is_right else '-'} {one.source}: {one.words}" for one in answers), sep="\n", flush=True)
+        if not any(one.is_right for one in answers):
+            lost.append(name)
+    print(f"\nNo source serves {', '.join(lost)}." if lost else "\nEvery dataset has a source that serves it.")
+    return 1 if lost else 0
 
 
 def _described(folder: Path, dataset: str, settings: Mapping) -> Mapping:

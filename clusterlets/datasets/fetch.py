@@ -22,6 +22,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 from urllib.request import url2pathname
 
@@ -48,6 +49,14 @@ Bring = Callable[[list[str], Path], None]
 
 class SourceFailed(Exception):
     """One source could not serve; the message says why."""
+
+
+class Answer(NamedTuple):
+    """What a source serves today: whether that is the dataset, and how it is told."""
+
+    source: str
+    is_right: bool
+    words: str
 
 
 def fetch(name: str, raw_dir: str | PathLike, mirror: str | None = None, backoff: float = 1.0) -> dict:
@@ -91,6 +100,36 @@ def fetch(name: str, raw_dir: str | PathLike, mirror: str | None = None, backoff
             return _receipt(dataset, folder)
     except OSError as error:
         raise ClusterletsError(_not_written(name, folder, error)) from None
+
+
+def ask_sources(name: str, backoff: float = 1.0) -> list[Answer]:
+    """Ask every source of a dataset in its order, and judge what it serves as :func:`fetch` does. Nothing is kept.
+
+    Parameters
+    ----------
+    name, backoff
+        As of :func:`fetch`.
+
+    Raises
+    ------
+    ClusterletsError
+        If the dataset is unknown.
+    """
+    dataset = describe(name)
+    with tempfile.TemporaryDirectory() as folder:
+        sources = enumerate(_sources(dataset, Path(folder), None, backoff))
+        return [_ask(dataset, Path(folder) / str(number) / name, source, bring) for number, (source, _, bring) in sources]
+
+
+def _ask(dataset: dict, stage: Path, source: str, bring: Bring) -> Answer:
+    try:
+        _fill(stage, [], functools.partial(bring, _names(dataset)))
+        is_right = _is_known_to_be_right(dataset, stage)
+    except SourceFailed as failure:
+        return Answer(source, False, str(failure))
+    if _all_known(dataset, stage):
+        return Answer(source, True, "serves the known bytes")
+    return Answer(source, is_right, f"serves other bytes, {'but the known table' if is_right else 'and no table is known'}")
 
 
 def _lacking(dataset: dict, folder: Path) -> dict[str, str]:
