@@ -1,8 +1,10 @@
 # Everything from a bare machine: Python 3.11 or newer, make and a package index.
 #   make demo       the whole workflow on bundled datasets, minutes
 #   make test       the tests
+#   make lint       ruff, mypy, snakefmt and Snakemake's linter
 #   make test-slurm the profiles on a real SLURM, which it starts in a folder of its own (root)
 #   make data       fetches and prepares what config.yaml names, and lists it
+#   make check-data asks every public address of the data whether it still serves what is known
 #   make reproduce  the paper's grid; leave datasets out with EXCLUDE=nbfi
 #   make extended   on top of it, twenty further seeds and each open choice taken the other way; EXCLUDE too
 #   make verify     are the results what their manifest says, byte for byte?
@@ -15,6 +17,7 @@ EXCLUDE ?=
 RESULTS ?= results
 
 VENV := .venv
+LINTERS := .venv-lint
 READY := $(VENV)/.ready
 # Outside of the environment's own packages: where they are installed they cost every start of Snakemake on a cluster some seconds.
 PLUGINS := $(VENV)/cluster-plugins
@@ -23,7 +26,7 @@ RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 SNAKEMAKE := $(RUN) snakemake --cores $(CORES)
 SETTINGS := $(if $(EXCLUDE),--config exclude=$(EXCLUDE))
 
-.PHONY: demo test test-slurm data reproduce extended verify compare reference clean-environment
+.PHONY: demo test lint test-slurm data check-data reproduce extended verify compare reference clean-environment
 
 demo: $(READY)
 	@$(SNAKEMAKE) --configfile workflow/configs/demo.yaml
@@ -32,6 +35,17 @@ demo: $(READY)
 test: $(READY)
 	@$(RUN) python -m pytest
 
+# The linters have an environment of their own, so that who only runs the workflow need not install them. All of them
+# speak, even where the first one complains.
+lint: $(READY) $(LINTERS)/.ready
+	@status=0; export PATH="$(CURDIR)/$(VENV)/bin:$$PATH"; set -x; \
+	$(LINTERS)/bin/ruff check . || status=1; \
+	$(LINTERS)/bin/mypy --python-executable $(VENV)/bin/python || status=1; \
+	$(LINTERS)/bin/snakefmt --check --compact-diff Snakefile workflow/rules || status=1; \
+	snakemake --lint || status=1; \
+	snakemake --lint --configfile workflow/configs/demo.yaml || status=1; \
+	exit $$status
+
 test-slurm: $(PLUGINS)/.ready
 	@$(RUN) PYTHONPATH="$(CURDIR)/$(PLUGINS)" CLUSTERLETS_TEST_SLURM=1 python -m pytest tests/slurm
 
@@ -39,6 +53,10 @@ test-slurm: $(PLUGINS)/.ready
 data: $(READY)
 	@$(SNAKEMAKE) data --workflow-profile none --scheduler greedy --rerun-incomplete --show-failed-logs \
 	    --quiet host reason --logger cells --max-checksum-file-size 10000000 $(SETTINGS)
+
+# A mirror is left out of it: the addresses themselves are asked.
+check-data: $(READY)
+	@$(RUN) clusterlets datasets --check
 
 reproduce: data
 	@$(SNAKEMAKE) $(SETTINGS)
@@ -77,5 +95,10 @@ $(PLUGINS)/.ready: $(READY) $(wildcard profiles/*/requirements.lock)
 	    $(addprefix -r ,$(wildcard profiles/*/requirements.lock))
 	@touch $@
 
+$(LINTERS)/.ready: requirements-lint.lock
+	@$(PYTHON) -m venv --clear $(LINTERS)
+	@$(LINTERS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-lint.lock
+	@touch $@
+
 clean-environment:
-	@rm -rf $(VENV)
+	@rm -rf $(VENV) $(LINTERS)

@@ -85,7 +85,7 @@ def _judge(cell: dict, present: set[str]) -> tuple[bool, str, str]:
     obstacle, only_shown = _obstacle(cell, present), _only_shown(cell)
     word = "not comparable" if obstacle else verdict(cell["quantity"], cell["reported"], cell["reproduced"])
     explanation = _entry(reported.explanations(), cell) if word == "differs" and not only_shown else None
-    said = [obstacle, only_shown, explanation and explanation["explanation"], _remark(cell, present)]
+    said = [obstacle, only_shown, explanation["explanation"] if explanation else None, _remark(cell, present)]
     return not only_shown, word, " ".join(filter(None, said))
 
 
