@@ -1,5 +1,8 @@
 """The step of one grid cell of C: take the best of the sampled partitions for every seed of the block, and score it."""
 
+from collections.abc import Mapping
+from typing import Any, Literal
+
 import numpy as np
 
 from clusterlets.benchmark.cells import Match, write_matched
@@ -12,7 +15,7 @@ from clusterlets.matching.centroid import match_centroid as match_front
 
 def match_centroid(
     groups: str, distances: str, geometry: str, partitions: str, dataset: str, k: int, omega: float,
-    seeds: str, equation: str, deviation: str, output: str,
+    seeds: str, equation: Literal["corrected", "printed"], deviation: str, output: str,
 ) -> None:  # fmt: skip
     """Match with C: the best partition on each seed's front, and score.
 
@@ -33,9 +36,9 @@ def match_centroid(
     write_matched(fixed, groups, distances, geometry, seeds, deviation, match, output)
 
 
-def centroid_match(partitions: str, omega: float, equation: str) -> Match:
+def centroid_match(partitions: str, omega: float, equation: Literal["corrected", "printed"]) -> Match:
     """How a cell of C matches the clusterlets of one seed: from the fronts in a file; None where a front is empty."""
-    fronts = Block.load(partitions).values
+    fronts: Mapping[str, Mapping[str, Any]] = Block.load(partitions).values
 
     def membership(clusterlets: Clusterlets, seed: int) -> np.ndarray | None:
         front = ParetoFront(**fronts[str(seed)])

@@ -17,7 +17,7 @@ def collect_runs(config: str, output: str, variant: str = "") -> None:
     output: CSV; its SHA-256 is written beside it
     variant: name of a variant; by default the grid itself
     """
-    rows = [row for path in paths(json.loads(config), variant) for row in read_cell(path)]
+    rows: list[dict] = [row for path in paths(json.loads(config), variant) for row in read_cell(path)]
     references: dict[tuple[str, str], dict[int, float]] = {}
     for row in rows:
         if row["method"] == "k-means" and row["status"] == "ok":
