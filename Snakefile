@@ -53,8 +53,8 @@ rule data:
         listing=DATA_LIST,
     log:
         f"{OUT}/logs/data.txt",
+    localrule: True
     conda:
         "envs/fetch.yaml"
-    localrule: True
     shell:
         "tee {log} < {input.listing}"

@@ -7,13 +7,13 @@ rule extract_clusterlets:
     output:
         groups=of_block("groups", "clusterlets"),
         labels=of_block("labels", "clusterlets"),
-    params:
-        code=step_fingerprint("benchmark.steps.extraction", libraries=["numpy", "scikit-learn", "scipy"]),
-        base_seed=config["base_seed"],
     log:
         log_of_block("extract_clusterlets"),
     conda:
         CLUSTER
+    params:
+        code=step_fingerprint("benchmark.steps.extraction", libraries=["numpy", "scikit-learn", "scipy"]),
+        base_seed=config["base_seed"],
     message:
         "Clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
@@ -28,14 +28,14 @@ rule sum_distances:
         labels=of_block("labels", "{source}"),
     output:
         of_block("distances", "{source}"),
-    params:
-        code=step_fingerprint("benchmark.steps.distances"),
-        # Only clusterlets are joined into larger clusters; the others need no sums between groups.
-        within=lambda wildcards: "" if wildcards.source == "clusterlets" else "--within",
     log:
         log_of_block("sum_distances/{source}"),
     conda:
         CLUSTER
+    params:
+        code=step_fingerprint("benchmark.steps.distances"),
+        # Only clusterlets are joined into larger clusters; the others need no sums between groups.
+        within=lambda wildcards: "" if wildcards.source == "clusterlets" else "--within",
     message:
         "Summed distances of {wildcards.dataset} ({wildcards.source}), k = {wildcards.k}"
     shell:
@@ -48,14 +48,14 @@ rule sample_partitions:
         of_block("groups", "clusterlets"),
     output:
         of_block("partitions", "clusterlets"),
-    params:
-        code=step_fingerprint("benchmark.steps.partitions"),
-        base_seed=config["base_seed"],
-        sample_size=config["sample_size"],
     log:
         log_of_block("sample_partitions"),
     conda:
         CLUSTER
+    params:
+        code=step_fingerprint("benchmark.steps.partitions"),
+        base_seed=config["base_seed"],
+        sample_size=config["sample_size"],
     message:
         "Partitions of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
@@ -71,6 +71,10 @@ rule match_pinball:
         geometry=for_cell(GEOMETRY),
     output:
         "{place}/runs/{dataset}/{matcher}/k{k}_hops{hops}/seeds{seeds}.csv",
+    log:
+        "{place}/logs/match_pinball/{dataset}/{matcher}/k{k}_hops{hops}/seeds{seeds}.log",
+    conda:
+        CLUSTER
     params:
         code=lambda wildcards: MATCHING_CODE[wildcards.matcher],
         base_seed=config["base_seed"],
@@ -78,10 +82,6 @@ rule match_pinball:
             "greedy_scope" if wildcards.matcher.startswith("G") else "pinball_scope"
         ],
         deviation=setting("deviation"),
-    log:
-        "{place}/logs/match_pinball/{dataset}/{matcher}/k{k}_hops{hops}/seeds{seeds}.log",
-    conda:
-        CLUSTER
     message:
         "{wildcards.dataset}: {wildcards.matcher}, k = {wildcards.k}, {wildcards.hops} hops"
     shell:
@@ -99,14 +99,14 @@ rule match_centroid:
         partitions=for_cell(of_block("partitions", "clusterlets")),
     output:
         "{place}/runs/{dataset}/C/k{k}_omega{omega}/seeds{seeds}.csv",
-    params:
-        code=step_fingerprint("benchmark.steps.centroid"),
-        equation=setting("equation"),
-        deviation=setting("deviation"),
     log:
         "{place}/logs/match_centroid/{dataset}/k{k}_omega{omega}/seeds{seeds}.log",
     conda:
         CLUSTER
+    params:
+        code=step_fingerprint("benchmark.steps.centroid"),
+        equation=setting("equation"),
+        deviation=setting("deviation"),
     message:
         "{wildcards.dataset}: C, k = {wildcards.k}, omega = {wildcards.omega}"
     shell:

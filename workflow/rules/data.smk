@@ -11,12 +11,12 @@ ruleorder: prepare_own_table > prepare_dataset
 rule fetch_dataset:
     output:
         "data/raw/{dataset}/receipt.json",
-    params:
-        code=dataset_fingerprint("fetching", lambda wildcards: wildcards.dataset, libraries=[]),
     log:
         f"{OUT}/logs/fetch_dataset/{{dataset}}.log",
     conda:
         FETCH
+    params:
+        code=dataset_fingerprint("fetching", lambda wildcards: wildcards.dataset, libraries=[]),
     message:
         "Fetch {wildcards.dataset}"
     shell:
@@ -30,15 +30,15 @@ rule prepare_dataset:
     output:
         arrays=prepared("npz"),
         summary=prepared("json"),
+    log:
+        "{base}/logs/prepare_dataset/{dataset}.log",
+    conda:
+        FETCH
     params:
         code=dataset_fingerprint("preparing", lambda wildcards: table_settings(wildcards)["name"], ["numpy", "pandas"]),
         name=lambda wildcards: table_settings(wildcards)["name"],
         colour=lambda wildcards: "+".join(table_settings(wildcards)["colour"]),
         scaling=lambda wildcards: table_settings(wildcards)["scaling"],
-    log:
-        "{base}/logs/prepare_dataset/{dataset}.log",
-    conda:
-        FETCH
     message:
         "Prepare {wildcards.dataset}"
     shell:
@@ -53,18 +53,18 @@ rule prepare_own_table:
     output:
         arrays=prepared("npz"),
         summary=prepared("json"),
+    log:
+        "{base}/logs/prepare_own_table/{dataset}.log",
     wildcard_constraints:
         dataset="|".join(map(re.escape, OWN)) or "(?!)",
+    conda:
+        FETCH
     params:
         code=step_fingerprint("benchmark.steps.own_table"),
         name=lambda wildcards: table_settings(wildcards)["name"],
         settings=lambda wildcards: json.dumps(
             {key: table_settings(wildcards)[key] for key in ("sensitive", "features", "separator", "scaling")}
         ),
-    log:
-        "{base}/logs/prepare_own_table/{dataset}.log",
-    conda:
-        FETCH
     message:
         "Read {wildcards.dataset} from {input}"
     shell:
@@ -77,12 +77,12 @@ rule measure_geometry:
         prepared("npz"),
     output:
         GEOMETRY,
-    params:
-        code=step_fingerprint("benchmark.steps.geometry"),
     log:
         "{base}/logs/measure_geometry/{dataset}.log",
     conda:
         CLUSTER
+    params:
+        code=step_fingerprint("benchmark.steps.geometry"),
     message:
         "Measure the largest distance of {wildcards.dataset}"
     shell:
@@ -95,14 +95,14 @@ rule list_data:
     output:
         text=captioned(DATA_LIST, "datasets", "Data"),
         csv=captioned(f"{OUT}/datasets.csv", "datasets", "Data"),
-    params:
-        code=step_fingerprint("benchmark.steps.overview"),
-        datasets=",".join(config["datasets"]),
-        folder=subpath(input[0], parent=True),
     log:
         f"{OUT}/logs/list_data.log",
     conda:
         FETCH
+    params:
+        code=step_fingerprint("benchmark.steps.overview"),
+        datasets=",".join(config["datasets"]),
+        folder=subpath(input[0], parent=True),
     message:
         "List the prepared datasets"
     shell:

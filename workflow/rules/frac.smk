@@ -9,6 +9,10 @@ rule cluster_frac:
     output:
         groups=of_block("groups", "frac"),
         labels=of_block("labels", "frac"),
+    log:
+        log_of_block("cluster_frac"),
+    conda:
+        CLUSTER
     params:
         code=step_fingerprint("benchmark.steps.frac", libraries=["numpy", "numba", "scikit-learn", "scipy"]),
         base_seed=config["base_seed"],
@@ -17,10 +21,6 @@ rule cluster_frac:
         init=config["frac"]["init"],
         max_iter=config["frac"]["max_iter"],
         tol=config["frac"]["tol"],
-    log:
-        log_of_block("cluster_frac"),
-    conda:
-        CLUSTER
     message:
         "FRAC on {wildcards.dataset}, k = {wildcards.k}"
     shell:
@@ -36,13 +36,13 @@ rule cluster_yardsticks:
     output:
         groups=of_block("groups", "yardsticks"),
         labels=of_block("labels", "yardsticks"),
-    params:
-        code=step_fingerprint("benchmark.steps.yardsticks", libraries=["numpy", "scikit-learn", "scipy"]),
-        base_seed=config["base_seed"],
     log:
         log_of_block("cluster_yardsticks"),
     conda:
         CLUSTER
+    params:
+        code=step_fingerprint("benchmark.steps.yardsticks", libraries=["numpy", "scikit-learn", "scipy"]),
+        base_seed=config["base_seed"],
     message:
         "Plain k-means and a random partition of {wildcards.dataset}, k = {wildcards.k}"
     shell:
@@ -62,14 +62,14 @@ for source, (folder, methods) in METHODS.items():
             geometry=for_cell(GEOMETRY),
         output:
             f"{{place}}/runs/{{dataset}}/{folder}/k{{k}}/seeds{{seeds}}.csv",
-        params:
-            code=step_fingerprint("benchmark.steps.scoring"),
-            methods=methods,
-            deviation=setting("deviation"),
         log:
             log_of_block(f"score_{source}", "place"),
         conda:
             CLUSTER
+        params:
+            code=step_fingerprint("benchmark.steps.scoring"),
+            methods=methods,
+            deviation=setting("deviation"),
         message:
             "{wildcards.dataset}: score clusterings of k = {wildcards.k}"
         shell:

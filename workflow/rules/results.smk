@@ -58,14 +58,14 @@ rule collect_runs:
     output:
         runs=captioned("{place}/runs.csv", "runs", "Data"),
         checksum="{place}/runs.csv.sha256",
-    params:
-        code=step_fingerprint("benchmark.steps.collecting"),
-        settings=lambda wildcards: as_json(SETTINGS[wildcards.place]),
-        variant=lambda wildcards: f"--variant {PLACES[wildcards.place]}" if PLACES[wildcards.place] else "",
     log:
         "{place}/logs/collect_runs.log",
     conda:
         ANALYSIS
+    params:
+        code=step_fingerprint("benchmark.steps.collecting"),
+        settings=lambda wildcards: as_json(SETTINGS[wildcards.place]),
+        variant=lambda wildcards: f"--variant {PLACES[wildcards.place]}" if PLACES[wildcards.place] else "",
     message:
         "Collect all runs in {wildcards.place}"
     shell:
@@ -77,13 +77,13 @@ rule make_tables:
         f"{OUT}/runs.csv",
     output:
         [captioned(f"{OUT}/tables/{table}.{form}", table, "Tables") for table in TABLES for form in ("csv", "md", "tex")],
-    params:
-        code=analysis_fingerprint("steps.tables"),
-        folder=subpath(output[0], parent=True),
     log:
         f"{OUT}/logs/make_tables.log",
     conda:
         ANALYSIS
+    params:
+        code=analysis_fingerprint("steps.tables"),
+        folder=subpath(output[0], parent=True),
     message:
         "Tables 1 to 5"
     shell:
@@ -95,13 +95,13 @@ rule compare_methods:
         f"{OUT}/runs.csv",
     output:
         [captioned(path, "statistics", "Tests") for path in STATISTICS],
-    params:
-        code=analysis_fingerprint("steps.statistics"),
-        folder=subpath(output[0], parent=True),
     log:
         f"{OUT}/logs/compare_methods.log",
     conda:
         ANALYSIS
+    params:
+        code=analysis_fingerprint("steps.statistics"),
+        folder=subpath(output[0], parent=True),
     message:
         "Statistical tests and intervals"
     shell:
@@ -114,12 +114,12 @@ rule check_reported:
     output:
         comparison=captioned(f"{OUT}/comparison.csv", "comparison", "Reported against reproduced"),
         counts=captioned(f"{OUT}/comparison_counts.csv", "comparison", "Reported against reproduced"),
-    params:
-        code=analysis_fingerprint("steps.comparison"),
     log:
         f"{OUT}/logs/check_reported.log",
     conda:
         ANALYSIS
+    params:
+        code=analysis_fingerprint("steps.comparison"),
     message:
         "The paper's numbers beside ours"
     shell:
@@ -132,12 +132,12 @@ rule check_claims:
     output:
         claims=captioned(f"{OUT}/claims.csv", "claims", "Claims"),
         words=captioned(f"{OUT}/claims.md", "claims", "Claims"),
-    params:
-        code=analysis_fingerprint("steps.claims"),
     log:
         f"{OUT}/logs/check_claims.log",
     conda:
         ANALYSIS
+    params:
+        code=analysis_fingerprint("steps.claims"),
     message:
         "The paper's claims, by its numbers and by ours"
     shell:
@@ -151,13 +151,13 @@ rule assess_sensitivity:
     output:
         csv=captioned(f"{OUT}/sensitivity.csv", "sensitivity", "What each choice does"),
         text=captioned(f"{OUT}/sensitivity.md", "sensitivity", "What each choice does"),
-    params:
-        code=analysis_fingerprint("steps.sensitivity"),
-        settings=as_json(config),
     log:
         f"{OUT}/logs/assess_sensitivity.log",
     conda:
         ANALYSIS
+    params:
+        code=analysis_fingerprint("steps.sensitivity"),
+        settings=as_json(config),
     message:
         "What each choice does"
     shell:
@@ -172,6 +172,10 @@ rule recover_clusters:
     output:
         composition=captioned(f"{OUT}/clusterings/composition.csv", "composition", "Figures"),
         projection=captioned(f"{OUT}/clusterings/projection.csv", "projection", "Figures"),
+    log:
+        f"{OUT}/logs/recover_clusters.log",
+    conda:
+        ANALYSIS
     params:
         code=step_fingerprint(
             "benchmark.steps.recovery",
@@ -180,10 +184,6 @@ rule recover_clusters:
         ),
         settings=as_json(config),
         results=subpath(input.runs, parent=True),
-    log:
-        f"{OUT}/logs/recover_clusters.log",
-    conda:
-        ANALYSIS
     message:
         "The best clusterings, cluster by cluster"
     shell:
@@ -201,17 +201,17 @@ for module, figures in DRAWN_BY.items():
             further=DRAWN_FROM.get(module, []),
         output:
             [captioned(f"{OUT}/figures/{figure}.{form}", figure, "Figures") for figure in figures for form in ("png", "pdf")],
+        log:
+            f"{OUT}/logs/plot_{module}.log",
+        localrule: True
+        conda:
+            ANALYSIS
         params:
             code=analysis_fingerprint("steps.figures", f"figures.{module}"),
             folder=subpath(output[0], parent=True),
             module=module,
-        log:
-            f"{OUT}/logs/plot_{module}.log",
-        conda:
-            ANALYSIS
         message:
             "Draw {params.module}"
-        localrule: True
         shell:
             "python -m clusterlets plot --module {params.module} --runs {input.runs} --further '{input.further}'"
             " --output {params.folder} > {log} 2>&1"
@@ -222,6 +222,10 @@ rule account:
         before_the_report,
     output:
         [captioned(path, os.path.basename(path).split(".")[0], "Accounts") for path in ACCOUNTS],
+    log:
+        f"{OUT}/logs/account.log",
+    conda:
+        ANALYSIS
     params:
         code=step_fingerprint("benchmark.steps.accounts", libraries=LIBRARIES),
         settings=as_json(config),
@@ -229,15 +233,11 @@ rule account:
         logs=",".join(f"{place}/logs" for place in PLACES),
         after="account,write_report,write_manifest",
         folder=subpath(output[0], parent=True),
-    log:
-        f"{OUT}/logs/account.log",
-    conda:
-        ANALYSIS
     message:
         "Add up what the jobs cost"
     shell:
         "python -m clusterlets account --config {params.settings:q} --logs {params.logs} --after {params.after}"
-        " --fingerprints {params.fingerprints:q} --lock \"$LOCK\" --output {params.folder} > {log} 2>&1"
+        ' --fingerprints {params.fingerprints:q} --lock "$LOCK" --output {params.folder} > {log} 2>&1'
 
 
 rule write_report:
@@ -252,14 +252,14 @@ rule write_report:
     output:
         page=captioned(f"{OUT}/report.html", "report", "Report"),
         summary=captioned(f"{OUT}/summary.txt", "summary", "Report"),
-    params:
-        code=analysis_fingerprint("steps.report"),
-        results=subpath(input.runs, parent=True),
-        settings=as_json(config),
     log:
         f"{OUT}/logs/write_report.log",
     conda:
         ANALYSIS
+    params:
+        code=analysis_fingerprint("steps.report"),
+        results=subpath(input.runs, parent=True),
+        settings=as_json(config),
     message:
         "Write the report"
     shell:
@@ -273,18 +273,18 @@ rule write_manifest:
         rules.write_report.output.summary,
     output:
         captioned(MANIFEST, "manifest", "Accounts"),
+    log:
+        f"{OUT}/logs/write_manifest.log",
+    conda:
+        ANALYSIS
     params:
         code=step_fingerprint("benchmark.steps.manifest", libraries=LIBRARIES),
         settings=as_json(config),
         results=subpath(output[0], parent=True),
         # The cells follow from the settings: a command line has no room for thousands of names.
         files=lambda wildcards, input: ",".join(path.removeprefix(f"{OUT}/") for path in [*input, f"{OUT}/datasets.csv"]),
-    log:
-        f"{OUT}/logs/write_manifest.log",
-    conda:
-        ANALYSIS
     message:
         "Write down the hash of every result"
     shell:
         "python -m clusterlets write-manifest --config {params.settings:q} --results {params.results} --files {params.files:q}"
-        " --lock \"$LOCK\" --output {output} > {log} 2>&1"
+        ' --lock "$LOCK" --output {output} > {log} 2>&1'
