@@ -1,7 +1,7 @@
 """The paper's tables 1 to 5 from the runs, and their three faces: CSV, Markdown, LaTeX."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -283,6 +283,19 @@ def to_latex(table: Table) -> str:
         r"\bottomrule",
         r"\end{tabular}",
         r"\end{table}",
+        "",
+    ])  # fmt: skip
+
+
+def document(names: Iterable[str]) -> str:
+    """A LaTeX document that takes in the tables of these names, each in a file beside it, and compiles as it stands."""
+    return "\n".join([
+        r"\documentclass{article}",
+        r"\usepackage[a4paper, landscape, margin=2cm]{geometry}",
+        r"\usepackage{booktabs, multirow}",
+        r"\begin{document}",
+        *(rf"\input{{{name}}}\clearpage" for name in names),
+        r"\end{document}",
         "",
     ])  # fmt: skip
 

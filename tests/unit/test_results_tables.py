@@ -2,6 +2,8 @@
 
 import math
 import re
+import shutil
+import subprocess
 
 import pandas as pd
 import pytest
@@ -134,3 +136,14 @@ def test_markdown_is_a_pipe_table_with_a_dash_for_nothing(made):
     assert len(rows) == 2 + 30 and {row.count("|") for row in rows} == {13}
     assert any("| FRAC (fair) | – |" in row for row in rows)
     assert lines[-1].endswith("left out for their status: 4 no_valid_partition.")
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex; Debian: texlive-latex-recommended texlive-latex-extra")
+def test_all_tables_compile_as_they_stand(made, tmp_path):
+    (tmp_path / "all_tables.tex").write_text(tables.document(made), encoding="utf-8")
+    for name, table in made.items():
+        (tmp_path / f"{name}.tex").write_text(tables.to_latex(table), encoding="utf-8")
+    command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "all_tables.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert f"({len(made)} pages" in done.stdout and "Overfull" not in done.stdout

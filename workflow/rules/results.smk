@@ -45,6 +45,7 @@ RESULTS = [
     *[file for files in DRAWN_FROM.values() for file in files],
     *STATISTICS,
     *expand(f"{OUT}/tables/{{table}}.{{form}}", table=TABLES, form=["csv", "md", "tex"]),
+    f"{OUT}/tables/all_tables.tex",
     *expand(f"{OUT}/figures/{{figure}}.{{form}}", figure=FIGURES, form=["pdf", "png"]),
 ]
 # What the jobs cost and where they ran: not results, for they differ from run to run.
@@ -77,6 +78,7 @@ rule make_tables:
         f"{OUT}/runs.csv",
     output:
         [captioned(f"{OUT}/tables/{table}.{form}", table, "Tables") for table in TABLES for form in ("csv", "md", "tex")],
+        captioned(f"{OUT}/tables/all_tables.tex", "all_tables", "Tables"),
     log:
         f"{OUT}/logs/make_tables.log",
     conda:
