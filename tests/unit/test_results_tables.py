@@ -138,7 +138,7 @@ def test_markdown_is_a_pipe_table_with_a_dash_for_nothing(made):
     assert lines[-1].endswith("left out for their status: 4 no_valid_partition.")
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex; Debian: texlive-latex-recommended texlive-latex-extra")
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex; Debian's texlive-latex-extra has it")
 def test_all_tables_compile_as_they_stand(made, tmp_path):
     (tmp_path / "all_tables.tex").write_text(tables.document(made), encoding="utf-8")
     for name, table in made.items():
