@@ -83,7 +83,9 @@ def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
 
 
 def save_json(path: str | os.PathLike, content: Mapping) -> None:
-    """:func:`write_json` with a SHA-256 of the content under one more key."""
+    """:func:`write_json` with a SHA-256 of the content under one more key, which must not be in use: ValueError."""
+    if _DIGEST in content:
+        raise ValueError(f"the key {_DIGEST!r} is kept for the hash of the content of {path}")
     write_json(path, {**content, _DIGEST: _hash_of_json(content)})
 
 

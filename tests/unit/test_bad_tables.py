@@ -1,5 +1,6 @@
 """Tables of one's own, and raw files, with all that is wrong with tables: read rightly, or refused in plain words."""
 
+import hashlib
 import importlib.util
 import json
 import os
@@ -16,7 +17,7 @@ from clusterlets.benchmark.steps.own_table import prepare_own_table
 from clusterlets.datasets import own
 from clusterlets.datasets.table import fingerprint
 from clusterlets.errors import ClusterletsError
-from clusterlets.storage import load_arrays
+from clusterlets.storage import load_arrays, load_json
 
 CHECKOUT = Path(__file__).parents[2]
 MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
@@ -201,10 +202,11 @@ def test_the_step_writes_colours_by_name(tmp_path):
     table.write_text(GOOD)
     settings = {"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "standard"}
     prepare_own_table("people", str(table), json.dumps(settings), str(npz), str(described))
-    arrays, written = load_arrays(npz), json.loads(described.read_text())
+    arrays, written = load_arrays(npz), load_json(described)
     assert arrays["colour_names"].tolist() == ["Bonn", "Rom"] and np.allclose(arrays["X"].mean(axis=0), 0)
     assert written["colours"] == {"Bonn": 1, "Rom": 2} and written["colour"] == "city"
     assert (written["rows"], written["features"], written["source"]) == (3, 2, str(table))
+    assert written["source_sha256"] == hashlib.sha256(table.read_bytes()).hexdigest()
 
 
 def test_a_refused_table_writes_nothing(tmp_path):

@@ -115,6 +115,12 @@ def test_what_is_saved_comes_back_and_any_damage_is_named_and_removed(tmp_path, 
         assert not path.exists()
 
 
+def test_the_key_of_the_hash_cannot_be_used_for_something_else(tmp_path):
+    with pytest.raises(ValueError, match="'sha256' is kept for the hash"):
+        save_json(tmp_path / "x", {"sha256": "of something else"})
+    assert not (tmp_path / "x").exists()
+
+
 def test_missing_json_and_text_are_named(tmp_path):
     for load in (load_json, load_text):
         with pytest.raises(ClusterletsError, match="nowhere does not exist"):

@@ -26,7 +26,7 @@ def prepare_own_table(name: str, table: str, settings: str, npz_path: str, json_
         "dataset": name,
         "title": name,
         "source": table,
-        "sha256": digest,
+        "source_sha256": digest,
         "fingerprint_ok": None,
         "licence": "",
         "citation": "",
