@@ -208,7 +208,7 @@ def _frac_sentence(table4: pd.DataFrame) -> str:
     ours, total = chosen["Clusterlets"], len(chosen)
     parts = [
         f"on {int((ours < chosen[rival]).sum())} of {_datasets(total)} against {_RIVALS[rival]}, "
-        f"{ours.mean():.4f} to {chosen[rival].mean():.4f} on average"
+        f"with a mean of {ours.mean():.4f} against {chosen[rival].mean():.4f}"
         for rival in rivals
     ]
     return f"Of the best runs, Clusterlets' deviates less than FRAC's {'; and '.join(parts)}."
