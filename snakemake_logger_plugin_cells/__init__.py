@@ -57,7 +57,7 @@ class LogHandler(LogHandlerBase):
         self._told = Quietness.PROGRESS not in quiet
         self._live = self._stream.isatty() and os.environ.get("TERM") != "dumb"
         self._drawn = False
-        self._expected: dict[str, float] = {}
+        self._expected: dict[str, dict[str, float]] = {}
         self._slots = 1
         self._progress = Progress({}, {}, 1, 0.0)
         self._last = (0.0, 0)
@@ -98,8 +98,9 @@ class LogHandler(LogHandlerBase):
         elif not self._progress.planned:
             return
         elif event == LogEvent.JOB_INFO:
-            purpose = record.rule_msg or record.rule_name
-            self._progress.start(record.jobid, Job(record.rule_name, purpose, tuple(record.log or ()), record.created))
+            purpose, dataset = record.rule_msg or record.rule_name, (record.wildcards or {}).get("dataset", "")
+            job = Job(record.rule_name, purpose, tuple(record.log or ()), record.created, dataset)
+            self._progress.start(record.jobid, job)
             if not record.log:  # it may write to this very terminal
                 self._clear()
         elif event == LogEvent.JOB_FINISHED:

@@ -15,30 +15,33 @@ _SETTLED = 20.0  # seconds after which the jobs that really ran at once are wort
 
 @dataclass(frozen=True)
 class Job:
-    """One job: its rule, what it does in words, its logs, and when it started (seconds, of any clock)."""
+    """One job: its rule, what it does in words, its logs, when it started (seconds, of any clock), and its dataset."""
 
     kind: str
     purpose: str
     logs: tuple[str, ...]
     started: float
+    dataset: str = ""
 
 
 @dataclass
 class Progress:
     """The state of a run.
 
-    ``planned``: jobs of each kind; ``expected``: seconds of a job of a kind, as far as somebody knows;
+    ``planned``: jobs of each kind; ``expected``: seconds of a job of a kind on each dataset, as far as somebody knows;
     ``slots``: jobs that may run at once; ``began``: seconds, of the same clock as all that follows.
     """
 
     planned: Mapping[str, int]
-    expected: Mapping[str, float]
+    expected: Mapping[str, Mapping[str, float]]
     slots: int
     began: float
     running: dict[int, Job] = field(default_factory=dict)
     failed: dict[int, Job] = field(default_factory=dict)
     done: Counter = field(default_factory=Counter)
     spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    # What was expected of the jobs that are done.
+    due: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def start(self, number: int, job: Job) -> None:
         """A job has started, perhaps again."""
@@ -51,6 +54,7 @@ class Progress:
         if job:
             self.done[job.kind] += 1
             self.spent[job.kind] += now - job.started
+            self.due[job.kind] += self._expected_of(job)
 
     def fail(self, number: int) -> Job | None:
         """A job has failed."""
@@ -75,25 +79,40 @@ class Progress:
         started = self.done + Counter(job.kind for job in [*self.running.values(), *self.failed.values()])
         return {kind: count - started[kind] for kind, count in self.planned.items() if count > started[kind]}
 
-    def seconds_of(self, kind: str) -> float:
-        """What a job of a kind takes: what was expected, drawn towards what was measured as more of them end."""
-        return (_TRUST * self._expected(kind) * self._pace() + self.spent[kind]) / (_TRUST + self.done[kind])
-
     def seconds_left(self, now: float) -> float:
         """Seconds until all is done, if nothing fails. A job that is over its time is taken to need a quarter of it more."""
-        work = sum(count * self.seconds_of(kind) for kind, count in self.not_started.items())
+        work = sum(self._expected_rest(kind, count) * self._slowness(kind) for kind, count in self.not_started.items())
         for job in self.running.values():
             ran = now - job.started
-            work += max(self.seconds_of(job.kind) - ran, ran / 4)
+            work += max(self._expected_of(job) * self._slowness(job.kind) - ran, ran / 4)
         return work / self._at_once(now)
 
     def _expected(self, kind: str) -> float:
-        return self.expected.get(kind, _UNKNOWN)
+        """Of a job on any dataset."""
+        known = self.expected.get(kind)
+        return sum(known.values()) / len(known) if known else _UNKNOWN
+
+    def _expected_of(self, job: Job) -> float:
+        return self.expected.get(job.kind, {}).get(job.dataset, self._expected(job.kind))
+
+    def _expected_rest(self, kind: str, count: int) -> float:
+        """Of the jobs that have not started. Large datasets come first, so those that have say little of those that have not."""
+        mean, known = self._expected(kind), self.expected.get(kind, {"": _UNKNOWN}).values()
+        under_way = [self._expected_of(job) for job in [*self.running.values(), *self.failed.values()] if job.kind == kind]
+        started = self.due[kind] + sum(under_way)
+        rest = self.planned[kind] * mean - started
+        if not 0.99 * count * min(known) <= rest <= 1.01 * count * max(known):  # so not every dataset is being computed
+            rest = count * started / (self.done[kind] + len(under_way))
+        return rest
+
+    def _slowness(self, kind: str) -> float:
+        """How much longer a kind takes than expected: as all kinds do, and as more of its own jobs end as they did."""
+        trust = _TRUST * self._expected(kind)
+        return (trust * self._pace() + self.spent[kind]) / (trust + self.due[kind])
 
     def _pace(self) -> float:
         """How much longer jobs take than expected, over all kinds: a slow or busy machine shows before a kind was seen."""
-        expected = sum(count * self._expected(kind) for kind, count in self.done.items())
-        return (_START + sum(self.spent.values())) / (_START + expected)
+        return (_START + sum(self.spent.values())) / (_START + sum(self.due.values()))
 
     def _at_once(self, now: float) -> float:
         """Jobs that run at once: all slots at first, then the mean so far, which has Snakemake's own time in it."""

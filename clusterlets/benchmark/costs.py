@@ -79,15 +79,13 @@ def steps_of_dataset(rows: int, config: Mapping) -> dict[str, tuple[int, float]]
     return steps
 
 
-def seconds_per_job(rows: Sequence[int], config: Mapping) -> dict[str, float]:
-    """CPU seconds of a step's job, by its rule's name: the mean over the configured grid on datasets of so many rows."""
-    jobs: dict[str, int] = defaultdict(int)
-    seconds: dict[str, float] = defaultdict(float)
-    for count in rows:
-        for step, (more_jobs, more_seconds) in steps_of_dataset(count, config).items():
-            jobs[step] += more_jobs
-            seconds[step] += more_seconds
-    return {step: seconds[step] / jobs[step] for step in jobs}
+def seconds_per_job(rows: Mapping[str, int], config: Mapping) -> dict[str, dict[str, float]]:
+    """CPU seconds of a step's job, by its rule's name, on each of the datasets of so many rows: the mean over the grid."""
+    found: dict[str, dict[str, float]] = defaultdict(dict)
+    for dataset, count in rows.items():
+        for step, (jobs, seconds) in steps_of_dataset(count, config).items():
+            found[step][dataset] = seconds / jobs
+    return dict(found)
 
 
 def _others(config: Mapping) -> int:

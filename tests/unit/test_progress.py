@@ -57,7 +57,7 @@ def finished(number, at):
 
 
 BEGINNING = [
-    record(None, seconds_per_job={"match_pinball": 1.0, "cluster_frac": 10.0, "write_report": 4.0}),
+    record(None, seconds_per_job={"match_pinball": {"iris": 1.0}, "cluster_frac": {"iris": 10.0}, "write_report": {"": 4.0}}),
     record(LogEvent.RESOURCES_INFO, "Provided cores: 2", cores=2),
     record(LogEvent.RUN_INFO, "Job stats", stats={"match_pinball": 4, "cluster_frac": 2, "write_report": 1, "total": 7}),
 ]
@@ -263,6 +263,35 @@ def simulated(durations, slots, expected, look_at):
     return progress.seconds_left(look_at * end), (1 - look_at) * end
 
 
+def in_order(took, planned, expected, slots=2):
+    """Jobs of one kind, each (dataset, seconds), started in this order: the estimates at each end, and what was truly left."""
+    progress = Progress({"a": planned}, {"a": expected}, slots, 0.0)
+    free, running, ends = [0.0] * slots, [], []
+    for number, (dataset, seconds) in enumerate(took):
+        start = heapq.heappop(free)
+        heapq.heappush(free, start + seconds)
+        running += [(start, 1, number, dataset), (start + seconds, 0, number, dataset)]
+    for at, starts, number, dataset in sorted(running):
+        progress.start(number, Job("a", "", (), at, dataset)) if starts else progress.finish(number, at)
+        ends += [] if starts else [(progress.seconds_left(at), max(free) - at)]
+    return ends
+
+
+def test_large_datasets_first_do_not_make_the_rest_look_large():
+    expected = {"adult": 20.0, "bank": 16.0, "pima": 0.2, "iris": 0.1}
+    took = [(dataset, seconds * 1.1) for dataset, seconds in expected.items() for _ in range(10)]
+    for estimate, truth in in_order(took, 40, expected):
+        assert abs(estimate - truth) < 0.15 * truth + 2, (estimate, truth)
+
+
+@pytest.mark.parametrize("dataset, seconds", [("adult", 20.0), ("pima", 0.2)])
+def test_one_dataset_alone_is_soon_known_for_what_it_is(dataset, seconds):
+    expected = {"adult": 20.0, "bank": 16.0, "pima": 0.2, "iris": 0.1}
+    ends = in_order([(dataset, seconds)] * 12, 12, expected, slots=1)
+    for estimate, truth in ends[7:]:
+        assert abs(estimate - truth) < 0.2 * truth + 1, (estimate, truth)
+
+
 @pytest.mark.parametrize(
     "off, look_at, tolerance", [(1, 0.0, 0.05), (1, 0.5, 0.15), (3, 0.25, 0.35), (3, 0.5, 0.25), (1 / 3, 0.5, 0.25)]
 )
@@ -272,17 +301,17 @@ def test_the_estimate_finds_the_pace_of_the_machine(off, look_at, tolerance):
         "match_pinball": [drawn.uniform(0.2, 0.4) for _ in range(400)],
         "cluster_frac": [drawn.uniform(2, 30) for _ in range(50)],
     }
-    expected = {kind: sum(many) / len(many) / off for kind, many in durations.items()}
+    expected = {kind: {"": sum(many) / len(many) / off} for kind, many in durations.items()}
     estimate, truth = simulated(durations, 2, expected, look_at)
     assert abs(estimate - truth) < tolerance * truth
 
 
 def test_a_kind_nobody_has_seen_follows_the_pace_of_the_others():
-    progress = Progress({"a": 100, "b": 1}, {"a": 1.0, "b": 1.0}, 1, 0.0)
+    progress = Progress({"a": 100, "b": 1}, {"a": {"": 1.0}, "b": {"": 1.0}}, 1, 0.0)
     for number in range(100):
         progress.start(number, Job("a", "", (), 3.0 * number))
         progress.finish(number, 3.0 * number + 3.0)
-    assert 2.5 < progress.seconds_of("b") < 3.0
+    assert 2.5 < progress.seconds_left(300.0) < 3.0
     assert "at most" not in line(progress, 300.0)
     progress.start(100, Job("b", "", (), 300.0))
     progress.fail(100)
@@ -292,4 +321,4 @@ def test_a_kind_nobody_has_seen_follows_the_pace_of_the_others():
 def test_times_are_no_finer_than_they_deserve():
     assert [clock(7.4), clock(190), clock(3790)] == ["0:07", "3:10", "1:03:10"]
     assert [in_words(t) for t in (1, 30, 60, 600, 9000)] == ["10 seconds", "30 seconds", "a minute", "10 minutes", "2 hours"]
-    assert "about 25 minutes" in plan(Progress({"a": 100}, {"a": 30.0}, 2, 0.0))
+    assert "about 25 minutes" in plan(Progress({"a": 100}, {"a": {"": 30.0}}, 2, 0.0))

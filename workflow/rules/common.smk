@@ -74,7 +74,7 @@ SETTINGS = {place: variants.settings_of(config, variant) for place, variant in P
 BASES = [place for place, variant in PLACES.items() if variants.has_own_tables(config, variant)]
 
 # For the estimate that a run shows. Tables of a person's own count once somebody has counted their rows.
-ROWS = [describe(table["name"])["rows"] for table in config["tables"].values() if "path" not in table]
+ROWS = {entry: describe(table["name"])["rows"] for entry, table in config["tables"].items() if "path" not in table}
 logger.info("", extra={"seconds_per_job": seconds_per_job(ROWS, config)})
 
 
