@@ -96,7 +96,7 @@ class Progress:
         return self.expected.get(job.kind, {}).get(job.dataset, self._expected(job.kind))
 
     def _expected_rest(self, kind: str, count: int) -> float:
-        """Of the jobs that have not started. Large datasets come first, so those that have say little of those that have not."""
+        """Of the jobs that have not started. Large datasets come first, so those that have say little of the others."""
         mean, known = self._expected(kind), self.expected.get(kind, {"": _UNKNOWN}).values()
         under_way = [self._expected_of(job) for job in [*self.running.values(), *self.failed.values()] if job.kind == kind]
         started = self.due[kind] + sum(under_way)
