@@ -99,8 +99,8 @@ class LogHandler(LogHandlerBase):
             return
         elif event == LogEvent.JOB_INFO:
             purpose, dataset = record.rule_msg or record.rule_name, (record.wildcards or {}).get("dataset", "")
-            job = Job(record.rule_name, purpose, tuple(record.log or ()), record.created, dataset)
-            self._progress.start(record.jobid, job)
+            started = Job(record.rule_name, purpose, tuple(record.log or ()), record.created, dataset)
+            self._progress.start(record.jobid, started)
             if not record.log:  # it may write to this very terminal
                 self._clear()
         elif event == LogEvent.JOB_FINISHED:
