@@ -8,6 +8,7 @@ from pathlib import Path
 from clusterlets.benchmark.manifest import NAME, Check, check
 
 _FILES_IN_A_CALL = 10
+_EXTRA_FILES_SHOWN = 20  # a larger grid than this one leaves thousands
 _MEANING = {
     "missing": "missing",
     "changed": "changed: not the bytes that the workflow wrote",
@@ -25,8 +26,12 @@ def main(arguments: list[str]) -> int:
         print(f"{results}: all {found.checked:,} files are what {results / NAME} says.")
         return 0
     for kind, meaning in _MEANING.items():
-        for number, name in enumerate(getattr(found, kind)):
-            print(f"  {results / name}" if number else f"{meaning}\n  {results / name}")
+        names = getattr(found, kind)
+        shown = names[:_EXTRA_FILES_SHOWN] if kind == "extra" else names
+        if names:
+            print(meaning, *(f"  {results / name}" for name in shown), sep="\n")
+        if len(names) > len(shown):
+            print(f"  and {len(names) - len(shown):,} more")
     print("", *_remedies(results, found), sep="\n")
     return 1
 

@@ -71,6 +71,13 @@ def test_an_extra_file_is_named(results, capsys, file):
     assert status == 1 and f"  results/{file}\n" in said and "snakemake" not in said
 
 
+def test_of_many_extra_files_some_are_named_and_all_are_counted(results, capsys):
+    for number in range(1200):
+        (results / "runs" / f"seeds{number:04d}.csv").write_text("")
+    said = verify(capsys)[1]
+    assert "seeds0019.csv\n  and 1,180 more\n" in said and "seeds0020" not in said
+
+
 def test_a_hidden_file_is_no_result(results, capsys):
     (results / "runs" / ".seeds0-1.csv.ab12").write_text("")
     assert verify(capsys)[0] == 0

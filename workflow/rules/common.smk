@@ -167,14 +167,18 @@ def log_of_block(step, place="base"):
 
 
 def captioned(path, caption, category):
-    """A result for Snakemake's own report: with a caption, below a category, and labelled by what it is and its form."""
-    name, suffix = Path(path).stem, Path(path).suffix
+    """A result for Snakemake's own report: with a caption, below a category, and labelled by what it is and its form.
+
+    Of files that every variant has the label also tells the folder.
+    """
+    name, suffix = Path(path).stem.replace("_", " "), Path(path).suffix
+    name += " of {place}" if "{place}" in path else ""
     form = {".md": "Markdown", ".tex": "LaTeX", ".txt": "text"}.get(suffix, suffix[1:].upper())
     return report(
         path,
         caption=f"{workflow.basedir}/workflow/report/{caption}.rst",
         category=category,
-        labels={"result": name.replace("_", " "), "form": form},
+        labels={"result": name, "form": form},
     )
 
 
