@@ -26,7 +26,7 @@ _RARE = 100
 #: Silhouettes and objectives are compared in steps of 2^-40: above rounding, so that what is equal on paper ties.
 _STEPS = 2.0**40
 
-Drawn = Literal["sampled", "enumerated", "constructed"]
+_Drawn = Literal["sampled", "enumerated", "constructed"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class ParetoFront:
     labels: np.ndarray
     silhouette: np.ndarray
     deviation: np.ndarray
-    drawn: Drawn
+    drawn: _Drawn
     n_valid: int
 
     def __len__(self) -> int:
@@ -194,7 +194,7 @@ class _Search:
         """
         return (4 * len(self.distances) + 20) * float(np.finfo(self.bulk).eps) + 1 / _STEPS
 
-    def front(self, batches: Iterable[np.ndarray], drawn: Drawn) -> ParetoFront:
+    def front(self, batches: Iterable[np.ndarray], drawn: _Drawn) -> ParetoFront:
         """Pareto front of batches of valid partitions; a batch is labels (N, S) with the same number of blocks."""
         n = len(self.distances)
         front = ParetoFront(np.empty((0, n), dtype=np.int64), np.empty(0), np.empty(0), drawn, 0)

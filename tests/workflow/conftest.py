@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -23,6 +24,11 @@ TINY = {
     "sample_size": 300,
     "seeds": {"count": 2, "block": 2},
 }
+
+
+def hear_ctrl_c():
+    """What a shell starts in the background, these tests say, ignores Ctrl-C, and so does all that it starts."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass
@@ -68,6 +74,7 @@ class Workflow:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=own_group,
+            preexec_fn=hear_ctrl_c,
         )
 
     def results(self) -> dict[str, bytes]:
