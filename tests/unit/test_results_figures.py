@@ -1,5 +1,8 @@
 """What is drawn is what the numbers say; and figures are made of whatever runs there are."""
 
+import os
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -22,6 +25,7 @@ from clusterlets.benchmark.figures import (
 )
 from clusterlets.benchmark.figures.style import WIDTH, plt, save
 from clusterlets.benchmark.frames import read_lines, read_runs, write_csv
+from clusterlets.datasets import names
 
 ROOT = Path(__file__).resolve().parents[2]
 DATASETS = ("pima", "credit")
@@ -268,6 +272,34 @@ def test_figures_are_made_of_little(runs, little, tmp_path):
         assert figure.get_figwidth() <= WIDTH + 0.01
         if part.empty:
             assert "Nothing to show" in words(figure)
+
+
+DRAWN = """
+import sys
+from clusterlets.benchmark.figures import cohesion_vs_deviation, critical_difference, heatmaps, omega_effect
+from clusterlets.benchmark.figures.style import save
+from clusterlets.benchmark.frames import read_runs
+from pathlib import Path
+
+runs = read_runs(sys.argv[1])
+for module in (cohesion_vs_deviation, critical_difference, heatmaps, omega_effect):
+    for name, figure in module.from_runs(runs).items():
+        save(figure, Path(sys.argv[2]) / name)
+"""
+
+
+def test_another_process_draws_the_same_bytes(tmp_path):
+    # Eight datasets and few differences: bands that join three methods and more.
+    synthetic_runs(names()[:8], seeds=2, ks=(2, 10)).to_csv(tmp_path / "runs.csv", index=False)
+    drawn = []
+    for seed in ("1", "2"):
+        folder = tmp_path / seed
+        folder.mkdir()
+        command = [sys.executable, "-c", DRAWN, str(tmp_path / "runs.csv"), str(folder)]
+        subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": seed})
+        drawn.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert len(drawn[0]) == 10 and drawn[0].keys() == drawn[1].keys()
+    assert [name for name in drawn[0] if drawn[0][name] != drawn[1][name]] == []
 
 
 def test_names_that_look_like_numbers_or_nothing_stay_names(tmp_path, runs):

@@ -34,6 +34,8 @@ def draw(ranking: Ranking) -> Figure:
         label_fmt_right="  ({rank:.2f}) {label}",
         color_palette={name: colour_of(name) for name in ranking.mean_ranks.index},
     )
+    for (band,) in artists["crossbars"]:  # through points in the order of a set, which is another one in every process
+        band.set_xdata(sorted(band.get_xdata()))
     for label in artists["labels"]:
         label.set_color("black")
     _scale_bar(axes, float(ranking.mean_ranks.min()), ranking.critical_difference)
