@@ -91,5 +91,6 @@ def test_the_reference_names_every_fitted_attribute_and_score():
     for estimator in (ClusterletClustering(2, random_state=0), FRAC(2, random_state=0)):
         fitted = [name for name in vars(estimator.fit(X, sensitive_features=sex)) if name.endswith("_")]
         assert len(fitted) > 5 and [name for name in fitted if f"`{name}`" not in REFERENCE] == []
-        assert [name for name in fitted if f"    {name} :" not in type(estimator).__doc__] == []
+        described = inspect.getdoc(type(estimator))  # from 3.13 on Python itself takes the indentation away
+        assert [name for name in fitted if f"\n{name} :" not in described] == []
     assert [name for name in fairness_report(X, [0, 0, 1, 1], sex) if f"`{name}`" not in REFERENCE] == []
