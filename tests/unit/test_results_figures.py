@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_pdf import PdfFile
 from matplotlib.text import Text
 from test_results_fixture import synthetic_clusterings, synthetic_runs
 
@@ -300,6 +301,16 @@ def test_another_process_draws_the_same_bytes(tmp_path):
         drawn.append({path.name: path.read_bytes() for path in folder.iterdir()})
     assert len(drawn[0]) == 10 and drawn[0].keys() == drawn[1].keys()
     assert [name for name in drawn[0] if drawn[0][name] != drawn[1][name]] == []
+
+
+def test_a_pdf_keeps_no_more_pixels_than_its_panels_show(runs, monkeypatch, tmp_path):
+    kept, known = [], PdfFile.imageObject
+    monkeypatch.setattr(PdfFile, "imageObject", lambda file, image: kept.append(image) or known(file, image))
+    figure = cohesion_vs_deviation.draw(runs)
+    width, height = figure.get_size_inches() * 200
+    save(figure, tmp_path / "figure")
+    assert len(kept) == len(DATASETS)
+    assert all(image.base is None and image.nbytes < width * height * 4 / len(DATASETS) for image in kept)
 
 
 def test_names_that_look_like_numbers_or_nothing_stay_names(tmp_path, runs):

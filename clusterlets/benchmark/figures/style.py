@@ -14,9 +14,12 @@ import matplotlib
 matplotlib.use("Agg")  # before pyplot comes in: there is no screen on a cluster
 
 import matplotlib.pyplot as plt
+import numpy as np
 import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import GraphicsContextBase
+from matplotlib.backends.backend_pdf import RendererPdf
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -41,6 +44,20 @@ plt.rcParams.update({
     "font.size": 8, "axes.titlesize": 8.5, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7,
     "legend.fontsize": 7.5, "legend.title_fontsize": 7.5, "axes.linewidth": 0.6, "pdf.fonttype": 42,
 })  # fmt: skip
+
+
+_draw_image = RendererPdf.draw_image
+
+
+def _draw_own_pixels(self: RendererPdf, gc: GraphicsContextBase, x: float, y: float, im: np.ndarray, *rest: object) -> None:
+    """What a PDF's rastered parts show, and not the picture of the whole page that each is cut from.
+
+    Matplotlib keeps them until the file is written: of 100 panels, each a page of 100 panels, 5 GB.
+    """
+    _draw_image(self, gc, x, y, im.copy(), *rest)
+
+
+RendererPdf.draw_image = _draw_own_pixels
 
 
 def colour_of(method: str) -> str:
