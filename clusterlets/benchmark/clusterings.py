@@ -1,6 +1,6 @@
 """Which runs are shown cluster by cluster, and what is shown of them: their composition, and where their rows lie."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -46,7 +46,7 @@ def alike_runs(runs: pd.DataFrame) -> pd.DataFrame:
     return selection.ok(runs[runs["seed"] == runs["seed"].min()])
 
 
-def most_telling(runs: pd.DataFrame, tables: Mapping[str, Prepared]) -> str:
+def most_telling(runs: pd.DataFrame, table_of: Callable[[str], Prepared]) -> str:
     """The dataset whose plane of principal components shows most, among those of ``runs``.
 
     First those on which most matchers have a result, then those whose colours can be told apart by the shape of a point;
@@ -54,7 +54,7 @@ def most_telling(runs: pd.DataFrame, tables: Mapping[str, Prepared]) -> str:
     """
 
     def worth(dataset: str) -> tuple[int, bool, float]:
-        table = tables[dataset]
+        table = table_of(dataset)
         matchers = int((runs["dataset"] == dataset).sum())
         return matchers, len(table.colour_names) <= _MARKERS, float(principal_components(table.X)[1][1])
 

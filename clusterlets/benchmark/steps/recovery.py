@@ -1,5 +1,6 @@
 """The step that looks into chosen clusterings: what their clusters are made of, and where their rows lie."""
 
+import functools
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,17 +24,20 @@ def recover_clusters(runs: str, config: str, results: str, composition: str, pro
     """
     every, settings = read_runs(runs), json.loads(config)
     best, alike = clusterings.best_runs(every), clusterings.alike_runs(every)
-    datasets = {*best["dataset"], *alike["dataset"]}
-    tables = {dataset: Prepared.load(str(Path(results) / f"prepared/{dataset}.npz")) for dataset in datasets}
+
+    @functools.lru_cache(maxsize=1)  # runs come dataset by dataset, and together the tables may be more than the memory
+    def table(dataset: str) -> Prepared:
+        return Prepared.load(str(Path(results) / f"prepared/{dataset}.npz"))
+
     parts = [
-        clusterings.composition(row, clusters, tables[row["dataset"]].colour_names)
+        clusterings.composition(row, clusters, table(row["dataset"]).colour_names)
         for row, clusters in _recovered(best, settings, results)
     ]
     write_csv(composition, together(parts, clusterings.COMPOSITION))
     if len(alike):
-        alike = alike[alike["dataset"] == clusterings.most_telling(alike, tables)]
+        alike = alike[alike["dataset"] == clusterings.most_telling(alike, table)]
     parts = [
-        clusterings.projection(row, clusters, tables[row["dataset"]])
+        clusterings.projection(row, clusters, table(row["dataset"]))
         for row, clusters in _recovered(alike, settings, results)
     ]
     write_csv(projection, together(parts, clusterings.PROJECTION))
