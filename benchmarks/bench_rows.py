@@ -1,0 +1,87 @@
+"""What the steps of the workflow that see instances cost as these grow: each a process, as the rules run it.
+
+    python benchmarks/bench_rows.py [--rows 10000 100000]
+
+A CSV file of 10 features and two colours, k = 20, one seed: CPU seconds, peak memory, bytes on disk, and the exponent of the
+seconds against the size before. Steps that visit all pairs of rows end at 316,228 rows: a million takes them ten times as long
+again. Matching and scoring see clusterlets alone (bench_growth.py). Peak memory is read on Linux alone.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from math import log
+from pathlib import Path
+
+import numpy as np
+from bench_growth import instances  # before numpy: it sets the threads
+
+from clusterlets.benchmark import accounts
+
+SIZES = (10_000, 100_000, 316_228, 1_000_000)
+MOST_FOR_PAIRS = 316_228
+BLOCK = "--data people.npz --dataset people --k 20 --seeds 0-0 --base-seed 0"
+CLUSTERINGS = {
+    "clusterlets": f"extract-clusterlets {BLOCK}",
+    "frac": f"cluster-frac {BLOCK} --variant FRAC --tau balanced --init random --max-iter 100 --tol 0.0001",
+    "yardsticks": f"cluster-yardsticks {BLOCK}",
+}
+READ = ["--settings", '{"sensitive": ["colour"], "features": "numeric", "separator": null, "scaling": "none"}']
+
+
+def steps(n: int) -> Iterator[tuple[str, list[str], str]]:
+    """Name, words and output of every step that sees instances, in order."""
+    read = "prepare-own-table --name people --table people.csv --npz-path people.npz --json-path people.json"
+    yield "prepare-own-table", [*read.split(), *READ], "people.npz"
+    for source, words in CLUSTERINGS.items():
+        made = f"--groups groups.{source}.npz --labels labels.{source}.npz"
+        yield words.split()[0], [*words.split(), *made.split()], f"labels.{source}.npz"
+    if n > MOST_FOR_PAIRS:
+        return
+    yield "measure-geometry", "measure-geometry --data people.npz --output geometry.json".split(), "geometry.json"
+    for source in CLUSTERINGS:
+        within = "" if source == "clusterlets" else "--within"
+        summed = f"sum-distances --data people.npz --labels labels.{source}.npz {within} --output sums.{source}.npz"
+        yield f"sum-distances ({source})", summed.split(), f"sums.{source}.npz"
+
+
+def cost(folder: Path, words: list[str]) -> dict:
+    """What a step says that it cost."""
+    command = [sys.executable, "-m", "clusterlets", *words]
+    done = subprocess.run(command, cwd=folder, stderr=subprocess.PIPE, text=True)
+    found = accounts.parse(done.stderr)
+    if done.returncode or found is None:
+        raise SystemExit(f"{words[0]} failed:\n{done.stderr}")
+    return found
+
+
+def write_table(path: Path, n: int) -> None:
+    """The table of a size, with four digits after the point."""
+    X, colours = instances(n)
+    names = ",".join([*(f"x{number}" for number in range(X.shape[1])), "colour"])
+    formats = ["%.4f"] * X.shape[1] + ["%d"]
+    np.savetxt(path, np.column_stack([X, colours]), fmt=formats, delimiter=",", header=names, comments="")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", nargs="+", type=int, default=SIZES)
+    before: dict[str, tuple[int, float]] = {}
+    for n in parser.parse_args().rows:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            write_table(folder / "people.csv", n)
+            for step, words, output in steps(n):
+                spent = cost(folder, words)
+                seconds, megabytes = spent["cpu_seconds"], spent["memory_mb"]
+                rows, former = before.get(step, (n, seconds))
+                law = f" (exponent {log(seconds / former) / log(n / rows):.2f})" if rows != n else ""
+                before[step] = n, seconds
+                size = (folder / output).stat().st_size
+                print(f"{n:,} rows, {step}: {seconds:.2f} s of CPU{law}, {megabytes:.0f} MB, {size:,} bytes", flush=True)
+
+
+if __name__ == "__main__":
+    main()

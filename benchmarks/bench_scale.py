@@ -1,0 +1,124 @@
+"""How Snakemake's graph grows with datasets and seeds: the paper's grid on tables of one's own, planned and not run.
+
+    python benchmarks/bench_scale.py [--sizes 10x10 100x50] [--block 10] [--no-profiles]
+
+Each size is a dry run in a process of its own and a fresh folder, of small tables, as the graph does not hang on rows: jobs,
+CPU and clock seconds, peak memory, and the exponent of the CPU against the size before, 1 where it grows as the jobs do. Then
+the same with each cluster profile's groups: the submissions, and the most jobs in one. Further options of Snakemake's, such
+as --batch collect_runs=1/10, go after "--".
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from math import log
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+SIZES = ("10x10", "25x10", "50x20", "100x10", "100x50")
+PROFILES = ("slurm", "cluster-generic")
+# Runs Snakemake's command line, and says at the end of planning how its jobs were grouped.
+PLANNER = """
+import json, sys
+from snakemake import cli, dag
+
+def counted(self, update=dag.DAG._update_group_components):
+    update(self)
+    sizes = [len(group) for group in {id(group): group for group in self._group.values()}.values()]
+    if sizes:
+        print(json.dumps({"submissions": len(sizes), "most": max(sizes)}), flush=True)
+
+dag.DAG._update_group_components = counted
+cli.main(sys.argv[1:])
+"""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A dry run: its jobs, what it cost, and its submissions where jobs are grouped."""
+
+    jobs: int
+    cpu: float
+    wall: float
+    megabytes: float
+    submissions: int
+    most: int
+
+
+def tables(folder: Path, count: int) -> list[dict]:
+    """Write small tables of two colours, and return their entries in a configuration."""
+    rows = "".join(f"{number},{number % 7},{number % 2}\n" for number in range(100))
+    names = [f"table{number}" for number in range(count)]
+    for name in names:
+        (folder / f"{name}.csv").write_text("length,width,colour\n" + rows, encoding="utf-8")
+    return [{"name": name, "path": f"{name}.csv", "sensitive": "colour"} for name in names]
+
+
+def groups_of(profile: str) -> list[str]:
+    """The options that group jobs as a cluster profile does; its executor need not be installed."""
+    settings = yaml.safe_load((ROOT / "profiles" / profile / "config.yaml").read_text(encoding="utf-8"))
+    grouped = [f"{rule}={group}" for rule, group in settings["groups"].items()]
+    components = [f"{group}={count}" for group, count in settings["group-components"].items()]
+    return ["--groups", *grouped, "--group-components", *components]
+
+
+def planned(folder: Path, settings: dict, options: list[str]) -> Plan:
+    """A dry run of a configuration, in a process of its own."""
+    (folder / "settings.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    words = ["--snakefile", str(ROOT / "Snakefile"), "--cores", "2", "-n", "--quiet", "rules", *options]
+    with (folder / "said").open("w+", encoding="utf-8") as said:
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            [sys.executable, "-c", PLANNER, *words, "--configfile", "settings.yaml"], cwd=folder, stdout=said, stderr=said
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - began
+        said.seek(0)
+        text = said.read()
+    if status:
+        raise SystemExit(f"The dry run failed:\n{text[-2000:]}")
+    jobs = int(re.findall(r"^total\s+(\d+)", text, re.MULTILINE)[-1])
+    found = re.findall(r'^\{"submissions".*\}$', text, re.MULTILINE)
+    grouped = json.loads(found[-1]) if found else {"submissions": 0, "most": 0}
+    return Plan(jobs, usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, **grouped)
+
+
+def line(plan: Plan, before: Plan | None) -> str:
+    """What a dry run cost, and how its CPU grew since the size before."""
+    law = f", exponent {log(plan.cpu / before.cpu) / log(plan.jobs / before.jobs):.2f}" if before else ""
+    spent = f"{plan.cpu:.1f} s of CPU ({1000 * plan.cpu / plan.jobs:.2f} ms a job{law}), {plan.wall:.1f} s by the clock"
+    sent = f"; {plan.submissions:,} submissions, {plan.most} jobs at most" if plan.submissions else ""
+    return f"{plan.jobs:,} jobs, {spent}, {plan.megabytes:.0f} MB{sent}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", nargs="+", default=SIZES, metavar="DATASETSxSEEDS")
+    parser.add_argument("--block", type=int, default=10, help="seeds of one job")
+    parser.add_argument("--no-profiles", action="store_true", help="leave the submissions out")
+    parser.add_argument("options", nargs="*", metavar="-- OPTIONS", help="of Snakemake's, after --")
+    arguments = parser.parse_args()
+    profiles = () if arguments.no_profiles else PROFILES
+    ways = {"on one machine": arguments.options} | {f"as {name}": [*arguments.options, *groups_of(name)] for name in profiles}
+    before: dict[str, Plan] = {}
+    for size in arguments.sizes:
+        datasets, seeds = map(int, size.split("x"))
+        for way, options in ways.items():
+            with tempfile.TemporaryDirectory() as name:
+                folder = Path(name)
+                settings = {"datasets": tables(folder, datasets), "seeds": {"count": seeds, "block": arguments.block}}
+                plan = planned(folder, settings, options)
+            print(f"{datasets} datasets, {seeds} seeds, {way}: {line(plan, before.get(way))}", flush=True)
+            before[way] = plan
+
+
+if __name__ == "__main__":
+    main()
