@@ -1,11 +1,13 @@
 """A person's own table: CSV, TSV or Parquet, read in one pass; complaints name the line and the column.
 
-Nothing is guessed in silence: a column that is mostly but not wholly numbers is an error and not a text column.
+Nothing is guessed in silence: a column that is mostly but not wholly numbers, or numbers with a decimal comma, is an error
+and not a text column.
 """
 
 import csv
 import difflib
 import importlib.util
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -21,6 +23,7 @@ PARQUET = ".parquet"
 
 _ROWS_AT_ONCE = 50_000
 _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+_DECIMAL_COMMA = re.compile(r"[+-]?[\d.]*\d,\d+")
 _LARGEST = 1e150  # the square of a larger number overflows, and so would distances
 
 # (the place of each row, a list of cells for each column): texts, "" where a value is missing
@@ -177,6 +180,7 @@ class _Column:
         self.name = name
         self.parts: list[np.ndarray] = []
         self.found = dict.fromkeys(("number", "boolean", "empty", "other"), 0)
+        self.decimal_commas = 0  # among the others
         self.first_other: tuple[int, str] | None = None
 
     def add(self, places: Sequence[int], cells: Sequence[str]) -> None:
@@ -186,6 +190,7 @@ class _Column:
         except ValueError:
             values = np.array([_number(cell) for cell in cells])
             booleans = sum(cell.strip().lower() in _BOOLEANS for cell in cells)
+            self.decimal_commas += sum(map(_has_decimal_comma, cells))
         usable = np.abs(values) <= _LARGEST  # False for NaN too
         if self.first_other is None and not usable.all():
             first = int(np.argmin(usable))
@@ -199,19 +204,29 @@ class _Column:
     @property
     def is_text(self) -> bool:
         """Whether it is empty or most of its cells are texts, so that nobody can have meant it as a feature."""
-        usable = self.found["number"] + self.found["boolean"]
-        return not usable or self.found["other"] > usable
+        meant = self.found["number"] + self.found["boolean"] + self.decimal_commas
+        return not meant or self.found["other"] - self.decimal_commas > meant
 
     def values(self, place: str) -> np.ndarray:
         """All numbers (n,); BadData if there is a cell that is none, or if numbers and booleans are mixed."""
         if self.first_other:
             at, cell = self.first_other
-            what = f"holds {cell[:60]!r}, which is no finite number below {_LARGEST:g}" if cell.strip() else "is empty"
+            what = f"holds {cell[:60]!r}, {_what_is_wrong_with(cell)}" if cell.strip() else "is empty"
             unusable = self.found["other"] + self.found["empty"]
             raise BadData(f"{place} {at}: column {self.name!r} {what} (unusable cells in the column: {unusable}).")
         if self.found["number"] and self.found["boolean"]:
             raise BadData(f"{place.rpartition(',')[0]}: column {self.name!r} mixes numbers with true and false.")
         return np.concatenate(self.parts)
+
+
+def _has_decimal_comma(cell: str) -> bool:
+    return _DECIMAL_COMMA.fullmatch(cell.strip()) is not None
+
+
+def _what_is_wrong_with(cell: str) -> str:
+    if _has_decimal_comma(cell):
+        return "a number with a comma: write decimals with a point, or name the features to use"
+    return f"which is no finite number below {_LARGEST:g}"
 
 
 def _number(cell: str) -> float:

@@ -134,6 +134,38 @@ def test_text_columns_are_no_features_and_said_so(read):
     assert table.feature_names == ("age",) and remarks == ["columns that hold no numbers are no features: name, note"]
 
 
+COMMA = "a number with a comma: write decimals with a point, or name the features to use"
+DECIMAL_COMMAS = {
+    "all of them": ("3000,5", "2800,25", "-1,0"),
+    "most, and whole numbers": ("3000,5", "2800,25", "12"),
+    "few among numbers": ("3000,5", "2800", "12"),
+    "with points between thousands": ("3.000,5", "2.800,25", "1.000.000,0"),
+    "one unreadable": ("3000,5", "2800,25", "unknown"),
+    "one empty": ("3000,5", "2800,25", ""),
+}
+
+
+@pytest.mark.parametrize("income", DECIMAL_COMMAS.values(), ids=DECIMAL_COMMAS)
+@pytest.mark.parametrize("features", ["numeric", ["income"]])
+def test_numbers_with_a_decimal_comma_are_neither_text_nor_left_out(income, features, read):
+    content = "".join(f"{row};{cell};{'ab'[row % 2]}\n" for row, cell in enumerate(income))
+    complaint = f"people.csv, line 2: column 'income' holds '{income[0]}', {COMMA}"
+    with pytest.raises(ClusterletsError) as caught:
+        read(f"age;income;city\n{content}", separator=";", features=features)
+    assert complaint in str(caught.value)
+
+
+def test_text_with_a_comma_stays_text(read):
+    people = "age;name;chosen;city\n1;Doe, John;1,2,3;a\n2;Roe, Ann;1, 2;b\n3;12,5 Ltd;none;a\n"
+    table, remarks = read(people, separator=";")
+    assert table.feature_names == ("age",) and remarks == ["columns that hold no numbers are no features: name, chosen"]
+
+
+def test_a_column_with_decimal_commas_can_be_left_out_by_name(read):
+    table, _ = read("age;income;city\n1;3000,5;a\n2;2800,25;b\n3;12;a\n", separator=";", features=["age"])
+    assert table.feature_names == ("age",)
+
+
 def test_a_sparse_column_of_numbers_is_not_dropped_in_silence(read):
     with pytest.raises(ClusterletsError, match=r"line 3: column 'pay' is empty \(unusable cells in the column: 2\)"):
         read("age,pay,city\n1,7,a\n2,,b\n3,,a\n")
