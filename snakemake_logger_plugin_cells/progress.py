@@ -131,31 +131,30 @@ def plan(progress: Progress) -> str:
     """What a run is going to do, in a few lines."""
     steps, cells = progress.steps[1], progress.cells[1]
     kinds = sorted(progress.planned.items(), key=lambda item: -item[1])
-    about = f"{steps:,} steps to do" + (f", {cells:,} of them cells of the grid" if cells else "")
     time = in_words(progress.seconds_left(progress.began))
-    return "\n".join([f"{about}: about {time}, {progress.slots} at a time", *_wrapped(kinds)])
+    return "\n".join([f"{_steps(steps)} to do{_of_the_grid(cells)}: about {time}, {progress.slots} at a time", *_wrapped(kinds)])
 
 
 def line(progress: Progress, now: float) -> str:
-    """Where a run stands, in one line."""
+    """Where a run stands, in one line: so short that on a terminal of 80 columns one can still read what is being done."""
     (steps, all_steps), (cells, all_cells) = progress.steps, progress.cells
-    parts = [f"cells {cells:,} of {all_cells:,}"] if all_cells else []
-    parts.append(f"steps {steps:,} of {all_steps:,} ({100 * steps // max(all_steps, 1)} %)")
+    counted = f"{cells:,}/{all_cells:,} cells" if all_cells else f"{steps:,}/{all_steps:,} steps"
+    parts = [f"{100 * steps // max(all_steps, 1)} %", counted]
     if progress.failed:
         parts.append(f"{len(progress.failed)} failed")
     about = "at most" if progress.failed else "about"  # what needs a failed step is not going to run
     parts.append(f"{clock(now - progress.began)} gone, {about} {clock(_rounded(progress.seconds_left(now)))} left")
     longest = progress.longest()
-    return " · ".join([*parts, *([f"now: {longest.purpose}"] if longest else [])])
+    return " · ".join([*parts, *([longest.purpose] if longest else [])])
 
 
 def summary(progress: Progress, now: float) -> str:
     """How a run ended: one line if well, else what failed, what was not run, and how to go on."""
     (steps, all_steps), cells, time = progress.steps, progress.cells[0], clock(now - progress.began)
     if steps == all_steps:
-        return f"Done: {steps:,} steps" + (f", {cells:,} of them cells of the grid" if cells else "") + f", in {time}"
+        return f"Done: {_steps(steps)}{_of_the_grid(cells)}, in {time}"
     failed = f", {len(progress.failed)} failed" if progress.failed else ""
-    lines = [f"Not complete: {steps:,} of {all_steps:,} steps done{failed}, in {time}"]
+    lines = [f"Not complete: {steps:,} of {_steps(all_steps)} done{failed}, in {time}"]
     lines += [f"  failed: {job.purpose} ({job.kind}){_where(job)}" for job in progress.failed.values()]
     lines += [f"  cut short: {job.purpose} ({job.kind})" for job in progress.running.values()]
     waiting = sorted(progress.not_started.items(), key=lambda item: -item[1])
@@ -190,6 +189,14 @@ def _rounded(seconds: float) -> float:
 
 def _cells(counts: Mapping[str, int]) -> int:
     return sum(count for kind, count in counts.items() if kind.startswith(_CELLS))
+
+
+def _steps(count: int) -> str:
+    return f"{count:,} step" + ("s" if count != 1 else "")
+
+
+def _of_the_grid(cells: int) -> str:
+    return f", {cells:,} of them {'cells' if cells != 1 else 'a cell'} of the grid" if cells else ""
 
 
 def _where(job: Job) -> str:

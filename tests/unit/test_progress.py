@@ -105,8 +105,28 @@ def test_a_run_is_told_in_cells_and_steps(handler):
     feed(shown, [job_info(1, "match_pinball", 0.0), job_info(2, "cluster_frac", 0.0, "FRAC on adult, k = 20")])
     feed(shown, [finished(1, 40.0)])
     said = screen.getvalue().splitlines()[-1]
-    assert said.startswith("cells 1 of 4 · steps 1 of 7 (14 %) · 0:40 gone, about ")
-    assert said.endswith(" left · now: FRAC on adult, k = 20")
+    assert said.startswith("14 % · 1/4 cells · 0:40 gone, about ")
+    assert said.endswith(" left · FRAC on adult, k = 20")
+
+
+def test_on_eighty_columns_one_reads_what_is_being_done(handler, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown, screen = handler(terminal=True)
+    stats = {"match_pinball": 1100, "cluster_frac": 55, "write_report": 1, "total": 1156}
+    feed(shown, [*BEGINNING[:2], record(LogEvent.RUN_INFO, stats=stats)])
+    feed(shown, [entry for number in range(412) for entry in (job_info(number, "match_pinball", 1.0), finished(number, 2.0))])
+    feed(shown, [job_info(2000, "cluster_frac", 60.0, "FRAC on adult, k = 20"), job_info(2001, "match_pinball", 780.0)])
+    feed(shown, [finished(2001, 790.0)])
+    last = screen.getvalue().split("\r\x1b[2K")[-1]
+    assert last.startswith("35 % · 413/1,100 cells · 13:10 gone, about ") and last.endswith(" left · FRAC on adult, k = 20")
+
+
+def test_without_cells_the_line_counts_steps_and_one_is_not_many():
+    progress = Progress({"data": 1}, {}, 1, 0.0)
+    assert plan(progress).startswith("1 step to do: about 10 seconds")
+    assert line(progress, 1.0).startswith("0 % · 0/1 steps · 0:01 gone, about ")
+    assert summary(progress, 1.0).startswith("Not complete: 0 of 1 step done, in 0:01")
+    assert "1 step to do, 1 of them a cell of the grid" in plan(Progress({"match_pinball": 1}, {}, 1, 0.0))
 
 
 def test_a_cluster_without_a_limit_takes_all_jobs_at_once(handler):
@@ -141,7 +161,7 @@ def test_a_terminal_has_one_line_that_fits_and_gives_way_to_a_job_that_prints(ha
     feed(shown, [finished(4, 3.0)])
     assert screen.getvalue().endswith("\r\x1b[2K")
     feed(shown, [finished(3, 4.0)])
-    assert screen.getvalue().split("\r\x1b[2K")[-1].startswith("cells 2 of 4")
+    assert screen.getvalue().split("\r\x1b[2K")[-1].startswith("42 % · 2/4 cells")
 
 
 def test_a_failure_shows_its_log_and_what_hangs_on_it(handler, tmp_path):
@@ -193,7 +213,7 @@ def test_what_was_tried_again_has_not_failed():
     progress.start(1, Job("cluster_frac", "FRAC", (), 5.0))
     progress.finish(1, 6.0)
     assert not progress.failed and progress.spent["cluster_frac"] == 1.0
-    assert summary(progress, 7.0) == "Done: 1 steps, in 0:07"
+    assert summary(progress, 7.0) == "Done: 1 step, in 0:07"
 
 
 def test_an_interrupted_run_says_what_was_cut_short():

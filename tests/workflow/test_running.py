@@ -18,8 +18,8 @@ def plugin_is_found():
 def test_a_run_says_what_it_will_do_and_what_it_did(workflow):
     done = workflow.run(CELL)
     assert done.status == 0, done.output
-    assert "6 steps to do, 1 of them cells of the grid: about " in done.output
-    assert "Done: 6 steps, 1 of them cells of the grid, in " in done.output
+    assert "6 steps to do, 1 of them a cell of the grid: about " in done.output
+    assert "Done: 6 steps, 1 of them a cell of the grid, in " in done.output
     assert "Select jobs" not in done.output and "Job 0" not in done.output
     assert "Nothing to be done" in workflow.run(CELL).output
 
