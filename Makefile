@@ -24,7 +24,11 @@ PLUGINS := $(VENV)/cluster-plugins
 # With the commands of .venv first, whatever is activated outside.
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 SNAKEMAKE := $(RUN) snakemake --cores $(CORES)
-SETTINGS := $(if $(EXCLUDE),--config exclude=$(EXCLUDE))
+# People put spaces behind commas, or in their place; a shell would take what follows for another setting.
+COMMA := ,
+SPACE := $(subst ,, )
+EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
+SETTINGS := $(if $(EXCLUDED),--config exclude=$(EXCLUDED))
 
 .PHONY: demo test lint test-slurm data check-data reproduce extended verify compare reference clean-environment
 

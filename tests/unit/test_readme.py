@@ -1,12 +1,20 @@
 """What the README shows, works."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
+import pytest
+import yaml
+
+from clusterlets.benchmark.grid import cells
+from clusterlets.benchmark.selection import PAPER_NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+GRID = list(cells(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))))
 
 
 def test_the_library_example_runs_and_is_fair():
@@ -28,15 +36,31 @@ def test_every_link_leads_somewhere():
 
 
 def test_every_cell_it_names_is_in_the_papers_grid():
-    import yaml
-
-    from clusterlets.benchmark.grid import cells
-
-    grid = {f"results/{cell.path}" for cell in cells(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8")))}
     named = re.findall(r"results/runs/\S+\.csv", README)
-    assert len(named) == 4 and set(named) <= grid
+    assert len(named) == 4 and set(named) <= {f"results/{cell.path}" for cell in GRID}
+
+
+def test_it_counts_rows_and_cells_as_the_papers_grid_has_them():
+    two_methods = [cell for cell in GRID if cell.method in ("FRAC", "yardsticks")]
+    yardsticks = [cell for cell in GRID if cell.method == "yardsticks"]
+    rows, of_yardsticks = 10 * (len(GRID) + len(two_methods)), 2 * 10 * len(yardsticks)
+    assert f"{rows:,} on eleven datasets, the yardsticks' {of_yardsticks:,} among them" in README
+    assert f"/{len(GRID):,} cells · " in README
+
+
+def test_it_tells_the_papers_names_of_matchers():
+    (sentences,) = re.findall(r"^Matchers: .*?\n\n", README, re.DOTALL | re.MULTILINE)
+    assert all(f"`{name}`" in sentences and paper in sentences for name, paper in PAPER_NAMES.items())
 
 
 def test_its_make_targets_exist():
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     assert set(re.findall(r"(?:`|    |mirror )make ([a-z]+)", README)) <= targets
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="no make")
+@pytest.mark.parametrize("excluded", ["nbfi,adult", "nbfi, adult", " nbfi , adult ", "nbfi adult"])
+def test_datasets_may_be_left_out_with_spaces_in_the_list(excluded):
+    command = ["make", "--dry-run", "data", f"EXCLUDE={excluded}", "VENV=.", "--old-file=./.ready"]
+    printed = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=True).stdout
+    assert printed.rstrip().endswith(" --config exclude=nbfi,adult")
