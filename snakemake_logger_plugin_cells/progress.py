@@ -131,8 +131,9 @@ def plan(progress: Progress) -> str:
     """What a run is going to do, in a few lines."""
     steps, cells = progress.steps[1], progress.cells[1]
     kinds = sorted(progress.planned.items(), key=lambda item: -item[1])
+    about = f"{_steps(steps)} to do{_of_the_grid(cells)}"
     time = in_words(progress.seconds_left(progress.began))
-    return "\n".join([f"{_steps(steps)} to do{_of_the_grid(cells)}: about {time}, {progress.slots} at a time", *_wrapped(kinds)])
+    return "\n".join([f"{about}: about {time}, {progress.slots} at a time", *_wrapped(kinds)])
 
 
 def line(progress: Progress, now: float) -> str:
