@@ -74,14 +74,14 @@ class ClusterletClustering(_FairClusterer):
         Greedy balance and greedy distance (crisp), distance and balance pinball (an instance may be in several
         clusters), or the sampled centroid matcher (crisp).
     hops : int, default=4
-        D, B: sweeps through the colours. G-D, G-B: most clusterlets that join a start. C does without.
+        D, B: sweeps through the colours. G-D, G-B: most clusterlets that join a start. Ignored by C.
     omega : float, default=0.5
-        C: weight, from 0 to 1, of the silhouette against the largest deviation.
+        C: weight, from 0 to 1, of the silhouette against the largest deviation. Ignored by the others.
     sample_size : int, default=250000
-        C: random partitions drawn.
+        C: random partitions drawn. Ignored by the others.
     scope : {None, "last", "cluster"}, default=None
         What a candidate is measured against: the clusterlet added last, or the whole cluster so far. ``None`` is
-        ``"last"`` for D and B, ``"cluster"`` for G-D and G-B. C does without.
+        ``"last"`` for D and B, ``"cluster"`` for G-D and G-B. Ignored by C.
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None another one.
 

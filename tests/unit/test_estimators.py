@@ -264,6 +264,14 @@ def test_the_colours_must_be_named_and_are_never_taken_from_y():
             estimator.fit([[0.0], [1.0]], [0, 1])
 
 
+@pytest.mark.parametrize("matcher, ignored", [("C", {"hops": 1, "scope": "last"}), ("D", {"omega": 0, "sample_size": 1})])
+def test_what_a_matcher_ignores_changes_nothing(matcher, ignored):
+    X, colours = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    settings = {"n_clusterlets": 3, "matcher": matcher, "sample_size": 500, "random_state": 0}
+    plain, other = (ClusterletClustering(**settings | more).fit(X, sensitive_features=colours) for more in ({}, ignored))
+    np.testing.assert_array_equal(plain.labels_, other.labels_)
+
+
 @pytest.mark.parametrize(
     ("estimator", "words"),
     [
