@@ -134,6 +134,11 @@ def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
         raise ClusterletsError(f"{' and '.join(given)} has no use with {method}; leave it out or take another method.")
     if options.method == "clusterlets" and options.k < 2:
         raise ClusterletsError("-k 1: one clusterlet of each colour leaves nothing to choose; take 2 or more.")
+    if (options.tau or 0) * options.k > 1 + 1e-9:  # of 1/k, as a person may round it, FRAC itself decides
+        raise ClusterletsError(
+            f"--tau {options.tau:g}: it must lie between 0 and 1/k = 1/{options.k}, since {options.k} clusters cannot each "
+            "hold more than that part of a colour."
+        )
     for written in filter(None, (options.output, options.plot)):
         if Path(written).resolve() == Path(options.table).resolve():
             raise ClusterletsError(f"{written} is the table itself, which would be lost; name another file to write.")
@@ -177,7 +182,7 @@ def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
         return []
     found = np.bincount(fitted.clusterlets_.colour)
     return [
-        f"{name} has {count} different rows only, and so {count} clusterlets"
+        f"{name} has only {_counted(count, 'different row')}, and so {_counted(count, 'clusterlet')}"
         for name, count in zip(table.colour_names, found, strict=True)
         if count < options.k
     ]
@@ -195,14 +200,18 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, r
     shares = table.colour_counts / len(X)
     colours = ", ".join(f"{name} {share:.1%}" for name, share in zip(table.colour_names, shares, strict=True))
     return "\n".join([
-        f"{options.table.name}: {len(X):,} rows, {X.shape[1]} features; {' and '.join(options.sensitive)}: {colours}",
+        f"{options.table.name}: {len(X):,} rows, {_counted(X.shape[1], 'feature')}; {' and '.join(options.sensitive)}: {colours}",
         *(f"note: {remark}" for remark in remarks),
-        f"{_method(options, fitted)}, seed {options.seed}: {fitted.n_clusters_} clusters",
+        f"{_method(options, fitted)}, seed {options.seed}: {_counted(fitted.n_clusters_, 'cluster')}",
         "",
         _listing(_composition(table, fitted), table.colour_counts),
         "",
         *_scores(X, table, fitted, options.seed),
     ])
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" + ("s" if count != 1 else "")
 
 
 def _method(options: argparse.Namespace, fitted) -> str:
@@ -233,7 +242,7 @@ def _listing(composition: pd.DataFrame, colour_counts: np.ndarray) -> str:
     if left_out > 0:
         lines = lines.nlargest(_LISTED, "deviation")
     text = lines.reset_index().to_string(index=False, formatters={"deviation": "{:.3f}".format, "size": "{:,}".format})
-    return text + (f"\n... and {left_out} clusters that deviate less" if left_out > 0 else "")
+    return text + (f"\n... and {left_out} more, deviating less" if left_out > 0 else "")
 
 
 def _scores(X: np.ndarray, table: Table, fitted, seed: int) -> list[str]:
@@ -264,7 +273,7 @@ def _price(X: np.ndarray, report: dict, seed: int) -> str:
     price = price_of_fairness(report["kmeans_cost"], n_clusters, {n_clusters: cost})
     if np.isnan(price):
         return f"{name}not defined: plain k-means costs nothing"
-    return f"{name}{price:.2f}   (k-means cost over that of plain k-means with {n_clusters} clusters)"
+    return f"{name}{price:.2f}   (k-means cost over that of plain k-means with {_counted(n_clusters, 'cluster')})"
 
 
 def _silhouette(X: np.ndarray, fitted, report: dict) -> str:

@@ -7,6 +7,7 @@ and not a text column.
 import csv
 import difflib
 import importlib.util
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -72,7 +73,7 @@ def read(
             header, chunks, place = _delimited(path, separator or SEPARATORS[path.suffix])
         return _table(_checked_header(path.name, header, sensitive, features), chunks, place, sensitive, features)
     except BadData as problem:
-        raise ClusterletsError(f"{problem} Mend {path} or what was asked of it, and run again.") from None
+        raise ClusterletsError(f"{problem} Correct {path} or the options, and run again.") from None
 
 
 # ---- files to chunks of text -----------------------------------------------------------------------------------------
@@ -116,7 +117,11 @@ def _undecodable(path: Path) -> str:
 
 def _other_separator(header: str, separator: str) -> str:
     likely = [character for character in (";", "\t", ",", "|") if character in header and character != separator]
-    return f" Is another separator used? Then name it as the separator: {likely[0]!r}." if likely else ""
+    if not likely:
+        return ""
+    typed = "$'\\t'" if likely[0] == "\t" else f"'{likely[0]}'"  # '\t' would reach the command as two characters
+    written = json.dumps(likely[0])
+    return f" Is another separator used? Then name it: --separator {typed} (in a configuration, separator: {written})."
 
 
 def _chunks(name: str, rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[Chunk]:
@@ -272,7 +277,8 @@ def _remarks(table: Table, rows: int, texts: list[str]) -> list[str]:
     constant = [name for name, varies in zip(table.feature_names, spread, strict=True) if not varies]
     remarks = []
     if rows > len(table.X):
-        remarks.append(f"{rows - len(table.X)} of {rows} rows have no sensitive value and were left out")
+        have = "has" if rows - len(table.X) == 1 else "have"
+        remarks.append(f"{rows - len(table.X)} of {rows} rows {have} no sensitive value and were left out")
     if texts:
         remarks.append(f"columns that hold no numbers are no features: {', '.join(texts)}")
     if constant:

@@ -84,10 +84,11 @@ REFUSED = {
     "blank lines only": ("\n\n", "people.csv is empty"),
     "semicolons": (
         GOOD.replace(",", ";"),
-        "one column only, 'age;rich;city'. Is another separator used? Then name it as the separator: ';'",
+        "one column only, 'age;rich;city'. Is another separator used? Then name it: --separator ';' (in a configuration, "
+        'separator: ";").',
     ),
-    "tabs": (GOOD.replace(",", "\t"), r"name it as the separator: '\t'"),
-    "one column": ("city\na\nb\na\n", "people.csv has one column only, 'city'. Mend"),
+    "tabs": (GOOD.replace(",", "\t"), r"""name it: --separator $'\t' (in a configuration, separator: "\t")."""),
+    "one column": ("city\na\nb\na\n", "people.csv has one column only, 'city'. Correct"),
     "a short line": (GOOD.replace("29,true,Rom", "29,true"), "people.csv, line 4: 2 cells where the header has 3"),
     "a long line": (GOOD.replace("29,", "29,5,"), "people.csv, line 4: 4 cells where the header has 3"),
     "decimal commas": (GOOD.replace("45.5", "45,5"), "people.csv, line 3: 4 cells where the header has 3"),
@@ -106,7 +107,7 @@ def test_a_bad_table_is_refused_in_plain_words(fault, read):
     with pytest.raises(ClusterletsError) as caught:
         read(content)
     assert complaint in str(caught.value)
-    assert "people.csv or what was asked of it, and run again" in str(caught.value)
+    assert "people.csv or the options, and run again" in str(caught.value)
 
 
 def test_a_misspelt_column_brings_the_nearest(read):

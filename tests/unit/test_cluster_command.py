@@ -135,7 +135,7 @@ def test_the_account_is_that_of_the_report(people, run):
 def test_many_clusters_are_told_by_those_that_deviate_most(people, run):
     said = run("people.csv", "--sensitive", "sex", "--matcher", "D", "-k", "40", "--hops", "1")[1]
     listed = [float(deviation) for deviation in re.findall(r"^ *\d+ +\d+ +(0\.\d+) ", said, re.MULTILINE)]
-    (rest,) = re.findall(r"and (\d+) clusters that deviate less", said)
+    (rest,) = re.findall(r"and (\d+) more, deviating less", said)
     (found,) = re.findall(r": (\d+) clusters$", said, re.MULTILINE)
     assert len(listed) == 20 and listed == sorted(listed, reverse=True) and int(rest) == int(found) - 20
     assert "price of fairness  not defined where clusters overlap" in said
@@ -160,7 +160,19 @@ def test_a_colour_with_few_rows_is_noted(people, run):
     people.loc[people.index[:4], "race"] = "other"
     people.to_csv("people.csv", index=False)
     said = run("people.csv", "--sensitive", "race", "-k", "9")[1]
-    assert "note: other has 4 different rows only, and so 4 clusterlets" in said
+    assert "note: other has only 4 different rows, and so 4 clusterlets" in said
+
+
+def test_one_is_not_said_as_many(people, run):
+    people.loc[people.index[1:], "race"] = "white"
+    people.loc[people.index[0], ["race", "sex"]] = ["other", ""]
+    people.to_csv("people.csv", index=False)
+    said = run("people.csv", "--sensitive", "race", "--features", "age", "-k", "2", "--matcher", "D", "--hops", "1")[1]
+    assert "300 rows, 1 feature; race: " in said
+    assert "note: other has only 1 different row, and so 1 clusterlet\n" in said
+    said = run("people.csv", "--sensitive", "sex", "--method", "frac", "-k", "1")[1]
+    assert "note: 1 of 300 rows has no sensitive value" in said
+    assert "seed 0: 1 cluster\n" in said and "plain k-means with 1 cluster)" in said
 
 
 ERRORS = {
@@ -178,7 +190,9 @@ ERRORS = {
     "--matcher and --hops has no use": [
         "people.csv", "--sensitive", "sex", "--method", "frac", "--matcher", "D", "--hops", "1",
     ],
-    "between 0 and 1/k = 1/4": ["people.csv", "--sensitive", "sex", "--method", "frac", "-k", "4", "--tau", "0.3"],
+    "--tau 0.3: it must lie between 0 and 1/k = 1/4": [
+        "people.csv", "--sensitive", "sex", "--method", "frac", "-k", "4", "--tau", "0.3",
+    ],
     "take 2 or more": ["people.csv", "--sensitive", "sex", "-k", "1"],
     "cannot be sensitive and a feature": ["people.csv", "--sensitive", "age", "--features", "age,income"],
     "must end in .png": ["people.csv", "--sensitive", "sex", "--plot", "people.bmp"],
