@@ -197,10 +197,10 @@ def _composition(table: Table, fitted) -> pd.DataFrame:
 
 def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, remarks: list[str]) -> str:
     """What came out, for a person to read."""
-    shares = table.colour_counts / len(X)
+    shares, sensitive = table.colour_counts / len(X), " and ".join(options.sensitive)
     colours = ", ".join(f"{name} {share:.1%}" for name, share in zip(table.colour_names, shares, strict=True))
     return "\n".join([
-        f"{options.table.name}: {len(X):,} rows, {_counted(X.shape[1], 'feature')}; {' and '.join(options.sensitive)}: {colours}",
+        f"{options.table.name}: {len(X):,} rows, {_counted(X.shape[1], 'feature')}; {sensitive}: {colours}",
         *(f"note: {remark}" for remark in remarks),
         f"{_method(options, fitted)}, seed {options.seed}: {_counted(fitted.n_clusters_, 'cluster')}",
         "",

@@ -21,6 +21,7 @@ _SHARES = colormaps["viridis"]
 _MARKERS = "o^sDvP*X"
 _POINTS = 4_000  # more only cover each other
 _NAMED = 40  # clusters with a number on the map, rows with a number on the axis
+_NUMBER = np.array([0.05, 0.05])  # width and height of such a number, as parts of the map's
 
 
 def draw(path: str, X: np.ndarray, labels: np.ndarray, composition: pd.DataFrame, colour_counts: np.ndarray) -> None:
@@ -90,9 +91,13 @@ def _draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
             *places[of_cluster].T, s=11, alpha=0.55, linewidth=0, color=_HUES[cluster % len(_HUES)],
             marker=_MARKERS[cluster // len(_HUES) % len(_MARKERS)],
         )  # fmt: skip
-    for cluster in clusters[np.argsort(-sizes, kind="stable")[:_NAMED]]:
+    named = clusters[np.argsort(-sizes, kind="stable")[:_NAMED]]
+    centres = np.array([np.median(places[labels == cluster], axis=0) for cluster in named])
+    extent = np.ptp(places, axis=0)
+    extent[extent == 0] = 0.1  # about what matplotlib gives to points on a line
+    for cluster, place in zip(named, _apart(centres, _NUMBER * extent), strict=True):
         axes.annotate(
-            str(cluster), np.median(places[labels == cluster], axis=0), ha="center", va="center", fontsize=10,
+            str(cluster), place, ha="center", va="center", fontsize=10,
             weight="bold", path_effects=[withStroke(linewidth=2.5, foreground="white")],
         )  # fmt: skip
     notes = [f"{_POINTS:,} of {len(X):,} rows"] if len(X) > _POINTS else []
@@ -101,6 +106,18 @@ def _draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
     axes.set_xlabel(f"first component ({explained[0]:.0%} of the variance)")
     axes.set_ylabel(f"second component ({explained[1]:.0%})")
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _apart(centres: np.ndarray, room: np.ndarray) -> np.ndarray:
+    """Places (m, 2), each the nearest to its centre where a number of that width and height covers none before it."""
+    steps = np.array([(x, y) for x in range(-6, 7) for y in range(-6, 7)])
+    nearest_first = steps[np.argsort(np.square(steps).sum(axis=1), kind="stable")] * room
+    found = np.empty((0, 2))
+    for centre in centres:
+        places = centre + nearest_first
+        is_free = (np.abs(places[:, None] - found) > 0.99 * room).any(axis=2).all(axis=1)
+        found = np.vstack([found, places[is_free.argmax()]])
+    return found
 
 
 def _principal_components(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

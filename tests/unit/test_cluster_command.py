@@ -283,6 +283,17 @@ def test_the_map_shows_every_cluster_on_its_principal_components():
     assert len(axes.texts) == 40 and "the 40 largest have numbers" in axes.get_title()
 
 
+def test_numbers_on_the_map_stand_at_their_clusters_and_do_not_cover_each_other():
+    room = np.array([2.0, 1.0])
+    alone = np.array([[0.0, 0.0], [9.0, 9.0], [0.0, 5.0]])
+    np.testing.assert_array_equal(picture._apart(alone, room), alone)
+    crowded = np.vstack([np.zeros((20, 2)), np.random.default_rng(0).normal(size=(20, 2))])
+    places = picture._apart(crowded, room)
+    gaps = np.abs(places[:, None] - places) / room
+    assert (gaps.max(axis=2)[~np.eye(40, dtype=bool)] > 0.98).all()
+    assert np.abs((places - crowded) / room).max() < 5
+
+
 def test_the_map_of_a_single_feature_is_a_line():
     places, explained = picture._principal_components(np.arange(6.0)[:, None])
     assert places.shape == (6, 2) and not places[:, 1].any() and explained.tolist() == [1, 0]
