@@ -110,6 +110,11 @@ class Kept:
         """File of the run's cell, which is also what to ask the workflow for."""
         return f"{self._results}/{run.cell(self._block(run)).path}"
 
+    def remedy(self, path: str, run: Run) -> str:
+        """What makes a file of the run: asking for its cell, which brings all else, unless the cell is there already."""
+        cell = self.cell(run)
+        return f"This makes it:\n  snakemake --cores 2 {path if Path(cell).is_file() else cell}{self._asking}"
+
     def clusters(self, run: Run) -> Clusters:
         """The clusters of a run.
 
@@ -144,9 +149,7 @@ class Kept:
     def _path(self, kind: str, run: Run) -> str:
         path = f"{self._results}/{kind}/{run.dataset}/{run.source}/k{run.k}/seeds{self._block(run)}.npz"
         if not Path(path).is_file():
-            raise ClusterletsError(
-                f"{path} is not there. This makes it:\n  snakemake --cores 2 {self.cell(run)}{self._asking}"
-            )
+            raise ClusterletsError(f"{path} is not there. {self.remedy(path, run)}")
         return path
 
     def _arrays(self, kind: str, run: Run) -> dict[str, np.ndarray]:

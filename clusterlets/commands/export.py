@@ -18,6 +18,9 @@ _METHODS = {
     "random": "random",
 }
 
+# What a reader of a damaged file tells a step, which the workflow then runs again; this command makes no file anew.
+_AGAIN = "Run the same command again: the file will be built anew."
+
 _EPILOG = """
 examples (in the folder where the workflow ran):
   clusterlets export --dataset pima --matcher G-B -k 5 --hops 4 --seed 3 -o pima.csv
@@ -40,8 +43,14 @@ def main(arguments: list[str]) -> int:
         raise ClusterletsError(f"There is no dataset {options.dataset!r} in the configuration; its datasets: {known}.")
     asking = f" --configfile {options.config}" if options.config else ""
     run, kept = _run(options), Kept(config, options.results or config["results"], asking)
-    clusters = kept.clusters(run)
-    _compare_with_cell(clusters, run, kept.cell(run), config["deviation"])
+    try:
+        clusters = kept.clusters(run)
+        _compare_with_cell(clusters, run, kept.cell(run), config["deviation"])
+    except ClusterletsError as problem:
+        damage, is_damage, _ = str(problem).partition(_AGAIN)
+        if not is_damage:
+            raise
+        raise ClusterletsError(damage + kept.remedy(damage.split(" was damaged")[0], run)) from None
     write_memberships(options.output, *clusters.members())
     return 0
 

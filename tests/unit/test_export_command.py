@@ -175,6 +175,24 @@ def test_errors_are_for_people_and_write_nothing(export, tmp_path, words):
     assert not (tmp_path / "found.csv").exists()
 
 
+@pytest.mark.parametrize("kind", ["labels", "partitions", "cell"])
+def test_a_damaged_file_is_made_again_by_what_the_message_says(export, tmp_path, kind):
+    scored = cell("C", "k3_omega0.25")
+    path = Path(scored if kind == "cell" else kept(kind, "clusterlets"))
+    intact = path.read_bytes()
+    asked = ("--matcher", "C", "--omega", "0.25", "--seed", "2", "-o", str(tmp_path / "found.csv"))
+    remedy = f"This makes it:\n  snakemake --cores 2 {path} --configfile settings.yaml"
+    path.write_bytes(intact[:-40] + bytes(20) + intact[-20:])
+    status, _, complaint = export(*asked)
+    assert status == 1 and not path.exists() and f"{path} was damaged" in complaint and "has been removed. " in complaint
+    assert complaint.rstrip().endswith(remedy) and "same command" not in complaint
+    if kind != "cell":  # without which there is nothing to compare with
+        status, _, complaint = export(*asked)
+        assert status == 1 and complaint.rstrip().endswith(f"{path} is not there. {remedy}")
+    path.write_bytes(intact)
+    assert export(*asked)[0] == 0
+
+
 def test_a_run_without_clusters_says_so(export):
     block = Path(f"{OUT}/labels/iris/yardsticks/k200/seeds2-3.npz")
     Block({}, INFEASIBLE).save(block)
