@@ -31,12 +31,17 @@ _REASONS = {
 _PARAMETERS = re.compile(r"Params have changed .*?: before: (.*) now: (.*)$")
 _CODE = re.compile(r"[0-9a-f]{16}( \S+)*")
 _NOTHING = "<nothing exclusive>"
+_JOB = re.compile(r"^Job \d+: (.*)\nReason: (.*)$(?:\nShell command: (.*)$)?", re.MULTILINE)
+_OPTION = re.compile(r"(?<= )(--[a-z-]+) (\S+)")
+# They follow from the name of the file, and so are never what changed.
+_OF_THE_NAME = {"--dataset", "--matcher", "--k", "--hops", "--omega", "--seeds"}
 
 
 def main(arguments: list[str]) -> int:
     """What would run again for files of the results, or for all of them, and why. Nothing is run.
 
-    Further options go to Snakemake: name the --configfile of the run, if it had one.
+    Further options go to Snakemake. Give those of the run: its --configfile, if it had one, and after `make reproduce
+    EXCLUDE=nbfi` --config exclude=nbfi; else what was left out counts as not made yet.
     """
     usage = "clusterlets why [FILE ...] [options of Snakemake]"
     parser = argparse.ArgumentParser("clusterlets why", usage=usage, description=main.__doc__)
@@ -52,8 +57,9 @@ def main(arguments: list[str]) -> int:
 
 def _dry_run(files: list[str], options: list[str]) -> str:
     snakefile = Path("Snakefile") if Path("Snakefile").is_file() else PACKAGE.parent / "Snakefile"
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--dry-run", "--quiet=host", "--cores=1"]
-    done = subprocess.run([*command, *files, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--cores=1"]
+    shown = ["--dry-run", "--quiet=host", "--printshellcmds"]
+    done = subprocess.run([*command, *shown, *files, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         raise ClusterletsError(f"Snakemake cannot say what it would do:\n{done.stdout.strip()}")
     return done.stdout
@@ -62,8 +68,8 @@ def _dry_run(files: list[str], options: list[str]) -> str:
 def explained(output: str) -> str:
     """What a dry run printed, as reasons with the jobs under them; jobs that only follow from others come last."""
     jobs: dict[str, list[str]] = {}
-    for job, reason in re.findall(r"^Job \d+: (.*)\nReason: (.*)$", output, re.MULTILINE):
-        jobs.setdefault("; ".join(in_words(reason.strip())), []).append(job)
+    for job, reason, command in _JOB.findall(output):
+        jobs.setdefault("; ".join(in_words(reason.strip(), command)), []).append(job)
     if not jobs:
         return "Nothing would run: everything is there and up to date."
     last = _REASONS[r"Input files updated by another job: "]
@@ -73,10 +79,13 @@ def explained(output: str) -> str:
     return "\n".join(lines)
 
 
-def in_words(reason: str) -> Iterator[str]:
-    """Why Snakemake runs a job, in plain words. That other jobs run first is said only where it is all there is to say."""
+def in_words(reason: str, command: str = "") -> Iterator[str]:
+    """Why Snakemake runs a job, in plain words; its shell command tells what options are called.
+
+    That other jobs run first is said only where it is all there is to say.
+    """
     parameters = _PARAMETERS.search(reason)
-    told = list(_of_parameters(*parameters.groups())) if parameters else []
+    told = list(_of_parameters(parameters[1], parameters[2], command)) if parameters else []
     rest = _PARAMETERS.sub("", reason)
     for pattern, words in _REASONS.items():
         match = re.search(pattern, rest)
@@ -85,7 +94,7 @@ def in_words(reason: str) -> Iterator[str]:
     yield from told or [reason]
 
 
-def _of_parameters(before: str, now: str) -> Iterator[str]:
+def _of_parameters(before: str, now: str, command: str) -> Iterator[str]:
     old, new = _values(before), _values(now)
     codes = [value for values in (old, new) for value in values if _is_code(value)]
     if len(codes) == 2:
@@ -98,7 +107,14 @@ def _of_parameters(before: str, now: str) -> Iterator[str]:
         yield f"the configuration changed: {', '.join(_few(differing))}"
     rest = [[str(value) for value in values if not (_is_code(value) or _is_json(value))] for values in (old, new)]
     if any(rest):
-        yield f"an option changed: {', '.join(rest[0]) or 'none'} -> {', '.join(rest[1]) or 'none'}"
+        names = ", ".join(_options(rest[1], command))
+        changes = " -> ".join(", ".join(values) or "none" for values in rest)
+        yield f"an option changed{f' ({names})' if names else ''}: {changes}"
+
+
+def _options(values: list[str], command: str) -> list[str]:
+    """Options of a command that have one of these values, as Snakemake tells values alone. All that have it are told."""
+    return [name for name, value in _OPTION.findall(command) if value in values and name not in _OF_THE_NAME]
 
 
 def _values(text: str) -> list:

@@ -34,6 +34,35 @@ def test_a_reason_is_said_in_plain_words(reason):
     assert list(why.in_words(reason)) == REASONS[reason]
 
 
+COMMAND = "clusterlets match --k 1 --hops 1 --seeds 0-1 --base-seed 1 --scope last --tau 0.25 --output a/1 > 1.log 2>&1"
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "words"),
+    [
+        ("0", "1", "an option changed (--base-seed): 0 -> 1"),
+        ("0,'cluster'", "1,'last'", "an option changed (--base-seed, --scope): 0, cluster -> 1, last"),
+        ("0.5", "0.25", "an option changed (--tau): 0.5 -> 0.25"),
+        ("0.5", "<nothing exclusive>", "an option changed: 0.5 -> none"),
+    ],
+)
+def test_an_option_is_named_as_the_command_has_it(before, now, words):
+    assert list(why.in_words(f"{PARAMETERS}before: {before} now: {now} ", COMMAND)) == [words]
+
+
+def test_a_job_has_its_own_command():
+    reason = f"Reason: {PARAMETERS}before: 0 now: 1 "
+    output = f"Job 1: A\n{reason}\nShell command: x --base-seed 1 > a\n\nJob 2: B\n{reason}\nShell command: x --max-iter 1\n"
+    assert why.explained(f"{output}\nJob 3: C\n{reason}\n").splitlines() == [
+        "An option changed (--base-seed): 0 -> 1",
+        "    A",
+        "An option changed (--max-iter): 0 -> 1",
+        "    B",
+        "An option changed: 0 -> 1",
+        "    C",
+    ]
+
+
 def test_jobs_are_gathered_under_their_reason_and_those_that_only_follow_come_last():
     follows = "Input files updated by another job: results/runs.csv"
     jobs = [("Draw it", follows), *((f"iris: D, k = {k}", "Missing output files: x") for k in range(7)), ("Table", follows)]
