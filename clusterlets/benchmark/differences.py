@@ -1,6 +1,6 @@
 """Two runs side by side: which cells of their tables differ, by how much, and what else was not the same."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +13,9 @@ TOLERANCE = 1e-9
 ABSENT = "absent"
 WHOLE = "all"  # in place of a row's key or a column's name: it is missing as a whole
 
-# A row a cell that is not the same: file, key of the row, column, both values as written, and how far apart they are (NaN
-# where one is no number).
-COLUMNS = ["file", "row", "column", "reference", "here", "difference"]
+# A row a cell that is not the same: file, key of the row, column, both values as written, how far apart they are, and which
+# share of the larger one that is (NaN where one is no number).
+COLUMNS = ["file", "row", "column", "reference", "here", "difference", "share"]
 _SIDES = ["reference", "here"]
 
 
@@ -37,10 +37,11 @@ def of_tables(file: str, reference: pd.DataFrame, here: pd.DataFrame, tolerance:
     cells = pd.concat([_by_cell(reference, keys), _by_cell(here, keys)], axis=1, keys=_SIDES)
     numbers = cells.apply(pd.to_numeric, errors="coerce")
     apart = (numbers["here"] - numbers["reference"]).abs()
-    equal = (cells["reference"] == cells["here"]) | (apart <= tolerance * numbers.abs().max(axis=1).clip(lower=1))
+    larger = numbers.abs().max(axis=1)
+    equal = (cells["reference"] == cells["here"]) | (apart <= tolerance * larger.clip(lower=1))
     lone_row = cells.isna().groupby("row").transform("all").any(axis=1)
     lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(here.columns))
-    found = cells.assign(difference=apart)[~(equal | lone_row | lone_column)].reset_index()
+    found = cells.assign(difference=apart, share=apart / larger)[~(equal | lone_row | lone_column)].reset_index()
     whole = [_as_one(cells[lone_row], "row"), _as_one(cells[lone_column & ~lone_row], "column")]
     return pd.concat([*whole, found], ignore_index=True).assign(file=file)[COLUMNS]
 
@@ -70,18 +71,30 @@ def _as_one(cells: pd.DataFrame, name: str) -> pd.DataFrame:
     """A difference for each whole row, or column, that only one of the tables has."""
     there = cells.notna().groupby(name, sort=False).any()
     shown = there.map(lambda found: "there" if found else ABSENT).reset_index()
-    return shown.assign(**{"row": WHOLE, "column": WHOLE} | {name: shown[name]}, difference=np.nan)
+    return shown.assign(**{"row": WHOLE, "column": WHOLE} | {name: shown[name]}, difference=np.nan, share=np.nan)
 
 
 def of_manifests(reference: Mapping, here: Mapping) -> list[tuple[str, str, str]]:
-    """What two manifests say differently of settings, locked versions and data: its name, the reference's, this run's."""
+    """What two manifests say differently of settings, locked versions and data: its name, the reference's, this run's.
+
+    A dataset that only one of them has is told by the list of datasets in the settings, and not entry by entry.
+    """
+    shared = reference["datasets"].keys() & here["datasets"].keys()
     found = []
     for part in ("settings", "libraries", "datasets"):
-        ours, theirs = _flat(here[part], part), _flat(reference[part], part)
+        ours, theirs = (_flat(_of_datasets(manifest, shared)[part], part) for manifest in (here, reference))
         names = [*theirs, *(name for name in ours if name not in theirs)]
         both = [(name, theirs.get(name, ABSENT), ours.get(name, ABSENT)) for name in names]
         found += [entry for entry in both if entry[1] != entry[2]]
     return found
+
+
+def _of_datasets(manifest: Mapping, names: Container[str]) -> dict:
+    def only(entries: Mapping) -> dict:
+        return {name: entry for name, entry in entries.items() if name in names}
+
+    settings = {**manifest["settings"], "tables": only(manifest["settings"].get("tables", {}))}
+    return {**manifest, "settings": settings, "datasets": only(manifest["datasets"])}
 
 
 def _flat(values: Mapping, inside: str) -> dict[str, str]:

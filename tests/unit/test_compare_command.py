@@ -50,7 +50,7 @@ def change(results, file, old, new):
 def test_equal_runs_are_equal(folders, capsys):
     status, said = compare(capsys, *folders)
     assert status == 0
-    assert "2 tables: 2 have the same bytes, 0 are equal to 1e-09, 0 differ." in said
+    assert "2 tables: 2 the same to the last digit, 0 equal to 1e-09, 0 different." in said
     assert "The same settings, versions and data." in said and "3 same, 0 different" in said
 
 
@@ -59,7 +59,7 @@ def test_numbers_are_equal_within_the_tolerance(folders, capsys, value, status):
     change(folders[1], "tables/t2.csv", "0.25", value)
     found, said = compare(capsys, *folders)
     assert found == status
-    assert f"1 have the same bytes, {1 - status} are equal to 1e-09, {status} differ." in said
+    assert f"1 the same to the last digit, {1 - status} equal to 1e-09, {status} different." in said
     assert ("tables/t2.csv: pima: deviation: 0.25 -> " + value in said) == bool(status)
 
 
@@ -73,17 +73,18 @@ def test_the_tolerance_is_relative_above_one_and_can_be_chosen():
 def test_digits_alone_are_no_difference(folders, capsys):
     change(folders[1], "tables/t2.csv", "0.25", "0.250")
     status, said = compare(capsys, *folders)
-    assert status == 0 and "1 are equal to 1e-09" in said
+    assert status == 0 and "1 equal to 1e-09" in said
 
 
-def test_changed_verdicts_come_first_and_large_differences_before_small_ones(folders, capsys):
-    change(folders[1], "comparison.csv", "9,close", "9.5,reproduced")
+def test_changed_verdicts_come_first_and_large_shares_before_small_ones(folders, capsys):
+    change(folders[1], "comparison.csv", "9,close", "9.1,reproduced")
     change(folders[1], "tables/t2.csv", "0.25", "0.26")
     status, said = compare(capsys, *folders)
     assert status == 1
-    verdict, numbers = said.split("verdicts that changed (1):")[1].split("numbers, the largest difference first (2):")
+    verdict, numbers = said.split("verdicts that changed (1):")[1].split("numbers, the largest share first (2):")
     assert "comparison.csv: C, size: verdict: close -> reproduced" in verdict
-    assert numbers.index("size: reproduced: 9 -> 9.5 (by 0.5)") < numbers.index("pima: deviation: 0.25 -> 0.26 (by 0.01)")
+    small, large = "pima: deviation: 0.25 -> 0.26 (by 0.01, 3.85 %)", "size: reproduced: 9 -> 9.1 (by 0.1, 1.1 %)"
+    assert numbers.index(small) < numbers.index(large)
 
 
 def test_no_more_is_shown_than_asked_for(folders, capsys):
@@ -91,6 +92,9 @@ def test_no_more_is_shown_than_asked_for(folders, capsys):
     change(folders[1], "tables/t2.csv", "0.5", "0.7")
     said = compare(capsys, *folders, "--most", "1")[1]
     assert "credit: deviation" in said and "pima: deviation" not in said and "and 1 more" in said
+    (folders[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"settings": {"k": [3], "frac": {"tau": "other"}}}))
+    said = compare(capsys, *folders, "--most", "1")[1].split("settings, versions and data that differ (2):")[1]
+    assert "settings.k: [2, 5] -> [3]\n  and 1 more; --most 2" in said and "tau" not in said
 
 
 def test_what_only_one_side_has_is_said_once(folders, capsys):
@@ -131,7 +135,7 @@ def test_settings_versions_and_data_are_told_and_are_no_difference_by_themselves
     changed = json.loads(json.dumps(MANIFEST))
     changed["settings"]["frac"]["tau"] = 0.1
     changed["libraries"]["numpy"] = "2.4.7"
-    changed["datasets"].pop("credit")
+    changed["datasets"]["credit"]["fingerprint"] = "c"
     changed["files"]["figures"]["figures/f.png"] = "4"
     (folders[1] / "manifest.json").write_text(json.dumps(changed))
     status, said = compare(capsys, *folders)
@@ -139,10 +143,70 @@ def test_settings_versions_and_data_are_told_and_are_no_difference_by_themselves
     for words in (
         "settings.frac.tau: balanced -> 0.1",
         "libraries.numpy: 2.4.6 -> 2.4.7",
-        "datasets.credit.fingerprint: b -> absent",
+        "datasets.credit.fingerprint: b -> c",
         "2 same, 1 different",
     ):
         assert words in said
+
+
+@pytest.fixture
+def fewer(folders):
+    """A run without one of the reference's datasets: what it averages is another number."""
+    reference, results = folders
+    both = {**MANIFEST, "settings": {"datasets": ["pima", "credit"], "tables": {"pima": {"a": 1}, "credit": {"a": 1}}}}
+    alone = {**MANIFEST, "settings": {"datasets": ["pima"], "tables": {"pima": {"a": 1}}}}
+    alone["datasets"] = {"pima": MANIFEST["datasets"]["pima"]}
+    for folder, said in ((reference, both), (results, alone)):
+        (folder / "manifest.json").write_text(json.dumps(said))
+    for folder in folders:
+        change(folder, "comparison.csv", "t1,D,,", "t2,D,pima,")
+        (folder / "claims.csv").write_text(f"claim,value\n1,{len(str(folder))}\n")
+    change(results, "comparison.csv", "9,close", "5,differs")
+    change(results, "tables/t2.csv", "credit,8,0.5\n", "")
+    return folders
+
+
+def test_of_runs_on_other_datasets_the_rows_of_those_of_both_are_compared(fewer, capsys):
+    status, said = compare(capsys, *fewer)
+    assert status == 0
+    lines = said.splitlines()
+    assert lines[0] == f"1 dataset in both, whose rows are compared: pima. {fewer[0]} has 1 more, {fewer[1]} 0."
+    assert lines[1] == "Not compared, as they are over other datasets: claims.csv, rows of comparison.csv without a dataset."
+    assert lines[2] == "2 tables: 2 the same to the last digit, 0 equal to 1e-09, 0 different."
+    assert "differ (1):\n  settings.datasets: ['pima', 'credit'] -> ['pima']\n" in said
+    assert compare(capsys, *reversed(fewer))[0] == 0
+
+
+@pytest.mark.parametrize(("file", "old", "new"), [("comparison.csv", "size,8", "size,7"), ("tables/t2.csv", "0.25", "0.26")])
+def test_of_runs_on_other_datasets_those_rows_decide(fewer, capsys, file, old, new):
+    change(fewer[1], file, old, new)
+    status, said = compare(capsys, *fewer)
+    assert status == 1 and "1 different" in said and "numbers, the largest share first (1):" in said
+
+
+def test_a_table_that_only_one_of_such_runs_has_differs(fewer, capsys):
+    (fewer[1] / "tables/t2.csv").unlink()
+    (fewer[1] / "claims.csv").unlink()
+    status, said = compare(capsys, *fewer)
+    assert status == 1 and "on one side only (1):\n  tables/t2.csv: all: all: there -> absent\n" in said
+
+
+def test_runs_without_a_dataset_in_common_cannot_be_compared(folders, capsys):
+    (folders[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"datasets": {"iris": {}}}))
+    status, said = compare(capsys, *folders)
+    assert status == 2 and "no dataset in common" in said and "tables" not in said
+
+
+def test_averages_alone_cannot_be_compared_over_other_datasets(fewer, capsys):
+    for file in ("comparison.csv", "tables/t2.csv"):
+        (fewer[0] / file).unlink()
+    status, said = compare(capsys, *fewer)
+    assert status == 2 and "of which dataset" in said
+
+
+def test_one_table_is_no_tables(folders, capsys):
+    (folders[0] / "comparison.csv").unlink()
+    assert compare(capsys, *folders)[1].startswith("1 table: 1 the same")
 
 
 def test_without_a_manifest_the_tables_are_still_compared(folders, capsys):
