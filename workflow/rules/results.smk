@@ -33,6 +33,7 @@ STATISTICS = [
     for name in ("statistics.csv", "statistics.md", "mean_ranks.csv", "nemenyi.csv", "wilcoxon.csv", "intervals.csv")
 ]
 RESULTS = [
+    f"{OUT}/datasets.csv",
     f"{OUT}/runs.csv",
     f"{OUT}/runs.csv.sha256",
     f"{OUT}/comparison.csv",
@@ -284,7 +285,7 @@ rule write_manifest:
         settings=as_json(config),
         results=subpath(output[0], parent=True),
         # The cells follow from the settings: a command line has no room for thousands of names.
-        files=lambda wildcards, input: ",".join(path.removeprefix(f"{OUT}/") for path in [*input, f"{OUT}/datasets.csv"]),
+        files=lambda wildcards, input: ",".join(path.removeprefix(f"{OUT}/") for path in input),
     message:
         "Write down the hash of every result"
     shell:
