@@ -46,7 +46,6 @@ STATISTICS = {
     "wilcoxon": "Pairs of methods: Wilcoxon's test with Holm's correction, and effect sizes",
     "intervals": "Bootstrap intervals",
 }
-_PROVENANCE = re.compile(r"<!-- provenance -->.*?<!-- end of provenance -->\n", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -118,14 +117,6 @@ def render(results: Results, findings: Findings) -> str:
         provenance=_accounts({key: value for key, value in findings.provenance.items() if key != "settings"}),
         runtime=_picture(findings.runtime) if findings.runtime else None,
     )  # fmt: skip
-
-
-def without_provenance(page: str) -> str:
-    """The page without the one block that tells when, where and how fast: equal for equal results."""
-    shorter, found = _PROVENANCE.subn("", page)
-    if found != 1:
-        raise ValueError(f"a page has one block of provenance, this one {found}")
-    return shorter
 
 
 def _template(name: str) -> str:

@@ -1,6 +1,8 @@
 """``clusterlets verify`` names every file that is not what the manifest says, and what to do."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -8,7 +10,8 @@ from clusterlets import __main__ as command_line
 from clusterlets.benchmark import manifest
 
 DESCRIBED = {"iris": {"fingerprint": "f", "scaling": "none", "rows": 150, "features": 4, "colours": {"a": 150}, "source": "x"}}
-FILES = ["runs/iris/D/seeds0-1.csv", "runs.csv", "figures/f.png", "figures/f.pdf", "datasets.csv"]
+FILES = ["runs/iris/D/seeds0-1.csv", "runs.csv", "figures/f.png", "figures/f.pdf", "datasets.csv", "report.html"]
+PAGE = "<p>9 numbers<!-- provenance -->{}<!-- end of provenance --></p>"
 
 
 @pytest.fixture
@@ -16,10 +19,11 @@ def results(tmp_path, monkeypatch):
     """A results folder with its manifest, and beside the results what is none."""
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "results"
-    for file in [*FILES, "report.html", "README.md", "accounts/steps.csv", "logs/a.log", "demo/runs.csv", "groups/g.npz"]:
+    for file in [*FILES, "README.md", "accounts/steps.csv", "logs/a.log", "demo/runs.csv", "groups/g.npz"]:
         path = folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(file)
+    (folder / "report.html").write_text(PAGE.format("on Monday"))
     settings = {"k": [2], "results": "/home/me/results", "mirror": "/mnt/mirror"}
     made = manifest.make(folder, FILES, settings, DESCRIBED, {"scipy": "2", "numpy": "1"})
     (folder / "manifest.json").write_text(json.dumps(made))
@@ -34,7 +38,7 @@ def verify(capsys, *arguments):
 
 def test_an_untouched_folder_passes(results, capsys):
     status, said = verify(capsys)
-    assert status == 0 and "all 5 files" in said
+    assert status == 0 and "all 6 files" in said and "beside" not in said
 
 
 def test_the_manifest_has_groups_settings_versions_and_no_paths(results):
@@ -42,19 +46,18 @@ def test_the_manifest_has_groups_settings_versions_and_no_paths(results):
     assert {group: list(files) for group, files in found["files"].items()} == {
         "numbers": ["runs.csv", "runs/iris/D/seeds0-1.csv"],
         "figures": ["figures/f.pdf", "figures/f.png"],
-        "sources": ["datasets.csv"],
+        "sources": ["datasets.csv", "report.html"],
     }
     assert found["settings"] == {"k": [2]} and list(found["libraries"]) == ["numpy", "scipy"]
     assert found["datasets"]["iris"]["fingerprint"] == "f" and "source" not in found["datasets"]["iris"]
 
 
-def test_a_changed_byte_is_named_with_the_call_that_mends_it(results, capsys):
+def test_a_changed_byte_is_named_with_what_mends_it(results, capsys):
     (results / FILES[0]).write_text(FILES[0].replace("D", "E"))
     status, said = verify(capsys)
     assert status == 1
-    assert "changed" in said and "missing" not in said and "extra" not in said.lower()
-    assert "  rm results/runs/iris/D/seeds0-1.csv\n" in said
-    assert " results/runs/iris/D/seeds0-1.csv\n" in said.split("snakemake --cores")[1]
+    assert said.startswith("changed") and "missing\n" not in said and "beside" not in said
+    assert "  rm results/runs/iris/D/seeds0-1.csv results/runs.csv\n" in said and "EXCLUDE" in said
 
 
 def test_a_missing_file_is_named_and_not_removed_again(results, capsys):
@@ -63,18 +66,52 @@ def test_a_missing_file_is_named_and_not_removed_again(results, capsys):
     assert status == 1 and "missing\n  results/figures/f.png" in said and " rm " not in said
 
 
+@pytest.mark.parametrize(("gone", "removed"), [([FILES[0]], "  rm results/runs.csv\n"), ([FILES[0], "runs.csv"], None)])
+def test_for_a_missing_cell_goes_what_gathers_it(results, capsys, gone, removed):
+    for name in gone:
+        (results / name).unlink()
+    said = verify(capsys)[1]
+    assert removed in said if removed else " rm " not in said
+
+
+@pytest.mark.parametrize(
+    ("page", "status"),
+    [
+        (PAGE.format("on Tuesday,\nelsewhere"), 0),
+        (PAGE.format("").replace("9 numbers", "8 numbers"), 1),
+        ("<p>9 numbers</p>", 1),
+        (2 * PAGE.format(""), 1),
+        ("\xff", 1),
+    ],
+)
+def test_of_the_report_all_but_its_provenance_is_held(results, capsys, page, status):
+    (results / "report.html").write_bytes(page.encode("latin-1"))
+    found, said = verify(capsys)
+    assert found == status and ("  results/report.html\n" in said) == bool(status)
+
+
 @pytest.mark.parametrize("file", ["runs/iris/D/seeds2-3.csv", "figures/old/f.png", "old.csv"])
-def test_an_extra_file_is_named(results, capsys, file):
+def test_an_extra_file_is_named_and_no_fault(results, capsys, file):
     (results / file).parent.mkdir(exist_ok=True)
     (results / file).write_text("")
     status, said = verify(capsys)
-    assert status == 1 and f"  results/{file}\n" in said and "snakemake" not in said
+    assert status == 0 and "all 6 files" in said and "snakemake" not in said
+    assert "\n1 file of another configuration or put there by hand lies beside them. It changes nothing.\n" in said
+    assert said.endswith(f"\n  results/{file}\n")
+
+
+def test_an_extra_file_hides_no_changed_one(results, capsys):
+    (results / "old.csv").write_text("")
+    (results / "runs.csv").write_text("")
+    status, said = verify(capsys)
+    assert status == 1 and "  results/old.csv\n" in said and "  rm results/runs.csv\n" in said
 
 
 def test_of_many_extra_files_some_are_named_and_all_are_counted(results, capsys):
     for number in range(1200):
         (results / "runs" / f"seeds{number:04d}.csv").write_text("")
     said = verify(capsys)[1]
+    assert "1,200 files of another" in said and "They change nothing" in said
     assert "seeds0019.csv\n  and 1,180 more\n" in said and "seeds0020" not in said
 
 
@@ -92,7 +129,8 @@ def test_with_many_changed_files_every_one_is_named_and_the_call_stays_short(res
     for name in names:
         (results / name).write_text("changed")
     status, said = verify(capsys)
-    assert status == 1 and all(f"  results/{name}\n" in said for name in names) and "snakemake --cores" not in said
+    assert status == 1 and all(f"  results/{name}\n" in said for name in names) and " rm " not in said
+    assert "\nRemove the changed files and results/runs.csv.\n" in said
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"files": 1}'])
@@ -105,3 +143,8 @@ def test_a_damaged_manifest_is_an_error_for_people(results, capsys, content):
 def test_no_manifest_is_an_error_for_people(tmp_path, capsys):
     status, said = verify(capsys, "--results", str(tmp_path))
     assert status == 1 and "manifest.json" in said and "finished run" in said
+
+
+def test_it_waits_for_no_library():
+    code = "import sys, clusterlets.commands.verify; print({'numpy', 'pandas', 'jinja2'} & sys.modules.keys())"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "set()\n"

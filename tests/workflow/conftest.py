@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from clusterlets.benchmark.report import without_provenance
+from clusterlets.benchmark.manifest import without_provenance
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -84,7 +84,7 @@ class Workflow:
         files = (path for path in top.rglob("*") if path.is_file() and path.relative_to(top).parts[0] not in apart)
         found = {path.relative_to(top).as_posix(): path.read_bytes() for path in files}
         if "report.html" in found:
-            found["report.html"] = without_provenance(found["report.html"].decode()).encode()
+            found["report.html"] = without_provenance(found["report.html"])
         return found
 
 

@@ -273,7 +273,7 @@ rule write_report:
 rule write_manifest:
     input:
         before_the_report,
-        rules.write_report.output.summary,
+        rules.write_report.output,
     output:
         captioned(MANIFEST, "manifest", "Accounts"),
     log:
