@@ -66,7 +66,8 @@ def half_widths(quantity: str, printed: float) -> tuple[float, float]:
 def compare(runs: pd.DataFrame) -> pd.DataFrame:
     """One row for every cell of the paper's tables: ``results/comparison.csv``.
 
-    Only the paper's datasets enter, so a reader's own dataset does not change the verdicts.
+    Only the paper's datasets enter, so a reader's own dataset does not change the verdicts. Averages over datasets are
+    compared where more than half of the paper's are among the runs: less is an average of something else.
     """
     runs = runs[runs["dataset"].isin(reported.datasets())]
     present = set(runs["dataset"])
@@ -102,8 +103,8 @@ def counts(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def closer_reading(comparison: pd.DataFrame) -> tuple[str, float] | None:
-    """Which s of table 5 lies nearer to the paper: its name and mean absolute difference, or None without values."""
-    cells = comparison[(comparison["table"] == "table5_correlations") & comparison["difference"].notna()]
+    """Which s of table 5 lies nearer to the paper: its name and mean absolute difference, or None without comparable values."""
+    cells = comparison[(comparison["table"] == "table5_correlations") & (comparison["verdict"] != "not comparable")]
     s = cells["row"].str.split().str[1]
     distances = cells["difference"].abs().groupby(s).mean().drop("omega", errors="ignore")
     return None if distances.empty else (str(distances.idxmin()), float(distances.min()))
@@ -160,8 +161,9 @@ def _reproduced_cells(runs: pd.DataFrame, names: Collection[str] = reported.TABL
 
 
 def _obstacle(cell: dict, present: set[str]) -> str:
-    if cell["table"] in _AVERAGES and not present:
-        return "None of the paper's datasets is among the runs."
+    too_few = reported.too_few(len(present))
+    if cell["table"] in _AVERAGES and too_few:
+        return f"{too_few} Averages over datasets are compared where more than half are."
     if cell["table"] not in _AVERAGES and cell["dataset"] not in present:
         return f"Dataset {cell['dataset']} is not among the runs."
     entry = _entry(reported.not_comparable(), cell)
@@ -196,7 +198,7 @@ def _only_shown(cell: dict) -> str:
 
 def _remark(cell: dict, present: set[str]) -> str:
     missing = [name for name in reported.datasets() if name not in present]
-    if cell["table"] not in _AVERAGES or not missing or not present:
+    if cell["table"] not in _AVERAGES or not missing or reported.too_few(len(present)):
         return ""
     total = len(reported.datasets())
     return f"Ours is over {len(present)} of the paper's {total} datasets, without {', '.join(missing)}."

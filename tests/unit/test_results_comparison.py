@@ -4,7 +4,7 @@ from datetime import date
 
 import pandas as pd
 import pytest
-from test_results_fixture import synthetic_runs
+from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
 from test_results_selection import some_runs
 
 from clusterlets.benchmark import comparison, reported
@@ -115,8 +115,22 @@ def test_a_missing_dataset_is_the_reason(compared):
     assert average["reason"] == "Ours is over 10 of the paper's 11 datasets, without nbfi."
 
 
+@pytest.mark.parametrize(("present", "told"), [(1, False), (5, False), (6, True)])
+def test_averages_take_more_than_half_of_the_papers_datasets(present, told):
+    compared = comparison.compare(synthetic_runs((*reported.datasets()[:present], "iris", "wine"), seeds=2, ks=(5, 10)))
+    averages = compared[compared["table"].isin(["table1_matchers", "table5_correlations"])]
+    averages = averages[~averages["matcher"].isin(["B-PB", "G-D-PB"])]
+    assert set(averages["verdict"] != "not comparable") == {told}
+    verb = "is" if present == 1 else "are"
+    said = averages["reason"].str.startswith(f"Only {present} of the paper's 11 datasets {verb} among the runs. Averages")
+    assert said.all() if not told else averages["reason"].str.contains(f"Ours is over {present} of").all()
+    assert (comparison.closer_reading(compared) is not None) == told
+    assert cell(compared, "table2", "adult", "deviation_mean")["verdict"] != "not comparable"
+
+
 def test_a_missing_method_is_the_reason():
-    runs = synthetic_runs(("pima",)).query("not method.str.startswith('FRAC') and matcher != 'C'")
+    some = synthetic_runs(PAPER_WITHOUT_NBFI, seeds=1, ks=(5,))
+    runs = some.query("not method.str.startswith('FRAC') and matcher != 'C'")
     compared = comparison.compare(runs)
     for table, row in (("table4", "pima FRAC"), ("table1", "C")):
         assert cell(compared, table, row, "cohesion")["reason"].startswith("No run of ours gives this value.")
@@ -171,7 +185,8 @@ def test_counts_add_up(compared):
 
 def test_the_closer_reading_of_s():
     rows = [("pearson cohesion omega", .3), ("pearson centroid_silhouette omega", -.1), ("pearson omega deviation", .0)]
-    compared = pd.DataFrame(rows, columns=["row", "difference"]).assign(table="table5_correlations")
+    compared = pd.DataFrame(rows, columns=["row", "difference"])
+    compared = compared.assign(table="table5_correlations", verdict="differs")
     assert comparison.closer_reading(compared) == ("centroid_silhouette", pytest.approx(.1))
 
 

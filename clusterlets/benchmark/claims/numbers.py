@@ -36,9 +36,9 @@ class Numbers:
     def check_datasets(self) -> None:
         """A verdict takes more than half of the paper's datasets, or it would be one on something else."""
         if self.runs is not None:
-            present, total = self.runs["dataset"].nunique(), len(reported.datasets())
-            if 2 * present <= total:
-                raise CannotTell(f"Only {present} of the paper's {total} datasets are among the runs.")
+            too_few = reported.too_few(self.runs["dataset"].nunique())
+            if too_few:
+                raise CannotTell(too_few)
 
     def matcher(self, name: str) -> pd.Series:
         """A row of table 1."""

@@ -28,6 +28,16 @@ def datasets() -> tuple[str, ...]:
     return tuple(table("table2_best_by_deviation")["dataset"])
 
 
+def too_few(present: int) -> str:
+    """What keeps us from a verdict over datasets where no more than half of the paper's are among the runs, else nothing."""
+    total = len(datasets())
+    if 2 * present > total:
+        return ""
+    if not present:
+        return "None of the paper's datasets is among the runs."
+    return f"Only {present} of the paper's {total} datasets {'is' if present == 1 else 'are'} among the runs."
+
+
 @cache
 def not_comparable() -> tuple[dict, ...]:
     """Entries of ``not_comparable.yaml``: ``cells`` (column -> value or values), ``reason``, ``date``."""
