@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
+from math import comb
 
 import numpy as np
 import pandas as pd
@@ -55,6 +56,12 @@ def _test_pairs(name: str, values: pd.DataFrame) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=[*columns[:5], "statistic", "p_value", "rank_biserial"])
     frame["p_holm"] = multipletests(frame["p_value"], method="holm")[1] if len(frame) else []
     return frame.assign(significant=frame["p_holm"] < ALPHA)[_TEST_COLUMNS]
+
+
+def least_p(values: pd.DataFrame) -> float:
+    """The least p after Holm that any pair of methods (columns) could have: one of the two is ahead in every block (rows)."""
+    n_blocks, n_methods = values.shape
+    return min(1.0, comb(n_methods, 2) * 2.0 ** (1 - n_blocks))
 
 
 def signed_ranks(differences: pd.Series) -> tuple[float, float, float, float]:

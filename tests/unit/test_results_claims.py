@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from test_results_fixture import synthetic_runs
+from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
 
 from clusterlets.benchmark import claims, reported, selection
 from clusterlets.benchmark.claims import on_runs, on_tables
@@ -344,6 +344,34 @@ def test_one_function_gives_both_verdicts(assessed):
     told = {name: verdict for name, verdict in told.items() if verdict != UNTOLD}
     assert len(told) > 30
     assert told == assessed.loc[list(told), "verdict_ours"].to_dict()
+
+
+@pytest.mark.parametrize(("n_datasets", "told"), [(6, False), (8, False), (9, True)])
+def test_a_test_that_can_find_nothing_decides_nothing(n_datasets, told):
+    runs = made_runs()
+    runs = runs[runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])]
+    assessed = {name: judged(name, runs) for name in ("c_against_gb_significant", "d_equivalent_to_balance")}
+    if told:
+        assert [finding.verdict for finding in assessed.values()] == [IN_PART, IN_PART]
+    else:
+        assert {finding.verdict for finding in assessed.values()} == {UNTOLD}
+        least = {6: "0.31", 8: "0.078"}[n_datasets]
+        for finding in assessed.values():
+            assert f"Over {n_datasets} datasets no p of Wilcoxon's can come out below {least} after Holm" in finding.statistic
+
+
+@pytest.mark.parametrize(
+    ("claim", "where", "deviation", "verdict"),
+    [
+        # What Nemenyi's test finds, and another order, are told on six datasets too.
+        ("c_against_gb_significant", "matcher == 'G-B'", .9, HOLDS),
+        ("c_against_gb_significant", "matcher == 'G-B'", .001, FAILS),
+        ("c_equivalent_to_d", "matcher == 'D'", .9, FAILS),
+    ],
+)  # fmt: skip
+def test_what_a_test_finds_is_told_on_six_datasets_too(claim, where, deviation, verdict):
+    runs = made_runs(where, deviation_mean=deviation)
+    assert judged(claim, runs[runs["dataset"].isin(DATASETS[:6])]).verdict == verdict
 
 
 # ---- what cannot be told ---------------------------------------------------------------------------------------------

@@ -169,6 +169,20 @@ def test_holm_by_hand(values):
     assert set(table["significant"]) == {True, False}
 
 
+@pytest.mark.parametrize(("n_blocks", "n_methods", "least"), [(6, 5, 10 / 32), (9, 5, 10 / 256), (3, 6, 1), (5, 2, 1 / 16)])
+def test_the_least_p_is_that_of_one_order_in_every_block(n_blocks, n_methods, least):
+    steps = 1 + np.random.default_rng(0).random((n_blocks, n_methods))  # no two differences are equal
+    values = pd.DataFrame(steps.cumsum(axis=1), columns=list("abcdef")[:n_methods])
+    assert paired.least_p(values) == least
+    assert paired.wilcoxon({"made": values})["p_holm"].to_numpy() == pytest.approx(least)
+
+
+@pytest.mark.parametrize("n_methods", [3, 5, 10, 30])
+def test_nemenyis_test_can_find_something_exactly_where_it_is_computed(n_methods):
+    farthest = n_methods - 1
+    assert statistics.critical_difference(n_methods, 3) < farthest < statistics.critical_difference(n_methods, 2)
+
+
 def test_the_better_of_a_pair_deviates_less_and_a_positive_effect_says_so():
     values = pd.DataFrame({"a": [.3, .3, .4], "b": [.1, .2, .1]})
     (row,) = paired.wilcoxon({"x": values}).to_dict("records")

@@ -7,7 +7,7 @@ What they do not tell raises ``CannotTell``.
 import numpy as np
 import pandas as pd
 
-from clusterlets.benchmark import selection, statistics
+from clusterlets.benchmark import paired, selection, statistics
 from clusterlets.benchmark.claims.findings import CannotTell, Finding, Scale, graded, number, two_steps
 from clusterlets.benchmark.claims.numbers import Numbers, aligned
 
@@ -23,17 +23,42 @@ def filter_changes(numbers: Numbers, filtered: str, without: str, without_other:
 
 
 def apart(numbers: Numbers, better: str, worse: str) -> Finding:
-    """Whether two matchers differ by Nemenyi's test; in part: by Wilcoxon's with Holm's correction alone."""
+    """Whether two matchers differ by Nemenyi's test; in part: by Wilcoxon's with Holm's correction alone.
+
+    That a test finds nothing is nothing against the claim where it could find nothing; that the order is another is.
+    """
     verdicts, words = _tested(numbers, better, worse)
+    if verdicts["order"] and not verdicts["nemenyi"]:
+        _check_power(numbers, words)
     return two_steps(verdicts["nemenyi"] and verdicts["order"], verdicts["wilcoxon"] and verdicts["order"], words)
 
 
 def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
-    """Whether a matcher differs from none of the others by Nemenyi's nor Wilcoxon's test; in part: not by Nemenyi's."""
+    """Whether a matcher differs from none of the others by Nemenyi's nor Wilcoxon's test; in part: not by Nemenyi's.
+
+    That a test finds nothing is nothing for the claim where it could find nothing.
+    """
     tested = [_tested(numbers, matcher, other) for other in others]
     joined = not any(verdicts["nemenyi"] for verdicts, _ in tested)
     agreed = not any(verdicts["wilcoxon"] for verdicts, _ in tested)
-    return two_steps(joined and agreed, joined, "; ".join(words for _, words in tested))
+    words = "; ".join(words for _, words in tested)
+    if joined:
+        _check_power(numbers, words)
+    return two_steps(joined and agreed, joined, words)
+
+
+def _check_power(numbers: Numbers, words: str) -> None:
+    """Refuse to read anything from Wilcoxon's test where it could tell no pair of matchers apart.
+
+    Nemenyi's always could: from three datasets on, the least that are tested, first and last can be further apart than needed.
+    """
+    values = numbers.rankings["matchers"].values
+    least = paired.least_p(values)
+    if least >= statistics.ALPHA:
+        raise CannotTell(
+            f"{words}. Over {len(values)} datasets no p of Wilcoxon's can come out below {least:.2g} after Holm, so that it "
+            f"could tell no pair apart at level {statistics.ALPHA}."
+        )
 
 
 def _tested(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool], str]:
