@@ -40,7 +40,11 @@ _TITLES = {
     "table2_by_configuration_mean": "Beside table 2: the best configurations by deviation",
     "table3_by_configuration_mean": "Beside table 3: the best configurations by cohesion",
 }
-_WHY = {"Why numbers differ": "differs", "Why numbers were not compared": "not comparable"}
+# Title, what is to be said of all the reasons below it, and the verdict that they are given for.
+_WHY = (
+    ("Why numbers differ", "Written of the run in docs/reference: ten datasets, the paper's grid.", "differs"),
+    ("Why numbers were not compared", "", "not comparable"),
+)
 # Tables of results/statistics that the page shows whole.
 STATISTICS = {
     "wilcoxon": "Pairs of methods: Wilcoxon's test with Holm's correction, and effect sizes",
@@ -103,7 +107,7 @@ def render(results: Results, findings: Findings) -> str:
         cell_verdicts=_counted(results.comparison["verdict"], comparison.VERDICTS) if results.has_paper_data else [],
         sections=[_section(table, results.comparison) for table in results.tables.values()],
         numbers=_numbers(results.comparison) if results.has_paper_data else [],
-        reasons=[(title, _reasons(results.comparison, verdict)) for title, verdict in _WHY.items()],
+        reasons=[(title, remark, _reasons(results.comparison, verdict)) for title, remark, verdict in _WHY],
         figures=[figure for figure in figures if figure["name"] != "sensitivity"],
         assumptions=statistics.ASSUMPTIONS,
         rankings=[(ranking.title, statistics.in_words(ranking)) for ranking in results.rankings],
