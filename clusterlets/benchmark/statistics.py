@@ -10,6 +10,7 @@ import scikit_posthocs
 from scipy.stats import friedmanchisquare, studentized_range
 
 from clusterlets.benchmark import reported, selection
+from clusterlets.benchmark.words import counted
 
 ALPHA = 0.05
 _LISTED = 12
@@ -131,9 +132,9 @@ def _block_name(block: object) -> str:
 def _obstacle(ranks: pd.DataFrame) -> str:
     n_blocks, n_methods = ranks.shape
     if n_methods < 3:
-        return f"Friedman's test needs at least 3 methods, and {n_methods} have runs."
+        return f"Friedman's test needs at least 3 methods, and {counted(n_methods, 'has', 'have')} runs."
     if n_blocks < 3:
-        return f"Friedman's test needs at least 3 blocks, and {n_blocks} are complete."
+        return f"Friedman's test needs at least 3 blocks, and {counted(n_blocks, 'is', 'are')} complete."
     if (ranks.nunique(axis=1) == 1).all():
         return "All methods tie in every block."
     return ""

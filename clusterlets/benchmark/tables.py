@@ -10,6 +10,7 @@ from operator import itemgetter
 import pandas as pd
 
 from clusterlets.benchmark import reported, selection
+from clusterlets.benchmark.words import counted
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
 _METRICS = ["size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap"]
@@ -232,9 +233,9 @@ def make(runs: pd.DataFrame, names: Collection[str] = NAMES) -> list[Table]:
 
 def _note(runs: pd.DataFrame) -> str:
     counts = runs["status"].value_counts().sort_index()
-    left_out = ", ".join(f"{count} {status}" for status, count in counts.drop("ok", errors="ignore").items())
+    left_out = ", ".join(f"{count:,} {status}" for status, count in counts.drop("ok", errors="ignore").items())
     return (
-        f"From {counts.get('ok', 0)} runs (all methods, seeds below {selection.SEEDS_OF_PAPER}); "
+        f"From {counted(counts.get('ok', 0), 'run', 'runs')} (all methods, seeds below {selection.SEEDS_OF_PAPER}); "
         f"left out for their status: {left_out or 'none'}."
     )
 

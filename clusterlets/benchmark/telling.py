@@ -1,12 +1,13 @@
 """What the results say, in sentences that follow from the data: the verdict, and what a reader must know before it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import pandas as pd
 
 from clusterlets.benchmark import comparison, reported, selection, statistics, tables
+from clusterlets.benchmark.words import counted
 
 HOLDS, IN_PART, FAILS, UNKNOWN = CLAIM_VERDICTS = ("holds", "holds in part", "does not hold", "cannot be told")
 
@@ -17,6 +18,7 @@ _SETTINGS_OF_PAPER = {
     "frac": {"variant": "FRAC", "tau": "balanced", "init": "random", "max_iter": 100, "tol": 0.0001},
 }  # fmt: skip
 _METHODS_OF_PAPER = (*selection.PAPER_NAMES.values(), "FRAC (nearest)")
+_ENTER = "Their runs enter tables, claims and tests like all others."
 # What Clusterlets is held against, and how that clustering came about.
 _RIVALS = {
     "FRAC (nearest)": "FRAC as the paper scored it (every instance to its nearest centre)",
@@ -52,9 +54,20 @@ class Results:
     def datasets(self) -> list[str]:
         return selection.in_order(self.runs["dataset"], reported.datasets())
 
+    @cached_property
+    def of_paper(self) -> "Results":
+        """The same from the paper's datasets alone, or from all where there is none of them."""
+        runs = selection.of_paper(self.runs)
+        return self if len(runs) == len(self.runs) else replace(self, runs=runs)
+
     @property
     def has_paper_data(self) -> bool:
         return any(name in self.datasets for name in reported.datasets())
+
+    @property
+    def has_both(self) -> bool:
+        """Whether there are datasets of the paper and others."""
+        return self.of_paper is not self
 
 
 # ---- before any number -----------------------------------------------------------------------------------------------
@@ -67,7 +80,8 @@ def missing_lines(results: Results) -> list[str]:
     lines = []
     if absent:
         total = len(reported.datasets())
-        lines.append(f"Of the paper's {total} datasets, {total - len(absent)} are here; missing: {', '.join(absent)}.")
+        here = counted(total - len(absent), "is", "are")
+        lines.append(f"Of the paper's {total} datasets, {here} here; missing: {', '.join(absent)}.")
     if extra:
         lines.append(f"Datasets that the paper does not have, shown but not compared: {', '.join(extra)}.")
     lines += _unlike_the_paper(results.runs) + _other_settings(_SETTINGS_OF_PAPER, results.settings)
@@ -81,9 +95,10 @@ def _without_result(runs: pd.DataFrame) -> list[str]:
     troubled = runs[runs["status"] != "ok"]
     for (status, method), group in troubled.groupby(["status", selection.names(troubled)]):
         where = ", ".join(f"{name} ({count})" for name, count in group["dataset"].value_counts(sort=False).items())
-        lines.append(f"{len(group)} runs of {method} have no result, status {status}: {where}.")
+        runs_of = f"runs of {method} have" if len(group) > 1 else f"run of {method} has"
+        lines.append(f"{len(group):,} {runs_of} no result, status {status}: {where}.")
     for note, count in selection.ok(runs)["note"].value_counts().sort_index().items():
-        lines.append(f"{count} runs carry the note: {note}")
+        lines.append(f"{counted(count, 'run carries', 'runs carry')} the note: {note}")
     return lines
 
 
@@ -92,10 +107,16 @@ def _unlike_the_paper(runs: pd.DataFrame) -> list[str]:
     methods = [name for name in _METHODS_OF_PAPER if name not in set(selection.names(runs))]
     if methods:
         lines.append(f"Methods of the paper without runs: {', '.join(methods)}.")
+    matchers = selection.in_order(set(selection.paper_names(runs["matcher"].dropna())) - set(_METHODS_OF_PAPER), ())
+    if matchers:
+        lines.append(f"Matchers that the paper does not have: {', '.join(matchers)}. {_ENTER}")
     for parameter, values in _GRID_OF_PAPER.items():
-        absent = [f"{value:g}" for value in values if value not in set(runs[parameter])]
+        run = set(runs[parameter].dropna())
+        absent, added = ([f"{value:g}" for value in sorted(found)] for found in (set(values) - run, run - set(values)))
         if absent:
             lines.append(f"Values of {parameter} in the paper's grid that were not run: {', '.join(absent)}.")
+        if added:
+            lines.append(f"Values of {parameter} that the paper's grid does not have: {', '.join(added)}. {_ENTER}")
     seeds = runs["seed"].nunique()
     if seeds < selection.SEEDS_OF_PAPER:
         lines.append(f"Seeds: {seeds} instead of the paper's {selection.SEEDS_OF_PAPER}.")
@@ -123,13 +144,13 @@ def _other_settings(paper: Mapping, ours: Mapping, inside: str = "") -> list[str
 
 
 def verdict_sentences(results: Results) -> list[str]:
-    """The five sentences to read if one reads no more."""
+    """The five sentences to read if one reads no more; where there are datasets of the paper, of those alone."""
     return [
         _numbers_sentence(results),
         _claims_sentence(results.claims),
         _matcher_sentence(results),
-        _frac_sentence(results.tables["table4_frac_vs_clusterlets"].frame),
-        _significance_sentence(results.rankings[0]),
+        _frac_sentence(results),
+        _significance_sentence(results),
     ]
 
 
@@ -141,9 +162,9 @@ def summary(results: Results, report: str) -> str:
 def basis_sentence(results: Results) -> str:
     """How many runs there are and how many of them have no result, by status."""
     counts = results.runs["status"].value_counts().sort_index()
-    left_out = ", ".join(f"{count} {status}" for status, count in counts.drop("ok", errors="ignore").items())
+    left_out = ", ".join(f"{count:,} {status}" for status, count in counts.drop("ok", errors="ignore").items())
     return (
-        f"This rests on {counts.get('ok', 0)} runs on {_datasets(len(results.datasets))} "
+        f"This rests on {counted(counts.get('ok', 0), 'run', 'runs')} on {_datasets(len(results.datasets))} "
         f"({', '.join(results.datasets) or 'none'}); left out for their status: {left_out or 'none'}."
     )
 
@@ -157,7 +178,8 @@ def _numbers_sentence(results: Results) -> str:
     share = f"{back / compared:.0%}".replace("%", " %") if compared else "none"
     return (
         f"Of the {compared} numbers and choices in the paper's tables that can be compared, {share} come back: "
-        f"{total['reproduced']} are reproduced and {total['close']} are close, {total['differs']} differ; another "
+        f"{counted(total['reproduced'], 'is', 'are')} reproduced and {counted(total['close'], 'is', 'are')} close, "
+        f"{counted(total['differs'], 'differs', 'differ')}; another "
         f"{total['not comparable']} cannot be compared, each for a reason that is given."
     )
 
@@ -169,19 +191,23 @@ def _claims_sentence(claims: pd.DataFrame) -> str:
     paper, ours = by["paper"], by["ours"]
     if ours[UNKNOWN] == len(claims):
         return (
-            f"Of the {len(claims)} claims in the paper's experiments, {paper[HOLDS]} hold by the paper's own numbers; "
+            f"Of the {len(claims)} claims in the paper's experiments, {_hold(paper)} by the paper's own numbers; "
             "by ours none can be told, as these runs lack what they speak of."
         )
     told = [
-        f"by {whose} numbers {count[HOLDS]} hold, {count[IN_PART]} in part, {count[FAILS]} "
-        f"{'fails' if count[FAILS] == 1 else 'fail'} and {count[UNKNOWN]} cannot be told"
+        f"by {whose} numbers {_hold(count)}, {count[IN_PART]} in part, {counted(count[FAILS], 'fails', 'fail')} "
+        f"and {count[UNKNOWN]} cannot be told"
         for whose, count in (("its own", paper), ("our", ours))
     ]
     return f"Of the {len(claims)} claims in the paper's experiments, {'; '.join(told)}."
 
 
+def _hold(counts: pd.Series) -> str:
+    return counted(counts[HOLDS], "holds", "hold")
+
+
 def _matcher_sentence(results: Results) -> str:
-    ours = results.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
+    ours = results.of_paper.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
     if ours.empty:
         return "Which matcher is the fairest cannot be said, as no run of Clusterlets has a result."
     printed = reported.table("table1_matchers")
@@ -191,13 +217,14 @@ def _matcher_sentence(results: Results) -> str:
     aside = "" if results.has_paper_data else " (none of them the paper's)"
     return (
         f"The fairest matcher by mean deviation over all runs is {best['matcher']}, {alike}: "
-        f"{best['deviation_mean']:.3f} on {_datasets(len(results.datasets))} here{aside}, "
+        f"{best['deviation_mean']:.3f} on {_datasets(len(results.of_paper.datasets), results.has_both)} here{aside}, "
         f"{printed['deviation_mean']} on {len(reported.datasets())} there."
     )
 
 
-def _frac_sentence(table4: pd.DataFrame) -> str:
+def _frac_sentence(results: Results) -> str:
     """Averages over the datasets on which every method has a best run, or they would not be of the same data."""
+    table4 = results.of_paper.tables["table4_frac_vs_clusterlets"].frame
     chosen = table4.pivot(index="dataset", columns="method", values="deviation_mean").dropna(axis=1, how="all").dropna()
     rivals = [method for method in _RIVALS if method in chosen]
     if chosen.empty or "Clusterlets" not in chosen or not rivals:
@@ -211,24 +238,28 @@ def _frac_sentence(table4: pd.DataFrame) -> str:
         f"with a mean of {ours.mean():.4f} against {chosen[rival].mean():.4f}"
         for rival in rivals
     ]
-    return f"Of the best runs, Clusterlets' deviates less than FRAC's {'; and '.join(parts)}."
+    where = " on the paper's datasets" if results.has_both else ""
+    return f"Of the best runs{where}, Clusterlets' deviates less than FRAC's {'; and '.join(parts)}."
 
 
-def _significance_sentence(ranking: statistics.Ranking) -> str:
+def _significance_sentence(results: Results) -> str:
+    ranking = results.of_paper.rankings[0]
     if ranking.obstacle:
         return f"Whether the matchers differ by more than chance was not computed: {ranking.obstacle}"
     pairs = ranking.pairs
     separated = pairs[pairs["significant"] == True]  # noqa: E712  (the column is of objects)
     listed = ", ".join(f"{pair['better']} over {pair['worse']}" for pair in separated.to_dict("records"))
     return (
-        f"Over {_datasets(len(ranking.values))}, {len(separated)} of {len(pairs)} pairs of matchers differ "
+        f"Over {_datasets(len(ranking.values), results.has_both)}, {len(separated)} of {len(pairs)} pairs of matchers "
+        f"{'differs' if len(separated) == 1 else 'differ'} "
         f"significantly{f' ({listed})' if listed else ''}: Friedman's p {statistics.p_in_words(ranking.p_value)}, "
         f"Nemenyi's critical difference {ranking.critical_difference:.2f} ranks."
     )
 
 
-def _datasets(number: int) -> str:
-    return "1 dataset" if number == 1 else f"{number} datasets"
+def _datasets(number: int, of_paper: bool = False) -> str:
+    """So many datasets; of the paper, where it is to be said that others are left aside."""
+    return f"{number} of the paper's datasets" if of_paper else counted(number, "dataset", "datasets")
 
 
 # ---- beside the counts -----------------------------------------------------------------------------------------------
@@ -245,8 +276,8 @@ def remarks_on_numbers(results: Results) -> list[str]:
     noise = results.comparison.query("counted and verdict == 'differs'")["within_selection_noise"].dropna()
     if len(noise):
         lines.append(
-            f"Of those that differ, {int(noise.sum())} of {len(noise)} lie within what choosing a single run on other "
-            "seeds gives; they still count as differing."
+            f"Of those that differ, {int(noise.sum())} of {len(noise)} {'lies' if noise.sum() == 1 else 'lie'} within what "
+            "choosing a single run on other seeds gives; they still count as differing."
         )
     reading = comparison.closer_reading(results.comparison)
     if reading:
