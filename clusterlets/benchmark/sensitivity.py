@@ -202,8 +202,8 @@ def _ranks(ranking: statistics.Ranking) -> pd.Series:
 
 _HOW_TO_READ = (
     "Each row takes one choice the other way and leaves the rest as it usually is; = is the usual choices' number. The "
-    "deviations above are means over all runs of a matcher (table 1); tables 2 and 3 are means over the datasets' best runs; "
-    "the last column counts the paper's numbers that are reproduced or close."
+    "deviations below are means over all runs of a matcher (table 1); tables 2 and 3 are means over the datasets' best runs; "
+    "the last column counts the paper's numbers that are reproduced or close, of those that can be compared."
 )
 _NO_VARIANTS = (
     "Choices that need runs of their own are not here: no variants were run. `make extended` runs them, and twenty further "
@@ -229,10 +229,12 @@ def to_markdown(assessed: pd.DataFrame) -> str:
     shown = headlines(assessed)
     header = ["", *(title for title in HEADLINES if title in set(shown["title"]))]
     usual = {row["title"]: row for row in shown.to_dict("records")}
+    comparable = _comparable(assessed.drop_duplicates(_KEY), "baseline")
     lines = [_line("the paper", [_number(usual[title], "reported") for title in header[1:]])]
-    lines += [_line("usual choices", [_number(usual[title], "baseline") for title in header[1:]])]
+    lines += [_line("usual choices", [_of(_number(usual[title], "baseline"), title, comparable) for title in header[1:]])]
     for choice, rows in by_choice(assessed):
-        cells = {row["title"]: _cell(row) for row in headlines(rows).to_dict("records")}
+        comparable = _comparable(rows, "varied")
+        cells = {row["title"]: _of(_cell(row), row["title"], comparable) for row in headlines(rows).to_dict("records")}
         if cells:
             lines.append(_line("{0}: {2} instead of {1}".format(*choice), [cells.get(title, "") for title in header[1:]]))
     noise = shown["range_over_seeds"].notna().any()
@@ -240,8 +242,29 @@ def to_markdown(assessed: pd.DataFrame) -> str:
     bold = "Bold: further from the usual choices' number than ten other seeds move it (last row)." if noise else _NO_GROUPS
     has_variants = set(assessed["choice"]) - {_SELECTION.name, _FRAC.name, _BLOCKS.name, _SEEDS}
     table = [_line(header[0], header[1:]), _line("---", ["---:"] * len(header[1:])), *lines]
-    parts = ["# What each choice does", _HOW_TO_READ, bold, *([] if has_variants else [_NO_VARIANTS]), "\n".join(table)]
+    read = f"{_HOW_TO_READ}{_basis_of_the_paper(assessed)}"
+    parts = ["# What each choice does", read, bold, *([] if has_variants else [_NO_VARIANTS]), "\n".join(table)]
     return "\n\n".join([*parts, _of_blocks(assessed)]) + "\n"
+
+
+def _comparable(rows: pd.DataFrame, column: str) -> float:
+    """How many of the paper's numbers can be held against ours: those that come back and those that differ."""
+    of_all = rows[(rows["table"] == _VERDICTS) & (rows["row"] == _ALL)]
+    return of_all.loc[of_all["quantity"].isin([_BACK, "differs"]), column].sum()
+
+
+def _of(cell: str, title: str, comparable: float) -> str:
+    """A cell, with its denominator where it counts numbers that come back."""
+    return f"{cell} of {comparable:.0f}" if HEADLINES[title][0] == _VERDICTS else cell
+
+
+def _basis_of_the_paper(assessed: pd.DataFrame) -> str:
+    """A sentence on the datasets behind the paper's row, where they are not the same for all of its tables."""
+    present = assessed.loc[(assessed["table"] == _TABLE2) & (assessed["quantity"] == "datasets"), "reported"].max()
+    total = len(reported.datasets())
+    if pd.isna(present) or present == total:
+        return ""
+    return f' In the row "the paper", table 1 is over all of its {total} datasets, tables 2 to 4 are over the {present:.0f} here.'
 
 
 def _line(first: str, cells: list[str]) -> str:

@@ -137,6 +137,21 @@ def test_the_text_says_what_is_missing_and_marks_what_is_more_than_noise():
     assert line.split(" | ")[:3] == ["=", "=", f"**{2 * usual:.3f}**"]
 
 
+def test_the_text_says_what_its_numbers_are_of():
+    found = assess(synthetic_runs(), {})
+    text = to_markdown(found)
+    counts = found[(found["table"] == "verdicts") & (found["row"] == "all") & (found["taken"] == "fair")]
+    baseline, varied = (counts.set_index("quantity")[side].astype(int) for side in ("baseline", "varied"))
+    for first, side in (("usual choices", baseline), ("FRAC is scored: fair instead of nearest", varied)):
+        [last] = re.findall(rf"^\| {first} \| .* \| ([^|]*) \|$", text, re.MULTILINE)
+        back = side["reproduced"] + side["close"]
+        assert last in (f"{back} of {back + side['differs']}", f"= of {back + side['differs']}")
+    subset = 'In the row "the paper", table 1 is over all of its 11 datasets, tables 2 to 4 are over the 10 here.'
+    assert subset in text
+    whole = assess(synthetic_runs(reported.datasets(), seeds=1, ks=(5,)), {})
+    assert "table 1 is over" not in to_markdown(whole)
+
+
 def test_without_the_paper_s_datasets_nothing_is_held_against_it():
     own = synthetic_runs(("iris", "wine"), ks=(2, 5))
     found = assess(own, {})
