@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from math import comb
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ from statsmodels.stats.multitest import multipletests
 
 from clusterlets.benchmark import selection, tables
 from clusterlets.benchmark.statistics import ALPHA, Ranking, p_in_words
+from clusterlets.benchmark.words import counted
 
 BEST_RUNS = "best_runs"
 LEVEL = 0.95
@@ -58,10 +58,9 @@ def _test_pairs(name: str, values: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(significant=frame["p_holm"] < ALPHA)[_TEST_COLUMNS]
 
 
-def least_p(values: pd.DataFrame) -> float:
-    """The least p after Holm that any pair of methods (columns) could have: one of the two is ahead in every block (rows)."""
-    n_blocks, n_methods = values.shape
-    return min(1.0, comb(n_methods, 2) * 2.0 ** (1 - n_blocks))
+def least_p(n_blocks: int, n_pairs: int) -> float:
+    """The least p after Holm that any of the pairs could have: one of the two is ahead in every block."""
+    return min(1.0, n_pairs * 2.0 ** (1 - n_blocks))
 
 
 def signed_ranks(differences: pd.Series) -> tuple[float, float, float, float]:
@@ -131,13 +130,21 @@ ASSUMPTIONS = (
 def to_markdown(tests: pd.DataFrame, intervals: pd.DataFrame) -> str:
     """The best runs of Clusterlets and FRAC in words, which matchers Wilcoxon's test tells apart, and the assumptions."""
     lines = [f"- {_in_words(row, intervals)}" for row in tests[tests["ranking"] == BEST_RUNS].to_dict("records")]
-    apart = tests[(tests["ranking"] == "matchers") & tests["significant"].astype(bool)]
-    listed = ", ".join(f"{pair['better']} below {pair['worse']}" for pair in apart.to_dict("records"))
     return "\n".join([
         "## Pairs, by Wilcoxon's test and bootstrap\n", f"{ASSUMPTIONS}\n",
-        f"Matchers that differ, blocks are datasets (level {ALPHA} after Holm): {listed or 'no pair'}.\n",
+        f"Matchers that differ, blocks are datasets (level {ALPHA} after Holm): {_apart(tests)}.\n",
         "Best runs, as in table 4:\n", *(lines or ["- Not computed: no dataset has a best run of two of the methods."]), "",
     ])  # fmt: skip
+
+
+def _apart(tests: pd.DataFrame) -> str:
+    """The pairs of matchers that the test tells apart; where it could tell none apart, that."""
+    pairs = tests[tests["ranking"] == "matchers"]
+    apart = pairs[pairs["significant"].astype(bool)].to_dict("records")
+    least = least_p(pairs["blocks"].iloc[0], len(pairs)) if len(pairs) else 0
+    if least >= ALPHA:
+        return f"no pair, and none could: no p can come out below {least:.2g}"
+    return ", ".join(f"{pair['better']} below {pair['worse']}" for pair in apart) or "no pair"
 
 
 def _in_words(pair: dict, intervals: pd.DataFrame) -> str:
@@ -145,7 +152,7 @@ def _in_words(pair: dict, intervals: pd.DataFrame) -> str:
     of_pair = intervals[(intervals["ranking"] == pair["ranking"]) & intervals["minus"].notna()]
     (row,) = (row for row in of_pair.to_dict("records") if {row["method"], row["minus"]} == names)
     return (
-        f"{row['method']} minus {row['minus']}, {pair['blocks']} datasets: {row['deviation_mean']:+.4f} "
+        f"{row['method']} minus {row['minus']}, {counted(pair['blocks'], 'dataset', 'datasets')}: {row['deviation_mean']:+.4f} "
         f"(from {row['low']:+.4f} to {row['high']:+.4f}); p {p_in_words(pair['p_value'])}, after Holm "
         f"{p_in_words(pair['p_holm'])}; rank-biserial {pair['rank_biserial']:.2f} in favour of {pair['better']}."
     )

@@ -173,8 +173,11 @@ def test_holm_by_hand(values):
 def test_the_least_p_is_that_of_one_order_in_every_block(n_blocks, n_methods, least):
     steps = 1 + np.random.default_rng(0).random((n_blocks, n_methods))  # no two differences are equal
     values = pd.DataFrame(steps.cumsum(axis=1), columns=list("abcdef")[:n_methods])
-    assert paired.least_p(values) == least
-    assert paired.wilcoxon({"made": values})["p_holm"].to_numpy() == pytest.approx(least)
+    tests = paired.wilcoxon({"matchers": values})
+    assert paired.least_p(n_blocks, len(tests)) == least
+    assert tests["p_holm"].to_numpy() == pytest.approx(least)
+    nobody = tests["p_holm"].min() >= statistics.ALPHA
+    assert ("no pair, and none could: no p can come out below" in paired.to_markdown(tests, pd.DataFrame())) == nobody
 
 
 @pytest.mark.parametrize("n_methods", [3, 5, 10, 30])
@@ -242,4 +245,4 @@ def test_one_dataset_is_no_sample():
     samples = paired.samples(runs, statistics.rank_all(runs))
     tests, intervals = paired.wilcoxon(samples), paired.intervals(samples)
     assert (tests["p_value"] == 1).all() and intervals["low"].isna().all()
-    assert "Clusterlets minus FRAC (nearest), 1 datasets" in paired.to_markdown(tests, intervals)
+    assert "Clusterlets minus FRAC (nearest), 1 dataset:" in paired.to_markdown(tests, intervals)

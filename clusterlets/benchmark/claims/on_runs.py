@@ -52,11 +52,11 @@ def _check_power(numbers: Numbers, words: str) -> None:
 
     Nemenyi's always could: from three datasets on, the least that are tested, first and last can be further apart than needed.
     """
-    values = numbers.rankings["matchers"].values
-    least = paired.least_p(values)
+    n_datasets = len(numbers.rankings["matchers"].values)
+    least = paired.least_p(n_datasets, len(numbers.wilcoxon))
     if least >= statistics.ALPHA:
         raise CannotTell(
-            f"{words}. Over {len(values)} datasets no p of Wilcoxon's can come out below {least:.2g} after Holm, so that it "
+            f"{words}. Over {n_datasets} datasets no p of Wilcoxon's can come out below {least:.2g} after Holm, so that it "
             f"could tell no pair apart at level {statistics.ALPHA}."
         )
 
