@@ -264,7 +264,7 @@ def _basis_of_the_paper(assessed: pd.DataFrame) -> str:
     total = len(reported.datasets())
     if pd.isna(present) or present == total:
         return ""
-    return f' In the row "the paper", table 1 is over all of its {total} datasets, tables 2 to 4 are over the {present:.0f} here.'
+    return f' In the row "the paper", table 1 is over all of its {total} datasets, tables 2 to 4 over the {present:.0f} here.'
 
 
 def _line(first: str, cells: list[str]) -> str:

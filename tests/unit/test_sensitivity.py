@@ -146,7 +146,7 @@ def test_the_text_says_what_its_numbers_are_of():
         [last] = re.findall(rf"^\| {first} \| .* \| ([^|]*) \|$", text, re.MULTILINE)
         back = side["reproduced"] + side["close"]
         assert last in (f"{back} of {back + side['differs']}", f"= of {back + side['differs']}")
-    subset = 'In the row "the paper", table 1 is over all of its 11 datasets, tables 2 to 4 are over the 10 here.'
+    subset = 'In the row "the paper", table 1 is over all of its 11 datasets, tables 2 to 4 over the 10 here.'
     assert subset in text
     whole = assess(synthetic_runs(reported.datasets(), seeds=1, ks=(5,)), {})
     assert "table 1 is over" not in to_markdown(whole)

@@ -160,7 +160,7 @@ def times_lower(numbers: Numbers, first: str, second: str, factor: float, some: 
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = other["deviation_mean"] / one["deviation_mean"]
     far = ratios >= factor - LAST_BIT
-    # A printed zero may stand for anything below half of its last digit: of the ratio no more is known than that it is above this.
+    # A printed zero stands for anything below half of its last digit: the ratio is only known to be above this.
     least = (other["deviation_mean"] - _HALF_DIGIT) / _HALF_DIGIT
     listed = ", ".join(
         f"{name} above {least[name]:.0f}" if np.isinf(value) else f"{name} {value:.0f}" for name, value in ratios[far].items()
