@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from clusterlets.benchmark import reported
 from clusterlets.benchmark.frames import NUMBERS
 from clusterlets.benchmark.variants import SEEDS_OF_PAPER
 
@@ -34,12 +33,6 @@ def paper_names(matchers: pd.Series) -> pd.Series:
 def names(runs: pd.DataFrame) -> pd.Series:
     """What to call each run's method: the paper's name of the matcher, or the method where there is none."""
     return paper_names(runs["matcher"]).where(runs["matcher"].notna(), runs["method"])
-
-
-def of_paper(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs on the paper's datasets, or all where there is none: what is held against the paper has nothing else in it."""
-    ours = runs["dataset"].isin(reported.datasets())
-    return runs[ours] if ours.any() else runs
 
 
 def ok(runs: pd.DataFrame) -> pd.DataFrame:

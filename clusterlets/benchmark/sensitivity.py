@@ -75,11 +75,11 @@ def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.Da
         :data:`COLUMNS`. ``range_over_seeds`` is how far a number of the baseline moves over disjoint groups of ten
         seeds, where there are several: less than that is noise.
     """
-    runs = selection.of_paper(runs)
+    runs = reported.of_paper(runs)
     first, *further = selection.groups_of_seeds(runs) or [selection.seeds_of_paper(runs)]
     baseline = _of_runs(first)
     over_seeds = {Choice(_SEEDS, "0-9", f"{10 * g}-{10 * g + 9}"): _of_runs(group) for g, group in enumerate(further, 1)}
-    varied = {choice: _of_runs(selection.of_paper(frame)) for choice, frame in variants.items()}
+    varied = {choice: _of_runs(reported.of_paper(frame)) for choice, frame in variants.items()}
     varied[_SELECTION] = _numbers(_tables_of_means(first))
     if first["method"].str.startswith("FRAC").any():
         varied[_FRAC] = _of_runs(_with_fair_for_nearest(first))

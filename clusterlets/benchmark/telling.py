@@ -57,7 +57,7 @@ class Results:
     @cached_property
     def of_paper(self) -> "Results":
         """The same from the paper's datasets alone, or from all where there is none of them."""
-        runs = selection.of_paper(self.runs)
+        runs = reported.of_paper(self.runs)
         return self if len(runs) == len(self.runs) else replace(self, runs=runs)
 
     @property

@@ -28,6 +28,12 @@ def datasets() -> tuple[str, ...]:
     return tuple(table("table2_best_by_deviation")["dataset"])
 
 
+def of_paper(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs on the paper's datasets, or all where there is none: what is held against the paper has nothing else in it."""
+    ours = runs["dataset"].isin(datasets())
+    return runs[ours] if ours.any() else runs
+
+
 def too_few(present: int) -> str:
     """What keeps us from a verdict over datasets where no more than half of the paper's are among the runs, else nothing."""
     total = len(datasets())
