@@ -152,7 +152,7 @@ def _in_words(pair: dict, intervals: pd.DataFrame) -> str:
     of_pair = intervals[(intervals["ranking"] == pair["ranking"]) & intervals["minus"].notna()]
     (row,) = (row for row in of_pair.to_dict("records") if {row["method"], row["minus"]} == names)
     return (
-        f"{row['method']} minus {row['minus']}, {counted(pair['blocks'], 'dataset', 'datasets')}: {row['deviation_mean']:+.4f} "
+        f"{row['method']} minus {row['minus']}, {counted(pair['blocks'], 'dataset')}: {row['deviation_mean']:+.4f} "
         f"(from {row['low']:+.4f} to {row['high']:+.4f}); p {p_in_words(pair['p_value'])}, after Holm "
         f"{p_in_words(pair['p_holm'])}; rank-biserial {pair['rank_biserial']:.2f} in favour of {pair['better']}."
     )

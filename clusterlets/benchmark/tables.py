@@ -235,7 +235,7 @@ def _note(runs: pd.DataFrame) -> str:
     counts = runs["status"].value_counts().sort_index()
     left_out = ", ".join(f"{count:,} {status}" for status, count in counts.drop("ok", errors="ignore").items())
     return (
-        f"From {counted(counts.get('ok', 0), 'run', 'runs')} (all methods, seeds below {selection.SEEDS_OF_PAPER}); "
+        f"From {counted(counts.get('ok', 0), 'run')} (all methods, seeds below {selection.SEEDS_OF_PAPER}); "
         f"left out for their status: {left_out or 'none'}."
     )
 

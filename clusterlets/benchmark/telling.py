@@ -164,7 +164,7 @@ def basis_sentence(results: Results) -> str:
     counts = results.runs["status"].value_counts().sort_index()
     left_out = ", ".join(f"{count:,} {status}" for status, count in counts.drop("ok", errors="ignore").items())
     return (
-        f"This rests on {counted(counts.get('ok', 0), 'run', 'runs')} on {_datasets(len(results.datasets))} "
+        f"This rests on {counted(counts.get('ok', 0), 'run')} on {_datasets(len(results.datasets))} "
         f"({', '.join(results.datasets) or 'none'}); left out for their status: {left_out or 'none'}."
     )
 

@@ -1,6 +1,6 @@
 """Numbers in sentences."""
 
 
-def counted(number: int, one: str, several: str) -> str:
-    """``1 run``, ``7,200 runs``: a number before the words that it takes."""
-    return f"{number:,} {one if number == 1 else several}"
+def counted(number: int, one: str, several: str = "") -> str:
+    """``1 run``, ``7,200 runs``: a number before the words that it takes, with an s where no other plural is given."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from clusterlets.benchmark.words import counted
 from clusterlets.commands.output import write_memberships, writing
 from clusterlets.datasets import own
 from clusterlets.datasets.table import Table, standardise
@@ -182,7 +183,7 @@ def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
         return []
     found = np.bincount(fitted.clusterlets_.colour)
     return [
-        f"{name} has only {_counted(count, 'different row')}, and so {_counted(count, 'clusterlet')}"
+        f"{name} has only {counted(count, 'different row')}, and so {counted(count, 'clusterlet')}"
         for name, count in zip(table.colour_names, found, strict=True)
         if count < options.k
     ]
@@ -200,18 +201,14 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, r
     shares, sensitive = table.colour_counts / len(X), " and ".join(options.sensitive)
     colours = ", ".join(f"{name} {share:.1%}" for name, share in zip(table.colour_names, shares, strict=True))
     return "\n".join([
-        f"{options.table.name}: {len(X):,} rows, {_counted(X.shape[1], 'feature')}; {sensitive}: {colours}",
+        f"{options.table.name}: {len(X):,} rows, {counted(X.shape[1], 'feature')}; {sensitive}: {colours}",
         *(f"note: {remark}" for remark in remarks),
-        f"{_method(options, fitted)}, seed {options.seed}: {_counted(fitted.n_clusters_, 'cluster')}",
+        f"{_method(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
         "",
         _listing(_composition(table, fitted), table.colour_counts),
         "",
         *_scores(X, table, fitted, options.seed),
     ])
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" + ("s" if count != 1 else "")
 
 
 def _method(options: argparse.Namespace, fitted) -> str:
@@ -273,7 +270,7 @@ def _price(X: np.ndarray, report: dict, seed: int) -> str:
     price = price_of_fairness(report["kmeans_cost"], n_clusters, {n_clusters: cost})
     if np.isnan(price):
         return f"{name}not defined: plain k-means costs nothing"
-    return f"{name}{price:.2f}   (k-means cost over that of plain k-means with {_counted(n_clusters, 'cluster')})"
+    return f"{name}{price:.2f}   (k-means cost over that of plain k-means with {counted(n_clusters, 'cluster')})"
 
 
 def _silhouette(X: np.ndarray, fitted, report: dict) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from clusterlets.benchmark import differences, manifest
+from clusterlets.benchmark.words import counted
 from clusterlets.errors import ClusterletsError
 
 #: Of each file the reference's table and this run's, where it has one.
@@ -55,7 +56,7 @@ def _compare(options: argparse.Namespace) -> int:
     found = [_of_pair(file, *pair, options.tolerance) for file, pair in pairs.items()]
     same = sum(reference.equals(here) for reference, here in pairs.values())
     differing = sum(len(frame) > 0 for frame in found)
-    print(f"{_counted(len(pairs), 'table')}: {same} the same to the last digit,", end=" ")
+    print(f"{counted(len(pairs), 'table')}: {same} the same to the last digit,", end=" ")
     print(f"{len(pairs) - same - differing} equal to {options.tolerance:g}, {differing} different.")
     _show(pd.concat(found, ignore_index=True), options.most)
     _show_manifests(options)
@@ -75,7 +76,7 @@ def _common_datasets(options: argparse.Namespace) -> list[str]:
         raise ClusterletsError(
             f"{options.reference} ({', '.join(theirs)}) and {options.results} ({', '.join(ours)}) have no dataset in common."
         )
-    print(f"{_counted(len(common), 'dataset')} in both, whose rows are compared: {', '.join(common)}.", end=" ")
+    print(f"{counted(len(common), 'dataset')} in both, whose rows are compared: {', '.join(common)}.", end=" ")
     print(f"{options.reference} has {len(theirs) - len(common)} more, {options.results} {len(ours) - len(common)}.")
     return common
 
@@ -166,7 +167,3 @@ def _show_manifests(options: argparse.Namespace) -> None:
 
 def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
-
-
-def _counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
