@@ -1,5 +1,6 @@
 """What the README shows, works."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -62,5 +63,6 @@ def test_its_make_targets_exist():
 @pytest.mark.parametrize("excluded", ["nbfi,adult", "nbfi, adult", " nbfi , adult ", "nbfi adult"])
 def test_datasets_may_be_left_out_with_spaces_in_the_list(excluded):
     command = ["make", "--dry-run", "data", f"EXCLUDE={excluded}", "VENV=.", "--old-file=./.ready"]
-    printed = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=True).stdout
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}  # make itself runs these tests
+    printed = subprocess.run(command, cwd=ROOT, env=alone, text=True, capture_output=True, check=True).stdout
     assert printed.rstrip().endswith(" --config exclude=nbfi,adult")
