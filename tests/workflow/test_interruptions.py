@@ -71,6 +71,18 @@ def test_a_run_that_is_stopped_with_its_jobs_goes_on_where_it_was(finished, work
     assert {name: expected[name] for name in found} == found and kept.items() <= found.items()
 
 
+def test_a_second_run_of_the_same_files_is_refused_and_the_first_goes_on(finished, workflow):
+    with workflow.start(*CELLS) as first:
+        wait_for_results(first, workflow, 2)
+        second = workflow.run(*CELLS)
+        output, _ = first.communicate(timeout=300)
+    assert second.status != 0 and "cannot be locked" in second.output and "Traceback" not in second.output
+    assert first.returncode == 0, output
+    expected = finished.results()
+    assert all(expected[name] == content for name, content in done(workflow).items())
+    assert workflow.run(*CELLS).status == 0  # nothing is left locked
+
+
 def truncated(content):
     return content[: len(content) // 2]
 
