@@ -95,8 +95,8 @@ def _without_result(runs: pd.DataFrame) -> list[str]:
     troubled = runs[runs["status"] != "ok"]
     for (status, method), group in troubled.groupby(["status", selection.names(troubled)]):
         where = ", ".join(f"{name} ({count})" for name, count in group["dataset"].value_counts(sort=False).items())
-        runs_of = f"runs of {method} have" if len(group) > 1 else f"run of {method} has"
-        lines.append(f"{len(group):,} {runs_of} no result, status {status}: {where}.")
+        runs_have = counted(len(group), f"run of {method} has", f"runs of {method} have")
+        lines.append(f"{runs_have} no result, status {status}: {where}.")
     for note, count in selection.ok(runs)["note"].value_counts().sort_index().items():
         lines.append(f"{counted(count, 'run carries', 'runs carry')} the note: {note}")
     return lines
@@ -259,7 +259,7 @@ def _significance_sentence(results: Results) -> str:
 
 def _datasets(number: int, of_paper: bool = False) -> str:
     """So many datasets; of the paper, where it is to be said that others are left aside."""
-    return f"{number} of the paper's datasets" if of_paper else counted(number, "dataset", "datasets")
+    return f"{number} of the paper's datasets" if of_paper else counted(number, "dataset")
 
 
 # ---- beside the counts -----------------------------------------------------------------------------------------------
