@@ -16,7 +16,7 @@ import numpy as np
 from measuring import Bars, cpu_seconds, peak_megabytes  # before numpy: it sets the threads
 
 from clusterlets import geometry
-from clusterlets.extraction import kmeans_labels
+from clusterlets.kmeans import kmeans_labels
 from clusterlets.metrics import cohesion
 from clusterlets.storage import load_arrays
 

@@ -19,7 +19,8 @@ import numpy as np
 from measuring import Bars, peak_megabytes  # before numpy: it sets the threads
 
 from clusterlets import geometry
-from clusterlets.extraction import Clusterlets, extract_clusterlets
+from clusterlets.clusterlets import Clusterlets
+from clusterlets.extraction import extract_clusterlets
 from clusterlets.matching import MATCHERS
 
 SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)

@@ -10,7 +10,7 @@ import numpy as np
 from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
 
 from clusterlets.centroids import centroid_distances
-from clusterlets.extraction import Clusterlets
+from clusterlets.clusterlets import Clusterlets
 from clusterlets.matching import MATCHERS
 from clusterlets.matching.centroid import match_centroid, sample_partitions
 from clusterlets.matching.costs import deviations

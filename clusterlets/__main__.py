@@ -130,5 +130,11 @@ def _parser(name: str, step: Callable) -> argparse.ArgumentParser:
     return parser
 
 
+# Steps with compiled kernels. Numba asks for SciPy's BLAS as it starts, which takes as long as all else that they import;
+# they call none, and so it finds none.
+_WITHOUT_BLAS = {"measure-geometry", "extract-clusterlets", "sum-distances", "cluster-frac", "cluster-yardsticks"}
+
 if __name__ == "__main__":
+    if _WITHOUT_BLAS.intersection(sys.argv[1:2]):
+        sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
     sys.exit(main())

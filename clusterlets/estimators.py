@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from clusterlets import geometry, metrics
 from clusterlets.errors import ClusterletsError
-from clusterlets.extraction import extract_clusterlets, group_moments
+from clusterlets.extraction import extract_clusterlets
 from clusterlets.frac import fair_assignment, frac, frac_oe
 from clusterlets.matching import MATCHERS, get_matcher
 
@@ -146,7 +146,8 @@ class ClusterletClustering(_FairClusterer):
         self.matching_ = self._match(random_state)
         self.n_clusters_ = len(self.matching_)
         weights = self.matching_ * self.clusterlets_.sizes
-        self.cluster_centers_ = weights @ self.clusterlets_.centroids / weights.sum(axis=1, keepdims=True)
+        sums = np.stack([(row[:, None] * self.clusterlets_.centroids).sum(axis=0) for row in weights])
+        self.cluster_centers_ = sums / weights.sum(axis=1, keepdims=True)
         self.memberships_ = self._memberships(self.clusterlets_.labels)
         self.labels_ = _nearest_of_own(X, self.memberships_, self.cluster_centers_)
 
@@ -271,7 +272,7 @@ class FRAC(_FairClusterer):
             found = frac_oe(X, colours, self.n_clusters, random_state, self.tau)
         if self.assignment == "fair":
             self.labels_ = found.labels_fair
-            self.cluster_centers_ = group_moments(X, self.labels_, int(self.labels_.max()) + 1)[0]
+            self.cluster_centers_ = geometry.group_moments(X, self.labels_, int(self.labels_.max()) + 1)[0]
         else:
             self.labels_ = found.labels_nearest
             self.cluster_centers_ = found.centres[np.unique(_nearest(X, found.centres))]  # the others are empty
@@ -342,7 +343,7 @@ def fairness_report(
     colours, classes = _encode(sensitive_features, len(X))
     labels, membership = _disjoint_groups(memberships)
     n_groups = membership.shape[1]
-    centroids, inertia = group_moments(X, labels, n_groups)
+    centroids, inertia = geometry.group_moments(X, labels, n_groups)
     counts = _counts(labels, colours, n_groups, len(classes))
     sums = errors = np.zeros((n_groups, n_groups))
     diameter = np.nan

@@ -16,8 +16,10 @@ from numbers import Rational
 import numpy as np
 from numba import njit
 
+from clusterlets.compiled import compiled
 from clusterlets.errors import ClusterletsError
-from clusterlets.extraction import group_moments, kmeans_labels
+from clusterlets.geometry import group_moments
+from clusterlets.kmeans import kmeans_labels, kmeans_plus_plus
 
 # A float is read as the simplest fraction at most this far from it, relatively: a few roundings. Two fractions with
 # denominators below 2**24 lie further apart, so each of those comes back as itself.
@@ -132,7 +134,7 @@ def frac(
         As in `fair_assignment`.
     init : {"random", "k-means++"}
         First centres: k rows at random, distinct in value as far as there are so many, else distinct only as rows; or
-        those of scikit-learn's ``kmeans_plusplus``.
+        those of greedy k-means++, repeated in order where there are fewer distinct rows than k.
     max_iter : int
         Most rounds, at least 1.
     tol : float
@@ -259,12 +261,7 @@ def _first_centres(X: np.ndarray, n_clusters: int, random_state: np.random.Gener
     if init == "random":
         return X[_distinct_rows(X, n_clusters, random_state.permutation(len(X)))]
     if init == "k-means++":
-        from sklearn.cluster import kmeans_plusplus  # 1 to 3 s to import: only who asks for it pays
-        from threadpoolctl import threadpool_limits
-
-        seed = int(random_state.integers(2**32, dtype=np.uint64))
-        with threadpool_limits(limits=1):
-            return kmeans_plusplus(X, n_clusters, random_state=seed)[0]
+        return np.resize(X[kmeans_plus_plus(X, n_clusters, random_state)], (n_clusters, X.shape[1]))
     raise ClusterletsError(f"init = {init!r}: FRAC starts from 'random' rows or by 'k-means++'.")
 
 
@@ -314,14 +311,6 @@ def _deal_colours(X, colours, centres, turns) -> np.ndarray:
     return labels
 
 
-def _compiled(function):
-    """Machine code, kept beside the source or in the user's cache, or in memory alone if neither can be written."""
-    try:
-        return njit(cache=True)(function)
-    except RuntimeError:
-        return njit(function)
-
-
 @njit
 def _squared_distance(points, row, centre):
     total = 0.0
@@ -331,7 +320,7 @@ def _squared_distance(points, row, centre):
     return total
 
 
-@_compiled
+@compiled("int64[::1](float64[:,::1], float64[:,::1])")
 def _nearest_centres(points, centres):
     """Index of the nearest centre of each point (n,), the lowest of equals."""
     nearest = np.zeros(len(points), dtype=np.int64)
@@ -363,7 +352,7 @@ def _look_ahead(points, centre, free, wanted):
     return free[np.argsort(distances, kind="mergesort")]  # stable, and free points are in input order
 
 
-@_compiled
+@compiled("int64[::1](float64[:,::1], float64[:,::1], int64, int64)")
 def _deal(points, centres, turn, n_turns):
     """Let the centres take ``n_turns`` turns from ``turn`` on; the owner of each point (n,), -1 if nobody took it.
 

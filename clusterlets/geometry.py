@@ -1,21 +1,14 @@
-"""Distances, summed in tiles: all that scoring needs to know of the instances; exact, or estimated from samples.
+"""What scoring needs to know of the instances: summed distances, exact or estimated; the largest distance; group moments.
 
 Every cluster that a matcher makes is a union of disjoint clusterlets, so the matrix of summed
 distances between clusterlets gives the exact cohesion of any matching in O(|cluster|^2).
-Squared distances come from one matrix product of augmented rows, in double precision:
-``[-2x, 1, |x|^2] . [y, |y|^2, 1] = |x - y|^2``.
+Distances are square roots of summed squared differences, in double precision: an outlier costs no other pair a digit.
+All sums run in a fixed order (:mod:`clusterlets.kernels`), so every processor gives the same bytes.
 """
 
-from collections.abc import Iterator
-from itertools import pairwise
-
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-# A tile of 128 x 512 doubles (half a megabyte) stays in the second-level cache between the
-# product, the square root and the sums.
-_ROWS = 128
-_COLUMNS = 512
+from clusterlets.kernels import add_distances, group_inertia, group_sums, largest_squared_distance, padded, tiles_of
 
 #: Most rows for which exact sums are offered: 5 * 10^9 pairs, some 10 s of one core (memory is no limit, O(n d)). Ten
 #: times the rows take a hundred times as long; :func:`sampled_sums` takes about a second at any n.
@@ -45,22 +38,13 @@ def distance_sums(X: np.ndarray, labels: np.ndarray, n_groups: int) -> np.ndarra
 
     Notes
     -----
-    O(n^2 d) time over half of the pairs, O(n d) memory. One thread, so that the sums do not depend on the cores.
+    O(n^2 d) time over half of the pairs, O(n d) memory, one thread.
     """
-    X = np.asarray(X, dtype=np.float64)
-    order = np.argsort(labels, kind="stable")
-    groups = np.asarray(labels)[order]
-    changes = np.flatnonzero(np.diff(groups)) + 1
+    labels = np.asarray(labels)
+    rows = padded(np.asarray(X, dtype=np.float64)[np.argsort(labels, kind="stable")])
+    starts = np.append(0, np.cumsum(np.bincount(labels, minlength=n_groups)))
     upper = np.zeros((n_groups, n_groups))
-    with threadpool_limits(limits=1, user_api="blas"):
-        for row, column, distances in _upper_tiles(X[order]):
-            if row == column:  # the first tile of a stripe of rows
-                starts = _run_starts(changes, row, row + len(distances))
-                rows, indicator = groups[starts, None], _indicator(starts - row, len(distances))
-            starts = _run_starts(changes, column, column + distances.shape[1])
-            sums = np.add.reduceat(indicator @ distances, starts - column, axis=1)
-            # The square tile on the diagonal holds both (x, y) and (y, x); the transpose below would count it again.
-            upper[rows, groups[starts]] += sums / 2 if row == column else sums
+    add_distances(rows, tiles_of(rows), starts, upper)
     return upper + upper.T
 
 
@@ -120,69 +104,24 @@ def diameter(X: np.ndarray) -> float:
     of the two distances to the centroid, so most rows never meet. O(n^2 d) at worst, near O(n d) on real tables.
     """
     X = np.asarray(X, dtype=np.float64)
-    radii = np.linalg.norm(X - X.mean(axis=0), axis=1)
+    # Rounding moves a radius by far less than this, and so never hides a pair.
+    radii = np.sqrt(np.square(X - X.mean(axis=0)).sum(axis=1)) * (1 + 1e-9)
     order = np.argsort(-radii, kind="stable")
-    rows, radii = X[order], radii[order]
-    largest = 0.0
-    for start in range(0, len(rows), _ROWS):
-        reach = int(np.searchsorted(-radii, -(largest - radii[start]), side="right"))
-        if reach <= start:
-            break
-        for column in range(start, reach, _COLUMNS):
-            differences = rows[start : start + _ROWS, None, :] - rows[None, column : min(column + _COLUMNS, reach), :]
-            largest = max(largest, float(np.sqrt(np.einsum("ijk,ijk->ij", differences, differences).max())))
-    return largest
+    rows = padded(X[order])
+    return float(np.sqrt(largest_squared_distance(rows, tiles_of(rows), radii[order])))
+
+
+def group_moments(X: np.ndarray, labels: np.ndarray, n_groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mean (N, d) and sum of squared distances to it (N,) of each group of rows; no group may be empty. O(n d)."""
+    rows, labels = np.require(X, np.float64, ["C", "W"]), np.require(labels, np.int64, ["C", "W"])
+    means, inertia = np.empty((n_groups, rows.shape[1])), np.empty(n_groups)
+    sizes = np.empty(n_groups, dtype=np.int64)
+    group_sums(rows, labels, means, sizes)
+    means /= sizes[:, None]
+    group_inertia(rows, labels, means, inertia)
+    return means, inertia
 
 
 def _total(X: np.ndarray) -> float:
     """Sum of all pairwise distances of the rows, each pair twice."""
     return float(distance_sums(X, np.zeros(len(X), dtype=np.int64), 1)[0, 0]) if len(X) else 0.0
-
-
-def _run_starts(changes: np.ndarray, start: int, end: int) -> np.ndarray:
-    """Where the runs of equal groups in ``start`` to ``end`` begin, given where the group changes."""
-    return np.append(start, changes[np.searchsorted(changes, start, side="right") : np.searchsorted(changes, end)])
-
-
-def _indicator(starts: np.ndarray, height: int) -> np.ndarray:
-    """Which of the runs (R,) holds each row, (R, height): a product with it sums the rows of each run."""
-    indicator = np.zeros((len(starts), height))
-    indicator[np.searchsorted(starts, np.arange(height), side="right") - 1, np.arange(height)] = 1.0
-    return indicator
-
-
-def _upper_tiles(X: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
-    """First row, first column and distances of tiles of the upper half: squares on the diagonal, then to the right.
-
-    The arrays are views of one buffer, good until the next tile.
-    """
-    left, right = _augmented(X)
-    buffer = np.empty(_ROWS * _COLUMNS)
-    n = len(X)
-    for row in range(0, n, _ROWS):
-        height = min(_ROWS, n - row)
-        edges = [row, *range(row + height, n, _COLUMNS), n]
-        for column, end in pairwise(edges):
-            tile = buffer[: height * (end - column)].reshape(height, end - column)
-            np.matmul(left[row : row + height], right[:, column:end], out=tile)
-            if tile.min() < 0:  # rounding may leave -1e-16 where points coincide; to look costs less than to write
-                np.maximum(tile, 0.0, out=tile)
-            np.sqrt(tile, out=tile)
-            if row == column:
-                np.fill_diagonal(tile, 0.0)
-            yield row, column, tile
-
-
-def _augmented(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The two factors of the matrix of squared distances, (n, d + 2) and (d + 2, n), of centred rows.
-
-    Centring keeps the cancellation small; tables of integers are shifted by integers, so that their squared distances
-    stay exact and equal rows are at distance 0.
-    """
-    centre = X.mean(axis=0)
-    if np.array_equal(X, np.rint(X)):
-        centre = np.rint(centre)
-    centred = X - centre
-    norms = np.einsum("ij,ij->i", centred, centred)[:, None]
-    ones = np.ones_like(norms)
-    return np.hstack([-2.0 * centred, ones, norms]), np.ascontiguousarray(np.hstack([centred, norms, ones]).T)

@@ -103,9 +103,9 @@ def cohesion(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diamet
     """
     if diameter == 0:
         return 1.0
-    members = membership.astype(np.float64)
-    within = np.einsum("cj,cj->c", members @ sums, members)
-    return float(1.0 - (within / (members @ sizes) ** 2).mean() / diameter)
+    # NumPy's sum of an array takes its terms in an order that hangs on the shape alone; a product's order is BLAS's.
+    within = np.array([sums[np.ix_(members, members)].sum() for members in membership])
+    return float(1.0 - (within / (membership.astype(np.int64) @ sizes) ** 2).mean() / diameter)
 
 
 def overlap(membership: np.ndarray, sizes: np.ndarray) -> float:
@@ -118,8 +118,8 @@ def kmeans_cost(membership: np.ndarray, sizes: np.ndarray, centroids: np.ndarray
     cost = 0.0
     for members in membership:
         weights, points = sizes[members], centroids[members]
-        mean = weights @ points / weights.sum()
-        cost += inertia[members].sum() + weights @ ((points - mean) ** 2).sum(axis=1)
+        mean = (weights[:, None] * points).sum(axis=0) / weights.sum()
+        cost += inertia[members].sum() + (weights * ((points - mean) ** 2).sum(axis=1)).sum()
     return float(cost)
 
 

@@ -5,11 +5,10 @@ from collections.abc import Callable
 import numpy as np
 
 from clusterlets.benchmark.grid import seeds_of
-from clusterlets.benchmark.groups import clusterlets_of
 from clusterlets.benchmark.intermediates import NO_VALID_PARTITION, OK, Block
 from clusterlets.benchmark.rows import write_cell
 from clusterlets.centroids import centroid_distances, centroid_silhouette
-from clusterlets.extraction import Clusterlets
+from clusterlets.clusterlets import Clusterlets
 from clusterlets.metrics import score
 from clusterlets.storage import load_json
 
@@ -31,7 +30,7 @@ def write_matched(
         if block.status != OK:
             continue
         named = block.values[str(seed)]
-        clusterlets = clusterlets_of(named)
+        clusterlets = Clusterlets.from_groups(**named)
         row |= {"n_clusterlets": len(clusterlets), "note": _note(clusterlets, fixed["k"], measured["colours"])}
         membership = match(clusterlets, seed)
         if membership is None:

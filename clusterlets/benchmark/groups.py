@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from clusterlets.benchmark.intermediates import INFEASIBLE, Block, Prepared, compact
-from clusterlets.extraction import Clusterlets, group_moments
+from clusterlets.geometry import group_moments
 
 
 def save_groups(
@@ -35,8 +35,3 @@ def _moments(prepared: Prepared, labels: np.ndarray) -> dict[str, np.ndarray]:
     counts = np.zeros((n_groups, len(prepared.colour_names)), dtype=np.int64)
     np.add.at(counts, (labels, prepared.colours), 1)
     return {"counts": counts, "centroids": centroids, "inertia": inertia}
-
-
-def clusterlets_of(named: dict[str, np.ndarray]) -> Clusterlets:
-    """The clusterlets of one key of a file of groups, without the labels of the instances."""
-    return Clusterlets(colour=named["counts"].argmax(axis=1), **named)

@@ -13,10 +13,10 @@ import numpy as np
 
 from clusterlets.benchmark.cells import Match
 from clusterlets.benchmark.grid import CENTROID_MATCHER, Cell, seed_blocks, seeds_of
-from clusterlets.benchmark.groups import clusterlets_of
 from clusterlets.benchmark.intermediates import OK, Block
 from clusterlets.benchmark.steps.centroid import centroid_match
 from clusterlets.benchmark.steps.matching import pinball_match
+from clusterlets.clusterlets import Clusterlets
 from clusterlets.errors import ClusterletsError
 from clusterlets.metrics import deviation_per_cluster
 
@@ -126,7 +126,7 @@ class Kept:
         labels, groups = self._arrays("labels", run)["labels"], self._arrays("groups", run)
         if run.method != CLUSTERLETS:
             return Clusters(np.eye(len(groups["counts"]), dtype=bool), groups["counts"], labels)
-        membership = self._match(run)(clusterlets_of(groups), run.seed)
+        membership = self._match(run)(Clusterlets.from_groups(**groups), run.seed)
         if membership is None:
             raise ClusterletsError(f"This run has no clusters: C found no valid partition, see {self.cell(run)}.")
         return Clusters(membership, groups["counts"], labels)

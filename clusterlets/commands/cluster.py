@@ -259,7 +259,8 @@ def _scores(X: np.ndarray, table: Table, fitted, seed: int) -> list[str]:
 
 def _price(X: np.ndarray, report: dict, seed: int) -> str:
     """What fairness costs, against plain k-means with as many clusters."""
-    from clusterlets.extraction import group_moments, kmeans_labels
+    from clusterlets.geometry import group_moments
+    from clusterlets.kmeans import kmeans_labels
 
     name = "price of fairness  "
     n_clusters = report["n_clusters"]

@@ -10,13 +10,14 @@ Arrays over many partitions have the partitions along the last axis: ``labels`` 
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from threading import Lock
 from typing import Literal
 
 import numpy as np
 
 from clusterlets.centroids import centroid_distances, members_of, ordered_product, silhouettes
+from clusterlets.clusterlets import Clusterlets
 from clusterlets.errors import ClusterletsError
-from clusterlets.extraction import Clusterlets
 from clusterlets.matching.costs import check_whole, deviations
 
 #: Samples whose block sizes are drawn at once, dealt at once, and scored at once (the last two fit the caches).
@@ -25,6 +26,8 @@ _DRAWN, _DEALT, _SCORED = 2**18, 2**14, 2**10
 _RARE = 100
 #: Silhouettes and objectives are compared in steps of 2^-40: above rounding, so that what is equal on paper ties.
 _STEPS = 2.0**40
+
+_LIMITED = Lock()
 
 _Drawn = Literal["sampled", "enumerated", "constructed"]
 
@@ -94,10 +97,12 @@ def sample_partitions(
     O(sample_size * B * N^2) time for B blocks (about 2), O(2^18 B + N^2) memory. The same bytes come out however
     the matrix products are rounded, and on any number of threads.
     """
-    from threadpoolctl import threadpool_limits  # of no use to who reads a front
+    from threadpoolctl import threadpool_limits  # not needed to read a front
 
     check_whole("sample_size", sample_size, least=1)
-    with threadpool_limits(limits=1):  # the products are small: a second thread costs more than it brings
+    # The products are small: a second thread costs more than it brings. The limit holds for the whole process, and two
+    # threads that set it and put it back by turns would leave it behind.
+    with _LIMITED, threadpool_limits(limits=1):
         return _explore(_Search.of(clusterlets), sample_size, random_state)
 
 

@@ -7,8 +7,8 @@ membership matrix: ``membership[c, j]`` says whether cluster c holds clusterlet 
 import numpy as np
 
 from clusterlets.centroids import centroid_distances, distances_to
+from clusterlets.clusterlets import Clusterlets
 from clusterlets.errors import ClusterletsError
-from clusterlets.extraction import Clusterlets
 from clusterlets.matching.costs import TIE, check_whole, deviations, first_least
 from clusterlets.metrics import kullback_leibler
 
@@ -149,7 +149,8 @@ def match_greedy_distance(
     colour, sizes, centroids = clusterlets.colour, clusterlets.sizes, clusterlets.centroids
 
     def distances(reference, candidates):
-        centre = sizes[reference] @ centroids[reference] / sizes[reference].sum()
+        weights = sizes[reference]
+        centre = (weights[:, None] * centroids[reference]).sum(axis=0) / weights.sum()
         return distances_to(centre, centroids[candidates])
 
     def choose(cluster, unused):

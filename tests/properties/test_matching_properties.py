@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterlets.extraction import Clusterlets
+from clusterlets.clusterlets import Clusterlets
 from clusterlets.matching import pinball as pinball_module
 from clusterlets.matching.centroid import match_centroid, sample_partitions
 from clusterlets.matching.pinball import (

@@ -18,17 +18,24 @@ MODULES = {
 ALLOWED = {
     "errors": set(),
     "storage": {"errors"},
-    "extraction": {"errors"},
-    "geometry": set(),
+    "compiled": set(),
+    "kernels": {"compiled"},
+    "kmeans": {"kernels"},
+    "clusterlets": set(),
+    "extraction": {"errors", "clusterlets", "geometry", "kmeans"},
+    "geometry": {"kernels"},
     "metrics": set(),
     "centroids": set(),
-    "matching": {"errors", "extraction", "metrics", "centroids"},
-    "frac": {"errors", "extraction"},
+    "matching": {"errors", "clusterlets", "metrics", "centroids"},
+    "frac": {"errors", "compiled", "geometry", "kmeans"},
     "datasets": {"errors", "storage"},
     "estimators": {"errors", "extraction", "geometry", "metrics", "matching", "frac"},
-    "benchmark": {*("errors", "storage", "extraction", "geometry", "metrics"), *("centroids", "matching", "frac", "datasets")},
+    "benchmark": {
+        *("errors", "storage", "clusterlets", "kmeans", "extraction", "geometry", "metrics"),
+        *("centroids", "matching", "frac", "datasets"),
+    },
     "commands": {
-        *("errors", "storage", "extraction", "geometry", "metrics", "matching", "frac"),
+        *("errors", "storage", "kmeans", "extraction", "geometry", "metrics", "matching", "frac"),
         *("estimators", "datasets", "benchmark"),
     },
     "__main__": {"errors", "benchmark"},
@@ -75,7 +82,10 @@ def modules_loaded_by(statement):
 
 @pytest.mark.parametrize(
     "module",
-    ["matching", "matching.pinball", "matching.centroid", "metrics", "extraction", "geometry", "benchmark.steps.matching"],
+    [
+        *("matching", "matching.pinball", "matching.centroid", "metrics", "clusterlets"),
+        *(f"benchmark.steps.{step}" for step in ("matching", "centroid", "partitions", "scoring", "collecting")),
+    ],
 )
 def test_a_cell_pays_for_numpy_alone(module):
     heavy = {"sklearn", "pandas", "scipy", "numba", "matplotlib", "yaml", "snakemake"}
@@ -94,7 +104,7 @@ def closure(*modules):
 def test_the_closure_of_a_step_is_what_it_runs():
     pinball = closure("benchmark.steps.matching", "matching.pinball")
     assert {"clusterlets.matching.pinball", "clusterlets.metrics", "clusterlets.storage"} <= pinball
-    assert "clusterlets.frac" not in pinball and "clusterlets.geometry" not in pinball
+    assert not {"clusterlets.frac", "clusterlets.geometry", "clusterlets.kernels", "clusterlets.extraction"} & pinball
     assert "clusterlets.metrics" not in closure("benchmark.steps.extraction")
     assert "clusterlets.metrics" not in closure("benchmark.steps.frac")
     assert "clusterlets.matching.pinball" not in closure("benchmark.steps.frac") | closure("benchmark.steps.centroid")

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import chisquare
 
 from clusterlets.centroids import centroid_distances, centroid_silhouette
+from clusterlets.clusterlets import Clusterlets
 from clusterlets.errors import ClusterletsError
-from clusterlets.extraction import Clusterlets
 from clusterlets.matching import centroid
 from clusterlets.matching.centroid import (
     ParetoFront,

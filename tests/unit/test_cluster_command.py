@@ -13,7 +13,8 @@ from clusterlets import __main__ as command_line
 from clusterlets.commands import cluster, picture
 from clusterlets.datasets.table import standardise
 from clusterlets.estimators import FRAC, ClusterletClustering, fairness_report
-from clusterlets.extraction import group_moments, kmeans_labels
+from clusterlets.geometry import group_moments
+from clusterlets.kmeans import kmeans_labels
 
 FEATURES = ["age", "income"]
 

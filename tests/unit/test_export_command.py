@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,10 @@ from clusterlets import __main__ as command_line
 from clusterlets.benchmark import clusterings
 from clusterlets.benchmark.configuration import read_configuration
 from clusterlets.benchmark.grid import random_stream
-from clusterlets.benchmark.groups import clusterlets_of
 from clusterlets.benchmark.intermediates import INFEASIBLE, Block, Prepared
 from clusterlets.benchmark.recovery import Clusters
 from clusterlets.benchmark.rows import read_cell, write_runs
+from clusterlets.clusterlets import Clusterlets
 from clusterlets.estimators import fairness_report
 from clusterlets.matching.pinball import match_greedy_distance
 from clusterlets.storage import save_arrays
@@ -69,8 +70,9 @@ def grid(tmp_path_factory):
         sums = kept("distances", "clusterlets")
         scored = {**common, "distances": sums, "geometry": geometry, "deviation": "absolute"}
         for matcher, scope in (("D", "last"), ("B", "last"), ("G-D", "cluster"), ("G-B", "cluster")):
-            options = {"matcher": matcher, "hops": 2, "base_seed": 0, "scope": scope}
-            step("match-pinball", groups=clusterlets, **scored, **options, output=cell(matcher, "k3_hops2"))
+            for hops in (2, 5):
+                options = {"matcher": matcher, "hops": hops, "base_seed": 0, "scope": scope}
+                step("match-pinball", groups=clusterlets, **scored, **options, output=cell(matcher, f"k3_hops{hops}"))
         options = {"partitions": fronts, "omega": 0.25, "equation": "corrected", "output": cell("C", "k3_omega0.25")}
         step("match-centroid", groups=clusterlets, **scored, **options)
         for source, name, methods in (
@@ -123,7 +125,7 @@ def test_greedy_matchers_draw_from_the_stream_of_the_repetition(export):
     """What the step and the command share, against the matcher and the stream themselves."""
     for seed in (2, 3):
         _, printed, _ = export("--matcher", "G-D", "--hops", "2", "--seed", str(seed))
-        clusterlets = clusterlets_of(Block.load(kept("groups", "clusterlets")).values[str(seed)])
+        clusterlets = Clusterlets.from_groups(**Block.load(kept("groups", "clusterlets")).values[str(seed)])
         labels = Block.load(kept("labels", "clusterlets")).values[str(seed)]["labels"]
         membership = match_greedy_distance(clusterlets, 2, random_stream(0, "iris", 3, seed, "matching"))
         clusters = membership.argmax(axis=0)[labels]
@@ -141,11 +143,10 @@ def test_without_a_file_it_prints(export, tmp_path):
 def test_another_configuration_than_the_grids_is_noticed(export, setting):
     Path("other.yaml").write_text(yaml.safe_dump({**SETTINGS, **setting}))
     statuses = []
-    for matcher in ("G-D", "G-B"):
-        for seed in ("2", "3"):
-            status, _, complaint = export("--config", "other.yaml", "--matcher", matcher, "--hops", "2", "--seed", seed)
-            statuses.append(status)
-            assert status == 0 or ("not those that" in complaint and cell(matcher, "k3_hops2") in complaint)
+    for matcher, hops, seed in product(("G-D", "G-B"), ("2", "5"), ("2", "3")):
+        status, _, complaint = export("--config", "other.yaml", "--matcher", matcher, "--hops", hops, "--seed", seed)
+        statuses.append(status)
+        assert status == 0 or ("not those that" in complaint and cell(matcher, f"k3_hops{hops}") in complaint)
     assert 1 in statuses  # some clusters are the same by chance
 
 

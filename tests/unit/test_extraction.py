@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets.errors import ClusterletsError
-from clusterlets.extraction import Clusterlets, extract_clusterlets, group_moments, kmeans_labels
+from clusterlets.extraction import clusterlets_from_labels, extract_clusterlets
+from clusterlets.geometry import group_moments
+from clusterlets.kmeans import kmeans_labels
 
 
 @settings(max_examples=40, deadline=None)
@@ -64,9 +66,9 @@ def test_a_gap_in_the_colour_codes_is_refused():
 def test_groups_of_two_colours_or_out_of_order_are_refused():
     X = np.zeros((2, 1))
     with pytest.raises(ValueError, match="exactly one colour"):
-        Clusterlets.from_labels(X, np.array([0, 1]), np.array([0, 0]))
+        clusterlets_from_labels(X, np.array([0, 1]), np.array([0, 0]))
     with pytest.raises(ValueError, match="sorted"):
-        Clusterlets.from_labels(X, np.array([0, 1]), np.array([1, 0]))
+        clusterlets_from_labels(X, np.array([0, 1]), np.array([1, 0]))
 
 
 def test_moments_by_hand():

@@ -5,7 +5,6 @@ import inspect
 import os
 import subprocess
 import sys
-import types
 from fractions import Fraction
 from itertools import pairwise
 from math import floor
@@ -318,22 +317,13 @@ class TestFrac:
         assert (result.labels_fair == fair_assignment(X, colours, column(1, 11, 1, 11))).all()
         assert result.n_iter == 1
 
-    def test_what_is_asked_of_kmeans_plusplus(self, monkeypatch):
-        """Of a stand-in: the first of what it returns, for a seed of 32 bits from the stream."""
-        X, asked = column(0, 1, 5, 6), []
-
-        def kmeans_plusplus(X, n_clusters, random_state):
-            asked.append((n_clusters, random_state))
-            return X[:n_clusters], np.arange(n_clusters)
-
-        class Largest:
-            def integers(self, high, dtype):
-                return dtype(high - 1)
-
-        for name in ("sklearn", "sklearn.cluster"):
-            monkeypatch.setitem(sys.modules, name, types.SimpleNamespace(kmeans_plusplus=kmeans_plusplus))
-        assert frac_module._first_centres(X, 2, Largest(), "k-means++").tolist() == [[0], [1]]
-        assert asked == [(2, 2**32 - 1)]
+    def test_kmeans_plus_plus_starts_from_distinct_rows_and_repeats_them_where_they_are_too_few(self):
+        X = column(0, 0, 0, 5, 5, 9)
+        for seed in range(20):
+            three = frac_module._first_centres(X, 3, np.random.default_rng(seed), "k-means++")
+            assert sorted(three.ravel()) == [0, 5, 9]
+            five = frac_module._first_centres(X, 5, np.random.default_rng(seed), "k-means++")
+            assert (five == np.vstack([three, three[:2]])).all()
 
     def test_quotas_hold_in_the_result(self):
         X, colours = self.data()
@@ -360,16 +350,6 @@ class TestFrac:
         ):
             with pytest.raises(ClusterletsError, match=message):
                 mistake()
-
-
-def test_works_where_nothing_can_be_cached(monkeypatch):
-    def refusing(function=None, cache=False):
-        if cache:
-            raise RuntimeError("cannot cache function: no locator available")
-        return function
-
-    monkeypatch.setattr(frac_module, "njit", refusing)
-    assert frac_module._compiled(abs) is abs
 
 
 FINGERPRINT = """

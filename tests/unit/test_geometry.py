@@ -1,5 +1,7 @@
 """Distances against SciPy's full matrix, on sizes around the edges of the tiles."""
 
+from math import sqrt
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -36,6 +38,35 @@ def test_large_offset_loses_no_digits_that_matter():
     X, labels = rng.normal(size=(400, 3)) + 1e6, rng.integers(3, size=400)
     expected = brute_sums(X - 1e6, labels, 3)
     assert np.allclose(distance_sums(X, labels, 3), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("outlier", [1e9, 1e12, 1e15])
+def test_an_outlier_costs_the_other_pairs_no_digit(outlier):
+    rng = np.random.default_rng(2)
+    X, labels = rng.normal(size=(300, 3)), np.arange(300) % 3
+    X[299] = outlier
+    labels[299] = 3
+    expected = brute_sums(X, labels, 4)
+    assert np.allclose(distance_sums(X, labels, 4), expected, rtol=1e-12)
+
+
+def test_every_sum_has_its_own_order():
+    """In plain Python: for each row the distances to the earlier rows of a group in their order; these sums in order."""
+    rng = np.random.default_rng(3)
+    X, labels = rng.normal(size=(290, 3)), rng.integers(4, size=290)
+    order = np.argsort(labels, kind="stable")
+    rows, groups = X[order].tolist(), labels[order]
+    expected = np.zeros((4, 4))
+    for j in range(290):
+        for group in range(groups[j] + 1):
+            total = 0.0
+            for i in np.flatnonzero(groups[:j] == group):
+                square = 0.0
+                for a, b in zip(rows[i], rows[j]):
+                    square += (a - b) * (a - b)
+                total += sqrt(square)
+            expected[group, groups[j]] += total
+    assert np.array_equal(distance_sums(X, labels, 4), expected + expected.T)
 
 
 def test_equal_rows_of_integers_are_at_distance_zero():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from clusterlets import metrics
-from clusterlets.extraction import Clusterlets
+from clusterlets.extraction import clusterlets_from_labels
 from clusterlets.geometry import distance_sums
 
 
@@ -73,7 +73,7 @@ def test_cohesion_and_cost_equal_those_of_the_instances(case):
     n_groups = membership.shape[1]
     order = np.argsort(np.arange(n_groups) % 2 if n_groups > 1 else np.zeros(n_groups), kind="stable")
     rank = np.argsort(order)
-    clusterlets = Clusterlets.from_labels(X, colours, rank[labels])
+    clusterlets = clusterlets_from_labels(X, colours, rank[labels])
     membership = membership[:, order]
     distances = cdist(X, X)
     sums = distance_sums(X, clusterlets.labels, n_groups)
@@ -102,7 +102,7 @@ def test_price_of_fairness_interpolates_log_cost_over_log_size():
 
 def test_score_of_a_small_clustering_by_hand():
     X = np.array([[0.0], [2.0], [10.0], [12.0]])
-    clusterlets = Clusterlets.from_labels(X, np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2]))
+    clusterlets = clusterlets_from_labels(X, np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2]))
     membership = np.array([[1, 0, 1], [0, 1, 1]], dtype=bool)
     found = metrics.score(
         membership,
@@ -126,7 +126,7 @@ def test_score_of_a_small_clustering_by_hand():
 
 def test_score_of_a_crisp_clustering_by_hand():
     X = np.array([[0.0], [2.0], [4.0], [10.0], [12.0]])
-    clusterlets = Clusterlets.from_labels(X, np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 2, 3]))
+    clusterlets = clusterlets_from_labels(X, np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 2, 3]))
     membership = np.array([[1, 0, 1, 0], [0, 1, 0, 1]], dtype=bool)  # 0, 2, 10 and 4, 12
     values = clusterlets.counts, clusterlets.centroids, clusterlets.inertia
     found = metrics.score(membership, *values, distance_sums(X, clusterlets.labels, 4), 12.0)

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from clusterlets.clusterlets import Clusterlets
 from clusterlets.errors import ClusterletsError
-from clusterlets.extraction import Clusterlets
 from clusterlets.matching import MATCHERS, get_matcher
 from clusterlets.matching.pinball import (
     _first_least_divergence,

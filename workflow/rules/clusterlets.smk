@@ -12,7 +12,7 @@ rule extract_clusterlets:
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("benchmark.steps.extraction", libraries=["numpy", "scikit-learn", "scipy"]),
+        code=step_fingerprint("benchmark.steps.extraction", libraries=COMPILED),
         base_seed=config["base_seed"],
     message:
         "Clusterlets of {wildcards.dataset}, k = {wildcards.k}"
@@ -33,7 +33,7 @@ rule sum_distances:
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("benchmark.steps.distances"),
+        code=step_fingerprint("benchmark.steps.distances", libraries=COMPILED),
         # Only clusterlets are joined into larger clusters; the others need no sums between groups.
         within=lambda wildcards: "" if wildcards.source == "clusterlets" else "--within",
     message:

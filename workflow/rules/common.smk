@@ -78,6 +78,10 @@ ROWS = {entry: describe(table["name"])["rows"] for entry, table in config["table
 logger.info("", extra={"seconds_per_job": seconds_per_job(ROWS, config)})
 
 
+# What a step with compiled kernels runs on; llvmlite makes the machine code.
+COMPILED = ["numpy", "numba", "llvmlite"]
+
+
 def step_fingerprint(*modules, libraries=("numpy",), files=()):
     """What a step's result depends on besides its inputs and options."""
     return fingerprint(modules, locked_versions(f"{workflow.basedir}/requirements.lock", libraries), files)

@@ -82,7 +82,7 @@ rule measure_geometry:
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("benchmark.steps.geometry"),
+        code=step_fingerprint("benchmark.steps.geometry", libraries=COMPILED),
     message:
         "Measure the largest distance of {wildcards.dataset}"
     shell:

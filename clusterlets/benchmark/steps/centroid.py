@@ -8,7 +8,7 @@ import numpy as np
 from clusterlets.benchmark.cells import Match, write_matched
 from clusterlets.benchmark.grid import CENTROID_MATCHER
 from clusterlets.benchmark.intermediates import Block
-from clusterlets.extraction import Clusterlets
+from clusterlets.clusterlets import Clusterlets
 from clusterlets.matching.centroid import ParetoFront
 from clusterlets.matching.centroid import match_centroid as match_front
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from clusterlets.benchmark.cells import Match, write_matched
 from clusterlets.benchmark.grid import random_stream
-from clusterlets.extraction import Clusterlets
+from clusterlets.clusterlets import Clusterlets
 from clusterlets.matching import get_matcher
 
 

@@ -5,8 +5,8 @@ from dataclasses import asdict
 import numpy as np
 
 from clusterlets.benchmark.grid import random_stream, seeds_of
-from clusterlets.benchmark.groups import clusterlets_of
 from clusterlets.benchmark.intermediates import Block
+from clusterlets.clusterlets import Clusterlets
 from clusterlets.matching.centroid import sample_partitions as sample
 
 
@@ -27,6 +27,6 @@ def sample_partitions(
     values = {}
     for seed in seeds_of(seeds) if block.values else ():
         stream = random_stream(base_seed, dataset, k, seed, "partitions")
-        front = sample(clusterlets_of(block.values[str(seed)]), sample_size, stream)
+        front = sample(Clusterlets.from_groups(**block.values[str(seed)]), sample_size, stream)
         values[str(seed)] = {name: np.asarray(value) for name, value in asdict(front).items()}
     Block(values, block.status).save(output)

@@ -5,7 +5,7 @@ import numpy as np
 from clusterlets.benchmark.grid import random_stream, seeds_of
 from clusterlets.benchmark.groups import save_groups
 from clusterlets.benchmark.intermediates import Prepared
-from clusterlets.extraction import kmeans_labels
+from clusterlets.kmeans import kmeans_labels
 
 
 def cluster_yardsticks(data: str, dataset: str, k: int, seeds: str, base_seed: int, groups: str, labels: str) -> None:

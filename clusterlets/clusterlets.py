@@ -1,0 +1,51 @@
+"""A set of clusterlets is one value made of arrays, not a set of objects.
+
+Everything downstream (matching, exact scoring) works on it without touching the instances again.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Clusterlets:
+    """N monochrome clusters of n instances with K colours, sorted by (colour, index).
+
+    Attributes
+    ----------
+    colour : int array (N,)
+        Colour code of each clusterlet, ascending.
+    counts : int array (N, K)
+        Instances of each colour in each clusterlet (one non-zero a row).
+    centroids : float array (N, d)
+        Mean of the members.
+    inertia : float array (N,)
+        Sum of squared Euclidean distances of the members to their centroid.
+    labels : int array (n,) or None
+        Clusterlet of each instance; matching and scoring do without.
+    """
+
+    colour: np.ndarray
+    counts: np.ndarray
+    centroids: np.ndarray
+    inertia: np.ndarray
+    labels: np.ndarray | None = None
+
+    @classmethod
+    def from_groups(cls, counts: np.ndarray, centroids: np.ndarray, inertia: np.ndarray) -> "Clusterlets":
+        """Clusterlets without the labels of the instances, as matching reads them; the arrays as above."""
+        return cls(counts.argmax(axis=1), counts, centroids, inertia)
+
+    def __len__(self) -> int:
+        return len(self.colour)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Instances of each clusterlet, (N,)."""
+        return self.counts.sum(axis=1)
+
+    @property
+    def colour_counts(self) -> np.ndarray:
+        """Instances of each colour in the dataset, (K,)."""
+        return self.counts.sum(axis=0)

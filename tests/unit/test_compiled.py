@@ -1,0 +1,90 @@
+"""Kernels are compiled once, by one process at a time, and whatever became of what was kept."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from clusterlets.compiled import compiled
+
+MODULE = '''
+import sys
+from clusterlets import compiled as kept
+
+@kept.compiled("float64(float64)")
+def twice(x):
+    return 2 * x
+
+whole = kept._for_signature
+def telling(dispatcher, signature):
+    code = whole(dispatcher, signature)
+    print("loaded" if dispatcher.stats.cache_hits else "compiled", end=" ")
+    return code
+kept._for_signature = telling
+
+if __name__ == "__main__":
+    {before}
+    print(twice(21.0))
+'''
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Start a process that calls a kernel; its cache is a folder of the test."""
+
+    def start(before="pass"):
+        (tmp_path / "doubling.py").write_text(MODULE.format(before=before))
+        os.utime(tmp_path / "doubling.py", (1, 1))  # numba compares the time of the source
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+        command = [sys.executable, "doubling.py"]
+        return subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
+
+    return start
+
+
+def said(process):
+    output = process.communicate(timeout=600)[0]
+    assert process.returncode == 0
+    return output.split()
+
+
+def test_of_processes_that_start_together_one_compiles(start):
+    processes = [start() for _ in range(4)]
+    outputs = sorted(said(process) for process in processes)
+    assert outputs == [["compiled", "42.0"], *[["loaded", "42.0"]] * 3]
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", ["emptied", "cut", "overwritten"])
+def test_a_damaged_kernel_is_compiled_anew_and_kept_again(start, tmp_path, suffix, damage):
+    said(start())
+    files = list((tmp_path / "kept").rglob(f"*.{suffix}"))
+    assert files
+    for file in files:
+        content = file.read_bytes()
+        file.write_bytes({"emptied": b"", "cut": content[: len(content) // 2], "overwritten": b"\xff" * len(content)}[damage])
+    assert said(start()) == ["compiled", "42.0"]
+    assert said(start()) == ["loaded", "42.0"]
+
+
+def test_works_where_nothing_can_be_kept(start, tmp_path):
+    refuse = "import tempfile; tempfile.TemporaryFile = lambda dir: open('/dev/null/full')"
+    assert said(start(refuse)) == ["compiled", "42.0"]
+    assert not list(tmp_path.rglob("*.nbi"))
+
+
+def test_works_without_locks(start):
+    refuse = "import fcntl; fcntl.flock = lambda *options: open('/dev/null/full')"
+    assert said(start(refuse)) == ["compiled", "42.0"]
+    assert said(start(refuse)) == ["loaded", "42.0"]
+
+
+def test_other_types_are_refused():
+    @compiled("int64(int64)")
+    def same(x):
+        return x
+
+    assert same(3) == 3
+    with pytest.raises(TypeError):
+        same(3.5 + 1j)

@@ -1,0 +1,177 @@
+"""k-means against scikit-learn from the same centres, against exact arithmetic where rows tie, and its promises."""
+
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+
+from clusterlets.kmeans import kmeans_labels, kmeans_plus_plus, lloyd
+
+
+def normal(rng):
+    return rng.normal(size=(rng.integers(20, 400), rng.integers(2, 9)))
+
+
+def duplicates(rng):
+    return rng.normal(size=(40, 3))[rng.integers(40, size=300)]
+
+
+def one_feature(rng):
+    return rng.normal(size=(rng.integers(10, 300), 1))
+
+
+def sixty_features(rng):
+    return rng.normal(size=(200, 60)) * rng.lognormal(sigma=2, size=60)
+
+
+def far_from_the_origin(rng):
+    return rng.normal(size=(150, 4)) + 1000
+
+
+def heavy_tail(rng):
+    return rng.standard_cauchy(size=(200, 2))
+
+
+def start_rows(X, rng):
+    return X[rng.choice(len(X), min(len(X), rng.integers(1, 31)), replace=False)]
+
+
+def every_row(X, rng):
+    return np.unique(X, axis=0)[rng.permutation(len(np.unique(X, axis=0)))]
+
+
+def one_twice(X, rng):
+    """Two equal centres: all their rows tie, and the second one gets none."""
+    return np.repeat(X[rng.choice(len(X), 4, replace=False)], [1, 2, 1, 1], axis=0)
+
+
+def one_out_of_reach(X, rng):
+    return np.vstack([X[rng.choice(len(X), 3, replace=False)], X.max(axis=0) + 1e4 * np.ptp(X)])
+
+
+def as_scikit_learn(X, centres):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return KMeans(len(centres), init=centres, n_init=1).fit(X)
+
+
+@pytest.mark.parametrize("start", [start_rows, every_row, one_twice, one_out_of_reach])
+@pytest.mark.parametrize(
+    "table", [normal, duplicates, one_feature, sixty_features, far_from_the_origin, heavy_tail]
+)
+@pytest.mark.parametrize("seed", range(9))
+def test_same_labels_and_inertia_as_scikit_learn(table, start, seed):
+    rng = np.random.default_rng(seed)
+    X = table(rng)
+    centres = start(X, rng)
+    found, expected = lloyd(X, centres), as_scikit_learn(X, centres)
+    assert np.array_equal(found.labels, expected.labels_)
+    assert found.inertia == pytest.approx(expected.inertia_, rel=1e-10, abs=1e-10)
+    assert found.n_iter == expected.n_iter_
+    assert found.centres == pytest.approx(expected.cluster_centers_, rel=1e-9, abs=1e-9)
+
+
+def exact_lloyd(X, centres):
+    """Rounds until nothing changes, in exact arithmetic: the nearest centre, the lowest of equals; then the means."""
+    X = [[Fraction(value) for value in row] for row in X.tolist()]
+    centres = [[Fraction(value) for value in row] for row in centres.tolist()]
+    labels = None
+    while True:
+        distances = [[sum((x - c) ** 2 for x, c in zip(row, centre)) for centre in centres] for row in X]
+        former, labels = labels, [min(range(len(centres)), key=row.__getitem__) for row in distances]
+        if labels == former or set(labels) != set(range(len(centres))):
+            return np.array(labels), sum(min(row) for row in distances), set(labels) == set(range(len(centres)))
+        centres = [
+            [sum(values) / len(values) for values in zip(*(row for row, label in zip(X, labels) if label == index))]
+            for index in range(len(centres))
+        ]
+
+
+def test_ties_go_to_the_lowest_centre_as_in_exact_arithmetic():
+    """On a small grid of whole numbers, where rows lie half way between centres again and again."""
+    compared = ties = 0
+    for seed in range(700):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(4, size=(rng.integers(4, 12), rng.integers(1, 3))).astype(float)
+        centres = every_row(X, rng)[: rng.integers(1, 4)]
+        labels, inertia, whole = exact_lloyd(X, centres)
+        if not whole or not exactly_representable(X, labels):
+            continue
+        found = lloyd(X, centres, tol=0)
+        assert np.array_equal(found.labels, labels)
+        assert found.inertia == pytest.approx(float(inertia), abs=1e-12)
+        distances = ((X[:, None] - centres) ** 2).sum(axis=2)
+        ties += ((distances == distances.min(axis=1, keepdims=True)).sum(axis=1) > 1).any()
+        compared += 1
+    assert compared > 100 and ties > 20
+
+
+def exactly_representable(X, labels):
+    """Whether the clusters' means have no rounding: their sizes are powers of two."""
+    sizes = np.bincount(labels)
+    return (sizes & (sizes - 1) == 0).all()
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
+@pytest.mark.parametrize("k", [3, 10, 30])
+def test_mean_cost_is_that_of_scikit_learn(load, k):
+    X = load().data
+    rng = np.random.default_rng(k)
+    ours = np.mean([lloyd(X, X[kmeans_plus_plus(X, k, rng)]).inertia for _ in range(300)])
+    theirs = np.mean([KMeans(k, n_init=1, random_state=seed).fit(X).inertia_ for seed in range(300)])
+    assert ours == pytest.approx(theirs, rel=0.01)
+
+
+def test_first_centres_are_drawn_by_squared_distance():
+    """Three places, k = 2, by hand: from 0 the candidates are 1 with chance .1 and 3 with .9, from 3 both alike, ..."""
+    X = np.array([[0.0], [1.0], [3.0]])
+    pairs = np.array([kmeans_plus_plus(X, 2, np.random.default_rng(seed)) for seed in range(6000)])
+    # Two candidates; the better one of the two is kept. With both at hand, the costs are 1 (3 beside 0) against 4 (1).
+    share = np.array([(pairs[pairs[:, 0] == 0][:, 1] == 1).mean(), (pairs[pairs[:, 0] == 2][:, 1] == 1).mean()])
+    assert share[0] == pytest.approx(0.1**2, abs=0.01)
+    # From 3 the chances are 4/13 (1) and 9/13 (0); either costs 1, and the first of equals is kept.
+    assert share[1] == pytest.approx(4 / 13, abs=0.03)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 40), st.integers(1, 4))
+def test_first_centres_are_distinct_rows_as_many_as_there_are(seed, k, n, d):
+    X = np.random.default_rng(seed).integers(3, size=(n, d)).astype(float)
+    chosen = kmeans_plus_plus(X, k, np.random.default_rng(seed))
+    distinct = len(np.unique(X, axis=0))
+    assert len(np.unique(X[chosen], axis=0)) == len(chosen) == min(k, distinct)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 20), st.integers(1, 300), st.integers(1, 5))
+def test_the_result_is_what_it_says(seed, k, n, d):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    centres = X[kmeans_plus_plus(X, k, rng)]
+    found = lloyd(X, centres)
+    distances = ((X[:, None] - found.centres) ** 2).sum(axis=2)
+    assert distances[np.arange(n), found.labels] == pytest.approx(distances.min(axis=1), abs=1e-12)
+    assert found.inertia == pytest.approx(distances.min(axis=1).sum())
+    assert found.inertia <= ((X[:, None] - centres) ** 2).sum(axis=2).min(axis=1).sum() * (1 + 1e-12)
+
+
+def test_labels_have_no_gaps_and_follow_the_stream():
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    first, again, other = (kmeans_labels(X, 8, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert np.array_equal(first, again) and not np.array_equal(first, other)
+    assert np.array_equal(np.unique(first), np.arange(8))
+
+
+def test_one_round_at_most():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    centres = X[:5]
+    found = lloyd(X, centres, max_iter=1)
+    nearest = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    means = np.array([X[nearest == index].mean(axis=0) for index in range(5)])
+    assert found.n_iter == 1 and found.centres == pytest.approx(means)
+    assert np.array_equal(found.labels, ((X[:, None] - means) ** 2).sum(axis=2).argmin(axis=1))
