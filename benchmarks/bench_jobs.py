@@ -1,4 +1,4 @@
-"""What one matching job of the workflow costs, start-up included: the real steps, each in a process of its own.
+"""What one job of the workflow costs, start-up included: the real steps, each in a process of its own.
 
     python benchmarks/bench_jobs.py
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from measuring import Bars, cpu_of_children
 
 DATASET, K, SEEDS = "breast_cancer", "30", "0-9"
-RUNS = 3
+RUNS = 5
 
 
 def step(command: str, **options: str) -> None:
@@ -60,6 +60,11 @@ def main() -> int:
             bars.at_most(f"job of matcher {matcher}, k = {K}, 4 hops, ten seeds", cpu, 0.5, "s of CPU")
         cpu = cpu_of_job("match-centroid", partitions="partitions.npz", omega="0.5", equation="corrected", **inputs)
         bars.at_most(f"job of matcher C, k = {K}, ten seeds", cpu, 0.5, "s of CPU")
+        one = {"data": "data.npz", "dataset": DATASET, "k": "2", "seeds": "0-0", "base_seed": "0"}
+        cpu = cpu_of_job("extract-clusterlets", groups="one.npz", labels="one_labels.npz", **one)
+        bars.at_most("job of an extraction, k = 2, one seed", cpu, 0.5, "s of CPU")
+        cpu = cpu_of_job("sum-distances", data="data.npz", labels="one_labels.npz", output="one_sums.npz")
+        bars.at_most("job of distance sums, k = 2, one seed", cpu, 0.5, "s of CPU")
         os.chdir(root)
     return bars.missed
 

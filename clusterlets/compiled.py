@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from numba import njit
+from numba import config, njit
 
 
 def compiled(signature: str) -> Callable[[Callable], Callable]:
@@ -47,6 +47,8 @@ def compiled(signature: str) -> Callable[[Callable], Callable]:
 
 
 def _machine_code(function: Callable, signature: str) -> Callable:
+    if config.DISABLE_JIT:  # numba's switch for debugging: plain Python
+        return function
     try:
         dispatcher = njit(cache=True)(function)
         kept = Path(dispatcher.stats.cache_path)
