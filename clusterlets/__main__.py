@@ -137,4 +137,9 @@ _WITHOUT_BLAS = {"measure-geometry", "extract-clusterlets", "sum-distances", "cl
 if __name__ == "__main__":
     if _WITHOUT_BLAS.intersection(sys.argv[1:2]):
         sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
-    sys.exit(main())
+    _status = main()
+    if _STEPS.keys() & set(sys.argv[1:2]):  # the results are written, and to take Numba apart costs as much as to load it
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(_status)
+    sys.exit(_status)
