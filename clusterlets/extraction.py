@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from clusterlets.checks import check_magnitudes
 from clusterlets.clusterlets import Clusterlets
 from clusterlets.errors import ClusterletsError
 from clusterlets.geometry import group_moments
@@ -31,6 +32,7 @@ def extract_clusterlets(X, colours, n_clusters: int, random_state) -> Clusterlet
     k-means++ with one initialisation (paper, section 3.1; :mod:`clusterlets.kmeans`). O(n k d) time a round.
     """
     X = np.asarray(X, dtype=np.float64)
+    check_magnitudes(X)
     colours = np.asarray(colours)
     labels = np.empty(len(X), dtype=np.int64)
     offset = 0

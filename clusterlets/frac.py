@@ -16,6 +16,7 @@ from numbers import Rational
 import numpy as np
 from numba import njit
 
+from clusterlets.checks import check_magnitudes
 from clusterlets.compiled import compiled
 from clusterlets.errors import ClusterletsError
 from clusterlets.geometry import group_moments
@@ -211,6 +212,7 @@ def _checked(X, colours, n_clusters: int = 1) -> tuple[np.ndarray, np.ndarray]:
         raise ClusterletsError("FRAC needs colours as codes 0..K-1: encode the sensitive column first.")
     if not np.isfinite(X).all():
         raise ClusterletsError("FRAC needs finite features: drop or fill the missing and infinite values first.")
+    check_magnitudes(X)
     return X, colours
 
 

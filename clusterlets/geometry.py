@@ -8,6 +8,7 @@ All sums run in a fixed order (:mod:`clusterlets.kernels`), so every processor g
 
 import numpy as np
 
+from clusterlets.checks import check_magnitudes
 from clusterlets.kernels import add_distances, group_inertia, group_sums, largest_squared_distance, padded, tiles_of
 
 #: Most rows for which exact sums are offered: 5 * 10^9 pairs, some 10 s of one core (memory is no limit, O(n d)). Ten
@@ -104,6 +105,7 @@ def diameter(X: np.ndarray) -> float:
     of the two distances to the centroid, so most rows never meet. O(n^2 d) at worst, near O(n d) on real tables.
     """
     X = np.asarray(X, dtype=np.float64)
+    check_magnitudes(X)
     # Rounding moves a radius by far less than this, and so never hides a pair.
     radii = np.sqrt(np.square(X - X.mean(axis=0)).sum(axis=1)) * (1 + 1e-9)
     order = np.argsort(-radii, kind="stable")

@@ -10,7 +10,7 @@ import pandas as pd
 from clusterlets.benchmark.words import counted
 from clusterlets.commands.output import write_memberships, writing
 from clusterlets.datasets import own
-from clusterlets.datasets.table import Table, standardise
+from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.matching import MATCHERS, get_matcher
 from clusterlets.metrics import deviation_per_cluster, price_of_fairness, silhouette
@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> int:
     table, rows, remarks = _read(options)
     if options.k > len(table.X):
         raise ClusterletsError(f"-k {options.k} is more than the {len(table.X)} rows of the table; ask for fewer.")
-    X = standardise(table.X) if options.scaling == "standard" else table.X
+    X = scaled(table, options.scaling)
     fitted = _estimator(options).fit(X, sensitive_features=table.colour)
     print(_account(options, table, X, fitted, remarks + _shortage(options, table, fitted)))
     if options.output:

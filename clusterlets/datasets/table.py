@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from clusterlets.checks import check_magnitudes
+
 CLASS = "class"  # the colour that every dataset of the benchmark has, beside its sensitive attributes
 _JOIN = " + "  # between the parts of the name of a combination: man + 60 or more
 
@@ -136,6 +138,12 @@ def fingerprint(table: Table) -> str:
     for row, colour in zip(positive_zero.tolist(), table.colour.tolist(), strict=True):
         digest.update((line % (*row, colour)).encode())
     return digest.hexdigest()
+
+
+def scaled(table: Table, scaling: str) -> np.ndarray:
+    """Features (n, d) for scaling ``none`` or ``standard``; ClusterletsError where squares of them cannot be held."""
+    check_magnitudes(table.X, table.feature_names, each=scaling == "standard")
+    return standardise(table.X) if scaling == "standard" else table.X
 
 
 def standardise(X: np.ndarray) -> np.ndarray:

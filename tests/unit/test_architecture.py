@@ -17,18 +17,19 @@ MODULES = {
 # Which rooms a room may import from; a room is a module or package directly below clusterlets.
 ALLOWED = {
     "errors": set(),
+    "checks": {"errors"},
     "storage": {"errors"},
     "compiled": set(),
     "kernels": {"compiled"},
     "kmeans": {"kernels"},
     "clusterlets": set(),
-    "extraction": {"errors", "clusterlets", "geometry", "kmeans"},
-    "geometry": {"kernels"},
+    "extraction": {"errors", "checks", "clusterlets", "geometry", "kmeans"},
+    "geometry": {"checks", "kernels"},
     "metrics": set(),
     "centroids": set(),
     "matching": {"errors", "clusterlets", "metrics", "centroids"},
-    "frac": {"errors", "compiled", "geometry", "kmeans"},
-    "datasets": {"errors", "storage"},
+    "frac": {"errors", "checks", "compiled", "geometry", "kmeans"},
+    "datasets": {"errors", "storage", "checks"},
     "estimators": {"errors", "extraction", "geometry", "metrics", "matching", "frac"},
     "benchmark": {
         *("errors", "storage", "clusterlets", "kmeans", "extraction", "geometry", "metrics"),

@@ -1,12 +1,15 @@
 """C: its front and its choices against naive and exact enumeration; its sampling against exact probabilities."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from math import comb
+from threading import Event
 
 import numpy as np
 import pytest
 from scipy.stats import chisquare
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from clusterlets.centroids import centroid_distances, centroid_silhouette
 from clusterlets.clusterlets import Clusterlets
@@ -466,3 +469,32 @@ def test_memory_of_a_large_pass():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 50e6
+
+
+def test_threads_that_sample_leave_the_callers_threads_as_they_were(monkeypatch):
+    """The first thread is done while the second one is at work, if the second is let in."""
+    first_is_in, second_is_in, first_is_done = Event(), Event(), Event()
+
+    def explore(search, sample_size, random_state):
+        if sample_size == 1:
+            first_is_in.set()
+            second_is_in.wait(0.5)
+        else:
+            second_is_in.set()
+            first_is_done.wait()
+
+    def sample(sample_size):
+        sample_partitions(anywhere((3, 3), 0), sample_size, None)
+        first_is_done.set()
+
+    def limits():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    monkeypatch.setattr(centroid, "_explore", explore)
+    with threadpool_limits(2, user_api="blas"), ThreadPoolExecutor(2) as threads:
+        before = limits()
+        first = threads.submit(sample, 1)
+        first_is_in.wait()
+        second = threads.submit(sample, 2)
+        first.result(), second.result()
+        assert limits() == before == [2] * len(before)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from clusterlets import datasets, storage
-from clusterlets.datasets.table import CLASS, Table, fingerprint, standardise, unexpected
+from clusterlets.datasets.table import CLASS, Table, fingerprint, scaled, unexpected
 from clusterlets.errors import ClusterletsError
 
 _SCALINGS = ("none", "standard")
@@ -59,7 +59,7 @@ def save_table(table: Table, origin: dict, scaling: str, npz_path: str, json_pat
         "fingerprint": fingerprint(table),
     }
     storage.save_arrays(npz_path, {
-        "X": standardise(table.X) if scaling == "standard" else table.X,
+        "X": scaled(table, scaling),
         "colour": table.colour.astype(np.int64),
         "feature_names": np.array(table.feature_names),
         "colour_names": np.array(table.colour_names),

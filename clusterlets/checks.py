@@ -1,0 +1,51 @@
+"""Whether features can be computed with: squares of too large numbers are infinite, and of too small ones 0."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from clusterlets.errors import ClusterletsError
+
+#: Largest magnitude of a feature, and (its inverse) least range of one that counts. Squares of both, summed over any table
+#: that fits a machine, lie well inside what double precision can hold.
+LARGEST = 1e100
+
+
+def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bool = False) -> None:
+    """Refuse features whose squared differences would be infinite or vanish.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+        Finite features.
+    names : sequence of d str, optional
+        What to call the features; by default their numbers from 0.
+    each : bool
+        Whether each feature counts by itself, as when it is to be standardised; else the widest alone must be wide enough,
+        as those that vary far less change no distance.
+
+    Raises
+    ------
+    ClusterletsError
+        For a value above 1e100 in magnitude, and for values that differ, but by less than 1e-100. O(n d).
+    """
+    highest, lowest = X.max(axis=0), X.min(axis=0)
+    largest = np.maximum(highest, -lowest)
+    if (largest > LARGEST).any():
+        feature = int(largest.argmax())
+        raise ClusterletsError(
+            f"{_called(feature, names)} holds {largest[feature]:.3g}, and squares of numbers above {LARGEST:g} are more than a "
+            "computer's numbers can hold. Write it in a larger unit, or mend the value."
+        )
+    width = highest - lowest
+    narrow = (width > 0) & (width < 1 / LARGEST)
+    if narrow.any() and (each or width.max() < 1 / LARGEST):
+        feature = int(np.flatnonzero(narrow)[0])
+        raise ClusterletsError(
+            f"{_called(feature, names)} varies by {width[feature]:.3g} alone, and squares of differences below "
+            f"{1 / LARGEST:g} are less than a computer's numbers can hold. Write it in a smaller unit, or leave it out."
+        )
+
+
+def _called(feature: int, names: Sequence[str] | None) -> str:
+    return f"feature {feature}" if names is None else f"feature {names[feature]!r}"

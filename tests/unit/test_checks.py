@@ -1,0 +1,60 @@
+"""Features whose squares no number can hold are refused wherever they come in, and all others give sound results."""
+
+import numpy as np
+import pytest
+
+from clusterlets.checks import check_magnitudes
+from clusterlets.datasets.table import Table, scaled
+from clusterlets.errors import ClusterletsError
+from clusterlets.estimators import FRAC, ClusterletClustering, fairness_report
+from clusterlets.extraction import extract_clusterlets
+from clusterlets.frac import frac
+from clusterlets.geometry import diameter
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+COLOURS = np.arange(60) % 2
+
+
+@pytest.mark.parametrize("factor", [1e160, 1e101, 1e-101, 1e-170, 1e-320])
+@pytest.mark.parametrize(
+    "compute",
+    [
+        lambda X: frac(X, COLOURS, 3, np.random.default_rng(0)),
+        lambda X: extract_clusterlets(X, COLOURS, 3, np.random.default_rng(0)),
+        diameter,
+        lambda X: FRAC(3).fit(X, sensitive_features=COLOURS),
+        lambda X: ClusterletClustering(3).fit(X, sensitive_features=COLOURS),
+        lambda X: fairness_report(X, COLOURS, COLOURS),
+    ],
+)
+def test_what_cannot_be_squared_is_refused(factor, compute):
+    with pytest.raises(ClusterletsError, match="feature [01] .*unit"):
+        compute(X * factor)
+
+
+@pytest.mark.parametrize("factor", [2.0**300, 2.0**-300])
+def test_up_to_there_the_scale_changes_nothing(factor):
+    plain, other = (frac(table, COLOURS, 3, np.random.default_rng(0)) for table in (X, X * factor))
+    assert np.array_equal(plain.labels_fair, other.labels_fair)
+    plain, other = (extract_clusterlets(table, COLOURS, 5, np.random.default_rng(0)) for table in (X, X * factor))
+    assert np.array_equal(plain.labels, other.labels)
+    assert diameter(X * factor) == diameter(X) * factor
+
+
+def test_a_narrow_feature_beside_a_wide_one_counts_only_where_it_is_standardised():
+    table = np.column_stack([X[:, 0], X[:, 1] * 1e-170])
+    check_magnitudes(table)
+    with pytest.raises(ClusterletsError, match="'height' varies by"):
+        check_magnitudes(table, ["weight", "height"], each=True)
+
+
+def test_features_that_do_not_vary_are_no_fault():
+    check_magnitudes(np.full((5, 2), 1e-300), each=True)
+    check_magnitudes(np.zeros((5, 2)), each=True)
+
+
+@pytest.mark.parametrize("factor", [1e160, 1e-170])
+def test_nothing_infinite_is_made_by_scaling(factor):
+    table = Table(X * factor, COLOURS, ("weight", "height"), ("a", "b"))
+    with pytest.raises(ClusterletsError, match="'(weight|height)'"):
+        scaled(table, "standard")
