@@ -6,6 +6,8 @@ clusterlets, or for FRAC and k-means their clusters themselves. An instance may 
 
 import numpy as np
 
+from clusterlets.elementary import exp, log
+
 DEVIATIONS = ("absolute", "relative", "kl")
 
 
@@ -88,7 +90,7 @@ def deviation_per_cluster(composition: np.ndarray, colour_counts: np.ndarray, ki
 def kullback_leibler(shares: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Divergence of each row of ``shares`` (C, K) from ``expected`` (K,), in nats: finite, as no expected share is 0."""
     ratios = np.where(shares > 0, shares / expected, 1.0)
-    return (shares * np.log(ratios)).sum(axis=1)
+    return (shares * log(ratios)).sum(axis=1)
 
 
 def balance(composition: np.ndarray) -> float:
@@ -133,11 +135,16 @@ def silhouette(X: np.ndarray, labels: np.ndarray) -> float:
 def price_of_fairness(cost: float, n_clusters: int, reference: dict[int, float]) -> float:
     """``cost`` over that of plain k-means with as many clusters.
 
-    ``reference`` maps numbers of clusters, 2 or more, to the cost of plain k-means on the same seed; between them its log
-    cost is interpolated over log size. NaN outside their range, for a NaN cost and where plain k-means costs nothing.
+    ``reference`` maps numbers of clusters, 2 or more, to the cost of plain k-means on the same seed; between two of them its
+    log cost is interpolated over log size. NaN outside their range, for a NaN cost and where plain k-means costs nothing.
     """
     known = sorted(size for size, value in reference.items() if value > 0)
     if not known or np.isnan(cost) or not known[0] <= n_clusters <= known[-1]:
         return float("nan")
-    expected = np.exp(np.interp(np.log(n_clusters), np.log(known), [np.log(reference[size]) for size in known]))
+    below = max(size for size in known if size <= n_clusters)
+    expected = reference[below]
+    if below < n_clusters:
+        above = min(size for size in known if size > n_clusters)
+        step, whole, rise = log([n_clusters / below, above / below, reference[above] / expected])
+        expected *= float(exp(rise * (step / whole)))
     return float(cost / expected)

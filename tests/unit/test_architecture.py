@@ -25,7 +25,8 @@ ALLOWED = {
     "clusterlets": set(),
     "extraction": {"errors", "checks", "clusterlets", "geometry", "kmeans"},
     "geometry": {"checks", "kernels"},
-    "metrics": set(),
+    "elementary": set(),
+    "metrics": {"elementary"},
     "centroids": set(),
     "matching": {"errors", "clusterlets", "metrics", "centroids"},
     "frac": {"errors", "checks", "compiled", "geometry", "kmeans"},
@@ -117,7 +118,7 @@ def test_a_fingerprint_follows_source_and_versions(tmp_path, monkeypatch):
     assert fingerprints.fingerprint(["metrics"], {"numpy": "2"}) != first
     copy = tmp_path / "clusterlets"
     copy.mkdir()
-    for name in ("__init__.py", "metrics.py"):
+    for name in ("__init__.py", "metrics.py", "elementary.py"):
         (copy / name).write_bytes((PACKAGE / name).read_bytes())
     monkeypatch.setattr(fingerprints, "PACKAGE", copy)
     fingerprints.import_closure.cache_clear()

@@ -1,0 +1,127 @@
+"""Logarithm and exponential against decimal arithmetic, at the edges of the doubles, and bit for bit on any processor."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterlets.elementary import exp, log
+from clusterlets.metrics import kullback_leibler, price_of_fairness
+
+LEAST, LARGEST = 5e-324, np.finfo(float).max
+POSITIVE = st.floats(min_value=LEAST, max_value=LARGEST)
+RESULTS = """
+import hashlib
+import numpy as np
+from clusterlets.metrics import kullback_leibler, price_of_fairness
+
+stream = np.random.default_rng(7)
+shares = stream.random((200, 7))
+shares /= shares.sum(axis=1, keepdims=True)
+costs = stream.random((300, 2)) + 0.01
+prices = [price_of_fairness(1.0, size, {2: a, 31: b}) for size, (a, b) in zip(list(range(3, 31)) * 20, costs)]
+print(hashlib.sha256(np.concatenate([kullback_leibler(shares, shares[0]), prices]).tobytes()).hexdigest())
+"""
+
+
+def ulps(found, exact):
+    """How many units in the last place of the exact value a number is off."""
+    return float(abs(Decimal(float(found)) - exact) / Decimal(float(np.spacing(abs(float(exact))))))
+
+
+def exactly(function, value):
+    with localcontext(prec=50):
+        return function(Decimal(float(value)))
+
+
+@given(POSITIVE | st.floats(min_value=0.4, max_value=2.5) | st.floats(min_value=1 - 1e-9, max_value=1 + 1e-9))
+def test_log_is_off_by_less_than_one_unit(x):
+    exact = exactly(Decimal.ln, x)
+    assert log(x) == 0 if x == 1 else ulps(log(x), exact) < 1
+
+
+@given(st.floats(min_value=-745, max_value=709.78) | st.floats(min_value=-1, max_value=1))
+def test_exp_is_off_by_less_than_one_unit(x):
+    assert ulps(exp(x), exactly(Decimal.exp, x)) < 1
+
+
+def test_many_at_once_and_around_the_ends_of_the_reduction():
+    stream = np.random.default_rng(0)
+    x = np.concatenate([2.0**0.5 + stream.uniform(-1e-9, 1e-9, 500), 0.5**0.5 + stream.uniform(-1e-9, 1e-9, 500)])
+    assert max(map(ulps, log(x), (exactly(Decimal.ln, value) for value in x))) < 1
+    x = (np.arange(-900, 900) + 0.5) * np.log(2) + stream.uniform(-1e-9, 1e-9, 1800)
+    x = x[(x > -745) & (x < 709)]
+    assert max(map(ulps, exp(x), (exactly(Decimal.exp, value) for value in x))) < 1
+
+
+def test_the_ends_of_the_doubles():
+    x = [0.0, -0.0, -1.0, -np.inf, np.inf, np.nan, 1.0, LEAST, LARGEST]
+    expected = [-np.inf, -np.inf, np.nan, np.nan, np.inf, np.nan, 0.0, -744.4400719213812, 709.782712893384]
+    np.testing.assert_array_equal(log(x), expected)
+    x = [0.0, -0.0, np.inf, -np.inf, np.nan, 709.782712893384, 709.79, -745.2, -745.1, 1e308, -1e308]
+    found = exp(x)
+    np.testing.assert_allclose(found[5], LARGEST, rtol=1e-12)
+    np.testing.assert_array_equal(np.delete(found, 5), [1, 1, np.inf, 0, np.nan, np.inf, 0, LEAST, np.inf, 0])
+
+
+def test_shapes_are_kept_and_integers_are_taken():
+    assert log([[1, 2], [4, 8]]).shape == (2, 2) and exp(np.empty((0, 3))).shape == (0, 3)
+    assert float(exp(0)) == 1 and float(log(1)) == 0
+
+
+@given(POSITIVE, POSITIVE)
+def test_both_keep_the_order(a, b):
+    low, high = sorted((a, b))
+    assert log(low) <= log(high) and exp(log(low)) <= exp(log(high))
+
+
+def test_the_bits_are_these_on_any_processor():
+    """Recorded once; numpy's log and exp give other ones with AVX-512 than without."""
+    stream = np.random.default_rng(3)
+    x = np.ldexp(stream.random(20_000), stream.integers(-1000, 1000, 20_000))
+    y = 1449 * stream.random(20_000) - 740
+    digest = hashlib.sha256(log(x).tobytes() + exp(y).tobytes()).hexdigest()
+    assert digest == "eeffc22a8282f20e09a0e622c783d08751788ef5b4e93a27499d5d0f39104ee9"
+
+
+@pytest.mark.parametrize("without", ["X86_V4 AVX512_ICL", "X86_V3 X86_V4 AVX512_ICL"])
+def test_scores_do_not_hang_on_what_numpy_finds_in_the_processor(without):
+    """Divergence and price of fairness with vector instructions switched off, as far as this processor has them."""
+    found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
+    without = " ".join(name for name in without.split() if name in found)
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", RESULTS], check=True, capture_output=True, text=True, env={**os.environ, **switched}
+        ).stdout
+        for switched in ({}, {"NPY_DISABLE_CPU_FEATURES": without})
+    }
+    assert digests == {"cfc5661e51ea97803a4f87ce22503eb37e31ec23683d0da601c25a50a7362eac\n"}
+
+
+def test_the_divergence_is_the_sum_by_hand():
+    shares, expected = np.array([[0.25, 0.75], [1.0, 0.0]]), np.array([0.5, 0.5])
+    by_hand = [0.25 * np.log(0.5) + 0.75 * np.log(1.5), np.log(2)]
+    np.testing.assert_allclose(kullback_leibler(shares, expected), by_hand, rtol=1e-15)
+
+
+@given(
+    st.dictionaries(st.integers(2, 200), st.floats(1e-6, 1e9), min_size=1, max_size=6),
+    st.floats(1e-6, 1e9),
+    st.integers(2, 200),
+)
+def test_the_price_is_numpys_interpolation(reference, cost, size):
+    known = sorted(reference)
+    found = price_of_fairness(cost, size, reference)
+    if not known[0] <= size <= known[-1]:
+        assert np.isnan(found)
+        return
+    expected = np.exp(np.interp(np.log(size), np.log(known), [np.log(reference[k]) for k in known]))
+    assert found == pytest.approx(cost / expected, rel=1e-12)
+    if size in reference:
+        assert found == cost / reference[size]
