@@ -75,7 +75,7 @@ def compare(runs: pd.DataFrame) -> pd.DataFrame:
     cells = cells.merge(_selection_noise(runs), on=_CELL, how="left")
     judged = [_judge(cell, present) for cell in cells.to_dict("records")]
     cells = cells.join(pd.DataFrame(judged, columns=["counted", "verdict", "reason"]))
-    numbers = cells[["reported", "reproduced"]].where(cells["quantity"] != "matcher").apply(pd.to_numeric)
+    numbers = cells[["reported", "reproduced"]].where(cells["quantity"] != "matcher").astype(float)
     cells["difference"] = numbers["reproduced"] - numbers["reported"]
     cells["within_selection_noise"] = _within(cells)
     return cells[COLUMNS]
@@ -219,5 +219,5 @@ def _selection_noise(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _within(cells: pd.DataFrame) -> pd.Series:
     low, high = cells["low"].astype(float), cells["high"].astype(float)
-    printed = pd.to_numeric(cells["reported"].where(low.notna()))
+    printed = cells["reported"].where(low.notna()).astype(float)
     return printed.between(low, high).astype(object).where(low.notna())

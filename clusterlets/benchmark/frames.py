@@ -28,7 +28,7 @@ def read_runs(path: str | os.PathLike) -> pd.DataFrame:
 def read_lines(path: str | os.PathLike) -> pd.DataFrame:
     """Another tidy table than the runs; names stay text, whatever they look like, and only what is empty is missing."""
     names = dict.fromkeys(("dataset", "method", "matcher", "colour"), object)
-    return pd.read_csv(path, dtype=names, keep_default_na=False, na_values=[""])
+    return pd.read_csv(path, dtype=names, keep_default_na=False, na_values=[""], float_precision="round_trip")
 
 
 def write_csv(path: str | os.PathLike, frame: pd.DataFrame) -> None:

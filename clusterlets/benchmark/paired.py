@@ -60,7 +60,7 @@ def _test_pairs(name: str, values: pd.DataFrame) -> pd.DataFrame:
 
 def least_p(n_blocks: int, n_pairs: int) -> float:
     """The least p after Holm that any of the pairs could have: one of the two is ahead in every block."""
-    return min(1.0, n_pairs * 2.0 ** (1 - n_blocks))
+    return min(1.0, n_pairs / 2 ** (n_blocks - 1))
 
 
 def signed_ranks(differences: pd.Series) -> tuple[float, float, float, float]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+from clusterlets.benchmark.descriptive import std
 from clusterlets.benchmark.frames import NUMBERS
 from clusterlets.benchmark.variants import SEEDS_OF_PAPER
 
@@ -62,7 +63,7 @@ def configuration_means(runs: pd.DataFrame) -> pd.DataFrame:
     metrics = [column for column in NUMBERS if column not in (*CONFIGURATION, "seed")]
     grouped = runs.groupby(CONFIGURATION, dropna=False, sort=False)
     return grouped[metrics].mean().assign(
-        deviation_mean_std=grouped["deviation_mean"].std(ddof=0), seeds=grouped.size()
+        deviation_mean_std=grouped["deviation_mean"].agg(std), seeds=grouped.size()
     ).reset_index()
 
 

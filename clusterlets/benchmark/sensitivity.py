@@ -22,8 +22,8 @@ _RANKS = "figure1"
 _ALL = "all"
 _KEY = ["table", "row", "quantity"]
 _BACK = "reproduced_or_close"
-
-
+# Of what scipy computed: its last digits differ by processor, and this table is promised to the byte.
+_DECIMALS = 6
 
 
 class Choice(NamedTuple):
@@ -190,9 +190,12 @@ def _ranks(ranking: statistics.Ranking) -> pd.Series:
     in_order = [selection.in_order((pair["better"], pair["worse"]), selection.PAPER_NAMES.values()) for pair in pairs]
     significant = np.nan if ranking.obstacle else int((ranking.pairs["significant"] == True).sum())  # noqa: E712
     numbers = {
-        **{(_RANKS, " - ".join(names), "p_value"): pair["p_value"] for names, pair in zip(in_order, pairs, strict=True)},
+        **{
+            (_RANKS, " - ".join(names), "p_value"): round(pair["p_value"], _DECIMALS)
+            for names, pair in zip(in_order, pairs, strict=True)
+        },
         (_RANKS, _ALL, "blocks"): len(ranking.values),
-        (_RANKS, _ALL, "critical_difference"): ranking.critical_difference,
+        (_RANKS, _ALL, "critical_difference"): round(ranking.critical_difference, _DECIMALS),
         (_RANKS, _ALL, "significant_pairs"): significant,
     }
     return pd.Series(numbers, dtype=float).rename_axis(_KEY)

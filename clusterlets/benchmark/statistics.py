@@ -190,8 +190,12 @@ def in_words(ranking: Ranking) -> str:
 
 
 def p_in_words(p_value: float) -> str:
-    """``= 0.012``, or a bound where more digits would be noise of the tail's approximation."""
-    return "< 1e-12" if p_value < 1e-12 else f"= {p_value:.2g}"
+    """``= 0.012``, or a bound where more digits would be noise of the tail's approximation.
+
+    scipy's last bits differ by processor and must not show. So six digits are taken first: otherwise an exact p of .125, half
+    way between two shown values, could be .12 on one processor and .13 on another.
+    """
+    return "< 1e-9" if p_value < 1e-9 else f"= {float(f'{p_value:.6g}'):.2g}"
 
 
 ASSUMPTIONS = (

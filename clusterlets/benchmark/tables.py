@@ -10,9 +10,9 @@ from operator import itemgetter
 import pandas as pd
 
 from clusterlets.benchmark import reported, selection
+from clusterlets.benchmark.descriptive import COEFFICIENTS, correlation, std
 from clusterlets.benchmark.words import counted
 
-COEFFICIENTS = ("pearson", "spearman", "kendall")
 _METRICS = ["size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap"]
 _COUNTS = ["candidates", "limit_cases", "dropped"]
 _WHOLE = ["k", "hops", "seed"]
@@ -56,7 +56,7 @@ def by_matcher(runs: pd.DataFrame) -> pd.DataFrame:
     columns = {}
     for quantity, column in quantities.items():
         columns[quantity] = grouped[column].mean()
-        columns[f"{quantity}_std"] = grouped[column].std(ddof=0)
+        columns[f"{quantity}_std"] = grouped[column].agg(std)
     entered, present = grouped.size(), runs["matcher"].value_counts()
     frame = pd.DataFrame(columns | {"runs": entered}).reindex(selection.in_order(present.index, selection.PAPER_NAMES))
     frame["runs"] = frame["runs"].fillna(0).astype(int)
@@ -96,14 +96,16 @@ def frac_against_clusterlets(runs: pd.DataFrame) -> pd.DataFrame:
 def correlations(runs: pd.DataFrame) -> pd.DataFrame:
     """Table 5: correlations between s, omega and mean deviation over the runs of C.
 
-    The caption calls s cohesion, equation 1 the silhouette: both are here. Kendall's is tau-b.
+    The caption calls s cohesion, equation 1 the silhouette: both are here. Kendall's is tau-b. A coefficient is undefined
+    (NaN) when a side is constant or fewer than three pairs are left.
     """
     runs = selection.ok(runs[runs["matcher"] == "C"]).rename(columns={"deviation_mean": "deviation"})
     pairs = [(s, other) for s in ("cohesion", "centroid_silhouette") for other in ("omega", "deviation")]
+    known = {(x, y): runs[[x, y]].dropna() for x, y in [*pairs, ("omega", "deviation")]}
     rows = [
-        (coefficient, x, y, *_correlation(runs[[x, y]].dropna(), coefficient))
+        (coefficient, x, y, correlation(both[x], both[y], coefficient), len(both))
         for coefficient in COEFFICIENTS
-        for x, y in [*pairs, ("omega", "deviation")]
+        for (x, y), both in known.items()
     ]
     return pd.DataFrame(rows, columns=["coefficient", "x", "y", "value", "runs"])
 
@@ -128,12 +130,6 @@ def _chosen(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: list[str
     known = {"dataset": reported.datasets(), "method": selection.METHODS}
     order = {column: selection.in_order(runs[column], known[column]) for column in per}
     return frame.sort_values(per, key=lambda column: column.map(order[column.name].index), ignore_index=True)
-
-
-def _correlation(pairs: pd.DataFrame, coefficient: str) -> tuple[float, int]:
-    """Undefined (NaN) when a side is constant or fewer than three pairs are left."""
-    defined = len(pairs) >= 3 and (pairs.nunique() > 1).all()
-    return (pairs.corr(method=coefficient).iloc[0, 1] if defined else float("nan")), len(pairs)
 
 
 # ---- the seven tables ------------------------------------------------------------------------------------------------

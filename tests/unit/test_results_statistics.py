@@ -31,6 +31,18 @@ def test_friedman_is_scipys(values):
     assert (ranking.statistic, ranking.p_value) == pytest.approx(friedmanchisquare(*values.to_numpy().T))
 
 
+@pytest.mark.parametrize("p_value", [0.125, 0.375, 0.0009765625, 0.05, 3.5e-8])
+def test_the_last_bits_of_a_p_do_not_show(p_value):
+    """.125 lies half way between .12 and .13; scipy's exact tests give such numbers, more or less a bit."""
+    near = [p_value * (1 + bits * 2**-52) for bits in range(-4, 5)]
+    assert len({statistics.p_in_words(value) for value in near}) == 1
+    assert statistics.p_in_words(p_value) == f"= {p_value:.2g}"
+
+
+def test_a_p_that_is_noise_is_a_bound():
+    assert statistics.p_in_words(9e-10) == "< 1e-9" and statistics.p_in_words(0.0) == "< 1e-9"
+
+
 def test_right_is_better_and_ties_share_a_rank():
     values = pd.DataFrame({"a": [.1, .1, .1], "b": [.2, .1 + 1e-15, .3], "c": [.9, .9, .2]})
     ranks = statistics.rank("x", "X", values).mean_ranks

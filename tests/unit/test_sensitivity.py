@@ -123,6 +123,15 @@ def test_blocks_of_the_statistics_change_what_is_significant():
         assert blocks.loc[("all", "significant_pairs"), side] == (pairs[side] < 0.05).sum()
 
 
+def test_what_scipy_computed_is_rounded():
+    found = assess(synthetic_runs(), {})
+    found = found[found["quantity"].isin(["p_value", "critical_difference"])]
+    assert len(found) == 11
+    for side in ("baseline", "varied"):
+        assert (found[side] == found[side].round(6)).all() and found[side].between(0, 5).all()
+    assert found["baseline"].nunique() > 3
+
+
 def test_the_text_says_what_is_missing_and_marks_what_is_more_than_noise():
     runs = synthetic_runs(seeds=20)
     alone = to_markdown(assess(runs[runs["seed"] < 10], {}))

@@ -31,7 +31,7 @@ class Numbers:
         """Our tables, from the paper's datasets alone; the s of table 5 is the silhouette, as in equation 1."""
         runs = runs[runs["dataset"].isin(reported.datasets())]
         made = {table.name: table.frame.replace("centroid_silhouette", "s") for table in tables.make(runs, reported.TABLES)}
-        return cls({name: _numeric(table) for name, table in made.items()}, runs)
+        return cls(made, runs)
 
     def check_datasets(self) -> None:
         """A verdict takes more than half of the paper's datasets, or it would be one on something else."""
@@ -97,8 +97,8 @@ class Numbers:
         return paired.wilcoxon({"matchers": self.rankings["matchers"].values})
 
 
-def _numeric(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(**{column: pd.to_numeric(table[column]) for column in table if column not in _TEXT})
+def _numeric(printed: pd.DataFrame) -> pd.DataFrame:
+    return printed.astype({column: float for column in printed if column not in _TEXT})
 
 
 # Which table shows a choice, and of which method.

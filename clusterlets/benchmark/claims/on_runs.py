@@ -10,6 +10,7 @@ import pandas as pd
 from clusterlets.benchmark import paired, selection, statistics
 from clusterlets.benchmark.claims.findings import CannotTell, Finding, Scale, graded, number, two_steps
 from clusterlets.benchmark.claims.numbers import Numbers, aligned
+from clusterlets.benchmark.descriptive import variance
 
 
 def filter_changes(numbers: Numbers, filtered: str, without: str, without_other: str) -> Finding:
@@ -123,8 +124,8 @@ def less_spread_over_seeds(numbers: Numbers, matcher: str, than: str, scale: Sca
 def _spread_over_seeds(runs: pd.DataFrame, name: str) -> pd.Series:
     runs = runs[selection.names(runs) == name]
     configurations = runs.groupby(selection.CONFIGURATION, dropna=False)["deviation_mean"]
-    variance = configurations.var(ddof=0).groupby("dataset").mean()
-    return np.sqrt(variance) / runs.groupby("dataset")["deviation_mean"].mean()
+    pooled = configurations.agg(variance).groupby("dataset").mean()
+    return np.sqrt(pooled) / runs.groupby("dataset")["deviation_mean"].mean()
 
 
 def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:

@@ -1,0 +1,83 @@
+"""Spreads and correlations against exact fractions, pandas and scipy, and in any order of the rows."""
+
+from fractions import Fraction
+from math import isnan, sqrt
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from clusterlets.benchmark import tables
+from clusterlets.benchmark.descriptive import COEFFICIENTS, correlation, std, variance
+
+NUMBERS = st.floats(min_value=-1e6, max_value=1e6, allow_subnormal=False).map(lambda value: round(value, 6))
+
+
+@given(st.lists(NUMBERS, min_size=1, max_size=60))
+def test_the_variance_is_that_of_exact_arithmetic(values):
+    exact = [Fraction(value) for value in values]
+    mean = sum(exact) / len(exact)
+    expected = float(sum((value - mean) ** 2 for value in exact) / len(exact))
+    noise = 1e-30 * max(map(abs, values)) ** 2  # the mean itself is rounded
+    assert variance(values) == pytest.approx(expected, rel=1e-14, abs=noise)
+    assert std(values) == sqrt(variance(values))
+
+
+def test_by_hand():
+    assert variance([1.0, 2.0, 4.0, 5.0]) == 2.5 and std([3.0, 3.0, 3.0]) == 0
+    assert correlation([1, 2, 3], [2, 4, 6], "pearson") == 1 == correlation([1, 2, 3], [1, 8, 9], "spearman")
+    assert correlation([1, 2, 3], [3, 1, 2], "kendall") == pytest.approx(-1 / 3)
+    # Five of six pairs can be ordered by x, all six by y; four agree and one does not.
+    assert correlation([1, 1, 2, 3], [1, 2, 4, 3], "kendall") == pytest.approx(3 / sqrt(5 * 6))
+
+
+def test_missing_values_are_left_out_and_nothing_has_no_spread():
+    assert variance([1.0, np.nan, 3.0]) == 1.0
+    assert isnan(variance([])) and isnan(std([np.nan]))
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS | st.sampled_from([0.0, 0.25, 0.5])), min_size=3, max_size=60))
+def test_spreads_and_coefficients_are_those_of_pandas(pairs):
+    frame = pd.DataFrame(pairs, columns=["x", "y"])
+    assert std(frame["x"]) == pytest.approx(frame["x"].std(ddof=0), rel=1e-12, abs=1e-9 * frame["x"].abs().max())
+    assume(all(std(frame[side]) > 1e-3 * frame[side].abs().max() for side in "xy"))
+    for coefficient in COEFFICIENTS:
+        expected = frame.corr(method=coefficient).loc["x", "y"]
+        assert correlation(frame["x"], frame["y"], coefficient) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+def test_no_coefficient_without_three_pairs_or_with_a_constant_side(coefficient):
+    assert isnan(correlation([1, 2], [2, 1], coefficient))
+    assert isnan(correlation([1, 2, 3], [5, 5, 5], coefficient)) and isnan(correlation([5, 5, 5], [1, 2, 3], coefficient))
+
+
+def test_an_unknown_coefficient_is_refused():
+    with pytest.raises(ValueError, match="unknown coefficient: 'phi'; one of pearson"):
+        correlation([1, 2, 3], [1, 2, 3], "phi")
+
+
+def test_the_order_of_the_rows_moves_no_bit():
+    """Sums in the order of the rows, as pandas takes them, move the last bits of most of these."""
+    stream = np.random.default_rng(0)
+    x = stream.random(5000)
+    y = x + stream.random(5000)
+    orders = [np.arange(5000), *(stream.permutation(5000) for _ in range(5))]
+    assert len({variance(x[order]) for order in orders}) == 1
+    for coefficient in COEFFICIENTS:
+        assert len({correlation(x[order], y[order], coefficient) for order in orders}) == 1
+
+
+def test_spreads_and_correlations_of_the_tables_hang_on_no_order(synthetic):
+    shuffled = synthetic.sample(frac=1, random_state=0)
+    for build, columns in ((tables.by_matcher, ["deviation_mean_std", "cohesion_std"]), (tables.correlations, ["value"])):
+        pd.testing.assert_frame_equal(build(synthetic)[columns], build(shuffled)[columns], check_exact=True)
+
+
+@pytest.fixture
+def synthetic():
+    from test_results_fixture import synthetic_runs
+
+    return synthetic_runs(("pima", "credit"))

@@ -1,0 +1,170 @@
+"""What is promised byte for byte is computed from operations that give the same bits on every processor.
+
+The source of every module is searched for those that do not: functions of the C library and of numpy with several
+implementations (log, exp, powers), products of matrices (BLAS), compiled code that may fuse a product and a sum (pandas'
+spreads, ``np.interp``, scipy, scikit-learn), and parsers that do not round correctly.
+"""
+
+import ast
+
+import pytest
+from test_architecture import MODULES
+
+# Elementary functions and products, as attributes of numpy or math, or as methods of an array: numpy has an implementation
+# for each kind of processor, the C library too, and BLAS sums in an order of its own.
+_ELEMENTARY = set(
+    "log log2 log10 log1p logaddexp logaddexp2 exp exp2 expm1 pow power float_power cbrt hypot sin cos tan arcsin arccos arctan "
+    "arctan2 asin acos atan atan2 sinh cosh tanh gamma lgamma erf erfc sinc i0".split()
+)
+_PRODUCTS = set("einsum dot matmul inner vdot tensordot kron convolve correlate corrcoef cov vecdot matvec vecmat".split())
+_COMPILED = set("interp linalg fft polyfit polyval quantile percentile".split())
+_OF_ARRAYS = _ELEMENTARY | _PRODUCTS | _COMPILED
+# Methods of tables (and of groups of them) that compute sums of products in compiled code. Those of arrays with these
+# names are made of sums and products of whole arrays; they are allowed one by one below, as the source shows no types.
+_OF_TABLES = {"std", "var", "sem", "skew", "kurt", "kurtosis", "corr", "corrwith", "cov", "ewm", "dot", "interpolate"}
+_BY_NAME = {"agg", "aggregate", "apply", "transform", "pivot_table"}  # which take such a method's name
+_PARSERS = {"read_csv", "read_table", "to_numeric"}
+# Draws that pass through products and logarithms in C; integers, permutations and choices do not.
+_DRAWS = set(
+    "normal standard_normal lognormal exponential standard_exponential gamma beta uniform laplace poisson binomial dirichlet "
+    "multivariate_normal triangular weibull".split()
+)
+_LIBRARIES = {"scipy", "sklearn", "statsmodels", "scikit_posthocs", "bottleneck", "numexpr"}
+
+# Nothing here computes a number that is promised byte for byte.
+UNPROMISED = (
+    "clusterlets.estimators",  # the library's face, not the workflow's
+    "clusterlets.commands",
+    "clusterlets.benchmark.figures",
+    "clusterlets.benchmark.costs",  # an estimate before the run
+    "clusterlets.benchmark.report",  # a page that shows what other modules computed
+)
+_KERNEL = "a kernel that is being rewritten with a fixed order of summation"
+ALLOWED = {
+    ("clusterlets.extraction", "kmeans_labels", "import sklearn"): _KERNEL,
+    ("clusterlets.extraction", "group_moments", "np.einsum"): _KERNEL,
+    ("clusterlets.frac", "_first_centres", "import sklearn"): _KERNEL,
+    ("clusterlets.geometry", "_upper_tiles", "np.matmul"): _KERNEL,
+    ("clusterlets.geometry", "distance_sums", "@"): _KERNEL,
+    ("clusterlets.geometry", "_augmented", "np.einsum"): _KERNEL,
+    ("clusterlets.geometry", "diameter", "np.linalg"): _KERNEL,
+    ("clusterlets.geometry", "diameter", "np.einsum"): _KERNEL,
+    ("clusterlets.matching.centroid", "_bulk_scores", "@"): _KERNEL,
+    ("clusterlets.matching.centroid", "_bulk_scores", "np.matmul"): _KERNEL,
+    ("clusterlets.matching.pinball", "distances", "@"): _KERNEL,
+    ("clusterlets.metrics", "cohesion", "**"): _KERNEL,
+    ("clusterlets.metrics", "cohesion", "np.einsum"): _KERNEL,
+    ("clusterlets.metrics", "cohesion", "@"): _KERNEL,
+    ("clusterlets.metrics", "kmeans_cost", "**"): _KERNEL,
+    ("clusterlets.metrics", "kmeans_cost", "@"): _KERNEL,
+    ("clusterlets.geometry", "sampled_sums", ".std"): "an estimate's error; no column of the grid",
+    ("clusterlets.metrics", "score", "@"): "integers",
+    ("clusterlets.metrics", "score", ".std"): "of an array: a sum of a product of whole arrays",
+    ("clusterlets.metrics", "silhouette", "import sklearn"): "no column of the grid",
+    ("clusterlets.datasets.table", "standardise", ".std"): "of an array: a sum of a product of whole arrays",
+    ("clusterlets.benchmark.recovery", "composition", "@"): "integers",
+    ("clusterlets.benchmark.descriptive", "correlation", "import scipy"): "Kendall's tau-b counts pairs in integers",
+    ("clusterlets.benchmark.statistics", "", "import scipy"): "tests: promised to a tolerance",
+    ("clusterlets.benchmark.statistics", "", "import scikit_posthocs"): "tests: promised to a tolerance",
+    ("clusterlets.benchmark.paired", "", "import scipy"): "tests: promised to a tolerance",
+    ("clusterlets.benchmark.paired", "", "import statsmodels"): "tests: promised to a tolerance",
+    ("clusterlets.benchmark.clusterings", "", "import sklearn"): "the projection: promised to a tolerance",
+}
+
+
+def found_in(source):
+    """What a source holds of the above, as pairs of the function's name (empty outside of any) and the thing."""
+    return sorted(set(_found(ast.parse(source), "")))
+
+
+def _found(node, inside):
+    for child in ast.iter_child_nodes(node):
+        name = child.name if isinstance(child, ast.FunctionDef) else inside
+        yield from ((name, thing) for thing in _things(child))
+        yield from _found(child, name)
+
+
+def _things(node):
+    match node:
+        case ast.Import(names=names):
+            yield from (f"import {alias.name.split('.')[0]}" for alias in names if alias.name.split(".")[0] in _LIBRARIES)
+        case ast.ImportFrom(module=str(module), names=names):
+            if module.split(".")[0] in _LIBRARIES:
+                yield f"import {module.split('.')[0]}"
+            if module in ("math", "numpy"):
+                yield from (alias.name for alias in names if alias.name in _OF_ARRAYS)
+        case ast.BinOp(op=ast.MatMult()) | ast.AugAssign(op=ast.MatMult()):
+            yield "@"
+        case ast.BinOp(op=ast.Pow(), left=left, right=right) if not _is_exact_power(left, right):
+            yield "**"
+        case ast.AugAssign(op=ast.Pow()):
+            yield "**"
+        case ast.Call(func=ast.Attribute(attr=attr)) if attr in _PARSERS and not _reads_exactly(node):
+            yield attr
+        case ast.Call(func=ast.Attribute(attr=attr)) if attr in _BY_NAME:
+            yield from (repr(name) for name in _texts(node) if name in _OF_TABLES)
+        case ast.keyword(arg="fastmath"):
+            yield "fastmath"
+        case ast.Attribute(value=ast.Name(id="np" | "numpy" | "math"), attr=attr) if attr in _OF_ARRAYS:
+            yield f"np.{attr}" if node.value.id != "math" else f"math.{attr}"
+        case ast.Attribute(attr=attr) if attr in _OF_TABLES | _DRAWS:
+            yield f".{attr}"
+
+
+def _is_exact_power(base, exponent):
+    """A power of two, or whole numbers that stand in the source."""
+    of_two = isinstance(base, ast.Constant) and base.value == 2
+    return of_two or all(isinstance(part, ast.Constant) and isinstance(part.value, int) for part in (base, exponent))
+
+
+def _texts(call):
+    """Texts among the arguments of a call."""
+    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return [part.value for argument in arguments for part in ast.walk(argument) if isinstance(part, ast.Constant)]
+
+
+def _reads_exactly(call):
+    """Whether numbers stay text, or are rounded correctly."""
+    settings = {keyword.arg: getattr(keyword.value, "value", getattr(keyword.value, "id", None)) for keyword in call.keywords}
+    return settings.get("float_precision") == "round_trip" or settings.get("dtype") == "str"
+
+
+@pytest.mark.parametrize("module", sorted(name for name in MODULES if not name.startswith(UNPROMISED)))
+def test_no_promised_number_hangs_on_the_processor(module):
+    found = {(module, *place) for place in found_in(MODULES[module].read_text(encoding="utf-8"))}
+    allowed = {place for place in ALLOWED if place[0] == module}
+    assert found == allowed, "ALLOWED is to hold what is there, each with its reason, and nothing else"
+
+
+def test_what_is_unpromised_is_there():
+    assert all(any(name.startswith(prefix) for name in MODULES) for prefix in UNPROMISED)
+
+
+@pytest.mark.parametrize(
+    ("source", "thing"),
+    [
+        ("np.log(x)", "np.log"), ("math.exp(x)", "math.exp"), ("from math import log", "log"), ("np.power(x, 3)", "np.power"),
+        ("x ** 2", "**"), ("x **= 2", "**"), ("3.0 ** x", "**"), ("10 ** x", "**"), ("np.linalg.norm(x)", "np.linalg"), ("np.interp(a, b, c)", "np.interp"),
+        ("np.einsum('i,i', x, y)", "np.einsum"), ("f(np.matmul)", "np.matmul"), ("x @ y", "@"), ("x @= y", "@"), ("x.dot(y)", ".dot"),
+        ("grouped['a'].std(ddof=0)", ".std"), ("frame.corr(method=m)", ".corr"), ("grouped.agg('var')", "'var'"),
+        ("grouped.agg(s=('a', 'std'))", "'std'"), ("pd.read_csv(path)", "read_csv"), ("pd.read_csv(path, dtype=names)", "read_csv"),
+        ("pd.to_numeric(x)", "to_numeric"), ("from scipy import stats", "import scipy"), ("import sklearn.cluster", "import sklearn"),
+        ("from scipy.stats import rankdata", "import scipy"), ("stream.normal(size=3)", ".normal"), ("njit(fastmath=True)", "fastmath"),
+    ],
+)  # fmt: skip
+def test_each_of_them_is_found(source, thing):
+    assert found_in(source) == [("", thing)]
+    body = f"def f():\n    return [{source} for _ in ()]" if not source.startswith(("from", "import", "x **=", "x @=")) else ""
+    assert not body or found_in(body) == [("f", thing)]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "10**6", "2 ** (n - 1)", "2.0**40", "datasets.describe(name)", "x['std']", "np.sqrt(x * x)", "x.mean()", "grouped.mean()", "np.square(x)", "log(x)", "grouped['a'].agg(std)",
+        "pd.read_csv(path, dtype=str)", "pd.read_csv(path, float_precision='round_trip')", "stream.permutation(5)", "math.fsum(x)",
+        "from math import fsum, isnan", "read_table(path, columns)",
+    ],
+)  # fmt: skip
+def test_what_is_exact_is_not_taken_for_it(source):
+    assert found_in(source) == []
