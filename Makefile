@@ -79,9 +79,10 @@ compare: $(READY)
 # Small text alone: every run and the figures can be made again, and the manifest holds their hashes. What each choice does
 # says little without the runs of `make extended`; those stand in docs/reference-extended.
 reference: verify
-	@rm -rf docs/reference/tables docs/reference/*.csv
-	@mkdir -p docs/reference/tables
+	@rm -rf docs/reference/tables docs/reference/statistics docs/reference/*.csv
+	@mkdir -p docs/reference/tables docs/reference/statistics
 	@cp $(RESULTS)/tables/*.csv docs/reference/tables/
+	@cp $(RESULTS)/statistics/*.csv docs/reference/statistics/
 	@cp $(filter-out %/runs.csv %/datasets.csv %/sensitivity.csv,$(wildcard $(RESULTS)/*.csv)) $(RESULTS)/manifest.json docs/reference/
 	@du -sh docs/reference
 

@@ -1,15 +1,16 @@
 """Two runs side by side: which cells of their tables differ, by how much, and what else was not the same."""
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from clusterlets.benchmark.manifest import hashes
+from clusterlets.benchmark.manifest import APPROXIMATE, group_of, hashes
 from clusterlets.errors import ClusterletsError
 
-TOLERANCE = 1e-9
+#: How far apart two numbers of the files may be that hold what scipy computed, and what LAPACK computed to five digits.
+TOLERANCE, TOLERANCE_OF_PROJECTION = 1e-9, 1e-4
 ABSENT = "absent"
 WHOLE = "all"  # in place of a row's key or a column's name: it is missing as a whole
 
@@ -17,6 +18,14 @@ WHOLE = "all"  # in place of a row's key or a column's name: it is missing as a 
 # share of the larger one that is (NaN where one is no number).
 COLUMNS = ["file", "row", "column", "reference", "here", "difference", "share"]
 _SIDES = ["reference", "here"]
+
+_CAUSES = {
+    "settings": "other settings",
+    "datasets": "other data",
+    "libraries": "other locked versions",
+    "processor": "another processor or other kernels",
+}
+_WHICH_DATASETS = ("settings.datasets", "settings.exclude")
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -27,18 +36,27 @@ def read_table(path: Path) -> pd.DataFrame:
         raise ClusterletsError(f"{path} cannot be read as a table: {error}") from None
 
 
-def of_tables(file: str, reference: pd.DataFrame, here: pd.DataFrame, tolerance: float = TOLERANCE) -> pd.DataFrame:
+def tolerance_of(file: str) -> float:
+    """What is promised of a result: 0, the same bytes, but for those that hold what scipy and LAPACK computed."""
+    if group_of(file) != APPROXIMATE:
+        return 0.0
+    return TOLERANCE_OF_PROJECTION if "projection" in file else TOLERANCE
+
+
+def of_tables(file: str, reference: pd.DataFrame, here: pd.DataFrame, tolerance: float = 0.0) -> pd.DataFrame:
     """The cells of two tables of text that differ, as :data:`COLUMNS`; a row or column that one lacks is one difference.
 
     Rows belong together by the leading columns that tell them apart. Two numbers are equal when they are no further
-    apart than ``tolerance``, or than ``tolerance`` times the larger one where that is above 1.
+    apart than ``tolerance``, or than ``tolerance`` times the larger one where that is above 1; without a tolerance, when
+    they are written alike.
     """
     keys = _key_columns(reference, here)
     cells = pd.concat([_by_cell(reference, keys), _by_cell(here, keys)], axis=1, keys=_SIDES)
     numbers = cells.apply(pd.to_numeric, errors="coerce")
     apart = (numbers["here"] - numbers["reference"]).abs()
     larger = numbers.abs().max(axis=1)
-    equal = (cells["reference"] == cells["here"]) | (apart <= tolerance * larger.clip(lower=1))
+    near = (apart <= tolerance * larger.clip(lower=1)) & (tolerance > 0)
+    equal = (cells["reference"] == cells["here"]) | near
     lone_row = cells.isna().groupby("row").transform("all").any(axis=1)
     lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(here.columns))
     found = cells.assign(difference=apart, share=apart / larger)[~(equal | lone_row | lone_column)].reset_index()
@@ -75,13 +93,16 @@ def _as_one(cells: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def of_manifests(reference: Mapping, here: Mapping) -> list[tuple[str, str, str]]:
-    """What two manifests say differently of settings, locked versions and data: its name, the reference's, this run's.
+    """What two manifests say differently of settings, versions, data and processor: its name, the reference's, this run's.
 
-    A dataset that only one of them has is told by the list of datasets in the settings, and not entry by entry.
+    A dataset that only one of them has is told by the list of datasets in the settings, and not entry by entry. A manifest
+    without a processor, as they once were, says nothing of it.
     """
     shared = reference["datasets"].keys() & here["datasets"].keys()
     found = []
-    for part in ("settings", "libraries", "datasets"):
+    for part in ("settings", "datasets", "libraries", "processor"):
+        if part not in reference or part not in here:
+            continue
         ours, theirs = (_flat(_of_datasets(manifest, shared)[part], part) for manifest in (here, reference))
         names = [*theirs, *(name for name in ours if name not in theirs)]
         both = [(name, theirs.get(name, ABSENT), ours.get(name, ABSENT)) for name in names]
@@ -105,9 +126,27 @@ def _flat(values: Mapping, inside: str) -> dict[str, str]:
     return found
 
 
-def of_bytes(reference: Mapping, here: Mapping) -> dict[str, list[str]]:
-    """Files of two manifests by what became of them: ``same``, ``different``, ``reference only``, ``here only``."""
-    theirs, ours = hashes(reference), hashes(here)
+def cause(reference: Mapping, here: Mapping) -> str:
+    """What most likely made two runs differ, by their manifests. Which datasets there are makes none of the rows of the others."""
+    told = [entry for entry in of_manifests(reference, here) if not entry[0].startswith(_WHICH_DATASETS)]
+    parts = []
+    for part, words in _CAUSES.items():
+        entries = [entry for entry in told if entry[0].startswith(f"{part}.")]
+        if entries:
+            more = ", ..." if len(entries) > 1 else ""
+            name, theirs, ours = entries[0]
+            parts.append(f"{words} ({name.removeprefix(f'{part}.')}: {theirs} -> {ours}{more})")
+    if parts:
+        return " or ".join(parts)
+    if "processor" in reference and "processor" in here:
+        return "a change of code, as settings, data, versions and processor are the same"
+    return "a change of code, or another processor: not both manifests say which; settings, data and versions are the same"
+
+
+def of_bytes(reference: Mapping, here: Mapping, files: Iterable[str]) -> dict[str, list[str]]:
+    """Some of two manifests' files by what became of them: ``same``, ``different``, ``reference only``, ``here only``."""
+    files = list(files)
+    theirs, ours = ({file: found[file] for file in files if file in found} for found in map(hashes, (reference, here)))
     return {
         "same": [file for file in theirs if ours.get(file) == theirs[file]],
         "different": [file for file in theirs if file in ours and ours[file] != theirs[file]],

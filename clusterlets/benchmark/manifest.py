@@ -12,6 +12,14 @@ from clusterlets.errors import ClusterletsError
 NAME = "manifest.json"
 PAGE = "report.html"
 
+# What is promised of a file: the same bytes on every processor; numbers within a tolerance, as scipy and LAPACK compute
+# them; the same bytes with the same builds of the drawing libraries; the same bytes but for where files came from and lie.
+GROUPS = NUMBERS, APPROXIMATE, FIGURES, SOURCES = ("numbers", "approximate", "figures", "sources")
+_OF_LIBRARIES = {
+    *(f"statistics/{name}" for name in ("statistics", "nemenyi", "wilcoxon", "intervals")),
+    "clusterings/projection",
+}
+
 # Settings that say where files lie; they change no result.
 _PLACES = ("results", "mirror")
 # What a results folder holds beside results, at its top.
@@ -19,28 +27,40 @@ _APART = {NAME, "README.md"}
 _PROVENANCE = re.compile(rb"(<!-- provenance -->).*?(<!-- end of provenance -->)", re.DOTALL)
 
 
-def make(results: Path, files: Iterable[str], settings: Mapping, datasets: Mapping[str, Mapping], locked: Mapping) -> dict:
-    """The manifest as a mapping that is the same for the same results.
+def make(
+    results: Path,
+    files: Iterable[str],
+    settings: Mapping,
+    datasets: Mapping[str, Mapping],
+    locked: Mapping,
+    processor: Mapping,
+) -> dict:
+    """The manifest as a mapping that is the same for the same results on the same machine.
 
     ``files`` are relative to ``results``; ``datasets`` are the descriptions of the prepared tables by id; ``locked``
-    holds versions. Numbers stand apart from figures, which hang on the drawing libraries too, and from sources, which
-    say whether a raw file came from a mirror. Of the report the block that tells when and where is left out.
+    holds versions; ``processor`` says on what the manifest was made. Of the report the block that tells when and where
+    is left out.
     """
-    groups: dict[str, dict[str, str]] = {"numbers": {}, "figures": {}, "sources": {}}
+    groups: dict[str, dict[str, str]] = {group: {} for group in GROUPS}
     for file in sorted(files):
-        groups[_group(file)][file] = _hash(results / file)
+        groups[group_of(file)][file] = _hash(results / file)
     return {
         "settings": {key: value for key, value in settings.items() if key not in _PLACES},
         "libraries": dict(sorted(locked.items())),
         "datasets": {name: _identity(described) for name, described in datasets.items()},
+        "processor": dict(processor),
         "files": groups,
     }
 
 
-def _group(file: str) -> str:
-    if PurePosixPath(file).suffix in (".pdf", ".png", ".svg"):
-        return "figures"
-    return "sources" if file == PAGE or PurePosixPath(file).stem == "datasets" else "numbers"
+def group_of(file: str) -> str:
+    """Which of :data:`GROUPS` a result belongs to, by its name below the results."""
+    path = PurePosixPath(file)
+    if path.suffix in (".pdf", ".png", ".svg"):
+        return FIGURES
+    if file in (PAGE, "summary.txt") or path.stem == "datasets":
+        return SOURCES
+    return APPROXIMATE if path.with_suffix("").as_posix() in _OF_LIBRARIES else NUMBERS
 
 
 def _identity(described: Mapping) -> dict:

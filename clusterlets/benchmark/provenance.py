@@ -51,17 +51,62 @@ def _git(folder: Path, *arguments: str) -> str:
 def machine() -> dict:
     """Processor, cores, memory and system of this machine; on a cluster, of the one that ran this step."""
     return {
-        "processor": _processor(),
+        **processor(),
         "cores": os.cpu_count(),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
         "system": _system(),
     }
 
 
-def _processor() -> str:
-    described = Path("/proc/cpuinfo")
-    found = re.search(r"^model name\s*: (.+)$", described.read_text(), re.MULTILINE) if described.is_file() else None
-    return found[1] if found else platform.processor() or platform.machine()
+def processor() -> dict[str, str | None]:
+    """The processor, and which code the numeric libraries choose for it: numpy's instructions, numba's target, OpenBLAS's kernel.
+
+    A library that is not installed, or does not say, has None. The variables of the environment with which one chooses
+    other code are obeyed, as the libraries do.
+    """
+    return {
+        "processor": _processor(),
+        "architecture": platform.machine(),
+        "numpy_simd": _numpy_simd(),
+        "numba_cpu": os.environ.get("NUMBA_CPU_NAME") or _numba_cpu(),
+        "openblas_kernel": _openblas_kernel(),
+    }
+
+
+def _processor(described: Path = Path("/proc/cpuinfo")) -> str:
+    """The name as Linux knows it: in words, or on ARM the numbers of maker and model; elsewhere what the system says."""
+    text = described.read_text(encoding="utf-8", errors="replace") if described.is_file() else ""
+    named = re.search(r"^model name\s*: (.+)$", text, re.MULTILINE)
+    numbered = re.findall(r"^CPU (implementer|part)\s*: (.+)$", text, re.MULTILINE)[:2]  # of the first core
+    return named[1] if named else ", ".join(map(" ".join, numbered)) or platform.processor() or platform.machine()
+
+
+def _numpy_simd() -> str | None:
+    try:
+        import numpy as np
+
+        known = np.show_config(mode="dicts")["SIMD Extensions"]
+    except (ImportError, KeyError, TypeError):
+        return None
+    return " ".join([*known.get("baseline", []), *known.get("found", [])])
+
+
+def _numba_cpu() -> str | None:
+    try:
+        from llvmlite.binding import get_host_cpu_name  # what numba asks, without the second that numba takes to import
+    except ImportError:
+        return None
+    return get_host_cpu_name()
+
+
+def _openblas_kernel() -> str | None:
+    """Of the OpenBLAS that numpy has loaded."""
+    try:
+        import numpy as np  # noqa: F401
+        from threadpoolctl import threadpool_info
+    except ImportError:
+        return None
+    return next((pool.get("architecture") for pool in threadpool_info() if pool["internal_api"] == "openblas"), None)
 
 
 def _system() -> str:

@@ -1,8 +1,10 @@
-"""``clusterlets compare``: a run's numbers beside those of a reference, the largest differences first."""
+"""``clusterlets compare``: are a run's numbers those of a reference, and where not, do verdicts change, and why?"""
 
 import argparse
 import sys
-from pathlib import Path
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 
 import pandas as pd
 
@@ -10,23 +12,55 @@ from clusterlets.benchmark import differences, manifest
 from clusterlets.benchmark.words import counted
 from clusterlets.errors import ClusterletsError
 
-#: Of each file the reference's table and this run's, where it has one.
-_Pairs = dict[str, tuple[pd.DataFrame, pd.DataFrame | None]]
+# Folders whose tables are not read: the cells, as runs.csv holds their rows, and what is promised by no manifest.
+_CELLS = "runs"
+_UNREAD = (_CELLS, "variants", "accounts", "logs")
 
-_EPILOG = """
-Every CSV file of REFERENCE is held against the file of that name in RESULTS; then the manifests of both, where they have
-one. The status is 0 where all tables are equal within the tolerance, 1 where they are not, 2 where they cannot be compared.
-Other settings, versions and bytes are told, and alone are no difference: the numbers decide.
+_EPILOG = f"""
+Every table (CSV) of REFERENCE that is promised is held against the file of that name in RESULTS; then all other promised
+numbers by the hashes in the manifests of both. The status is 0 where they are the same, 1 where they are not, 2 where they
+cannot be compared. The same means byte for byte, and for what scipy computes (statistics/) within {differences.TOLERANCE:g}.
+Figures, the report, the list of datasets and accounts are not promised; they, other settings and other versions alone are
+no difference.
 
-Where the manifests name other datasets, only rows of datasets that both have are compared; what is averaged over datasets is
-not. The differences are shown by their share of the larger number.
+Where the manifests name other datasets, only rows and cells of datasets that both have are compared; what is averaged over
+datasets is not. The differences are shown by their share of the larger number.
 
 example: clusterlets compare docs/reference results
 """
 
 
+@dataclass(frozen=True, eq=False)
+class _Pair:
+    """A table of the reference and this run's (None where it has none), as text, and whether they are the same to the byte."""
+
+    file: str
+    reference: pd.DataFrame
+    here: pd.DataFrame | None
+    same: bool
+
+    @property
+    def exact(self) -> bool:
+        """Whether the same bytes are promised, and not numbers within a tolerance."""
+        return differences.tolerance_of(self.file) == 0
+
+    def cells(self, tolerance: float = 0.0) -> pd.DataFrame:
+        """The cells that differ by more than a tolerance, the promised one at least."""
+        if self.same:
+            return pd.DataFrame(columns=differences.COLUMNS)
+        if self.here is None:
+            return self._as_a_whole("there", differences.ABSENT)
+        tolerance = max(tolerance, differences.tolerance_of(self.file))
+        found = differences.of_tables(self.file, self.reference, self.here, tolerance)
+        return found if tolerance or len(found) else self._as_a_whole("these bytes", "the same values in other bytes")
+
+    def _as_a_whole(self, reference: str, here: str) -> pd.DataFrame:
+        row = {"file": self.file, "row": differences.WHOLE, "column": differences.WHOLE, "reference": reference, "here": here}
+        return pd.DataFrame([row], columns=differences.COLUMNS)
+
+
 def main(arguments: list[str]) -> int:
-    """Show how a run's tables, verdicts, settings and versions differ from a reference's."""
+    """Hold a run's numbers against a reference's; where they differ, say whether verdicts changed, the likely cause, and what."""
     parser = argparse.ArgumentParser(
         "clusterlets compare",
         description=main.__doc__,
@@ -35,7 +69,8 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("reference", metavar="REFERENCE", type=Path, help="folder, docs/reference say")
     parser.add_argument("results", metavar="RESULTS", type=Path, help="results folder of a run")
-    parser.add_argument("--tolerance", type=float, default=differences.TOLERANCE, help="default: %(default)g")
+    help = "take numbers for the same that are no further apart, and let hashes decide nothing (default: 0)"
+    parser.add_argument("--tolerance", type=float, default=0.0, help=help)
     parser.add_argument("--most", metavar="N", type=int, default=20, help="differences to show of a kind (default: 20)")
     options = parser.parse_args(arguments)
     try:
@@ -46,29 +81,69 @@ def main(arguments: list[str]) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    files = _files(options.reference, options.results)
-    common = _common_datasets(options)
-    pairs = {file: (differences.read_table(options.reference / file), _read_here(options, file)) for file in files}
+    reference, here = _manifest(options.reference), _manifest(options.results)
+    pairs = [_pair(options, file) for file in _tables(options, reference)]
+    common = _common_datasets(options, reference, here) if reference and here else []
     if common:
         pairs = _over(common, pairs)
-    if not pairs:
-        raise ClusterletsError(f"no table of {options.reference} says of which dataset its rows are.")
-    found = [_of_pair(file, *pair, options.tolerance) for file, pair in pairs.items()]
-    same = sum(reference.equals(here) for reference, here in pairs.values())
-    differing = sum(len(frame) > 0 for frame in found)
-    print(f"{counted(len(pairs), 'table')}: {same} the same to the last digit,", end=" ")
-    print(f"{len(pairs) - same - differing} equal to {options.tolerance:g}, {differing} different.")
-    _show(pd.concat(found, ignore_index=True), options.most)
-    _show_manifests(options)
-    return 1 if differing else 0
+    hashes = _by_hash(reference, here, {pair.file for pair in pairs}, common) if reference and here else {}
+    found = [pair.cells(options.tolerance) for pair in pairs]
+    cells = pd.concat([part for part in found if len(part)] or found[:1], ignore_index=True)
+    same = cells.empty and (options.tolerance > 0 or not any(hashes[kind] for kind in hashes if kind != "same"))
+    if same:
+        print("The numbers are the same.")
+    else:
+        _show_verdicts(pairs, cells, options.most)
+        print(f"Likely cause: {_cause(options, reference, here)}.")
+    _count(pairs, hashes)
+    _show(cells, options.most)
+    _show_manifests(options, reference, here)
+    return 0 if same else 1
 
 
-def _common_datasets(options: argparse.Namespace) -> list[str]:
+# ---- what is compared ------------------------------------------------------------------------------------------------
+
+
+def _manifest(folder: Path) -> dict:
+    """The manifest of a folder; empty where there is none."""
+    return manifest.read(folder / manifest.NAME) if (folder / manifest.NAME).is_file() else {}
+
+
+def _tables(options: argparse.Namespace, reference: Mapping) -> list[str]:
+    """The reference's tables that are promised: by its manifest, where it has one."""
+    for folder in (options.reference, options.results):
+        if not folder.is_dir():
+            raise ClusterletsError(f"there is no folder {folder}. docs/reference/README.md says how to compare.")
+    known = manifest.hashes(reference) if reference else None
+    files = [path.relative_to(options.reference).as_posix() for path in sorted(options.reference.rglob("*.csv"))]
+    files = [file for file in files if (known is None or file in known) and _is_read(file)]
+    if not files:
+        raise ClusterletsError(
+            f"{options.reference} holds no promised table (.csv) to compare with. `make reference` copies those of a run."
+        )
+    if not any((options.results / file).is_file() for file in files):
+        raise ClusterletsError(
+            f"{options.results} has none of the tables of {options.reference}. Is it the results folder of a finished run?"
+        )
+    return files
+
+
+def _is_read(file: str) -> bool:
+    promised = manifest.group_of(file) in (manifest.NUMBERS, manifest.APPROXIMATE)
+    return promised and PurePosixPath(file).parts[0] not in _UNREAD
+
+
+def _pair(options: argparse.Namespace, file: str) -> _Pair:
+    paths = options.reference / file, options.results / file
+    reference = differences.read_table(paths[0])
+    if not paths[1].is_file():
+        return _Pair(file, reference, None, False)
+    return _Pair(file, reference, differences.read_table(paths[1]), paths[0].read_bytes() == paths[1].read_bytes())
+
+
+def _common_datasets(options: argparse.Namespace, reference: Mapping, here: Mapping) -> list[str]:
     """Datasets of both runs, said first, where their manifests name other ones; none where all is to be compared."""
-    paths = [folder / manifest.NAME for folder in (options.reference, options.results)]
-    if not all(path.is_file() for path in paths):
-        return []
-    theirs, ours = (manifest.read(path)["datasets"] for path in paths)
+    theirs, ours = reference["datasets"], here["datasets"]
     if theirs.keys() == ours.keys():
         return []
     common = [name for name in theirs if name in ours]
@@ -81,67 +156,97 @@ def _common_datasets(options: argparse.Namespace) -> list[str]:
     return common
 
 
-def _over(datasets: list[str], pairs: _Pairs) -> _Pairs:
+def _over(datasets: list[str], pairs: list[_Pair]) -> list[_Pair]:
     """The tables' rows of these datasets. What is over other datasets, and so not compared, is named."""
-    apart = [file for file, (reference, _) in pairs.items() if "dataset" not in reference]
-    for file, (reference, _) in pairs.items():
-        if file not in apart and (reference["dataset"] == "").any():
-            apart.append(f"rows of {file} without a dataset")
+    kept = [pair for pair in pairs if "dataset" in pair.reference]
+    if not kept:
+        raise ClusterletsError("no table of the reference says of which dataset its rows are.")
+    apart = [pair.file for pair in pairs if pair not in kept]
+    apart += [f"rows of {pair.file} without a dataset" for pair in kept if (pair.reference["dataset"] == "").any()]
     if apart:
         print(f"Not compared, as they are over other datasets: {', '.join(apart)}.")
-    found = {file: (_rows_of(datasets, reference), _rows_of(datasets, here)) for file, (reference, here) in pairs.items()}
-    return {file: pair for file, pair in found.items() if file not in apart}
+    return [_rows_of(datasets, pair) for pair in kept]
 
 
-def _rows_of(datasets: list[str], table: pd.DataFrame | None) -> pd.DataFrame | None:
-    if table is None or "dataset" not in table:
-        return table
-    return table[table["dataset"].isin(datasets)].reset_index(drop=True)
+def _rows_of(datasets: list[str], pair: _Pair) -> _Pair:
+    reference, here = (
+        table[table["dataset"].isin(datasets)].reset_index(drop=True) if table is not None and "dataset" in table else table
+        for table in (pair.reference, pair.here)
+    )
+    return _Pair(pair.file, reference, here, reference.equals(here))
 
 
-def _files(reference: Path, results: Path) -> list[str]:
-    for folder in (reference, results):
-        if not folder.is_dir():
-            raise ClusterletsError(f"there is no folder {folder}. docs/reference/README.md says how to compare.")
-    files = sorted(path.relative_to(reference).as_posix() for path in reference.rglob("*.csv"))
-    if not files:
-        raise ClusterletsError(f"{reference} holds no table (.csv) to compare with. `make reference` copies those of a run.")
-    if not any((results / file).is_file() for file in files):
-        raise ClusterletsError(f"{results} has none of the tables of {reference}. Is it the results folder of a finished run?")
-    return files
+def _by_hash(reference: Mapping, here: Mapping, read: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
+    """What became of the numbers that are in no table that was read; where not all datasets are common, of their cells."""
+    files = [file for file in {**manifest.hashes(reference), **manifest.hashes(here)} if file not in read]
+    files = [file for file in files if manifest.group_of(file) == manifest.NUMBERS]
+    if common:
+        files = [file for file in files if PurePosixPath(file).parts[0] == _CELLS and PurePosixPath(file).parts[1] in common]
+    return differences.of_bytes(reference, here, files)
 
 
-def _read_here(options: argparse.Namespace, file: str) -> pd.DataFrame | None:
-    return differences.read_table(options.results / file) if (options.results / file).is_file() else None
+# ---- what is said ----------------------------------------------------------------------------------------------------
 
 
-def _of_pair(file: str, reference: pd.DataFrame, here: pd.DataFrame | None, tolerance: float) -> pd.DataFrame:
-    if here is None:
-        whole = dict.fromkeys(("row", "column"), differences.WHOLE)
-        missing = {"file": file, **whole, "reference": "there", "here": differences.ABSENT}
-        return pd.DataFrame([missing], columns=differences.COLUMNS)
-    return differences.of_tables(file, reference, here, tolerance)
+def _show_verdicts(pairs: list[_Pair], cells: pd.DataFrame, most: int) -> None:
+    """How many verdicts changed, and which: what a reader asks first."""
+    total = sum(len(pair.reference) * sum("verdict" in column for column in pair.reference) for pair in pairs if pair.exact)
+    changed = cells[_of_verdicts(cells)]
+    if total:
+        print(f"Verdicts: {len(changed) or 'none'} of {total} changed{':' if len(changed) else '.'}")
+    _list(changed, most)
+
+
+def _of_verdicts(cells: pd.DataFrame) -> pd.Series:
+    return cells["column"].str.contains("verdict") & ~_absent(cells)
+
+
+def _absent(cells: pd.DataFrame) -> pd.Series:
+    return (cells[["reference", "here"]] == differences.ABSENT).any(axis=1)
+
+
+def _cause(options: argparse.Namespace, reference: Mapping, here: Mapping) -> str:
+    if reference and here:
+        return differences.cause(reference, here)
+    folders = [str(folder) for folder, found in ((options.reference, reference), (options.results, here)) if not found]
+    return f"not known, as there is no {manifest.NAME} in {' and '.join(folders)}"
+
+
+def _count(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
+    exact, approximate = ([pair for pair in pairs if pair.exact is kind] for kind in (True, False))
+    same = sum(pair.same for pair in exact)
+    near = sum(not pair.same and pair.cells(differences.TOLERANCE).empty for pair in exact)
+    print(f"{counted(len(exact), 'table')}: {same} the same to the last digit,", end=" ")
+    print(f"{near} equal to {differences.TOLERANCE:g}, {len(exact) - same - near} different.")
+    if approximate:
+        within = sum(pair.cells().empty for pair in approximate)
+        print(f"{counted(len(approximate), 'table')} promised within a tolerance: {within} within it.")
+    if hashes:
+        became = [f"{len(files):,} {kind}" for kind, files in hashes.items() if files or kind in ("same", "different")]
+        print(f"Other promised files, by their hashes: {', '.join(became)}.")
 
 
 def _show(cells: pd.DataFrame, most: int) -> None:
-    """Absent things, changed verdicts, numbers by how far they are apart beside their size, and other text."""
-    absent = (cells[["reference", "here"]] == differences.ABSENT).any(axis=1)
-    verdict = cells["column"].str.contains("verdict") & ~absent
+    """Absent things, numbers by how far they are apart beside their size, and other text."""
+    absent, verdict = _absent(cells), _of_verdicts(cells)
     numbers = cells[cells["difference"].notna() & ~absent & ~verdict].sort_values("share", ascending=False, kind="stable")
     kinds = {
         "on one side only": cells[absent],
-        "verdicts that changed": cells[verdict],
         "numbers, the largest share first": numbers,
         "other text": cells[cells["difference"].isna() & ~absent & ~verdict],
     }
     for kind, found in kinds.items():
         if len(found):
             print(f"\n{kind} ({len(found)}):")
-            for cell in found.head(most).to_dict("records"):
-                by = "" if pd.isna(cell["difference"]) else f" (by {cell['difference']:.3g}, {100 * cell['share']:.3g} %)"
-                where = f"{cell['file']}: {cell['row']}: {cell['column']}"
-                print(f"  {where}: {_short(cell['reference'])} -> {_short(cell['here'])}{by}")
-            _say_more(len(found), most)
+            _list(found, most)
+
+
+def _list(cells: pd.DataFrame, most: int) -> None:
+    for cell in cells.head(most).to_dict("records"):
+        by = "" if pd.isna(cell["difference"]) else f" (by {cell['difference']:.3g}, {100 * cell['share']:.3g} %)"
+        where = f"{cell['file']}: {cell['row']}: {cell['column']}"
+        print(f"  {where}: {_short(cell['reference'])} -> {_short(cell['here'])}{by}")
+    _say_more(len(cells), most)
 
 
 def _say_more(number: int, most: int) -> None:
@@ -149,20 +254,22 @@ def _say_more(number: int, most: int) -> None:
         print(f"  and {number - most} more; --most {number} shows all")
 
 
-def _show_manifests(options: argparse.Namespace) -> None:
-    paths = [folder / manifest.NAME for folder in (options.reference, options.results)]
-    absent = [str(path) for path in paths if not path.is_file()]
-    if absent:
+def _show_manifests(options: argparse.Namespace, reference: Mapping, here: Mapping) -> None:
+    if not (reference and here):
+        paths = [folder / manifest.NAME for folder in (options.reference, options.results)]
+        absent = [str(path) for path in paths if not path.is_file()]
         print(f"\nSettings and versions were not compared: there is no {' and no '.join(absent)}.")
         return
-    reference, here = map(manifest.read, paths)
     told = differences.of_manifests(reference, here)
-    print(f"\nsettings, versions and data that differ ({len(told)}):" if told else "\nThe same settings, versions and data.")
+    compared = "settings, data, versions and processor" if "processor" in reference else "settings, data and versions"
+    print(f"\n{compared} that differ ({len(told)}):" if told else f"\nThe same {compared}.")
     for name, theirs, ours in told[: options.most]:
         print(f"  {name}: {_short(theirs)} -> {_short(ours)}")
     _say_more(len(told), options.most)
-    became = differences.of_bytes(reference, here)
-    print("files by their hashes:", ", ".join(f"{len(files):,} {kind}" for kind, files in became.items()))
+    files = [file for file in manifest.hashes(here) if manifest.group_of(file) in (manifest.FIGURES, manifest.SOURCES)]
+    other = differences.of_bytes(reference, here, files)["different"]
+    if other:
+        print(f"Not promised: {counted(len(other), 'figure or page', 'figures and pages')} of {len(files)} differ.")
 
 
 def _short(text: str) -> str:

@@ -1,11 +1,14 @@
 """What the jobs cost: the line of a step, which logs count, and where results come from."""
 
 import json
+import os
+import platform
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -200,3 +203,43 @@ def test_the_commit_is_that_of_the_checkout_and_a_change_makes_it_dirty(tmp_path
 def test_the_machine_has_cores_and_memory():
     told = provenance.machine()
     assert told["cores"] >= 1 and told["memory_gb"] > 0.1 and told["processor"] and told["system"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("processor\t: 0\nmodel name\t: Vendor Model 1\nprocessor\t: 1\nmodel name\t: Vendor Model 1\n", "Vendor Model 1"),
+        (2 * "processor\t: 0\nCPU implementer\t: 0x41\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\n", "implementer 0x41, part 0xd0c"),
+        ("\n", platform.processor() or platform.machine()),
+        (None, platform.processor() or platform.machine()),
+    ],
+)
+def test_the_processor_is_named_as_its_system_knows_it(tmp_path, text, name):
+    described = tmp_path / "cpuinfo"
+    if text is not None:
+        described.write_text(text)
+    assert provenance._processor(described) == name
+
+
+def test_the_code_that_libraries_choose_is_that_of_the_environment():
+    def asked(**environment):
+        code = "import json; from clusterlets.benchmark import provenance; print(json.dumps(provenance.processor()))"
+        variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+        done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+    usual = asked()
+    assert usual == asked() and all(usual.values())
+    assert usual["architecture"] == platform.machine()
+    chosen = asked(NUMBA_CPU_NAME="generic", OPENBLAS_CORETYPE="Nehalem" if usual["architecture"] == "x86_64" else "ARMV8")
+    assert chosen["numba_cpu"] == "generic" and chosen["openblas_kernel"].upper() in ("NEHALEM", "ARMV8")
+    for last in np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])[-1:]:
+        assert usual["numpy_simd"].endswith(last) and last not in asked(NPY_DISABLE_CPU_FEATURES=last)["numpy_simd"].split()
+
+
+def test_what_is_not_installed_has_no_kernel(monkeypatch):
+    for name in ("numpy", "llvmlite", "llvmlite.binding", "threadpoolctl"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delenv("NUMBA_CPU_NAME", raising=False)
+    told = provenance.processor()
+    assert told["processor"] and {told[name] for name in ("numpy_simd", "numba_cpu", "openblas_kernel")} == {None}

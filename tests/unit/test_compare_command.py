@@ -1,4 +1,4 @@
-"""``clusterlets compare`` shows what is not the same, the most telling first, and its status says whether anything is."""
+"""``clusterlets compare``: the promised numbers decide; where they differ, verdicts and the likely cause come first."""
 
 import json
 import shutil
@@ -18,8 +18,17 @@ MANIFEST = {
     "settings": {"k": [2, 5], "frac": {"tau": "balanced"}},
     "libraries": {"numpy": "2.4.6"},
     "datasets": {"pima": {"fingerprint": "a"}, "credit": {"fingerprint": "b"}},
-    "files": {"numbers": {"runs.csv": "1", "tables/t2.csv": "2"}, "figures": {"figures/f.png": "3"}, "sources": {}},
-}
+    "processor": {"processor": "Vendor Model 1", "openblas_kernel": "SkylakeX"},
+    "files": {
+        "numbers": {
+            "comparison.csv": "4", "claims.csv": "5", "runs.csv": "1", "tables/t2.csv": "2",
+            "runs/pima/D/k2/seeds0-1.csv": "7", "runs/credit/D/k2/seeds0-1.csv": "8",
+        },
+        "approximate": {"statistics/wilcoxon.csv": "6"},
+        "figures": {"figures/f.png": "3"},
+        "sources": {},
+    },
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -47,33 +56,149 @@ def change(results, file, old, new):
     (results / file).write_text(text.replace(old, new, 1))
 
 
+def rewrite(folder, **parts):
+    """The folder's manifest with parts changed, by dotted names with ``__`` for the dots."""
+    said = json.loads((folder / "manifest.json").read_text())
+    for name, value in parts.items():
+        *outer, last = name.split("__")
+        place = said
+        for key in outer:
+            place = place[key]
+        place[last] = value
+    (folder / "manifest.json").write_text(json.dumps(said))
+
+
 def test_equal_runs_are_equal(folders, capsys):
     status, said = compare(capsys, *folders)
     assert status == 0
-    assert "2 tables: 2 the same to the last digit, 0 equal to 1e-09, 0 different." in said
-    assert "The same settings, versions and data." in said and "3 same, 0 different" in said
+    assert said.startswith("The numbers are the same.\n2 tables: 2 the same to the last digit, 0 equal to 1e-09, 0 different.\n")
+    assert "Other promised files, by their hashes: 4 same, 0 different.\n" in said
+    assert "The same settings, data, versions and processor." in said and "cause" not in said and "Not promised" not in said
 
 
-@pytest.mark.parametrize(("value", "status"), [("0.2500000001", 0), ("0.25000001", 1), ("0.26", 1), ("", 1), ("none", 1)])
-def test_numbers_are_equal_within_the_tolerance(folders, capsys, value, status):
+@pytest.mark.parametrize(
+    ("value", "near"), [("0.25000000000000006", 1), ("0.2500000001", 1), ("0.25000001", 0), ("0.26", 0), ("", 0), ("none", 0)]
+)
+def test_a_last_digit_is_a_difference(folders, capsys, value, near):
     change(folders[1], "tables/t2.csv", "0.25", value)
     found, said = compare(capsys, *folders)
-    assert found == status
-    assert f"1 the same to the last digit, {1 - status} equal to 1e-09, {status} different." in said
-    assert ("tables/t2.csv: pima: deviation: 0.25 -> " + value in said) == bool(status)
+    assert found == 1
+    assert f"1 the same to the last digit, {near} equal to 1e-09, {1 - near} different." in said
+    assert f"tables/t2.csv: pima: deviation: 0.25 -> {value}" in said
+    assert said.startswith("Verdicts: none of 3 changed.\nLikely cause: a change of code, as ")
+
+
+def test_a_tolerance_can_be_given_and_then_hashes_decide_nothing(folders, capsys):
+    change(folders[1], "tables/t2.csv", "0.25", "0.2500001")
+    rewrite(folders[1], files__numbers={**MANIFEST["files"]["numbers"], "runs.csv": "other"})
+    assert compare(capsys, *folders, "--tolerance", "1e-9")[0] == 1
+    status, said = compare(capsys, *folders, "--tolerance", "1e-6")
+    assert status == 0 and "3 same, 1 different" in said
+
+
+STATISTICS = "ranking,better,worse,p_value\nmatchers,C,D,0.001953125\nmatchers,C,B,3e-20\n"
+
+
+@pytest.mark.parametrize(("value", "status"), [("0.0019531250000000004", 0), ("0.0019531", 1), ("", 1)])
+def test_tests_are_promised_within_a_tolerance(folders, capsys, value, status):
+    for folder in folders:
+        (folder / "statistics").mkdir()
+        (folder / "statistics/wilcoxon.csv").write_text(STATISTICS)
+    assert "1 table promised within a tolerance: 1 within it." in compare(capsys, *folders)[1]
+    change(folders[1], "statistics/wilcoxon.csv", "0.001953125", value)
+    found, said = compare(capsys, *folders)
+    assert found == status and f"1 table promised within a tolerance: {1 - status} within it." in said
+    assert ("statistics/wilcoxon.csv: D: p_value" in said) == bool(status)
+
+
+def test_digits_of_a_drawing_are_promised_to_five():
+    assert differences.tolerance_of("clusterings/projection.csv") == 1e-4
+    assert differences.tolerance_of("statistics/intervals.csv") == 1e-9
+    assert {differences.tolerance_of(name) for name in ("statistics/mean_ranks.csv", "runs.csv", "sensitivity.csv")} == {0}
+
+
+def test_a_promised_file_that_is_no_table_counts_by_its_hash(folders, capsys):
+    cells = MANIFEST["files"]["numbers"]
+    rewrite(folders[1], files__numbers={**cells, "runs/pima/D/k2/seeds0-1.csv": "other", "tables/t2.tex": "new"})
+    status, said = compare(capsys, *folders)
+    assert status == 1 and "by their hashes: 3 same, 1 different, 1 here only." in said
+
+
+def test_figures_and_pages_alone_are_no_difference(folders, capsys):
+    rewrite(folders[1], files__figures={"figures/f.png": "4"}, files__sources={"report.html": "1"})
+    rewrite(folders[0], files__sources={"report.html": "2"})
+    status, said = compare(capsys, *folders)
+    assert status == 0 and "Not promised: 2 figures and pages of 2 differ." in said
+
+
+def test_accounts_and_whatever_is_not_promised_are_left_out(folders, capsys):
+    for folder in folders:
+        for file in ("accounts/steps.csv", "demo/tables/t2.csv", "notes.csv"):
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_text(f"a,b\n1,{len(str(folder))}\n")
+    assert compare(capsys, *folders)[0] == 0
+    for folder in folders:
+        (folder / "manifest.json").unlink()
+        shutil.rmtree(folder / "demo")
+        (folder / "notes.csv").unlink()
+    assert compare(capsys, *folders)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"settings__frac__tau": 0.1}, "other settings (frac.tau: balanced -> 0.1)"),
+        ({"settings__k": [3], "settings__frac__tau": 0.1}, "other settings (k: [2, 5] -> [3], ...)"),
+        ({"libraries__numpy": "2.5"}, "other locked versions (numpy: 2.4.6 -> 2.5)"),
+        ({"datasets__credit__fingerprint": "c"}, "other data (credit.fingerprint: b -> c)"),
+        (
+            {"processor__openblas_kernel": "Haswell"},
+            "another processor or other kernels (openblas_kernel: SkylakeX -> Haswell)",
+        ),
+        (
+            {"libraries__numpy": "2.5", "processor__processor": "V"},
+            "other locked versions (numpy: 2.4.6 -> 2.5) or another processor or other kernels (processor: Vendor Model 1 -> V)",
+        ),
+        ({}, "a change of code, as settings, data, versions and processor are the same"),
+    ],
+)
+def test_the_likely_cause_is_named(folders, capsys, changes, cause):
+    rewrite(folders[1], **changes)
+    same, said = compare(capsys, *folders)
+    assert same == 0 and "cause" not in said
+    change(folders[1], "comparison.csv", "9,close", "5,differs")
+    status, said = compare(capsys, *folders)
+    assert status == 1
+    lines = said.splitlines()
+    assert lines[:2] == ["Verdicts: 1 of 3 changed:", "  comparison.csv: C, size: verdict: close -> differs"]
+    assert lines[2] == f"Likely cause: {cause}."
+
+
+def test_a_manifest_that_names_no_processor_leaves_the_cause_open(folders, capsys):
+    said = {name: part for name, part in MANIFEST.items() if name != "processor"}
+    (folders[0] / "manifest.json").write_text(json.dumps(said))
+    change(folders[1], "comparison.csv", "9,close", "5,differs")
+    said = compare(capsys, *folders)[1]
+    assert "Likely cause: a change of code, or another processor" in said and "The same settings, data and versions." in said
 
 
 def test_the_tolerance_is_relative_above_one_and_can_be_chosen():
     frames = [pd.DataFrame({"a": ["x"], "b": [value]}) for value in ("1000", "1000.0000009", "1000.01")]
-    assert differences.of_tables("f", frames[0], frames[1]).empty
-    assert len(differences.of_tables("f", frames[0], frames[2])) == 1
+    assert differences.of_tables("f", frames[0], frames[1], tolerance=1e-9).empty
+    assert len(differences.of_tables("f", frames[0], frames[1])) == 1
+    assert len(differences.of_tables("f", frames[0], frames[2], tolerance=1e-9)) == 1
     assert differences.of_tables("f", frames[0], frames[2], tolerance=1e-3).empty
 
 
-def test_digits_alone_are_no_difference(folders, capsys):
-    change(folders[1], "tables/t2.csv", "0.25", "0.250")
+@pytest.mark.parametrize(("old", "new", "shown"), [
+    ("0.25", "0.250", "pima: deviation: 0.25 -> 0.250"),
+    ("pima,9,0.25\ncredit,8,0.5\n", "credit,8,0.5\npima,9,0.25\n", "t2.csv: all: all: these bytes -> the same values in other bytes"),
+])  # fmt: skip
+def test_other_bytes_are_a_difference_whatever_they_say(folders, capsys, old, new, shown):
+    change(folders[1], "tables/t2.csv", old, new)
     status, said = compare(capsys, *folders)
-    assert status == 0 and "1 equal to 1e-09" in said
+    assert status == 1 and "1 equal to 1e-09, 0 different" in said and shown in said
+    assert compare(capsys, *folders, "--tolerance", "1e-9")[0] == 0
 
 
 def test_changed_verdicts_come_first_and_large_shares_before_small_ones(folders, capsys):
@@ -81,7 +206,7 @@ def test_changed_verdicts_come_first_and_large_shares_before_small_ones(folders,
     change(folders[1], "tables/t2.csv", "0.25", "0.26")
     status, said = compare(capsys, *folders)
     assert status == 1
-    verdict, numbers = said.split("verdicts that changed (1):")[1].split("numbers, the largest share first (2):")
+    verdict, numbers = said.split("Verdicts: 1 of 3 changed:")[1].split("numbers, the largest share first (2):")
     assert "comparison.csv: C, size: verdict: close -> reproduced" in verdict
     small, large = "pima: deviation: 0.25 -> 0.26 (by 0.01, 3.85 %)", "size: reproduced: 9 -> 9.1 (by 0.1, 1.1 %)"
     assert numbers.index(small) < numbers.index(large)
@@ -93,7 +218,7 @@ def test_no_more_is_shown_than_asked_for(folders, capsys):
     said = compare(capsys, *folders, "--most", "1")[1]
     assert "credit: deviation" in said and "pima: deviation" not in said and "and 1 more" in said
     (folders[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"settings": {"k": [3], "frac": {"tau": "other"}}}))
-    said = compare(capsys, *folders, "--most", "1")[1].split("settings, versions and data that differ (2):")[1]
+    said = compare(capsys, *folders, "--most", "1")[1].split("settings, data, versions and processor that differ (2):")[1]
     assert "settings.k: [2, 5] -> [3]\n  and 1 more; --most 2" in said and "tau" not in said
 
 
@@ -135,6 +260,7 @@ def test_settings_versions_and_data_are_told_and_are_no_difference_by_themselves
     changed = json.loads(json.dumps(MANIFEST))
     changed["settings"]["frac"]["tau"] = 0.1
     changed["libraries"]["numpy"] = "2.4.7"
+    changed["processor"]["openblas_kernel"] = "Haswell"
     changed["datasets"]["credit"]["fingerprint"] = "c"
     changed["files"]["figures"]["figures/f.png"] = "4"
     (folders[1] / "manifest.json").write_text(json.dumps(changed))
@@ -144,7 +270,8 @@ def test_settings_versions_and_data_are_told_and_are_no_difference_by_themselves
         "settings.frac.tau: balanced -> 0.1",
         "libraries.numpy: 2.4.6 -> 2.4.7",
         "datasets.credit.fingerprint: b -> c",
-        "2 same, 1 different",
+        "processor.openblas_kernel: SkylakeX -> Haswell",
+        "Not promised: 1 figure or page of 1 differ",
     ):
         assert words in said
 
@@ -172,7 +299,11 @@ def test_of_runs_on_other_datasets_the_rows_of_those_of_both_are_compared(fewer,
     lines = said.splitlines()
     assert lines[0] == f"1 dataset in both, whose rows are compared: pima. {fewer[0]} has 1 more, {fewer[1]} 0."
     assert lines[1] == "Not compared, as they are over other datasets: claims.csv, rows of comparison.csv without a dataset."
-    assert lines[2] == "2 tables: 2 the same to the last digit, 0 equal to 1e-09, 0 different."
+    assert lines[2:5] == [
+        "The numbers are the same.",
+        "2 tables: 2 the same to the last digit, 0 equal to 1e-09, 0 different.",
+        "Other promised files, by their hashes: 1 same, 0 different.",
+    ]
     assert "differ (1):\n  settings.datasets: ['pima', 'credit'] -> ['pima']\n" in said
     assert compare(capsys, *reversed(fewer))[0] == 0
 
@@ -182,6 +313,15 @@ def test_of_runs_on_other_datasets_those_rows_decide(fewer, capsys, file, old, n
     change(fewer[1], file, old, new)
     status, said = compare(capsys, *fewer)
     assert status == 1 and "1 different" in said and "numbers, the largest share first (1):" in said
+
+
+def test_of_runs_on_other_datasets_the_cells_of_those_of_both_decide(fewer, capsys):
+    rewrite(fewer[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/credit/D/k2/seeds0-1.csv": "other"})
+    assert compare(capsys, *fewer)[0] == 0
+    rewrite(fewer[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/pima/D/k2/seeds0-1.csv": "other"})
+    status, said = compare(capsys, *fewer)
+    assert status == 1 and "0 same, 1 different" in said
+    assert "Likely cause: a change of code, as " in said  # other datasets make no row of these
 
 
 def test_a_table_that_only_one_of_such_runs_has_differs(fewer, capsys):
@@ -206,13 +346,16 @@ def test_averages_alone_cannot_be_compared_over_other_datasets(fewer, capsys):
 
 def test_one_table_is_no_tables(folders, capsys):
     (folders[0] / "comparison.csv").unlink()
-    assert compare(capsys, *folders)[1].startswith("1 table: 1 the same")
+    assert "\n1 table: 1 the same" in compare(capsys, *folders)[1]
 
 
 def test_without_a_manifest_the_tables_are_still_compared(folders, capsys):
     (folders[1] / "manifest.json").unlink()
     status, said = compare(capsys, *folders)
     assert status == 0 and "there is no" in said and "manifest.json" in said
+    change(folders[1], "tables/t2.csv", "0.25", "0.26")
+    status, said = compare(capsys, *folders)
+    assert status == 1 and f"Likely cause: not known, as there is no manifest.json in {folders[1]}." in said
 
 
 def test_a_table_that_was_cut_off_differs(folders, capsys):

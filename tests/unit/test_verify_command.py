@@ -10,7 +10,11 @@ from clusterlets import __main__ as command_line
 from clusterlets.benchmark import manifest
 
 DESCRIBED = {"iris": {"fingerprint": "f", "scaling": "none", "rows": 150, "features": 4, "colours": {"a": 150}, "source": "x"}}
-FILES = ["runs/iris/D/seeds0-1.csv", "runs.csv", "figures/f.png", "figures/f.pdf", "datasets.csv", "report.html"]
+PROCESSOR = {"processor": "Vendor Model 1", "openblas_kernel": None}
+FILES = [
+    *("runs/iris/D/seeds0-1.csv", "runs.csv", "figures/f.png", "figures/f.pdf", "datasets.csv", "report.html", "summary.txt"),
+    *("statistics/wilcoxon.csv", "statistics/statistics.md", "statistics/mean_ranks.csv", "clusterings/projection.csv"),
+]
 PAGE = "<p>9 numbers<!-- provenance -->{}<!-- end of provenance --></p>"
 
 
@@ -25,7 +29,7 @@ def results(tmp_path, monkeypatch):
         path.write_text(file)
     (folder / "report.html").write_text(PAGE.format("on Monday"))
     settings = {"k": [2], "results": "/home/me/results", "mirror": "/mnt/mirror"}
-    made = manifest.make(folder, FILES, settings, DESCRIBED, {"scipy": "2", "numpy": "1"})
+    made = manifest.make(folder, FILES, settings, DESCRIBED, {"scipy": "2", "numpy": "1"}, PROCESSOR)
     (folder / "manifest.json").write_text(json.dumps(made))
     return folder
 
@@ -38,16 +42,18 @@ def verify(capsys, *arguments):
 
 def test_an_untouched_folder_passes(results, capsys):
     status, said = verify(capsys)
-    assert status == 0 and "all 6 files" in said and "beside" not in said
+    assert status == 0 and "all 11 files" in said and "beside" not in said
 
 
 def test_the_manifest_has_groups_settings_versions_and_no_paths(results):
     found = manifest.read(results / "manifest.json")
     assert {group: list(files) for group, files in found["files"].items()} == {
-        "numbers": ["runs.csv", "runs/iris/D/seeds0-1.csv"],
+        "numbers": ["runs.csv", "runs/iris/D/seeds0-1.csv", "statistics/mean_ranks.csv"],
+        "approximate": ["clusterings/projection.csv", "statistics/statistics.md", "statistics/wilcoxon.csv"],
         "figures": ["figures/f.pdf", "figures/f.png"],
-        "sources": ["datasets.csv", "report.html"],
+        "sources": ["datasets.csv", "report.html", "summary.txt"],
     }
+    assert found["processor"] == PROCESSOR
     assert found["settings"] == {"k": [2]} and list(found["libraries"]) == ["numpy", "scipy"]
     assert found["datasets"]["iris"]["fingerprint"] == "f" and "source" not in found["datasets"]["iris"]
 
@@ -58,6 +64,13 @@ def test_a_changed_byte_is_named_with_what_mends_it(results, capsys):
     assert status == 1
     assert said.startswith("changed") and "missing\n" not in said and "beside" not in said
     assert "  rm results/runs/iris/D/seeds0-1.csv results/runs.csv\n" in said and "EXCLUDE" in said
+
+
+@pytest.mark.parametrize("file", ["statistics/wilcoxon.csv", "clusterings/projection.csv"])
+def test_what_is_promised_within_a_tolerance_is_held_to_the_byte_in_its_own_folder(results, capsys, file):
+    (results / file).write_text("other")
+    status, said = verify(capsys)
+    assert status == 1 and said.startswith(f"changed: not the bytes that the workflow wrote\n  results/{file}\n")
 
 
 def test_a_missing_file_is_named_and_not_removed_again(results, capsys):
@@ -95,7 +108,7 @@ def test_an_extra_file_is_named_and_no_fault(results, capsys, file):
     (results / file).parent.mkdir(exist_ok=True)
     (results / file).write_text("")
     status, said = verify(capsys)
-    assert status == 0 and "all 6 files" in said and "snakemake" not in said
+    assert status == 0 and "all 11 files" in said and "snakemake" not in said
     assert "\n1 file of another configuration or put there by hand lies beside them. It changes nothing.\n" in said
     assert said.endswith(f"\n  results/{file}\n")
 
@@ -124,7 +137,7 @@ def test_with_many_changed_files_every_one_is_named_and_the_call_stays_short(res
     names = [f"runs/iris/D/seeds{number}.csv" for number in range(20)]
     for name in names:
         (results / name).write_text("")
-    made = manifest.make(results, names, {}, DESCRIBED, {})
+    made = manifest.make(results, names, {}, DESCRIBED, {}, PROCESSOR)
     (results / "manifest.json").write_text(json.dumps(made))
     for name in names:
         (results / name).write_text("changed")

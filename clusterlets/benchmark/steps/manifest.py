@@ -6,12 +6,13 @@ from pathlib import Path
 from clusterlets.benchmark import manifest
 from clusterlets.benchmark.fingerprints import locked_versions
 from clusterlets.benchmark.grid import cells
-from clusterlets.benchmark.provenance import LIBRARIES
+from clusterlets.benchmark.provenance import LIBRARIES, processor
 from clusterlets.storage import load_json, write_json
 
 
 def write_manifest(config: str, results: str, files: str, lock: str, output: str) -> None:
-    """The hash of every cell and of all that sums them up, with settings, locked versions and fingerprints of the data.
+    """The hash of every cell and of all that sums them up, with settings, locked versions, fingerprints of the data and the
+    processor.
 
     config: the workflow's configuration, as JSON
     results: the results folder
@@ -22,4 +23,5 @@ def write_manifest(config: str, results: str, files: str, lock: str, output: str
     settings, folder = json.loads(config), Path(results)
     described = {name: load_json(folder / "prepared" / f"{name}.json") for name in settings["datasets"]}
     promised = [*files.split(","), *(cell.path for cell in cells(settings))]
-    write_json(output, manifest.make(folder, promised, settings, described, locked_versions(lock, LIBRARIES)))
+    locked = locked_versions(lock, LIBRARIES)
+    write_json(output, manifest.make(folder, promised, settings, described, locked, processor()))
