@@ -33,6 +33,9 @@ def compiled(signature: str) -> Callable[[Callable], Callable]:
     """
 
     def decorate(function: Callable) -> Callable:
+        if config.DISABLE_JIT:  # numba's switch for debugging: plain Python
+            return function
+
         @functools.cache
         def machine_code() -> Callable:
             return _machine_code(function, signature)
@@ -47,8 +50,6 @@ def compiled(signature: str) -> Callable[[Callable], Callable]:
 
 
 def _machine_code(function: Callable, signature: str) -> Callable:
-    if config.DISABLE_JIT:  # numba's switch for debugging: plain Python
-        return function
     try:
         dispatcher = njit(cache=True)(function)
         kept = Path(dispatcher.stats.cache_path)

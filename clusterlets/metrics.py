@@ -107,7 +107,7 @@ def cohesion(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diamet
         return 1.0
     # NumPy's sum of an array takes its terms in an order that hangs on the shape alone; a product's order is BLAS's.
     within = np.array([sums[np.ix_(members, members)].sum() for members in membership])
-    return float(1.0 - (within / (membership.astype(np.int64) @ sizes) ** 2).mean() / diameter)
+    return float(1.0 - (within / np.square(membership.astype(np.int64) @ sizes)).mean() / diameter)
 
 
 def overlap(membership: np.ndarray, sizes: np.ndarray) -> float:
@@ -121,7 +121,7 @@ def kmeans_cost(membership: np.ndarray, sizes: np.ndarray, centroids: np.ndarray
     for members in membership:
         weights, points = sizes[members], centroids[members]
         mean = (weights[:, None] * points).sum(axis=0) / weights.sum()
-        cost += inertia[members].sum() + (weights * ((points - mean) ** 2).sum(axis=1)).sum()
+        cost += inertia[members].sum() + (weights * np.square(points - mean).sum(axis=1)).sum()
     return float(cost)
 
 

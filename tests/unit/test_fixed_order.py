@@ -39,24 +39,12 @@ UNPROMISED = (
     "clusterlets.benchmark.costs",  # an estimate before the run
     "clusterlets.benchmark.report",  # a page that shows what other modules computed
 )
-_KERNEL = "a kernel that is being rewritten with a fixed order of summation"
+_SCREENING = "screens partitions; those that may be on the front are scored again, in a fixed order"
 ALLOWED = {
-    ("clusterlets.extraction", "kmeans_labels", "import sklearn"): _KERNEL,
-    ("clusterlets.extraction", "group_moments", "np.einsum"): _KERNEL,
-    ("clusterlets.frac", "_first_centres", "import sklearn"): _KERNEL,
-    ("clusterlets.geometry", "_upper_tiles", "np.matmul"): _KERNEL,
-    ("clusterlets.geometry", "distance_sums", "@"): _KERNEL,
-    ("clusterlets.geometry", "_augmented", "np.einsum"): _KERNEL,
-    ("clusterlets.geometry", "diameter", "np.linalg"): _KERNEL,
-    ("clusterlets.geometry", "diameter", "np.einsum"): _KERNEL,
-    ("clusterlets.matching.centroid", "_bulk_scores", "@"): _KERNEL,
-    ("clusterlets.matching.centroid", "_bulk_scores", "np.matmul"): _KERNEL,
-    ("clusterlets.matching.pinball", "distances", "@"): _KERNEL,
-    ("clusterlets.metrics", "cohesion", "**"): _KERNEL,
-    ("clusterlets.metrics", "cohesion", "np.einsum"): _KERNEL,
-    ("clusterlets.metrics", "cohesion", "@"): _KERNEL,
-    ("clusterlets.metrics", "kmeans_cost", "**"): _KERNEL,
-    ("clusterlets.metrics", "kmeans_cost", "@"): _KERNEL,
+    ("clusterlets.kmeans", "", "log"): "of a whole number, rounded down; no whole number is near a power of e",
+    ("clusterlets.matching.centroid", "_bulk_scores", "@"): _SCREENING,
+    ("clusterlets.matching.centroid", "_bulk_scores", "np.matmul"): _SCREENING,
+    ("clusterlets.metrics", "cohesion", "@"): "integers",
     ("clusterlets.geometry", "sampled_sums", ".std"): "an estimate's error; no column of the grid",
     ("clusterlets.metrics", "score", "@"): "integers",
     ("clusterlets.metrics", "score", ".std"): "of an array: a sum of a product of whole arrays",
