@@ -42,6 +42,7 @@ UNPROMISED = (
 _SCREENING = "screens partitions; those that may be on the front are scored again, in a fixed order"
 ALLOWED = {
     ("clusterlets.kmeans", "", "log"): "of a whole number, rounded down; no whole number is near a power of e",
+    ("clusterlets.kmeans", "lloyd", ".var"): "of an array: a sum of a product of whole arrays",
     ("clusterlets.matching.centroid", "_bulk_scores", "@"): _SCREENING,
     ("clusterlets.matching.centroid", "_bulk_scores", "np.matmul"): _SCREENING,
     ("clusterlets.metrics", "cohesion", "@"): "integers",
