@@ -1,11 +1,11 @@
-"""Mutation testing of matching, FRAC and the metrics: change the code in one place, and see whether a test notices.
+"""Mutation testing of what computes (matchers, k-means, FRAC, kernels, metrics): change the code in one place, and see whether a test notices.
 
     python benchmarks/mutation.py                            all modules, two processes
     python benchmarks/mutation.py --sample 5 matching/pinball.py      every fifth mutant of one module
 
 Mutants are made in memory, so nothing is written: pytest collects once, each mutant is a fork in which the code of one
-module is exchanged, and its tests run, the quickest first, until one fails. FRAC's compiled functions run as plain
-Python. Tests that need scikit-learn or start a process are left out: the first are slow to start, the second would not
+module is exchanged, and its tests run, the quickest first, until one fails. Compiled functions run as plain Python, on
+tiles of fewer lanes. Tests that need scikit-learn or start a process are left out: the first are slow to start, the second would not
 see the mutant. A mutant that outlives the tests is printed; ``docs/mutation.md`` explains those that do, and the run
 fails if one is not named there.
 
@@ -30,6 +30,8 @@ os.environ.update(NUMBA_DISABLE_JIT="1", OPENBLAS_NUM_THREADS="1")  # before num
 import pytest
 from hypothesis import Phase, settings
 
+from clusterlets import kernels
+
 ROOT = Path(__file__).resolve().parents[1]
 EXPLAINED = ROOT / "docs" / "mutation.md"
 #: Which files test a module.
@@ -42,9 +44,17 @@ TESTS = {
     "matching/centroid.py": _CENTROID,
     "centroids.py": (*_PINBALL, "unit/test_centroid.py", "unit/test_metrics.py"),
     "metrics.py": ("unit/test_metrics.py", *_PINBALL),
+    "kernels.py": ("unit/test_kernels.py",),
+    "kmeans.py": ("unit/test_kmeans.py",),
+    "geometry.py": ("unit/test_geometry.py", "unit/test_extraction.py"),
+    "extraction.py": ("unit/test_extraction.py",),
+    "elementary.py": ("unit/test_elementary.py",),
+    "checks.py": ("unit/test_checks.py",),
     "frac.py": ("unit/test_frac.py", "properties/test_frac_properties.py"),
 }
 MEMORY = 4 * 2**30
+#: The lanes of a tile in plain Python: the fewer, the quicker, and as many edges are met.
+LANES = ("LANES = 128", "LANES = 8")
 
 COMPARISONS = {
     ast.Lt: [ast.LtE, ast.GtE], ast.LtE: [ast.Lt, ast.Gt], ast.Gt: [ast.GtE, ast.LtE], ast.GtE: [ast.Gt, ast.Lt],
@@ -74,7 +84,7 @@ class Mutant(NamedTuple):
 
 def mutants_of(module: str) -> tuple[ast.Module, list[Mutant]]:
     """The syntax tree of a module, and every change of it."""
-    tree = ast.parse((ROOT / "clusterlets" / module).read_text(encoding="utf-8"))
+    tree = ast.parse((ROOT / "clusterlets" / module).read_text(encoding="utf-8").replace(*LANES))
     return tree, list(_mutants_below(tree, module, ""))
 
 
@@ -272,6 +282,7 @@ def main() -> int:
     arguments = parser.parse_args()
     settings.register_profile("mutation", derandomize=True, database=None, phases=[Phase.explicit, Phase.generate])
     settings.load_profile("mutation")
+    kernels.LANES = int(LANES[1].split()[-1])
     for module in arguments.modules:
         importlib.import_module("clusterlets." + module.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
     run = MutationRun(arguments.modules, arguments.sample, arguments.jobs)

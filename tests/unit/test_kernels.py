@@ -1,0 +1,135 @@
+"""The compiled loops against plain sums, on few rows: every lane, every row of a block, every edge of a tile and a group."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from clusterlets.kernels import (
+    LANES,
+    ROWS,
+    add_distances,
+    assign,
+    candidate_distances,
+    group_inertia,
+    group_sums,
+    largest_squared_distance,
+    padded,
+    tiles_of,
+)
+
+SIZES = [1, 2, ROWS, ROWS + 1, LANES - 1, LANES, LANES + 1, 2 * LANES + 3]
+FEATURES = [1, 2, 3]
+
+
+def rows_and_tiles(n, d, seed=0):
+    rows = padded(np.random.default_rng(seed).normal(size=(n, d)))
+    return rows, tiles_of(rows)
+
+
+def squares(x, y):
+    """Squared distances (n, m), each summed in the order of the features."""
+    total = np.zeros((len(x), len(y)))
+    for feature in range(x.shape[1]):
+        total += np.square(x[:, None, feature] - y[None, :, feature])
+    return total
+
+
+@pytest.mark.parametrize(("n", "d"), list(product(SIZES, FEATURES)))
+def test_tiles_hold_every_feature_of_every_row_and_zeros(n, d):
+    X = np.random.default_rng(0).normal(size=(n, d))
+    rows = padded(X)
+    tiles = tiles_of(rows)
+    assert rows.shape == (n, d + d % 2) and np.array_equal(rows[:, :d], X) and not rows[:, d:].any()
+    assert tiles.shape == (-(-n // LANES), d + d % 2, LANES) and tiles.flags.c_contiguous
+    flat = tiles.transpose(0, 2, 1).reshape(-1, rows.shape[1])
+    assert np.array_equal(flat[:n], rows) and not flat[n:].any()
+
+
+def grouped(n, sizes):
+    """Where each of some groups begins: sizes as given, but the last one holds the rest."""
+    return np.minimum([0, *np.cumsum(sizes[:-1], dtype=np.int64), n], n)
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("sizes", [[0], [1, 0], [ROWS, 0], [0, 3, 0, 0, 2, 0], [LANES, 0, 0], [2, LANES + 1, 0]])
+def test_distances_are_added_in_the_order_that_is_written_down(n, sizes):
+    rows, tiles = rows_and_tiles(n, 3)
+    starts = grouped(n, sizes)
+    group = np.searchsorted(starts, np.arange(n), side="right") - 1
+    distances = np.sqrt(squares(rows, rows))
+    expected = np.full((len(sizes), len(sizes)), 0.5)
+    for j in range(n):
+        for a in range(group[j] + 1):
+            total = 0.0
+            for i in range(starts[a], min(starts[a + 1], j)):
+                total += distances[i, j]
+            expected[a, group[j]] += total
+    sums = np.full((len(sizes), len(sizes)), 0.5)
+    add_distances(rows, tiles, starts, sums)
+    assert np.array_equal(sums, expected)
+
+
+@pytest.mark.parametrize(("n", "d"), list(product(SIZES, FEATURES)))
+def test_largest_distance_of_rows_by_descending_radius(n, d):
+    for seed in range(3):
+        X = np.random.default_rng(seed).standard_cauchy(size=(n, d))
+        radii = np.linalg.norm(X, axis=1)
+        order = np.argsort(-radii)
+        rows = padded(X[order])
+        found = largest_squared_distance(rows, tiles_of(rows), radii[order] * (1 + 1e-9))
+        assert found == squares(rows, rows).max()
+
+
+def test_the_largest_distance_may_be_that_of_the_two_innermost_blocks():
+    """Radii that are alike prune nothing: the pair may lie anywhere."""
+    for seed in range(10):
+        angles = np.random.default_rng(seed).uniform(0, 2 * np.pi, LANES + ROWS + 1)
+        rows = padded(np.column_stack([np.cos(angles), np.sin(angles)]))
+        assert largest_squared_distance(rows, tiles_of(rows), np.full(len(rows), 1 + 1e-9)) == squares(rows, rows).max()
+
+
+@pytest.mark.parametrize(("n", "k"), list(product(SIZES, [1, 2, 3, ROWS, ROWS + 1, 2 * ROWS + 3])))
+def test_nearest_centres_and_their_distances(n, k):
+    rows, tiles = rows_and_tiles(n, 3)
+    centres = padded(np.random.default_rng(1).normal(size=(k, 3)))
+    labels, distances = np.full(n, -1), np.full(n, -1.0)
+    assign(tiles, centres, labels, distances)
+    expected = squares(rows, centres)
+    assert np.array_equal(labels, expected.argmin(axis=1)) and np.array_equal(distances, expected.min(axis=1))
+
+
+def test_of_equal_centres_the_lowest_is_the_nearest():
+    rows, tiles = rows_and_tiles(LANES + 5, 2)
+    centres = np.repeat(padded(np.random.default_rng(1).normal(size=(3, 2))), 2, axis=0)
+    labels, distances = np.empty(len(rows), dtype=np.int64), np.empty(len(rows))
+    assign(tiles, centres, labels, distances)
+    assert set(labels) == {0, 2, 4}
+
+
+@pytest.mark.parametrize(("n", "candidates"), list(product(SIZES, [1, 3, ROWS, ROWS + 1])))
+def test_what_candidates_would_lower(n, candidates):
+    rows, tiles = rows_and_tiles(n, 3)
+    distances = np.random.default_rng(1).exponential(size=n)
+    chosen = padded(np.random.default_rng(2).normal(size=(candidates, 3)))
+    lowered, potentials = np.full((candidates, n), -1.0), np.full(candidates, -1.0)
+    candidate_distances(tiles, chosen, distances, lowered, potentials)
+    assert np.array_equal(lowered, np.minimum(distances, squares(chosen, rows)))
+    for row, potential in zip(lowered, potentials):
+        lanes = [0.0] * LANES
+        for index, value in enumerate(row.tolist()):
+            lanes[index % LANES] += value
+        total = 0.0
+        for lane in lanes:
+            total += lane
+        assert potential == total
+
+
+def test_sums_sizes_and_inertia_of_groups_by_hand():
+    rows = np.array([[1.0, 2.0], [3.0, 4.0], [10.0, 20.0]])
+    labels = np.array([2, 2, 0])
+    sums, sizes, inertia = np.full((3, 2), 9.0), np.full(3, 9), np.full(3, 9.0)
+    group_sums(rows, labels, sums, sizes)
+    assert sums.tolist() == [[10, 20], [0, 0], [4, 6]] and sizes.tolist() == [1, 0, 2]
+    group_inertia(rows, labels, np.array([[10.0, 19.0], [0.0, 0.0], [2.0, 3.0]]), inertia)
+    assert inertia.tolist() == [1, 0, 4]
