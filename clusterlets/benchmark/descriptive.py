@@ -42,17 +42,16 @@ def correlation(x: ArrayLike, y: ArrayLike, coefficient: str) -> float:
     """
     if coefficient not in COEFFICIENTS:
         raise ValueError(f"unknown coefficient: {coefficient!r}; one of {', '.join(COEFFICIENTS)}")
-    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+    sides = pd.DataFrame({"x": np.asarray(x), "y": np.asarray(y)}, dtype=np.float64)
+    if len(sides) < 3 or (sides.nunique() == 1).any():
         return nan
     if coefficient == "kendall":
         from scipy.stats import kendalltau  # a second to import; it counts pairs in integers
 
-        return float(kendalltau(x, y).statistic)
-    if coefficient == "spearman":
-        x, y = pd.Series(x).rank().to_numpy(), pd.Series(y).rank().to_numpy()
-    scale = sqrt(_sum_of_products(x, x) * _sum_of_products(y, y))
-    return max(-1.0, min(1.0, _sum_of_products(x, y) / scale))
+        return float(kendalltau(sides["x"], sides["y"]).statistic)
+    one, other = (sides.rank() if coefficient == "spearman" else sides).to_numpy().T
+    scale = sqrt(_sum_of_products(one, one) * _sum_of_products(other, other))
+    return max(-1.0, min(1.0, _sum_of_products(one, other) / scale))
 
 
 def _sum_of_products(x: np.ndarray, y: np.ndarray) -> float:

@@ -127,7 +127,7 @@ def _flat(values: Mapping, inside: str) -> dict[str, str]:
 
 
 def cause(reference: Mapping, here: Mapping) -> str:
-    """What most likely made two runs differ, by their manifests. Which datasets there are makes none of the rows of the others."""
+    """What most likely made two runs differ, by their manifests. Which datasets they have changes no row of the others."""
     told = [entry for entry in of_manifests(reference, here) if not entry[0].startswith(_WHICH_DATASETS)]
     parts = []
     for part, words in _CAUSES.items():

@@ -59,10 +59,10 @@ def machine() -> dict:
 
 
 def processor() -> dict[str, str | None]:
-    """The processor, and which code the numeric libraries choose for it: numpy's instructions, numba's target, OpenBLAS's kernel.
+    """The processor, and the code that libraries choose for it: numpy's instructions, numba's target, OpenBLAS's kernel.
 
-    A library that is not installed, or does not say, has None. The variables of the environment with which one chooses
-    other code are obeyed, as the libraries do.
+    None for a library that is not installed or does not say. Variables of the environment that choose other code are
+    obeyed, as the libraries do.
     """
     return {
         "processor": _processor(),

@@ -60,7 +60,7 @@ class _Pair:
 
 
 def main(arguments: list[str]) -> int:
-    """Hold a run's numbers against a reference's; where they differ, say whether verdicts changed, the likely cause, and what."""
+    """Hold a run's numbers against a reference's; where they differ, show changed verdicts, the likely cause, and what."""
     parser = argparse.ArgumentParser(
         "clusterlets compare",
         description=main.__doc__,
@@ -69,8 +69,8 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("reference", metavar="REFERENCE", type=Path, help="folder, docs/reference say")
     parser.add_argument("results", metavar="RESULTS", type=Path, help="results folder of a run")
-    help = "take numbers for the same that are no further apart, and let hashes decide nothing (default: 0)"
-    parser.add_argument("--tolerance", type=float, default=0.0, help=help)
+    accepted = "take numbers for the same that are no further apart, and let hashes decide nothing (default: 0)"
+    parser.add_argument("--tolerance", type=float, default=0.0, help=accepted)
     parser.add_argument("--most", metavar="N", type=int, default=20, help="differences to show of a kind (default: 20)")
     options = parser.parse_args(arguments)
     try:
@@ -169,11 +169,13 @@ def _over(datasets: list[str], pairs: list[_Pair]) -> list[_Pair]:
 
 
 def _rows_of(datasets: list[str], pair: _Pair) -> _Pair:
-    reference, here = (
-        table[table["dataset"].isin(datasets)].reset_index(drop=True) if table is not None and "dataset" in table else table
-        for table in (pair.reference, pair.here)
-    )
-    return _Pair(pair.file, reference, here, reference.equals(here))
+    def rows(table: pd.DataFrame | None) -> pd.DataFrame | None:
+        if table is None or "dataset" not in table:
+            return table
+        return table[table["dataset"].isin(datasets)].reset_index(drop=True)
+
+    reference, here = rows(pair.reference), rows(pair.here)
+    return _Pair(pair.file, reference, here, here is not None and here.equals(reference))
 
 
 def _by_hash(reference: Mapping, here: Mapping, read: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
