@@ -10,10 +10,14 @@ import hashlib
 import io
 import json
 import os
+import stat
+import sys
 import tempfile
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -24,22 +28,61 @@ _LAST_LINE = f"# {_DIGEST} "
 
 
 def write_bytes(path: str | os.PathLike, content: bytes) -> None:
-    """Write ``content`` to ``path`` so that ``path`` is at any moment either as it was or complete."""
-    path = Path(path)
+    """Write ``content`` to ``path`` so that ``path`` is at any moment either as it was or complete.
+
+    Symbolic links are followed, and a file that is there keeps its mode. What cannot be replaced is written into: a
+    device, a pipe, and the file that this process's own output goes to.
+    """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.chmod(beside, 0o666 & ~_umask())
-            os.replace(beside, path)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
+        there = _status(path)
+        stream = _stream(path, there) if there else None
+        if stream:
+            with stream:
+                stream.write(content)
+        else:
+            _replace(Path(os.path.realpath(path)), content, there)
     except OSError as error:
         error.filename = os.fspath(path)  # a full disk names none, and the one beside means nothing to anybody
         raise
+
+
+def _status(path: str | os.PathLike) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _stream(path: str | os.PathLike, there: os.stat_result) -> BinaryIO | None:
+    """What is to be written into, opened; None for a file that can be replaced."""
+    for descriptor, text in ((1, sys.stdout), (2, sys.stderr)):
+        with suppress(OSError):  # it may be closed
+            if os.path.samestat(there, os.fstat(descriptor)):
+                text.flush()
+                return open(descriptor, "wb", closefd=False)
+    return None if stat.S_ISREG(there.st_mode) else open(path, "wb")
+
+
+def _replace(path: Path, content: bytes, there: os.stat_result | None) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            if there:
+                with suppress(PermissionError):  # another user's
+                    os.fchown(handle, there.st_uid, there.st_gid)
+            os.fchmod(handle, stat.S_IMODE(there.st_mode) if there else 0o666 & ~_umask())
+        os.replace(beside, path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:
@@ -170,9 +213,3 @@ def content_hash(arrays: Mapping[str, np.ndarray]) -> str:
         digest.update(f"{name}|{array.dtype.str}|{array.shape}|".encode())
         digest.update(array.tobytes())
     return digest.hexdigest()
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

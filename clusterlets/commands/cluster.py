@@ -141,12 +141,25 @@ def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
             "hold more than that part of a colour."
         )
     for written in filter(None, (options.output, options.plot)):
-        if Path(written).resolve() == Path(options.table).resolve():
+        if _is_same_file(written, options.table):
             raise ClusterletsError(f"{written} is the table itself, which would be lost; name another file to write.")
+    if options.output and options.plot and _is_same_file(options.output, options.plot):
+        raise ClusterletsError(
+            f"-o {options.output} and --plot {options.plot} are one file, and the picture would replace the clusters; "
+            "name two files."
+        )
     if options.plot and Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
         raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
     if options.plot and find_spec("matplotlib") is None:
         raise ClusterletsError("--plot needs matplotlib; install it with `python -m pip install matplotlib`.")
+
+
+def _is_same_file(one: str | Path, other: str | Path) -> bool:
+    """By whatever names and links; a file that is yet to be made is known by its name."""
+    try:
+        return Path(one).samefile(other)
+    except OSError:
+        return Path(one).resolve() == Path(other).resolve()
 
 
 def _read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:

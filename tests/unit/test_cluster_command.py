@@ -2,6 +2,8 @@
 
 import re
 import shlex
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -218,6 +220,42 @@ def test_the_table_itself_is_never_written_over(people, run, tmp_path):
     status, _, complaint = run("people.csv", "--sensitive", "sex", "-o", str(tmp_path / "people.csv"))
     assert status == 1 and "is the table itself, which would be lost" in complaint
     assert (tmp_path / "people.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("option", ["-o", "--plot"])
+def test_the_table_is_known_by_its_other_names(people, run, tmp_path, option):
+    before = (tmp_path / "people.csv").read_bytes()
+    (tmp_path / "link.png").symlink_to("people.csv")
+    (tmp_path / "name.png").hardlink_to(tmp_path / "people.csv")
+    for name in ("link.png", "name.png"):
+        status, said, complaint = run("people.csv", "--sensitive", "sex", option, name)
+        assert (status, said) == (1, "") and f"{name} is the table itself" in complaint
+    assert (tmp_path / "people.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("names", [("a.png", "a.png"), ("a.png", "./b/../a.png"), ("link.png", "a.png"), ("a.png", "link.png")])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_clusters_and_picture_are_two_files(people, run, tmp_path, names, is_there):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "link.png").symlink_to("a.png")
+    if is_there:
+        (tmp_path / "a.png").write_text("before")
+    status, said, complaint = run("people.csv", "--sensitive", "sex", "-o", names[0], "--plot", names[1])
+    assert (status, said) == (1, "") and "are one file, and the picture would replace the clusters" in complaint
+    assert (tmp_path / "a.png").exists() == is_there and (not is_there or (tmp_path / "a.png").read_text() == "before")
+
+
+def test_clusters_that_go_to_the_output_follow_the_account(people, tmp_path):
+    """A link of this test's own: as root, a fault would take /dev/stdout from everybody."""
+    (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
+    if not (tmp_path / "stdout").exists():
+        pytest.skip("there is no /proc here")
+    command = [sys.executable, "-m", "clusterlets", "cluster", "people.csv", "--sensitive", "sex", "-k", "3", "-o", "stdout"]
+    with open("said.txt", "w") as file:
+        subprocess.run(command, stdout=file, check=True)
+    account, _, clusters = (tmp_path / "said.txt").read_text().partition("row,cluster\n")
+    assert "deviation" in account and clusters.count("\n") == 300 + 2 and "clusters of the rows: stdout" in clusters
+    assert (tmp_path / "stdout").is_symlink()
 
 
 @pytest.mark.parametrize("option", [["-k", "0"], ["--hops", "two"], ["--omega", "1.5"], ["--tau", "a tenth"]])

@@ -2,7 +2,11 @@
 
 import os
 import shutil
+import socket
+import stat
 import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -136,3 +140,119 @@ def test_a_table_without_a_hash_beside_it_is_taken_as_it_is(tmp_path):
     (tmp_path / "runs.csv.sha256").write_text("")
     with pytest.raises(ClusterletsError, match="damaged"):
         check_checksum(tmp_path / "runs.csv")
+
+
+# ---- where something is written to -----------------------------------------------------------------------------------
+
+
+def test_a_device_is_written_into(tmp_path):
+    device = tmp_path / "null"
+    try:
+        os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        device.write_bytes(b"")
+    except PermissionError:
+        pytest.skip("devices cannot be made here")
+    before = device.stat()
+    write_bytes(device, b"nothing")
+    after = device.stat()
+    assert stat.S_ISCHR(after.st_mode) and (after.st_rdev, after.st_ino) == (before.st_rdev, before.st_ino)
+    assert os.listdir(tmp_path) == ["null"]
+
+
+def test_a_pipe_is_written_into(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    content = bytes(range(256)) * 4000  # more than a pipe holds
+    with (tmp_path / "read").open("wb") as read, subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=read) as reader:
+        try:
+            write_bytes(tmp_path / "pipe", content)
+            reader.wait(timeout=10)
+        finally:
+            reader.kill()
+    assert (tmp_path / "read").read_bytes() == content
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+
+
+@pytest.mark.parametrize("target", ["real/x.txt", "absent/x.txt"])
+def test_a_symbolic_link_is_followed(tmp_path, target):
+    write_text(tmp_path / "real" / "x.txt", "old")
+    (tmp_path / "two").symlink_to(tmp_path / target)
+    (tmp_path / "one").symlink_to("two")
+    write_text(tmp_path / "one", "new")
+    assert (tmp_path / "one").is_symlink() and (tmp_path / "two").is_symlink()
+    assert (tmp_path / target).read_text() == "new"
+    assert sorted(os.listdir(tmp_path)) == sorted({"one", "two", "real", target.split("/")[0]})
+
+
+@pytest.mark.parametrize("kind", ["circle", "folder", "socket"])
+def test_what_cannot_be_written_is_named_and_stays(tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)  # the name of a socket must be short
+    path = Path("taken")
+    with socket.socket(socket.AF_UNIX) as opened:
+        if kind == "circle":
+            path.symlink_to("taken")
+        elif kind == "folder":
+            path.mkdir()
+        else:
+            opened.bind("taken")
+        before = path.lstat()
+        with pytest.raises(OSError) as refused:
+            write_text(path, "new")
+        assert refused.value.filename == "taken" and path.lstat() == before and os.listdir() == ["taken"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
+def test_a_file_keeps_its_mode(tmp_path, mode):
+    path = tmp_path / "x.txt"
+    path.write_text("old")
+    path.chmod(mode)
+    write_text(path, "new")
+    assert stat.S_IMODE(path.stat().st_mode) == mode and path.read_text() == "new"
+
+
+def test_a_new_file_has_the_mode_that_the_system_gives(tmp_path):
+    former = os.umask(0o027)
+    try:
+        write_text(tmp_path / "x.txt", "new")
+    finally:
+        os.umask(former)
+    assert stat.S_IMODE((tmp_path / "x.txt").stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can write over the files of others")
+def test_a_file_keeps_its_owner(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text("old")
+    os.chown(path, 12345, 54321)
+    write_text(path, "new")
+    assert (path.stat().st_uid, path.stat().st_gid, path.read_text()) == (12345, 54321, "new")
+
+
+PRINTS = """
+import sys
+from clusterlets.storage import write_text
+print("before")
+write_text(sys.argv[1], "content" + chr(10))
+print("after")
+"""
+
+
+@pytest.mark.parametrize("name", ["stdout", "said.txt"])
+@pytest.mark.parametrize("goes_to", ["file", "pipe"])
+def test_the_output_of_the_process_itself_is_written_into(tmp_path, name, goes_to):
+    """Also where it goes to a file, by whatever name: what was printed before and is printed after stays.
+
+    Not by /dev/stdout itself: a fault, as root, would take it from everybody.
+    """
+    (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
+    if not (tmp_path / "stdout").exists():
+        pytest.skip("there is no /proc here")
+    command = [sys.executable, "-c", PRINTS, name]
+    if goes_to == "file":
+        with (tmp_path / "said.txt").open("w") as file:
+            subprocess.run(command, cwd=tmp_path, stdout=file, check=True)
+        said = (tmp_path / "said.txt").read_text()
+    else:
+        said = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True).stdout
+        if name == "said.txt":
+            said = (tmp_path / name).read_text().join(said.splitlines(keepends=True))
+    assert said == "before\ncontent\nafter\n" and (tmp_path / "stdout").is_symlink()
