@@ -1,11 +1,13 @@
 """Files that are whole or absent, and that know when they were damaged.
 
-Everything is written beside its final name and then renamed, so a reader never meets half a file.
+Everything is written beside its final name, flushed to the disk, and then renamed, so that neither a reader nor a power
+cut meets half a file.
 What one step hands to another is saved with a SHA-256 of its content, which the reader checks: arrays (``.npz`` without
 pickle) and JSON hold it inside, text has it as its last line, and a table for people, which has no room for it, lies
 beside a ``.sha256`` of its own. A file that does not match is removed, so that the next run of the workflow builds it again.
 """
 
+import errno
 import hashlib
 import io
 import json
@@ -28,7 +30,7 @@ _LAST_LINE = f"# {_DIGEST} "
 
 
 def write_bytes(path: str | os.PathLike, content: bytes) -> None:
-    """Write ``content`` to ``path`` so that ``path`` is at any moment either as it was or complete.
+    """Write ``content`` to ``path`` so that ``path`` is at any moment either as it was or complete, even after a power cut.
 
     Symbolic links are followed, and a file that is there keeps its mode. What cannot be replaced is written into: a
     device, a pipe, and the file that this process's own output goes to.
@@ -73,10 +75,28 @@ def _replace(path: Path, content: bytes, there: os.stat_result | None) -> None:
                 with suppress(PermissionError):  # another user's
                     os.fchown(handle, there.st_uid, there.st_gid)
             os.fchmod(handle, stat.S_IMODE(there.st_mode) if there else 0o666 & ~_umask())
+            file.flush()
+            os.fsync(handle)
         os.replace(beside, path)
     except BaseException:
         Path(beside).unlink(missing_ok=True)
         raise
+    _flush_folder(path.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make a new name in a folder outlive a power cut, where the file system can do that and the folder may be read."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except PermissionError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.EBADF, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(handle)
 
 
 def _umask() -> int:

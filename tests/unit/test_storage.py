@@ -1,11 +1,13 @@
 """Files are whole or absent, equal content is equal bytes, and damage is found, named and removed."""
 
+import errno
 import os
 import shutil
 import socket
 import stat
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -256,3 +258,33 @@ def test_the_output_of_the_process_itself_is_written_into(tmp_path, name, goes_t
         if name == "said.txt":
             said = (tmp_path / name).read_text().join(said.splitlines(keepends=True))
     assert said == "before\ncontent\nafter\n" and (tmp_path / "stdout").is_symlink()
+
+
+def test_content_is_on_the_disk_before_it_has_its_name_and_the_name_before_anything_follows(tmp_path, monkeypatch):
+    path, flushed = tmp_path / "x.txt", []
+    write_text(path, "old")
+    flush = os.fsync
+
+    def watch(handle):
+        flush(handle)
+        what = os.fstat(handle)
+        flushed.append((stat.S_ISDIR(what.st_mode), what.st_size if stat.S_ISREG(what.st_mode) else None, path.read_text()))
+
+    monkeypatch.setattr(os, "fsync", watch)
+    write_text(path, "new content")
+    assert flushed == [(False, 11, "old"), (True, None, "new content")]
+
+
+@pytest.mark.parametrize(("fault", "is_told"), [("EINVAL", False), ("EIO", True)])
+def test_where_folders_cannot_be_flushed_files_are_written_all_the_same(tmp_path, monkeypatch, fault, is_told):
+    flush = os.fsync
+
+    def refuse_folders(handle):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(getattr(errno, fault), os.strerror(getattr(errno, fault)))
+        flush(handle)
+
+    monkeypatch.setattr(os, "fsync", refuse_folders)
+    with pytest.raises(OSError) if is_told else nullcontext():
+        write_text(tmp_path / "x.txt", "new")
+    assert (tmp_path / "x.txt").read_text() == "new"
