@@ -1,4 +1,6 @@
-"""The one exception that is meant for people."""
+"""The exceptions that are meant for people."""
+
+import os
 
 
 class ClusterletsError(Exception):
@@ -6,3 +8,19 @@ class ClusterletsError(Exception):
 
     The command line prints the message without a traceback and exits with status 1.
     """
+
+
+class UnusableFileError(ClusterletsError):
+    """A file of the results that is not what was written at its place.
+
+    Attributes
+    ----------
+    path : path
+        The file.
+    happened : str
+        What is wrong with it, without what to do next: that is another thing where no workflow is running.
+    """
+
+    def __init__(self, path: os.PathLike, happened: str, remedy: str):
+        super().__init__(f"{happened} {remedy}")
+        self.path, self.happened = path, happened

@@ -1,10 +1,11 @@
-"""Files that are whole or absent, and that know when they were damaged.
+"""Files that are whole or absent, and that know what they are and when they were damaged.
 
 Everything is written beside its final name, flushed to the disk, and then renamed, so that neither a reader nor a power
-cut meets half a file.
-What one step hands to another is saved with a SHA-256 of its content, which the reader checks: arrays (``.npz`` without
-pickle) and JSON hold it inside, text has it as its last line, and a table for people, which has no room for it, lies
-beside a ``.sha256`` of its own. A file that does not match is removed, so that the next run of the workflow builds it again.
+cut meets half a file. What one step hands to another is sealed: it ends with its place, which is its path below the folder
+of results, and with the SHA-256 of all that stands before. Arrays (``.npz`` without pickle) have both in the archive's
+comment, JSON under its last keys, text in its last lines; a table for people, which has no room for them, lies beside a
+sealed ``.sha256``. A reader checks the seal before it looks into the content. What was damaged is removed, so that the next
+run of the workflow builds it again; what belongs to another place is left to the person who put it here.
 """
 
 import errno
@@ -12,10 +13,10 @@ import hashlib
 import io
 import json
 import os
+import re
 import stat
 import sys
 import tempfile
-import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -23,10 +24,23 @@ from typing import BinaryIO
 
 import numpy as np
 
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, UnusableFileError
 
-_DIGEST = "sha256"
-_LAST_LINE = f"# {_DIGEST} "
+_PLACE, _DIGEST = "place", "sha256"
+# What stands before and after the digest of a sealed file.
+_Form = tuple[bytes, bytes]
+_LINES: _Form = (f"# {_DIGEST} ".encode(), b"\n")
+_KEYS: _Form = (f'  "{_DIGEST}": "'.encode(), b'"\n}\n')
+_PLACE_LINE = f"# {_PLACE} ".encode()
+
+# The end of a path that says what a file of the results is, wherever their folder lies; of any other file it is the name.
+_PLACES = re.compile(
+    r"(?<![^/])((variants/[^/]+/)?((prepared|geometry)/[^/]+|runs\.csv[^/]*"
+    r"|(runs|groups|labels|distances|partitions)/[^/]+/[^/]+/[^/]+/seeds[^/]+)|[^/]+)\Z"
+)
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
 
 
 def write_bytes(path: str | os.PathLike, content: bytes) -> None:
@@ -112,14 +126,27 @@ def write_text(path: str | os.PathLike, text: str) -> None:
 
 def write_json(path: str | os.PathLike, content: Mapping) -> None:
     """:func:`write_text` for an object as indented JSON."""
-    write_text(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    write_text(path, _as_json(content))
+
+
+def _as_json(content: Mapping) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+# ---- what steps hand to each other -----------------------------------------------------------------------------------
 
 
 def save_arrays(path: str | os.PathLike, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write named arrays (no object arrays) as ``.npz``; equal arrays give equal bytes."""
-    arrays = {name: np.asarray(array) for name, array in arrays.items()}
+    """Write named arrays (no object arrays) as ``.npz``; equal arrays at equal places give equal bytes."""
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays, **{_DIGEST: np.array(content_hash(arrays))})
+    np.savez(buffer, allow_pickle=False, **{name: np.asarray(array) for name, array in arrays.items()})
+    line = _place_line(path)
+    seal_length = len(line) + len(_seal(b"", _LINES))
+    buffer.seek(-2, os.SEEK_END)  # a zip archive ends with the length of its comment and the comment
+    buffer.write(seal_length.to_bytes(2, "little") + line)
+    with buffer.getbuffer() as archive:
+        seal = _seal(archive, _LINES)
+    buffer.write(seal)
     write_bytes(path, buffer.getvalue())
 
 
@@ -129,72 +156,57 @@ def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
     Raises
     ------
     ClusterletsError
-        If the file is missing, or damaged: then it is removed, so that the next run rebuilds it.
+        If the file is missing.
+    UnusableFileError
+        If it was damaged: then it is removed, so that the next run rebuilds it. If it belongs to another place: it stays.
+    OSError
+        If it cannot be read, which says nothing of its content.
     """
-    path = Path(path)
-    try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        intact = str(arrays.pop(_DIGEST)) == content_hash(arrays)
-    except FileNotFoundError:
-        raise _missing(path) from None
-    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile):
-        intact = False
-    if not intact:
-        raise _damaged(path)
-    return arrays
+    content, _ = _unsealed_lines(Path(path))
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}
 
 
 def save_json(path: str | os.PathLike, content: Mapping) -> None:
-    """:func:`write_json` with a SHA-256 of the content under one more key, which must not be in use: ValueError."""
-    if _DIGEST in content:
-        raise ValueError(f"the key {_DIGEST!r} is kept for the hash of the content of {path}")
-    write_json(path, {**content, _DIGEST: _hash_of_json(content)})
+    """:func:`write_json` with place and SHA-256 under two more keys, which must not be in use: ValueError."""
+    used = {_PLACE, _DIGEST} & content.keys()
+    if used:
+        raise ValueError(f"the key {used.pop()!r} is kept for the seal of {path}")
+    write_bytes(path, sealed_json({**content, _PLACE: place(path)}))
 
 
 def load_json(path: str | os.PathLike) -> dict:
-    """Read what :func:`save_json` wrote, without the hash; errors as those of :func:`load_arrays`."""
+    """Read what :func:`save_json` wrote, without the seal; errors as those of :func:`load_arrays`."""
     path = Path(path)
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        intact = content.pop(_DIGEST) == _hash_of_json(content)
-    except FileNotFoundError:
-        raise _missing(path) from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        intact = False
-    if not intact:
-        raise _damaged(path)
-    return content
+    found = json.loads(_intact(path, _KEYS))
+    found.pop(_DIGEST)
+    _check_place(path, found.pop(_PLACE, None))
+    return found
 
 
 def save_text(path: str | os.PathLike, text: str) -> None:
-    """:func:`write_text` with one more line, a comment that holds the SHA-256 of what stands above it."""
-    write_text(path, f"{text}{_LAST_LINE}{hashlib.sha256(text.encode()).hexdigest()}\n")
+    """:func:`write_text` with two more lines, comments that hold the place and the SHA-256 of what stands above."""
+    content = text.encode("utf-8") + _place_line(path)
+    write_bytes(path, content + _seal(content, _LINES))
 
 
 def load_text(path: str | os.PathLike) -> str:
-    """Read what :func:`save_text` wrote, without the last line; errors as those of :func:`load_arrays`."""
-    path = Path(path)
-    try:
-        text, _, digest = path.read_bytes().rpartition(_LAST_LINE.encode())
-    except FileNotFoundError:
-        raise _missing(path) from None
-    if digest != hashlib.sha256(text).hexdigest().encode() + b"\n":
-        raise _damaged(path)
-    return text.decode()
+    """Read what :func:`save_text` wrote, without its last lines; errors as those of :func:`load_arrays`."""
+    content, seal_at = _unsealed_lines(Path(path))
+    return content[:seal_at].decode("utf-8")
 
 
 def write_checksum(path: str | os.PathLike) -> None:
-    """Write the SHA-256 of a file beside it, as ``sha256sum --check`` reads it."""
+    """Write the SHA-256 of a file beside it, sealed, and as ``sha256sum --check`` reads it."""
     path = Path(path)
-    write_text(_checksum_file(path), f"{_hash_of_file(path)}  {path.name}\n")
+    save_text(_checksum_file(path), _checksum(path))
 
 
 def check_checksum(path: str | os.PathLike) -> None:
     """Hold a file against what :func:`write_checksum` wrote beside it, if that is there; errors as :func:`load_arrays`."""
     path = Path(path)
     beside = _checksum_file(path)
-    if beside.is_file() and path.is_file() and beside.read_bytes().split()[:1] != [_hash_of_file(path).encode()]:
+    if beside.is_file() and path.is_file() and load_text(beside) != _checksum(path):
         beside.unlink()
         raise _damaged(path)
 
@@ -203,33 +215,84 @@ def _checksum_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.{_DIGEST}")
 
 
-def _hash_of_file(path: Path) -> str:
+def _checksum(path: Path) -> str:
     with path.open("rb") as file:
-        return hashlib.file_digest(file, _DIGEST).hexdigest()
+        return f"{hashlib.file_digest(file, _DIGEST).hexdigest()}  {path.name}\n"
 
 
-def _hash_of_json(content: Mapping) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+# ---- the seal --------------------------------------------------------------------------------------------------------
 
 
-def _missing(path: Path) -> ClusterletsError:
-    return ClusterletsError(f"{path} does not exist. Run the workflow step that makes it.")
+def place(path: str | os.PathLike) -> str:
+    """What a file of the results is: its path below their folder, which may lie anywhere. Of any other file its name."""
+    found = _PLACES.search(Path(os.path.abspath(path)).as_posix())
+    return found[0] if found else ""
 
 
-def _damaged(path: Path) -> ClusterletsError:
+def sealed_json(content: Mapping) -> bytes:
+    """An object as indented JSON whose last key holds the SHA-256 of what stands before it."""
+    mark, end = _KEYS
+    text = _as_json({**content, _DIGEST: ""}).encode("utf-8").removesuffix(mark + end)
+    return text + _seal(text, _KEYS)
+
+
+def unsealed_json(content: bytes) -> dict:
+    """What :func:`sealed_json` was given; ValueError if these are not the bytes that it made."""
+    if not _is_sealed(content, _KEYS):
+        raise ValueError("it does not match its own SHA-256")
+    found = json.loads(content)
+    found.pop(_DIGEST)
+    return found
+
+
+def _seal(content: bytes | memoryview, form: _Form) -> bytes:
+    mark, end = form
+    return mark + hashlib.sha256(content).hexdigest().encode() + end
+
+
+def _is_sealed(content: bytes, form: _Form) -> bool:
+    at = max(content.rfind(form[0]), 0)
+    return content[at:] == _seal(memoryview(content)[:at], form)
+
+
+def _intact(path: Path, form: _Form) -> bytes:
+    """A sealed file; only what its bytes say makes it a damaged one."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise ClusterletsError(f"{path} does not exist. Run the workflow step that makes it.") from None
+    if not _is_sealed(content, form):
+        raise _damaged(path)
+    return content
+
+
+def _place_line(path: str | os.PathLike) -> bytes:
+    return _PLACE_LINE + os.fsencode(place(path)) + b"\n"
+
+
+def _unsealed_lines(path: Path) -> tuple[bytes, int]:
+    """A file with its seal in its last lines, and where they begin."""
+    content = _intact(path, _LINES)
+    seal_at, digest_at = content.rfind(_PLACE_LINE), content.rfind(_LINES[0])
+    _check_place(path, os.fsdecode(content[seal_at + len(_PLACE_LINE) : digest_at - 1]) if seal_at >= 0 else None)
+    return content, seal_at
+
+
+def _check_place(path: Path, found: str | None) -> None:
+    if found != place(path):
+        fault, back = (f"holds what belongs at {found}", " or move it there") if found else ("does not say what it is", "")
+        raise UnusableFileError(
+            path,
+            f"{path} {fault}, so it was not used. It was left as it is: remove it{back}.",
+            "Then run the same command again: what is missing is built anew.",
+        )
+
+
+def _damaged(path: Path) -> UnusableFileError:
     """Removes the file."""
     path.unlink(missing_ok=True)
-    return ClusterletsError(
-        f"{path} was damaged (its content does not match its own SHA-256) and has been removed. "
-        "Run the same command again: the file will be built anew."
+    return UnusableFileError(
+        path,
+        f"{path} was damaged (its content does not match its own SHA-256) and has been removed.",
+        "Run the same command again: the file will be built anew.",
     )
-
-
-def content_hash(arrays: Mapping[str, np.ndarray]) -> str:
-    """SHA-256 over names, types, shapes and values, in the order of the names."""
-    digest = hashlib.sha256()
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        digest.update(f"{name}|{array.dtype.str}|{array.shape}|".encode())
-        digest.update(array.tobytes())
-    return digest.hexdigest()

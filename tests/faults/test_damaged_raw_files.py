@@ -137,10 +137,14 @@ def test_a_missing_raw_file_is_named_by_the_library(tmp_path):
 def test_no_arrays_remain_without_their_description(room, monkeypatch):
     room.fetch("iris")
 
-    def full_disk(path, text):
-        raise OSError(28, "No space left on device")
+    write = storage.write_bytes
 
-    monkeypatch.setattr(storage, "write_text", full_disk)
+    def full_disk(path, content):
+        if str(path).endswith(".json"):
+            raise OSError(28, "No space left on device")
+        write(path, content)
+
+    monkeypatch.setattr(storage, "write_bytes", full_disk)
     with pytest.raises(OSError, match="No space left"):
         room.prepare("iris")
     assert list(room.npz.parent.iterdir()) == []

@@ -71,6 +71,6 @@ def test_a_dataset_steps_through_to_a_row(tmp_path, capsys):
     rows = file["row.csv"].read_text().splitlines()
     header, first = rows[0].split(","), rows[1].split(",")
     row = dict(zip(header, first, strict=True))
-    assert len(rows) == 4  # the last one is the hash of the others
+    assert len(rows) == 5  # the last ones say what it is, and hold the hash of the others
     assert (row["n_clusters"], row["deviation_max"], row["overlap"]) == ("2", "0.0", "0.0")
     assert float(row["cohesion"]) > 0.95

@@ -1,19 +1,23 @@
 """Files are whole or absent, equal content is equal bytes, and damage is found, named and removed."""
 
 import errno
+import hashlib
+import itertools
 import os
+import resource
 import shutil
 import socket
 import stat
 import subprocess
 import sys
+import zipfile
 from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.storage import (
     check_checksum,
     load_arrays,
@@ -30,44 +34,11 @@ from clusterlets.storage import (
 ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b/0": np.array(["x", "yy"]), "empty": np.zeros((0, 4), dtype=np.uint8)}
 
 
-def test_what_is_written_is_read(tmp_path):
-    save_arrays(tmp_path / "deep" / "x.npz", ARRAYS)
-    found = load_arrays(tmp_path / "deep" / "x.npz")
-    assert found.keys() == ARRAYS.keys()
-    assert all(np.array_equal(found[name], ARRAYS[name]) and found[name].dtype == ARRAYS[name].dtype for name in ARRAYS)
-
-
-def test_equal_arrays_give_equal_bytes(tmp_path):
-    for name in ("1.npz", "2.npz"):
-        save_arrays(tmp_path / name, ARRAYS)
-        os.utime(tmp_path / name, (0, 0))
-    assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "2.npz").read_bytes()
-
-
-@pytest.mark.parametrize("damage", ["truncated", "emptied", "bit flipped", "other content", "no digest"])
-def test_damage_is_named_and_removed(tmp_path, damage):
-    path = tmp_path / "x.npz"
-    save_arrays(path, ARRAYS)
-    content = path.read_bytes()
-    if damage == "truncated":
-        path.write_bytes(content[: len(content) // 2])
-    elif damage == "emptied":
-        path.write_bytes(b"")
-    elif damage == "bit flipped":
-        at = content.index(np.float64(5.0).tobytes())
-        path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
-    elif damage == "other content":
-        np.savez(path, sha256=np.array("0" * 64), **ARRAYS)
-    else:
-        np.savez(path, **ARRAYS)
-    with pytest.raises(ClusterletsError, match=r"x\.npz was damaged"):
-        load_arrays(path)
-    assert not path.exists()
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(ClusterletsError, match="nothing.npz does not exist"):
-        load_arrays(tmp_path / "nothing.npz")
+def test_equal_arrays_at_equal_places_give_equal_bytes(tmp_path):
+    paths = [tmp_path / folder / "prepared" / "x.npz" for folder in "ab"]
+    for path in paths:
+        save_arrays(path, ARRAYS)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path, monkeypatch):
@@ -94,8 +65,9 @@ def load_checked_text(path):
     return path.read_text()
 
 
-TEXT = "a,b\n1,# sha256 \n2,é\n"
+TEXT = "a,b\n1,# sha256 \n2,# place é\n"
 SAVED = {
+    "arrays": (save_arrays, load_arrays, {"a/0": np.array([0.5])}),
     "JSON": (save_json, load_json, {"a": 0.1, "é": {"b": [1, None]}}),
     "text": (save_text, load_text, TEXT),
     "text beside its hash": (save_checked_text, load_checked_text, TEXT),
@@ -103,32 +75,187 @@ SAVED = {
 }
 
 
-@pytest.mark.parametrize("kind", SAVED)
-def test_what_is_saved_comes_back_and_any_damage_is_named_and_removed(tmp_path, kind):
-    save, load, value = SAVED[kind]
-    path = tmp_path / "x"
+@pytest.fixture(params=SAVED)
+def saved(request, tmp_path):
+    """A file of each kind, at its place below a folder of results: its path, its reader and what it holds."""
+    save, load, value = SAVED[request.param]
+    path = tmp_path / "results/groups/iris/clusterlets/k5/seeds0-9.x"
     save(path, value)
-    assert load(path) == value
+    return path, load, value
+
+
+def equal(found, expected):
+    if not isinstance(expected, dict) or not any(isinstance(value, np.ndarray) for value in expected.values()):
+        return found == expected
+    return found.keys() == expected.keys() and all(
+        np.array_equal(found[name], expected[name]) and found[name].dtype == expected[name].dtype for name in expected
+    )
+
+
+def test_what_is_saved_comes_back(saved):
+    path, load, value = saved
+    assert equal(load(path), value)
+    for arrays in (ARRAYS, {}):
+        save_arrays(path, arrays)
+        assert equal(load_arrays(path), arrays)
+
+
+def flipped(content, at, bit):
+    return content[:at] + bytes([content[at] ^ 1 << bit]) + content[at + 1 :]
+
+
+def damages_of(content):
+    yield from (flipped(content, at, bit) for at in range(len(content)) for bit in range(8))
+    yield from (content[:length] for length in range(len(content)))
+    yield from (content + b"\n", b"\n" + content, 2 * content)
+
+
+def test_every_flipped_bit_and_every_cut_is_named_and_removed(saved):
+    path, load, _ = saved
+    beside = path.with_name(f"{path.name}.sha256")
+    contents = {file: file.read_bytes() for file in (path, beside) if file.exists()}
+    for file, content in contents.items():
+        for damaged in damages_of(content):
+            for other in contents:
+                if not other.exists():  # writing over a file is slow on some file systems
+                    other.write_bytes(contents[other])
+            file.unlink()
+            file.write_bytes(damaged)
+            with pytest.raises(UnusableFileError, match="was damaged .* removed.*Run the same command again") as refused:
+                raise AssertionError(load(path))
+            assert refused.value.path == file and not file.exists()
+
+
+def test_a_flipped_bit_in_a_large_file_is_named_and_removed(tmp_path):
+    path, stream = tmp_path / "x.npz", np.random.default_rng(0)
+    save_arrays(path, {"X": stream.normal(size=(2000, 30)), "labels": stream.integers(9, size=2000)})
     content = path.read_bytes()
-    flipped = [content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :] for at in range(len(content))]
-    for damaged in [b"", content[:-1], content[: len(content) // 2], content + b"\n", *flipped]:
-        if kind == "JSON" and damaged.strip() == content.strip():
-            continue  # white space around it
-        save(path, value)
-        path.write_bytes(damaged)
-        with pytest.raises(ClusterletsError, match=r"x was damaged .* removed.*Run the same command again"):
-            raise AssertionError(load(path))
+    for at, bit in zip(stream.integers(len(content), size=200), stream.integers(8, size=200), strict=True):
+        path.write_bytes(flipped(content, int(at), int(bit)))
+        with pytest.raises(UnusableFileError, match="was damaged"):
+            load_arrays(path)
         assert not path.exists()
 
 
-def test_the_key_of_the_hash_cannot_be_used_for_something_else(tmp_path):
-    with pytest.raises(ValueError, match="'sha256' is kept for the hash"):
-        save_json(tmp_path / "x", {"sha256": "of something else"})
+@pytest.mark.parametrize("fault", ["EACCES", "EMFILE", "EIO", "ENOMEM"])
+def test_a_file_that_cannot_be_read_is_not_damaged(saved, monkeypatch, fault):
+    path, load, value = saved
+
+    def refuse(*_, **__):
+        raise OSError(getattr(errno, fault), os.strerror(getattr(errno, fault)))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", refuse)
+        with pytest.raises(OSError, match=os.strerror(getattr(errno, fault))):
+            load(path)
+    assert equal(load(path), value)
+
+
+def test_without_a_free_descriptor_nothing_is_removed(saved):
+    path, load, value = saved
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            load(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert equal(load(path), value)
+
+
+# By what a file is, where else it may be put by mistake.
+PLACES = {
+    "groups/iris/clusterlets/k5/seeds0-9.npz": [
+        "groups/wine/clusterlets/k5/seeds0-9.npz",
+        "groups/iris/frac/k5/seeds0-9.npz",
+        "groups/iris/clusterlets/k7/seeds0-9.npz",
+        "groups/iris/clusterlets/k5/seeds10-19.npz",
+        "labels/iris/clusterlets/k5/seeds0-9.npz",
+        "variants/scaled/groups/iris/clusterlets/k5/seeds0-9.npz",
+    ],
+    "runs/iris/D/k5_hops2/seeds0-9.csv": ["runs/wine/D/k5_hops2/seeds0-9.csv", "runs/iris/B/k5_hops2/seeds0-9.csv"],
+    "variants/kl/runs/iris/D/k5_hops2/seeds0-9.csv": [
+        "runs/iris/D/k5_hops2/seeds0-9.csv",
+        "variants/relative/runs/iris/D/k5_hops2/seeds0-9.csv",
+    ],
+    "prepared/iris.npz": ["prepared/wine.npz", "variants/scaled/prepared/iris.npz"],
+    "geometry/iris.json": ["geometry/wine.json", "prepared/iris.json"],
+    "variants/kl/runs.csv.sha256": ["runs.csv.sha256", "variants/relative/runs.csv.sha256"],
+}
+
+
+FORMS = ("arrays", "JSON", "text")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_file_at_anothers_place_is_refused_and_kept(tmp_path, place):
+    right = tmp_path / "results" / place
+    for save, load, value in map(SAVED.get, FORMS):
+        save(right, value)
+        for other in PLACES[place]:
+            path = tmp_path / "results" / other
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(right, path)
+            with pytest.raises(UnusableFileError, match=f"{other} holds what belongs at {place}, .*: remove it or move it"):
+                load(path)
+            assert path.read_bytes() == right.read_bytes()
+        assert equal(load(right), value)
+
+
+@pytest.mark.parametrize("folder", ["elsewhere/deep", "runs", "prepared", "groups/geometry", "a # place b", "variants"])
+def test_the_folder_of_results_may_move_and_be_renamed(tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    Path(folder).parent.mkdir(parents=True, exist_ok=True)
+    Path("link").symlink_to(folder)
+    for place, (save, load, value) in itertools.product(PLACES, map(SAVED.get, FORMS)):
+        save(Path("results", place), value)
+        Path("results").rename(folder)
+        detour = Path(folder, "..", Path(folder).name)
+        for now in (Path(folder), tmp_path / folder, detour, Path("link")):
+            assert equal(load(now / place), value)
+        for inside in (Path(place).parent, Path(place).parents[-2]):
+            with monkeypatch.context() as patch:
+                patch.chdir(Path(folder, inside))
+                assert equal(load(Path(place).relative_to(inside)), value)
+        shutil.rmtree(folder)
+
+
+def test_a_copied_table_is_refused_even_with_its_hash(tmp_path):
+    for folder in ("results", "results/variants/kl"):
+        save_checked_text(tmp_path / folder / "runs.csv", folder)
+    for name in ("runs.csv", "runs.csv.sha256"):
+        shutil.copy(tmp_path / "results/variants/kl" / name, tmp_path / "results" / name)
+    with pytest.raises(UnusableFileError, match="runs.csv.sha256 holds what belongs at variants/kl/runs.csv.sha256"):
+        check_checksum(tmp_path / "results/runs.csv")
+
+
+def test_a_cell_that_does_not_say_what_it_is_is_refused_and_kept(tmp_path):
+    """As those of earlier versions."""
+    path = tmp_path / "seeds0-9.csv"
+    digest = hashlib.sha256(b"a,b\n").hexdigest()
+    path.write_text(f"a,b\n# sha256 {digest}\n")
+    with pytest.raises(UnusableFileError, match="does not say what it is"):
+        load_text(path)
+    assert path.exists()
+
+
+def test_an_archive_is_one_for_every_reader(tmp_path):
+    save_arrays(tmp_path / "x.npz", ARRAYS)
+    with zipfile.ZipFile(tmp_path / "x.npz") as archive:
+        assert archive.testzip() is None and archive.comment.startswith(b"# place x.npz\n# sha256 ")
+    with np.load(tmp_path / "x.npz") as found:
+        assert set(found.files) == set(ARRAYS)
+
+
+@pytest.mark.parametrize("key", ["sha256", "place"])
+def test_the_keys_of_the_seal_cannot_be_used_for_something_else(tmp_path, key):
+    with pytest.raises(ValueError, match=f"'{key}' is kept for the seal"):
+        save_json(tmp_path / "x", {key: "of something else"})
     assert not (tmp_path / "x").exists()
 
 
-def test_missing_json_and_text_are_named(tmp_path):
-    for load in (load_json, load_text):
+def test_a_missing_file_is_named(tmp_path):
+    for load in (load_arrays, load_json, load_text):
         with pytest.raises(ClusterletsError, match="nowhere does not exist"):
             load(tmp_path / "nowhere")
 

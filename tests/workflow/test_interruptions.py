@@ -3,6 +3,7 @@
 import itertools
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -10,6 +11,8 @@ import time
 from contextlib import contextmanager
 
 import pytest
+
+from clusterlets.storage import place
 
 CELLS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2", "C/k2_omega0.5", "FRAC/k2")]
 KILLS = 20
@@ -144,6 +147,52 @@ def test_damage_of_every_kind_is_named_and_removed_and_built_again(finished, wor
     found = done(workflow)
     assert found.keys() == expected.keys()
     assert [name for name in expected if found[name] != expected[name]] == []
+
+
+def test_what_steps_hand_to_each_other_says_its_place(finished):
+    """Also where a rule puts files that nobody thought of in storage.py: then a copy of theirs would be taken for another."""
+    top = finished.folder / "results" / "tiny"
+    sealed = [name for name, content in finished.results().items() if re.search(rb'# place |\n  "place": "', content)]
+    assert {name.split("/")[0] for name in sealed} == {
+        *("prepared", "geometry", "groups", "labels", "distances", "partitions", "runs", "runs.csv.sha256")
+    }
+    assert {name for name in finished.results() if name.endswith(".npz")} <= set(sealed)
+    assert [name for name in sealed if place(top / name) != name] == []
+
+
+# By a file, the one that is copied to its place, and what has to be missing for a step to read it.
+MISPLACED = {
+    "prepared/iris.npz": ("prepared/breast_cancer.npz", ["groups/iris/frac/k2", "runs/iris/FRAC/k2"]),
+    "geometry/breast_cancer.json": ("geometry/iris.json", ["runs/breast_cancer/D/k2_hops2"]),
+    "groups/iris/clusterlets/k3/seeds0-1.npz": ("groups/iris/clusterlets/k2/seeds0-1.npz", ["runs/iris/B/k3_hops2"]),
+}
+MISPLACED_CELL = {"runs/iris/C/k2_omega0.5/seeds0-1.csv": ("runs/breast_cancer/C/k2_omega0.5/seeds0-1.csv", ["runs.csv"])}
+
+
+@pytest.mark.parametrize("misplaced", [MISPLACED, MISPLACED_CELL], ids=["intermediate", "cell"])
+def test_a_file_at_the_place_of_another_is_named_and_not_used(finished, workflow, misplaced):
+    finished.copy(workflow.folder)
+    expected, top, targets = finished.results(), workflow.folder / "results" / "tiny", []
+    for path, (other, missing) in misplaced.items():
+        targets += spoil(top, path, lambda _, other=other: expected[other], missing)
+    refused = workflow.run(*targets)
+    assert refused.status != 0 and "Traceback" not in refused.output
+    for path, (other, _) in misplaced.items():
+        assert f"{path} holds what belongs at {other}, so it was not used" in refused.output, refused.output
+        assert (top / path).read_bytes() == expected[other]
+        (top / path).unlink()
+    again = workflow.run(*targets)
+    assert again.status == 0, again.output
+    assert done(workflow) == expected
+
+
+def test_a_folder_of_results_may_be_renamed(finished, workflow):
+    finished.copy(workflow.folder)
+    (workflow.folder / "results" / "tiny").rename(workflow.folder / "elsewhere")
+    (workflow.folder / "elsewhere" / "runs.csv").unlink()
+    again = workflow.run("elsewhere/runs.csv", config={"results": "elsewhere"})
+    assert again.status == 0 and "so it was not used" not in again.output, again.output
+    assert (workflow.folder / "elsewhere" / "runs.csv").read_bytes() == finished.results()["runs.csv"]
 
 
 def test_a_changed_table_of_runs_is_not_used(finished, workflow):
