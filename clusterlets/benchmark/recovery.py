@@ -4,6 +4,8 @@ Nothing is clustered anew: the workflow keeps the clusterlets, and matching them
 the clusters that were scored. Of FRAC and the yardsticks it keeps the clusters themselves.
 """
 
+import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isclose
@@ -110,10 +112,11 @@ class Kept:
         """File of the run's cell, which is also what to ask the workflow for."""
         return f"{self._results}/{run.cell(self._block(run)).path}"
 
-    def remedy(self, path: str, run: Run) -> str:
+    def remedy(self, path: str | os.PathLike, run: Run) -> str:
         """What makes a file of the run: asking for its cell, which brings all else, unless the cell is there already."""
         cell = self.cell(run)
-        return f"This makes it:\n  snakemake --cores 2 {path if Path(cell).is_file() else cell}{self._asking}"
+        wanted = shlex.quote(os.fspath(path) if Path(cell).is_file() else cell)
+        return f"This makes it:\n  snakemake --cores 2 {wanted}{self._asking}"
 
     def clusters(self, run: Run) -> Clusters:
         """The clusters of a run.

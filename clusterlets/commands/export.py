@@ -1,13 +1,14 @@
 """``clusterlets export``: the clusters of any run of the grid, from what the workflow keeps of it."""
 
 import argparse
+import shlex
 from pathlib import Path
 
 from clusterlets.benchmark.configuration import read_configuration
 from clusterlets.benchmark.recovery import CLUSTERLETS, Clusters, Kept, Run
 from clusterlets.benchmark.rows import read_cell
 from clusterlets.commands.output import write_memberships
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.matching import get_matcher
 
 # By the name on the command line: the method's name in results/runs.csv.
@@ -17,9 +18,6 @@ _METHODS = {
     "k-means": "k-means",
     "random": "random",
 }
-
-# What a reader of a damaged file tells a step, which the workflow then runs again; this command makes no file anew.
-_AGAIN = "Run the same command again: the file will be built anew."
 
 _EPILOG = """
 examples (in the folder where the workflow ran):
@@ -41,16 +39,13 @@ def main(arguments: list[str]) -> int:
     if options.dataset not in config["datasets"]:
         known = ", ".join(config["datasets"])
         raise ClusterletsError(f"There is no dataset {options.dataset!r} in the configuration; its datasets: {known}.")
-    asking = f" --configfile {options.config}" if options.config else ""
+    asking = f" --configfile {shlex.quote(options.config)}" if options.config else ""
     run, kept = _run(options), Kept(config, options.results or config["results"], asking)
     try:
         clusters = kept.clusters(run)
         _compare_with_cell(clusters, run, kept.cell(run), config["deviation"])
-    except ClusterletsError as problem:
-        damage, is_damage, _ = str(problem).partition(_AGAIN)
-        if not is_damage:
-            raise
-        raise ClusterletsError(damage + kept.remedy(damage.split(" was damaged")[0], run)) from None
+    except UnusableFileError as problem:  # the workflow makes it, and this command does not
+        raise ClusterletsError(f"{problem.happened} {kept.remedy(problem.path, run)}") from None
     write_memberships(options.output, *clusters.members())
     return 0
 

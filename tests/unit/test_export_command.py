@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from itertools import product
 from pathlib import Path
 
@@ -192,6 +193,28 @@ def test_a_damaged_file_is_made_again_by_what_the_message_says(export, tmp_path,
         assert status == 1 and complaint.rstrip().endswith(f"{path} is not there. {remedy}")
     path.write_bytes(intact)
     assert export(*asked)[0] == 0
+
+
+@pytest.mark.parametrize("kind", ["labels", "partitions", "cell"])
+def test_a_file_of_another_run_is_refused_and_kept_and_the_message_makes_the_right_one(export, tmp_path, kind):
+    path, other = Path(cell("C", "k3_omega0.25")), Path(cell("B", "k3_hops2"))
+    if kind != "cell":
+        path, other = Path(kept(kind, "clusterlets")), Path(kept("labels", "frac"))
+    intact = path.read_bytes()
+    path.write_bytes(other.read_bytes())
+    status, _, complaint = export("--matcher", "C", "--omega", "0.25", "--seed", "2", "-o", str(tmp_path / "found.csv"))
+    assert status == 1 and path.read_bytes() == other.read_bytes() and not (tmp_path / "found.csv").exists()
+    assert f"{path} holds what belongs at {other.relative_to(OUT)}" in complaint and "remove it or move it there" in complaint
+    assert complaint.rstrip().endswith(f"This makes it:\n  snakemake --cores 2 {path} --configfile settings.yaml")
+    path.write_bytes(intact)
+
+
+def test_a_command_in_a_message_can_be_pasted(export):
+    Path("my settings.yaml").write_text(Path("settings.yaml").read_text())
+    asked = ("--config", "my settings.yaml", "--results", "my results", "--method", "random", "--seed", "2")
+    command = export(*asked)[2].rstrip().rpartition("\n")[2]
+    wanted = "my results/runs/iris/yardsticks/k3/seeds2-3.csv"
+    assert shlex.split(command) == ["snakemake", "--cores", "2", wanted, "--configfile", "my settings.yaml"]
 
 
 def test_a_run_without_clusters_says_so(export):
