@@ -122,11 +122,19 @@ def test_a_file_that_has_gone_costs_the_receipt(room):
     room.refuse("iris", "iris.csv has gone")
 
 
-def test_a_missing_or_damaged_receipt_is_told(room):
-    room.refuse("iris", "receipt.json does not exist")
+def test_a_missing_receipt_is_told(room):
+    with pytest.raises(ClusterletsError, match="receipt.json does not exist"):
+        room.prepare("iris")
+
+
+def test_every_flipped_bit_of_a_receipt_costs_the_receipt_alone(room):
     room.fetch("iris")
-    room.receipt.write_text('{"files": 3')
-    room.refuse("iris", "was damaged and has been removed")
+    content, raw = room.receipt.read_bytes(), (room.raw / "iris" / "iris.csv").read_bytes()
+    for at in range(len(content)):
+        room.receipt.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+        with pytest.raises(ClusterletsError, match="receipt.json was damaged .* removed. Run the same command again"):
+            room.prepare("iris")
+        assert not room.receipt.exists() and (room.raw / "iris" / "iris.csv").read_bytes() == raw
 
 
 def test_a_missing_raw_file_is_named_by_the_library(tmp_path):

@@ -3,7 +3,7 @@
 import os
 
 from clusterlets.datasets.fetch import fetch
-from clusterlets.storage import write_json
+from clusterlets.storage import save_json
 
 
 def fetch_dataset(dataset: str, raw_dir: str, receipt_path: str, mirror: str = "") -> None:
@@ -15,4 +15,4 @@ def fetch_dataset(dataset: str, raw_dir: str, receipt_path: str, mirror: str = "
     mirror: folder or address laid out <mirror>/<dataset>/<file>; by default the variable CLUSTERLETS_MIRROR
     """
     receipt = fetch(dataset, raw_dir, mirror or os.environ.get("CLUSTERLETS_MIRROR"))
-    write_json(receipt_path, receipt)
+    save_json(receipt_path, receipt)

@@ -1,7 +1,6 @@
 """The step that makes the checked table of a dataset from its raw files, as arrays and a description."""
 
 import hashlib
-import json
 from pathlib import Path
 
 import numpy as np
@@ -76,20 +75,9 @@ def _checked_receipt(dataset: str, folder: Path, receipt_path: Path) -> dict:
 
     Otherwise the receipt goes, and a changed file is set aside, so that the next run neither trusts nor loses it.
     """
-    try:
-        receipt = json.loads(receipt_path.read_text(encoding="utf-8"))
-        listed = {file: entry["sha256"] for file, entry in receipt["files"].items()}
-    except FileNotFoundError:
-        raise ClusterletsError(
-            f"{dataset}: {receipt_path} does not exist. Run the step that fetches the dataset."
-        ) from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        receipt_path.unlink()
-        raise ClusterletsError(
-            f"{dataset}: the receipt {receipt_path} was damaged and has been removed. Run the same command again."
-        ) from None
-    for file, expected in listed.items():
-        _compare(dataset, folder / file, expected, receipt_path)
+    receipt = storage.load_json(receipt_path)
+    for file, entry in receipt["files"].items():
+        _compare(dataset, folder / file, entry["sha256"], receipt_path)
     return receipt
 
 
