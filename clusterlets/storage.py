@@ -172,7 +172,9 @@ def save_json(path: str | os.PathLike, content: Mapping) -> None:
     used = {_PLACE, _DIGEST} & content.keys()
     if used:
         raise ValueError(f"the key {used.pop()!r} is kept for the seal of {path}")
-    write_bytes(path, sealed_json({**content, _PLACE: place(path)}))
+    last_key, end = _KEYS
+    text = _as_json({**content, _PLACE: place(path), _DIGEST: ""}).encode("utf-8").removesuffix(last_key + end)
+    write_bytes(path, text + _seal(text, _KEYS))
 
 
 def load_json(path: str | os.PathLike) -> dict:
@@ -227,22 +229,6 @@ def place(path: str | os.PathLike) -> str:
     """What a file of the results is: its path below their folder, which may lie anywhere. Of any other file its name."""
     found = _PLACES.search(Path(os.path.abspath(path)).as_posix())
     return found[0] if found else ""
-
-
-def sealed_json(content: Mapping) -> bytes:
-    """An object as indented JSON whose last key holds the SHA-256 of what stands before it."""
-    mark, end = _KEYS
-    text = _as_json({**content, _DIGEST: ""}).encode("utf-8").removesuffix(mark + end)
-    return text + _seal(text, _KEYS)
-
-
-def unsealed_json(content: bytes) -> dict:
-    """What :func:`sealed_json` was given; ValueError if these are not the bytes that it made."""
-    if not _is_sealed(content, _KEYS):
-        raise ValueError("it does not match its own SHA-256")
-    found = json.loads(content)
-    found.pop(_DIGEST)
-    return found
 
 
 def _seal(content: bytes | memoryview, form: _Form) -> bytes:

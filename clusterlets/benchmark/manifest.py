@@ -11,6 +11,7 @@ from clusterlets.errors import ClusterletsError
 
 NAME = "manifest.json"
 PAGE = "report.html"
+_OWN = "sha256"
 
 # What is promised of a file: the same bytes on every processor; numbers within a tolerance, as scipy and LAPACK compute
 # them; the same bytes with the same builds of the drawing libraries; the same bytes but for where files came from and lie.
@@ -39,18 +40,19 @@ def make(
 
     ``files`` are relative to ``results``; ``datasets`` are the descriptions of the prepared tables by id; ``locked``
     holds versions; ``processor`` says on what the manifest was made. Of the report the block that tells when and where
-    is left out.
+    is left out. The last key holds the SHA-256 of the rest.
     """
     groups: dict[str, dict[str, str]] = {group: {} for group in GROUPS}
     for file in sorted(files):
         groups[group_of(file)][file] = _hash(results / file)
-    return {
+    made = {
         "settings": {key: value for key, value in settings.items() if key not in _PLACES},
         "libraries": dict(sorted(locked.items())),
         "datasets": {name: _identity(described) for name, described in datasets.items()},
         "processor": dict(processor),
         "files": groups,
     }
+    return {**made, _OWN: _hash_of(made)}
 
 
 def group_of(file: str) -> str:
@@ -82,12 +84,20 @@ def _hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def _hash_of(manifest: Mapping) -> str:
+    """Of a manifest without its own hash, however it is laid out."""
+    rest = {key: value for key, value in manifest.items() if key != _OWN}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
 def read(path: Path) -> dict:
-    """A manifest; an error for people where there is none or it is damaged."""
+    """A manifest; an error for people where there is none or it is damaged. Earlier versions gave it no hash of its own."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         if not all(isinstance(found[part], dict) for part in ("settings", "libraries", "datasets", "files")):
             raise ValueError("not a manifest")
+        if _OWN in found and found[_OWN] != _hash_of(found):
+            raise ValueError("it does not match its own SHA-256")
     except FileNotFoundError:
         raise ClusterletsError(f"There is no {path}. A finished run of the workflow writes it.") from None
     except (ValueError, KeyError, TypeError) as error:
@@ -121,11 +131,20 @@ class Check:
 
 def check(results: Path) -> Check:
     """A results folder against its own manifest. Intermediate files are not in it: they carry their own hashes."""
-    promised = hashes(read(results / NAME))
+    promised = _promised(results / NAME)
     missing = [file for file in promised if not (results / file).is_file()]
     changed = [file for file in promised if file not in missing and _hash(results / file) != promised[file]]
     extra = sorted(set(_results_in(results, promised)) - promised.keys())
     return Check(len(promised), missing, changed, extra)
+
+
+def _promised(path: Path) -> dict[str, str]:
+    """What can be relied on: nothing where a manifest is without its own hash, or lists nothing."""
+    found = read(path)
+    for fault, is_found in (("has no hash of its own", _OWN not in found), ("lists no file", not hashes(found))):
+        if is_found:
+            raise ClusterletsError(f"{path} {fault}, so it proves nothing. Remove it and run the workflow again.")
+    return hashes(found)
 
 
 def _results_in(results: Path, promised: Iterable[str]) -> Iterator[str]:

@@ -153,6 +153,34 @@ def test_a_damaged_manifest_is_an_error_for_people(results, capsys, content):
     assert status == 1 and "manifest.json is damaged" in said and "Traceback" not in said
 
 
+def test_every_flipped_bit_of_a_manifest_is_told_and_the_manifest_kept(results, capsys):
+    """Also in a name or a version, which no file of the results would show."""
+    path = results / "manifest.json"
+    content = path.read_bytes()
+    for at in range(len(content)):
+        for bit in (0, 3, 6):
+            damaged = content[:at] + bytes([content[at] ^ 1 << bit]) + content[at + 1 :]
+            path.write_bytes(damaged)
+            status, said = verify(capsys)
+            assert status == 1 and "manifest.json" in said and "again" in said, damaged[at - 9 : at + 9]
+            assert path.read_bytes() == damaged
+            path.unlink()
+
+
+def test_a_manifest_that_lists_nothing_proves_nothing(results, capsys):
+    (results / "manifest.json").write_text(json.dumps(manifest.make(results, [], {}, {}, {}, PROCESSOR)))
+    status, said = verify(capsys)
+    assert status == 1 and "lists no file" in said and "run the workflow again" in said
+
+
+def test_a_manifest_without_its_hash_proves_nothing(results, capsys):
+    made = json.loads((results / "manifest.json").read_text())
+    del made["sha256"]
+    (results / "manifest.json").write_text(json.dumps(made))
+    status, said = verify(capsys)
+    assert status == 1 and "has no hash of its own" in said and "run the workflow again" in said
+
+
 def test_no_manifest_is_an_error_for_people(tmp_path, capsys):
     status, said = verify(capsys, "--results", str(tmp_path))
     assert status == 1 and "manifest.json" in said and "finished run" in said
