@@ -33,6 +33,14 @@ _CODE = re.compile(r"[0-9a-f]{16}( \S+)*")
 _NOTHING = "<nothing exclusive>"
 _JOB = re.compile(r"^Job \d+: (.*)\nReason: (.*)$(?:\nShell command: (.*)$)?", re.MULTILINE)
 _OPTION = re.compile(r"(?<= )(--[a-z-]+) (\S+)")
+# Options of Snakemake that say what there is to do. Others write, remove or print something else, even beside --dry-run.
+_TAKEN = (
+    *("--configfile", "--configfiles", "--config", "-C", "--replace-workflow-config", "--profile", "--workflow-profile"),
+    *("--cores", "-c", "--jobs", "-j", "--keep-going", "-k", "--dry-run", "-n", "--rerun-incomplete", "--ri"),
+    *("--ignore-incomplete", "--ii", "--rerun-triggers", "--max-checksum-file-size", "--consider-ancient"),
+    *("--force", "-f", "--forceall", "-F", "--forcerun", "-R", "--until", "-U", "--omit-from", "-O"),
+    *("--software-deployment-method", "--sdm", "--use-conda"),
+)
 # They follow from the name of the file, and so are never what changed.
 _OF_THE_NAME = {"--dataset", "--matcher", "--k", "--hops", "--omega", "--seeds"}
 
@@ -40,8 +48,8 @@ _OF_THE_NAME = {"--dataset", "--matcher", "--k", "--hops", "--omega", "--seeds"}
 def main(arguments: list[str]) -> int:
     """What would run again for files of the results, or for all of them, and why. Nothing is run.
 
-    Further options go to Snakemake. Give those of the run: its --configfile, if it had one, and after `make reproduce
-    EXCLUDE=nbfi` --config exclude=nbfi; else what was left out counts as not made yet.
+    Further options go to Snakemake, as far as they say what there is to do. Give those of the run: its --configfile, if it
+    had one, and after `make reproduce EXCLUDE=nbfi` --config exclude=nbfi; else what was left out counts as not made yet.
     """
     usage = "clusterlets why [FILE ...] [options of Snakemake]"
     parser = argparse.ArgumentParser("clusterlets why", usage=usage, description=main.__doc__)
@@ -51,8 +59,19 @@ def main(arguments: list[str]) -> int:
     if {"-h", "--help"} & set(options):
         parser.print_help()
     else:
+        _refuse_other_options(options)
         print(explained(_dry_run(files, options)))
     return 0
+
+
+def _refuse_other_options(options: list[str]) -> None:
+    """Also abbreviations, values joined to a letter, and what comes behind a lone ``--``."""
+    for option in options:
+        if option.startswith("-") and option.split("=")[0] not in _TAKEN:
+            raise ClusterletsError(
+                f"{option} is no option that says what there is to do, and nothing was asked. These are, written out and "
+                f"with a space before their value: {', '.join(_TAKEN)}."
+            )
 
 
 def _dry_run(files: list[str], options: list[str]) -> str:

@@ -1,7 +1,11 @@
 """Snakemake's reasons in plain words; the tests of the workflow hold them against Snakemake itself."""
 
-import pytest
+import subprocess
 
+import pytest
+from snakemake.cli import get_argument_parser
+
+from clusterlets import __main__ as command_line
 from clusterlets.commands import why
 
 PARAMETERS = "Params have changed since last execution: Union of exclusive params before and now across all output: "
@@ -84,3 +88,38 @@ def test_files_are_told_from_snakemakes_options(monkeypatch, capsys, arguments):
     monkeypatch.setattr(why, "_dry_run", lambda files, options: asked.append((files, options)) or "")
     assert why.main(arguments) == 0
     assert asked == [(["a.csv", "b.csv"], arguments[2:])]
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The commands that are started; none is."""
+    commands = []
+
+    def run(command, **_):
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 0, "Nothing to be done")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    return commands
+
+
+OTHERS = [option for action in get_argument_parser()._actions for option in action.option_strings if option not in why._TAKEN]
+
+
+def test_no_option_that_could_change_or_print_something_else_reaches_snakemake(asked, capsys):
+    assert {"--cleanup-metadata", "--report", "--unlock", "--touch", "--delete-all-output", "--quiet", "-S"} <= set(OTHERS)
+    others = [[option] for option in OTHERS if option not in ("-h", "--help")]
+    others += [[f"{option}=a"] for option in OTHERS if option.startswith("--") and option != "--help"]
+    others += [["--cleanup-m", "a"], ["--rep", "a"], ["-Ft"], ["--", "--report"], ["--config", "k=[2]", "--report", "a"]]
+    for options in others:
+        assert command_line.main(["why", "a.csv", *options]) == 1, options
+        assert "and nothing was asked" in capsys.readouterr().err
+    assert asked == []
+
+
+def test_options_that_say_what_there_is_to_do_reach_snakemake(asked, capsys):
+    known = {option for action in get_argument_parser()._actions for option in action.option_strings}
+    assert set(why._TAKEN) <= known
+    options = ["-F", "--config", "exclude=nbfi,adult", "tol=1e-4", "--configfile=a.yaml"]
+    assert command_line.main(["why", "a.csv", *options]) == 0 and capsys.readouterr().out.startswith("Nothing would run")
+    assert asked[0][-6:] == ["a.csv", *options] and "--dry-run" in asked[0]
