@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from clusterlets.benchmark import costs, overview
 from clusterlets.benchmark.configuration import read_configuration
 from clusterlets.datasets import CLASS, describe
 from clusterlets.datasets.fetch import ask_sources
+from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.storage import load_json
 
 _ESTIMATE = ("dataset", "CPU time", "disk", "memory of a job")
@@ -27,9 +29,13 @@ def main(arguments: list[str]) -> int:
     if options.check:
         return _check(dict.fromkeys(settings["name"] for settings in config["tables"].values() if "path" not in settings))
     prepared = Path(config["results"]) / "prepared"
-    described = {dataset: _described(prepared, dataset, settings) for dataset, settings in config["tables"].items()}
+    preparing = f"snakemake data --cores 2 --configfile {shlex.quote(options.config)}" if options.config else "make data"
+    try:
+        described = {dataset: _described(prepared, dataset, settings) for dataset, settings in config["tables"].items()}
+    except UnusableFileError as problem:
+        raise ClusterletsError(f"{problem.happened} `{preparing}` makes it anew.") from None
     print(overview.listing(described))
-    print(_estimate(described, config))
+    print(_estimate(described, config, preparing))
     return 0
 
 
@@ -56,7 +62,7 @@ def _described(folder: Path, dataset: str, settings: Mapping) -> Mapping:
     return known if settings["colour"] == [CLASS] else known | {"features": None}
 
 
-def _estimate(described: Mapping[str, Mapping], config: Mapping) -> str:
+def _estimate(described: Mapping[str, Mapping], config: Mapping, preparing: str) -> str:
     found = {}
     for dataset, known in described.items():
         if known.get("rows"):
@@ -71,7 +77,7 @@ def _estimate(described: Mapping[str, Mapping], config: Mapping) -> str:
         f"Estimate for the grid of {len(config['k'])} k and {config['seeds']['count']} seeds, good to a factor of two:",
         overview.to_text(rows, _ESTIMATE),
         f"On this machine's {cores} cores about {_time(total.seconds / cores)}; finished jobs are not run again.",
-        *([f"Not in it, as nobody has counted their rows yet: {unknown}. `make data` does."] if unknown else []),
+        *([f"Not in it, as nobody has counted their rows yet: {unknown}. `{preparing}` does."] if unknown else []),
     ])
 
 

@@ -315,7 +315,21 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
         assert words in listed
     assert cells["people.city"][0].startswith("people.csv, not") and cells["people.city"][1] == ""
     assert all(len(cells[name]) == 3 for name in ("iris", "pima", "pima.age_group", "all, with the report"))
-    assert "nobody has counted their rows yet: people.city" in estimate
+    assert "nobody has counted their rows yet: people.city. `snakemake data --cores 2 --configfile mine.yaml` does." in estimate
+
+
+@pytest.mark.parametrize(("dataset", "asked", "remedy"), [
+    ("adult", [], "make data"), ("iris", ["--config", "my own.yaml"], "snakemake data --cores 2 --configfile 'my own.yaml'"),
+])  # fmt: skip
+def test_a_damaged_description_is_named_with_what_makes_it(tmp_path, monkeypatch, capsys, dataset, asked, remedy):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my own.yaml").write_text("datasets: [iris]\n")
+    path = tmp_path / f"results/prepared/{dataset}.json"
+    save_json(path, ROW)
+    path.write_bytes(path.read_bytes()[:-9])
+    assert command_line.main(["datasets", *asked]) == 1
+    said = capsys.readouterr().err
+    assert "was damaged" in said and said.endswith(f" `{remedy}` makes it anew.\n") and "same command" not in said
 
 
 @pytest.mark.parametrize("content, complaint", [
