@@ -218,8 +218,13 @@ def _checksum_file(path: Path) -> Path:
 
 
 def _checksum(path: Path) -> str:
-    with path.open("rb") as file:
-        return f"{hashlib.file_digest(file, _DIGEST).hexdigest()}  {path.name}\n"
+    return f"{hash_of_file(path)}  {path.name}\n"
+
+
+def hash_of_file(path: str | os.PathLike) -> str:
+    """SHA-256 of a file, whatever it holds, as 64 hexadecimal digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, _DIGEST).hexdigest()
 
 
 # ---- the seal --------------------------------------------------------------------------------------------------------

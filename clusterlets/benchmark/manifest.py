@@ -131,20 +131,21 @@ class Check:
 
 def check(results: Path) -> Check:
     """A results folder against its own manifest. Intermediate files are not in it: they carry their own hashes."""
-    promised = _promised(results / NAME)
+    manifest = _trusted(results / NAME)
+    promised = hashes(manifest)
     missing = [file for file in promised if not (results / file).is_file()]
     changed = [file for file in promised if file not in missing and _hash(results / file) != promised[file]]
     extra = sorted(set(_results_in(results, promised)) - promised.keys())
     return Check(len(promised), missing, changed, extra)
 
 
-def _promised(path: Path) -> dict[str, str]:
-    """What can be relied on: nothing where a manifest is without its own hash, or lists nothing."""
+def _trusted(path: Path) -> dict:
+    """A manifest that can be relied on: one without its own hash, or without a file, proves nothing."""
     found = read(path)
     for fault, is_found in (("has no hash of its own", _OWN not in found), ("lists no file", not hashes(found))):
         if is_found:
             raise ClusterletsError(f"{path} {fault}, so it proves nothing. Remove it and run the workflow again.")
-    return hashes(found)
+    return found
 
 
 def _results_in(results: Path, promised: Iterable[str]) -> Iterator[str]:
