@@ -86,9 +86,13 @@ def _run(name: str, options: list[str]) -> int:
     try:
         if name in _COMMANDS:
             return importlib.import_module(_COMMANDS[name][0]).main(options)
+        from clusterlets.benchmark.libraries import locked_alone
+
         module, function = _STEPS[name].split(":")
-        step = getattr(importlib.import_module(f"clusterlets.benchmark.steps.{module}"), function)
-        step(**vars(_parser(name, step).parse_args(options)))
+        with locked_alone():
+            step = getattr(importlib.import_module(f"clusterlets.benchmark.steps.{module}"), function)
+        with locked_alone():  # again, as a step may import more
+            step(**vars(_parser(name, step).parse_args(options)))
     except ClusterletsError as error:
         print(f"clusterlets {name}: {error}", file=sys.stderr)
         return 1

@@ -74,8 +74,12 @@ def data_files(folder: str) -> list[str]:
 
 def locked_versions(lock: str | Path, names: Iterable[str]) -> dict[str, str]:
     """Versions of the named distributions in a pip lock file."""
-    pins = dict(re.findall(r"^([\w.-]+)==([^\s;\\]+)", Path(lock).read_text(encoding="utf-8"), re.MULTILINE))
-    return {name: pins[name] for name in names}
+    return {name: _pins(Path(lock))[name] for name in names}
+
+
+@functools.cache
+def _pins(lock: Path) -> dict[str, str]:
+    return dict(re.findall(r"^([\w.-]+)==([^\s;\\]+)", lock.read_text(encoding="utf-8"), re.MULTILINE))
 
 
 @functools.cache

@@ -8,20 +8,23 @@ from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
+from clusterlets.benchmark import libraries
 from clusterlets.benchmark.fingerprints import PACKAGE, locked_versions
 
-# Every distribution that computes, draws or schedules.
-LIBRARIES = (
-    *("numpy", "scipy", "scikit-learn", "numba", "threadpoolctl", "pandas", "pyarrow"),
-    *("scikit-posthocs", "statsmodels", "matplotlib", "seaborn", "jinja2", "snakemake"),
-)
+LIBRARIES = (*libraries.MODULES, "snakemake")
 
 
-def software(lock: str | Path, libraries: Iterable[str] = LIBRARIES) -> dict:
+def software(lock: str | Path, names: Iterable[str] = LIBRARIES) -> dict:
     """Python's version, and of each library the version that is installed (None: it is not) and the locked one."""
-    locked = locked_versions(lock, libraries)
-    versions = {name: {"installed": _installed(name), "locked": pin} for name, pin in locked.items()}
+    locked, found = locked_versions(lock, names), installed(names)
+    versions = {name: {"installed": found.get(name), "locked": pin} for name, pin in locked.items()}
     return {"python": f"{platform.python_implementation()} {platform.python_version()}", "libraries": versions}
+
+
+def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]:
+    """The version of each library that is there: as it says itself where it is loaded, or else as it was installed."""
+    found = {name: libraries.loaded().get(name) or _installed(name) for name in names}
+    return {name: version for name, version in found.items() if version}
 
 
 def _installed(name: str) -> str | None:

@@ -13,6 +13,7 @@ import pyarrow.parquet
 import pytest
 import stand_in_conda
 import yaml
+from another_numpy import another_numpy
 
 from clusterlets.benchmark.fingerprints import locked_versions
 
@@ -129,3 +130,23 @@ def test_every_dataset_can_be_fetched_and_read_with_the_packages_for_fetching(de
     assert {"clusterlets.datasets.adult", "requests", "pyarrow.parquet"} <= modules
     command = [folders["fetch"] / "bin" / "python", "-c", f"import {', '.join(sorted(modules))}"]
     subprocess.run(command, env={"PYTHONPATH": str(ROOT)}, check=True)
+
+
+def test_another_library_than_the_lock_names_is_refused_before_anything_runs(workflow, tmp_path_factory):
+    other = another_numpy(tmp_path_factory.mktemp("other"), "2.4.5")
+    done = workflow.run("results/tiny/prepared/iris.npz", environment={"PYTHONPATH": str(other.parent)})
+    assert done.status != 0 and "Traceback" not in done.output
+    assert f"The environment has numpy 2.4.5 (from {other}) and not " in done.output, done.output
+    assert done.output.count("numpy 2.4.5") == 1 and workflow.results() == {} and not (workflow.folder / "data").exists()
+
+
+def test_where_jobs_run_in_another_environment_each_sees_for_itself(workflow, tmp_path_factory):
+    """As where Snakemake has an environment of its own: what it has loaded says nothing of the jobs."""
+    other = another_numpy(tmp_path_factory.mktemp("other"), "2.4.5")
+    python = tmp_path_factory.mktemp("bin") / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
+    done = workflow.run("results/tiny/prepared/iris.npz", environment={"PYTHONPATH": str(other.parent), "PATH": path})
+    assert done.status != 0 and "clusterlets fetch-dataset: The environment has numpy 2.4.5" in done.output, done.output
+    assert workflow.results() == {}

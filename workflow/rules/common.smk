@@ -4,6 +4,7 @@ import atexit
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -24,7 +25,8 @@ from clusterlets.benchmark.configuration import check_configuration, set_mirror
 from clusterlets.benchmark.costs import seconds_per_job
 from clusterlets.benchmark.fingerprints import data_files, fingerprint, locked_versions, part
 from clusterlets.benchmark.grid import seed_blocks
-from clusterlets.benchmark.provenance import LIBRARIES
+from clusterlets.benchmark.libraries import refuse_others
+from clusterlets.benchmark.provenance import LIBRARIES, installed
 from clusterlets.benchmark.room import check_writable, scarce
 from clusterlets.datasets import CLASS, describe, names
 from clusterlets.errors import ClusterletsError
@@ -41,6 +43,18 @@ def refuse_where_nothing_can_be_written(folder):
     """In plain words, and before any job."""
     try:
         check_writable(folder)
+    except ClusterletsError as error:
+        raise WorkflowError(str(error)) from None
+
+
+def refuse_other_libraries():
+    """Before any job, where jobs run in this Python's environment; each sees for itself besides."""
+    python = shutil.which("python")
+    is_elsewhere = python is None or os.path.dirname(python) != os.path.dirname(sys.executable)
+    if is_elsewhere or workflow.deployment_settings.deployment_method:
+        return
+    try:
+        refuse_others(installed())
     except ClusterletsError as error:
         raise WorkflowError(str(error)) from None
 
@@ -62,6 +76,7 @@ if workflow.is_main_process:
 onstart:
     stop_as_ctrl_c_does()  # again, as Snakemake's scheduler has set its own by now
     refuse_where_nothing_can_be_written(OUT)
+    refuse_other_libraries()
 
 
 OUT = config["results"]

@@ -6,7 +6,8 @@ from pathlib import Path
 from clusterlets.benchmark import manifest
 from clusterlets.benchmark.fingerprints import locked_versions
 from clusterlets.benchmark.grid import cells
-from clusterlets.benchmark.provenance import LIBRARIES, processor
+from clusterlets.benchmark.libraries import MODULES
+from clusterlets.benchmark.provenance import processor
 from clusterlets.storage import load_json, write_json
 
 
@@ -23,5 +24,5 @@ def write_manifest(config: str, results: str, files: str, lock: str, output: str
     settings, folder = json.loads(config), Path(results)
     described = {name: load_json(folder / "prepared" / f"{name}.json") for name in settings["datasets"]}
     promised = [*files.split(","), *(cell.path for cell in cells(settings))]
-    locked = locked_versions(lock, LIBRARIES)
+    locked = locked_versions(lock, MODULES)  # which every step has seen to be those that it imports
     write_json(output, manifest.make(folder, promised, settings, described, locked, processor()))
