@@ -15,8 +15,8 @@ from typing import TextIO
 def remove_locks(state: Path) -> TextIO | None:
     """Remove the locks that killed runs left in ``state``, Snakemake's folder, and hold it until this process ends.
 
-    Locks are left alone where another run is alive, and where runs of another host were seen: on some shared file systems
-    hosts do not see each other's locks. Keep what is returned; it is None where the folder cannot be written.
+    Locks are left alone where another run is alive, and where runs of another machine were seen: on some shared file systems
+    machines do not see each other's locks. Keep what is returned; it is None where the folder cannot be written.
     """
     try:
         state.mkdir(exist_ok=True)
@@ -24,15 +24,15 @@ def remove_locks(state: Path) -> TextIO | None:
     except OSError:
         return None
     alive.seek(0)
-    host, hosts = platform.node(), set(alive.read().split("\n")) - {""}
-    if host not in hosts:
-        print(host, file=alive, flush=True)
+    seen, here = [line.split() for line in alive.read().splitlines()], _machine()
+    if here not in seen:
+        print(*here, file=alive, flush=True)
     try:
         fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         pass
     else:
-        if hosts <= {host}:
+        if all(set(here).intersection(other) for other in seen if other):
             shutil.rmtree(state / "locks", ignore_errors=True)
     try:
         fcntl.flock(alive, fcntl.LOCK_SH)
@@ -40,3 +40,9 @@ def remove_locks(state: Path) -> TextIO | None:
         alive.close()
         return None
     return alive
+
+
+def _machine() -> list[str]:
+    """What tells this machine from others: its name, and the boot of its kernel, which all its containers share."""
+    boot = Path("/proc/sys/kernel/random/boot_id")  # Linux alone
+    return [*platform.node().split(), *(boot.read_text(encoding="utf-8").split() if boot.is_file() else [])]

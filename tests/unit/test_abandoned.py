@@ -1,7 +1,9 @@
 """The locks of a killed run go, those of one that is alive stay."""
 
+import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -47,6 +49,45 @@ def test_locks_of_another_host_stay(locked):
     for _ in range(2):
         with abandoned.remove_locks(locked):
             assert (locked / "locks" / "0.output.lock").exists()
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """Be on a machine of this name, in this boot of its kernel."""
+
+    def become(name, boot):
+        monkeypatch.setattr(abandoned, "_machine", lambda: [name, *boot])
+
+    return become
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "are_removed"),
+    [
+        (("desk", ["boot1"]), ("desk", ["boot2"]), True),  # a power cut
+        (("box1", ["boot1"]), ("box2", ["boot1"]), True),  # a container after another
+        (("box1", ["boot1"]), ("box2", ["boot2"]), False),
+        (("node1", ["boot1"]), ("node2", ["boot2"]), False),
+        (("desk", []), ("desk", []), True),
+        (("desk", []), ("desk", ["boot1"]), True),  # seen by a version that noted names alone
+        (("node1", []), ("node2", ["boot1"]), False),
+    ],
+)
+def test_a_machine_is_known_by_its_name_or_its_boot(locked, machine, then, now, are_removed):
+    machine(*then)
+    abandoned.remove_locks(locked).close()
+    (locked / "locks").mkdir(exist_ok=True)
+    for _ in range(2):
+        machine(*now)
+        abandoned.remove_locks(locked).close()
+        assert (locked / "locks").exists() == (not are_removed)
+    assert len((locked / "alive").read_text().splitlines()) == 1 + (then != now)
+
+
+def test_this_machine_has_a_name_and_a_boot():
+    assert abandoned._machine() == abandoned._machine() and abandoned._machine()[0] == platform.node()
+    if Path("/proc/sys/kernel/random/boot_id").is_file():
+        assert len(abandoned._machine()) == 2
 
 
 def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path):
