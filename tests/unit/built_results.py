@@ -12,6 +12,7 @@ from clusterlets.benchmark.steps.comparison import check_reported
 from clusterlets.benchmark.steps.report import write_report
 from clusterlets.benchmark.steps.statistics import compare_methods
 from clusterlets.benchmark.steps.tables import make_tables
+from clusterlets.storage import save_json
 
 SETTINGS = yaml.safe_load((Path(__file__).resolve().parents[2] / "config.yaml").read_text(encoding="utf-8"))
 
@@ -65,7 +66,7 @@ def build(runs, folder, findings=True):
         tables = {"claims": CLAIMS, "sensitivity": SENSITIVITY, "datasets": DATASETS, "accounts/steps": STEPS}
         for name, frame in tables.items():
             frame.to_csv(folder / f"{name}.csv", index=False)
-        (folder / "accounts" / "provenance.json").write_text(json.dumps(PROVENANCE))
+        save_json(folder / "accounts" / "provenance.json", PROVENANCE)
         (folder / "accounts" / "runtime.png").write_bytes(next((folder / "figures").glob("*.png")).read_bytes())
     write(folder)
     return folder

@@ -16,6 +16,8 @@ from clusterlets.benchmark.figures.style import plt
 from clusterlets.benchmark.manifest import without_provenance
 from clusterlets.benchmark.steps.claims import check_claims
 from clusterlets.benchmark.steps.figures import plot
+from clusterlets.errors import ClusterletsError
+from clusterlets.storage import save_json
 
 
 def small(datasets=("pima", "credit", "magic")):
@@ -134,9 +136,20 @@ def test_only_provenance_tells_when_and_where(built):
     assert "0123abcd" in page and "181.250" in page
     without = without_provenance(page.encode())
     assert b"0123abcd" not in without and b"181.250" not in without and b'<section id="cite">' in without
-    (built / "accounts" / "provenance.json").write_text('{"when": "another day"}')
+    save_json(built / "accounts" / "provenance.json", {"when": "another day"})
     write(built)
     assert page_of(built) != page and without_provenance(page_of(built).encode()) == without
+
+
+def test_damaged_provenance_is_named_and_removed(built):
+    path = built / "accounts" / "provenance.json"
+    content = path.read_bytes()
+    for damaged in (b"", content[:-9], content[:20] + bytes([content[20] ^ 1]) + content[21:]):
+        path.write_bytes(damaged)
+        with pytest.raises(ClusterletsError, match="provenance.json was damaged"):
+            write(built)
+        assert not path.exists()
+    path.write_bytes(content)
 
 
 def test_sensitivity_names_tables_as_the_page_does(built):

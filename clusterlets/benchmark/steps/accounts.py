@@ -9,7 +9,7 @@ from clusterlets.benchmark import accounts, provenance
 from clusterlets.benchmark.figures import runtime
 from clusterlets.benchmark.figures.style import save
 from clusterlets.benchmark.frames import write_csv
-from clusterlets.storage import write_json
+from clusterlets.storage import save_json
 
 
 def account(config: str, logs: str, after: str, fingerprints: str, lock: str, output: str) -> None:
@@ -35,4 +35,4 @@ def account(config: str, logs: str, after: str, fingerprints: str, lock: str, ou
         "settings": settings,
         "fingerprints": json.loads(fingerprints),
     }
-    write_json(folder / "provenance.json", told)
+    save_json(folder / "provenance.json", told)

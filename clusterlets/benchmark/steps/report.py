@@ -8,7 +8,7 @@ import pandas as pd
 from clusterlets.benchmark import report, telling
 from clusterlets.benchmark.figures import CAPTIONS
 from clusterlets.benchmark.frames import read_runs
-from clusterlets.storage import write_text
+from clusterlets.storage import load_json, write_text
 
 
 def write_report(runs: str, config: str, results: str, output: str, summary: str) -> None:
@@ -31,7 +31,7 @@ def write_report(runs: str, config: str, results: str, output: str, summary: str
         sensitivity=_table(folder / "sensitivity.csv"),
         statistics={name: _table(folder / "statistics" / f"{name}.csv") for name in report.STATISTICS},
         steps=_table(accounts / "steps.csv"),
-        provenance=json.loads(_bytes(accounts / "provenance.json") or "{}"),
+        provenance=load_json(told) if (told := accounts / "provenance.json").is_file() else {},
         runtime=_bytes(accounts / "runtime.png"),
     )
     write_text(output, report.render(found, findings))
