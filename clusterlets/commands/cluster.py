@@ -10,6 +10,7 @@ import pandas as pd
 from clusterlets.benchmark.words import counted
 from clusterlets.commands.output import write_memberships, writing
 from clusterlets.datasets import own
+from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.matching import MATCHERS, get_matcher
@@ -113,10 +114,7 @@ def _whole(text: str) -> int:
 
 
 def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
+    value = number(text)
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1")
     return value

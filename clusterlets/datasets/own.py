@@ -9,12 +9,14 @@ import difflib
 import importlib.util
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
+from clusterlets.datasets import numerals
 from clusterlets.datasets.table import BadData, Table, check, coloured
 from clusterlets.errors import ClusterletsError
 
@@ -24,8 +26,14 @@ PARQUET = ".parquet"
 
 _ROWS_AT_ONCE = 50_000
 _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
-_DECIMAL_COMMA = re.compile(r"[+-]?[\d.]*\d,\d+")
+_MISSING = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "none", "null"}
 _LARGEST = 1e150  # the square of a larger number overflows, and so would distances
+# Numbers to a person's eye, and what is to be done about them; a column of them is no column of text.
+_MISSPELT = {
+    re.compile(r"[+-]?[\d.]*\d,\d+"): "a number with a comma: write decimals with a point",
+    re.compile(r"[+-]?\d{1,3}(?:[_'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"): "a number with marks in between: write it without them",
+    re.compile(r"[+\-−]?\d+(?:\.\d+)?"): "a number in other characters: write it with 0 to 9, a point and a hyphen",
+}
 
 # (the place of each row, a list of cells for each column): texts, "" where a value is missing
 Chunk = tuple[Sequence[int], list[Sequence[str]]]
@@ -184,61 +192,56 @@ class _Column:
     def __init__(self, name: str):
         self.name = name
         self.parts: list[np.ndarray] = []
-        self.found = dict.fromkeys(("number", "boolean", "empty", "other"), 0)
-        self.decimal_commas = 0  # among the others
-        self.first_other: tuple[int, str] | None = None
+        self.found: Counter[str] = Counter()  # cells by what they are
+        self.first_unusable: tuple[int, str] | None = None
 
     def add(self, places: Sequence[int], cells: Sequence[str]) -> None:
-        try:
-            values = np.array(cells, dtype=object).astype(np.float64)
-            booleans = 0
-        except ValueError:
-            values = np.array([_number(cell) for cell in cells])
-            booleans = sum(cell.strip().lower() in _BOOLEANS for cell in cells)
-            self.decimal_commas += sum(map(_has_decimal_comma, cells))
-        usable = np.abs(values) <= _LARGEST  # False for NaN too
-        if self.first_other is None and not usable.all():
-            first = int(np.argmin(usable))
-            self.first_other = places[first], cells[first]
-        empty = 0 if usable.all() else sum(not cell.strip() for cell in cells)
-        counts = (int(usable.sum()) - booleans, booleans, empty, len(cells) - int(usable.sum()) - empty)
-        for kind, count in zip(self.found, counts, strict=True):
-            self.found[kind] += count
+        values = numerals.numbers(cells)
+        others = np.flatnonzero(~(np.abs(values) <= _LARGEST))  # NaN too
+        kinds = [_kind(cells[at], values[at]) for at in others]
+        for at, kind in zip(others, kinds, strict=True):
+            if kind == "boolean":
+                values[at] = _BOOLEANS[cells[at].strip().lower()]
+            elif self.first_unusable is None:
+                self.first_unusable = places[at], cells[at]
+        self.found.update(kinds, number=len(cells) - len(others))
         self.parts.append(values)
 
     @property
     def is_text(self) -> bool:
         """Whether it is empty or most of its cells are texts, so that nobody can have meant it as a feature."""
-        meant = self.found["number"] + self.found["boolean"] + self.decimal_commas
-        return not meant or self.found["other"] - self.decimal_commas > meant
+        meant = self.found["number"] + self.found["boolean"] + self.found["misspelt"]
+        return not meant or self.found["text"] > meant
 
     def values(self, place: str) -> np.ndarray:
         """All numbers (n,); BadData if there is a cell that is none, or if numbers and booleans are mixed."""
-        if self.first_other:
-            at, cell = self.first_other
+        if self.first_unusable:
+            at, cell = self.first_unusable
             what = f"holds {cell[:60]!r}, {_what_is_wrong_with(cell)}" if cell.strip() else "is empty"
-            unusable = self.found["other"] + self.found["empty"]
+            unusable = self.found.total() - self.found["number"] - self.found["boolean"]
             raise BadData(f"{place} {at}: column {self.name!r} {what} (unusable cells in the column: {unusable}).")
         if self.found["number"] and self.found["boolean"]:
             raise BadData(f"{place.rpartition(',')[0]}: column {self.name!r} mixes numbers with true and false.")
         return np.concatenate(self.parts)
 
 
-def _has_decimal_comma(cell: str) -> bool:
-    return _DECIMAL_COMMA.fullmatch(cell.strip()) is not None
+def _kind(cell: str, value: float) -> str:
+    """What a cell is that is no number in range; its value, if it is a number at all, is too large."""
+    word = cell.strip().lower()
+    if word in _BOOLEANS:
+        return "boolean"
+    if word in _MISSING:
+        return "missing"
+    return "misspelt" if not np.isnan(value) or _remedy(cell) else "text"
+
+
+def _remedy(cell: str) -> str | None:
+    return next((remedy for pattern, remedy in _MISSPELT.items() if pattern.fullmatch(cell.strip())), None)
 
 
 def _what_is_wrong_with(cell: str) -> str:
-    if _has_decimal_comma(cell):
-        return "a number with a comma: write decimals with a point, or name the features to use"
-    return f"which is no finite number below {_LARGEST:g}"
-
-
-def _number(cell: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        return _BOOLEANS.get(cell.strip().lower(), np.nan)
+    remedy = _remedy(cell) if np.isnan(numerals.number(cell)) else None
+    return f"{remedy}, or name the features to use" if remedy else f"which is no finite number below {_LARGEST:g}"
 
 
 def _table(
@@ -269,16 +272,18 @@ def _table(
         raise BadData(f"{file}: {problem}") from None
     if not np.ptp(table.X, axis=0).any():
         raise BadData(f"{file}: no feature varies, so all rows are the same point.")
-    return table, _remarks(table, len(X), texts)
+    return table, _remarks(table, len(X), texts, sorted(text for text in shared if text and text.lower() in _MISSING))
 
 
-def _remarks(table: Table, rows: int, texts: list[str]) -> list[str]:
+def _remarks(table: Table, rows: int, texts: list[str], marks: list[str]) -> list[str]:
     spread = np.ptp(table.X, axis=0)
     constant = [name for name, varies in zip(table.feature_names, spread, strict=True) if not varies]
     remarks = []
     if rows > len(table.X):
-        have = "has" if rows - len(table.X) == 1 else "have"
-        remarks.append(f"{rows - len(table.X)} of {rows} rows {have} no sensitive value and were left out")
+        have, were = ("has", "was") if rows - len(table.X) == 1 else ("have", "were")
+        remarks.append(f"{rows - len(table.X)} of {rows} rows {have} no sensitive value and {were} left out")
+    if marks:
+        remarks.append(f"a sensitive value counts as a group though it may mark a missing one: {', '.join(marks)}")
     if texts:
         remarks.append(f"columns that hold no numbers are no features: {', '.join(texts)}")
     if constant:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from clusterlets.datasets import numerals
 from clusterlets.datasets.table import BadData
 
 
@@ -94,21 +95,11 @@ def numbers(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
 
 def _numbers(frame: pd.DataFrame, column: str) -> np.ndarray:
     cells = frame[column].to_numpy()
-    try:
-        values = cells.astype(np.float64)
-    except ValueError:
-        values = np.array([_number_or_nan(cell) for cell in cells])
+    values = numerals.numbers(cells) if cells.dtype == object else cells.astype(np.float64)
     if not np.isfinite(values).all():
         first = int(np.argmin(np.isfinite(values)))
         raise BadData(f"{frame.index[first]}: column {column} holds {cells[first]!r}, which is not a finite number.")
     return values
-
-
-def _number_or_nan(cell) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        return np.nan
 
 
 def texts(frame: pd.DataFrame, columns: Iterable[str]) -> dict[str, np.ndarray]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from clusterlets.checks import check_magnitudes
+from clusterlets.datasets import numerals
 
 CLASS = "class"  # the colour that every dataset of the benchmark has, beside its sensitive attributes
 _JOIN = " + "  # between the parts of the name of a combination: man + 60 or more
@@ -85,10 +86,7 @@ def coloured(X: np.ndarray, feature_names: tuple[str, ...], labels: Sequence[np.
 
 def _in_order(value: str) -> tuple[bool, float, str]:
     """Numbers by their size, before texts."""
-    try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
+    number = numerals.number(value)
     return (True, 0.0, value) if math.isnan(number) else (False, number, value)
 
 

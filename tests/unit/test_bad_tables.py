@@ -4,6 +4,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -11,10 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clusterlets import datasets
 from clusterlets.benchmark.steps.own_table import prepare_own_table
-from clusterlets.datasets import own
+from clusterlets.datasets import numerals, own
 from clusterlets.datasets.table import fingerprint
 from clusterlets.errors import ClusterletsError
 from clusterlets.storage import load_arrays, load_json
@@ -167,6 +170,57 @@ def test_a_column_with_decimal_commas_can_be_left_out_by_name(read):
     assert table.feature_names == ("age",)
 
 
+UNUSABLE = {
+    "the word NaN": ["7", "NaN", "nan"],
+    "R's mark for missing values": ["NA", "7", "NA"],
+    "a question mark": ["?", "?", "7"],
+    "numbers whose square overflows": ["1e307", "7", "-1.5e308"],
+    "infinite ones": ["inf", "-Infinity", "7"],
+    "too large for a double": ["1e999", "1e400", "1e999"],
+    "marks between thousands": ["1_000", "12_500", "1_000_000"],
+    "spaces between thousands": ["1 000", "2 000", "3\u00a0000"],
+    "Swiss ones": ["1'000", "2'000.5", "3'000"],
+    "other digits": ["１２", "٣٤", "5"],
+    "a minus sign of typesetters": ["−5", "−6", "−7"],
+}
+
+
+@pytest.mark.parametrize("features", ["numeric", ["pay"]])
+@pytest.mark.parametrize("pay", UNUSABLE.values(), ids=UNUSABLE)
+def test_a_column_of_unusable_numbers_is_neither_dropped_nor_read_as_others(pay, features, read):
+    lines = [f"{row},{cell},{'ab'[row % 2]}\n" for row, cell in enumerate(pay)]
+    first = next(at for at, cell in enumerate(pay) if cell != "7")
+    with pytest.raises(ClusterletsError, match=f"line {first + 2}: column 'pay' holds {re.escape(repr(pay[first]))}, "):
+        read("age,pay,city\n" + "".join(lines), features=features)
+
+
+@pytest.mark.parametrize("ids", [["2021_1", "2021_2", "2021_10"], ["1_0", "7", "2_0"], ["_1", "2_", "3__4"]])
+def test_identifiers_are_no_numbers(ids, read):
+    lines = [f"{row},{cell},{'ab'[row % 2]}\n" for row, cell in enumerate(ids)]
+    table, remarks = read("age,id,city\n" + "".join(lines))
+    assert table.feature_names == ("age",) and remarks == ["columns that hold no numbers are no features: id"]
+    with pytest.raises(ClusterletsError, match="line 2: column 'id' holds '.*', which is no finite number"):
+        read("age,id,city\n" + "".join(lines), features=["id"])
+
+
+def test_one_identifier_among_numbers_is_not_read_as_a_number(read):
+    with pytest.raises(ClusterletsError, match=r"line 3: column 'pay' holds '2021_1', .*cells in the column: 1\)"):
+        read("pay,city\n1,a\n2021_1,b\n3,a\n4,b\n")
+
+
+@given(st.text(alphabet="0123456789_+-.eE infa１٣\u00a0", max_size=7))
+def test_a_number_is_what_a_decimal_numeral_says(text):
+    plain = re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?inf", text.strip())
+    expected = float(text) if plain else np.nan
+    for found in (numerals.number(text), numerals.numbers([text])[0], numerals.numbers(["1_0", text])[1]):
+        assert np.array_equal(found, expected, equal_nan=True)
+
+
+def test_colours_that_are_numbers_come_by_size_and_identifiers_as_texts(read):
+    table, _ = read("".join(["age,city\n", *(f"{at},{name}\n" for at, name in enumerate(2 * ["10", "9", "1_1", "1_0"]))]))
+    assert table.colour_names == ("9", "10", "1_0", "1_1")
+
+
 def test_a_sparse_column_of_numbers_is_not_dropped_in_silence(read):
     with pytest.raises(ClusterletsError, match=r"line 3: column 'pay' is empty \(unusable cells in the column: 2\)"):
         read("age,pay,city\n1,7,a\n2,,b\n3,,a\n")
@@ -180,6 +234,14 @@ def test_constant_features_stay_and_are_said(read):
 def test_rows_without_a_colour_are_left_out_and_counted(read):
     table, remarks = read("age,city\n1,a\n2,\n3,b\n4, \n5,a\n")
     assert table.X[:, 0].tolist() == [1, 3, 5] and remarks == ["2 of 5 rows have no sensitive value and were left out"]
+
+
+def test_a_group_that_may_mark_missing_values_is_said(read):
+    table, remarks = read("age,city\n1,NA\n2,\n3,Rom\n4,NA\n5,none\n")
+    assert table.colour_names == ("NA", "Rom", "none") and remarks == [
+        "1 of 5 rows has no sensitive value and was left out",
+        "a sensitive value counts as a group though it may mark a missing one: NA, none",
+    ]
 
 
 def test_a_colour_with_one_row_is_a_colour(read):
@@ -293,6 +355,7 @@ RAW = {
     "an empty file": ("", "bank-full.csv has no column age"),
     "a quotation mark that stays open": (BANK + BANK_ROW.replace('y";', "y;"), "bank-full.csv, line 2"),
     "bytes that are not UTF-8": ((BANK + BANK_ROW.replace("a", "ä")).encode("latin-1"), "line 2: column education"),
+    "an underscore in a number": (BANK + BANK_ROW.replace(";1;", ";1_0;", 1), "line 2: column balance holds '1_0'"),
 }
 
 

@@ -1,0 +1,26 @@
+"""Which texts are numbers: decimal ones in the digits 0 to 9, and nothing else that Python would take for one."""
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+_NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE)
+
+
+def number(text: str) -> float:
+    """The number that a text is, spaces around it apart; NaN where it is none, as ``2021_1`` and ``１２`` are none."""
+    text = text.strip()
+    return float(text) if _NUMBER.fullmatch(text) else math.nan
+
+
+def numbers(texts: Sequence[str]) -> np.ndarray:
+    """:func:`number` of each text (n,)."""
+    together = "".join(texts)
+    if together.isascii() and "_" not in together:  # then Python takes for a number what is one
+        try:
+            return np.array(texts, dtype=object).astype(np.float64)
+        except ValueError:
+            pass
+    return np.array([number(text) for text in texts], dtype=np.float64)
