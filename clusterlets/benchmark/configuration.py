@@ -14,6 +14,7 @@ from clusterlets.datasets import names as dataset_names
 from clusterlets.errors import ClusterletsError
 from clusterlets.matching import MATCHERS
 
+_LONGEST_ID = 100  # letters; it is a part of the names of files, for which systems have 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[2]
 
 
@@ -129,8 +130,10 @@ def _dataset_faults(table: Mapping) -> list[str]:
 
 
 def _id_faults(table: Mapping) -> list[str]:
-    """A table that went by the name of another would be held against the paper's numbers."""
+    """A table that went by the name of another would be held against the paper's numbers; and files are named by ids."""
     name, chosen = table["name"], table["id"]
+    if len(chosen) > _LONGEST_ID:
+        return [f"{name[:60]}: the id {chosen[:30]!r}... has {len(chosen):,} letters; give the entry an 'id' of {_LONGEST_ID} at most"]
     if chosen in dataset_names() and (chosen != name or table["colour"] != [CLASS]):
         return [f"{name}: the id {chosen!r} stands for a dataset with its class as colour; choose another"]
     return []

@@ -257,7 +257,7 @@ def to_markdown(table: Table) -> str:
     """A pipe table with its caption above and its note below."""
     header = [column.title for column in table.columns]
     rule = ["---" if column.decimals is None else "---:" for column in table.columns]
-    escaped = ([cell.replace("|", r"\|") for cell in row] for row in cells(table))
+    escaped = ([re.sub(r"[\\|]", r"\\\g<0>", cell) for cell in row] for row in cells(table))
     lines = [f"| {' | '.join(row)} |" for row in (header, rule, *escaped)]
     return "\n".join([table.caption, "", *lines, "", table.note, ""])
 
@@ -327,6 +327,7 @@ _LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "±": r"$\pm$",
     "–": "--",
     "−": "$-$",
+    "|": r"\textbar{}",
     "<": r"$<$",
     ">": r"$>$",
 }

@@ -234,23 +234,23 @@ def _listing(composition: pd.DataFrame, colour_counts: np.ndarray) -> str:
     counts = composition.to_numpy()
     sizes = counts.sum(axis=1)
     deviations = deviation_per_cluster(counts, colour_counts)
-    lines = pd.DataFrame({"size": sizes, "deviation": deviations}, index=composition.index)
     shares = counts / sizes[:, None]
-    excess = shares - colour_counts / colour_counts.sum()
+    left_out = max(0, len(counts) - _LISTED)
+    listed = np.argsort(-deviations, kind="stable")[:_LISTED] if left_out else np.arange(len(counts))
+    columns = [composition.index[listed], [f"{sizes[row]:,}" for row in listed], [f"{deviations[row]:.3f}" for row in listed]]
     if composition.shape[1] <= _COLOURS:
-        for name, share in zip(composition.columns, shares.T, strict=True):
-            lines[name] = [f"{value:.1%}" for value in share]
+        titles = list(composition.columns)
+        columns += [[f"{shares[row, colour]:.1%}" for row in listed] for colour in range(len(titles))]
     else:
+        titles = ["furthest off"]
+        excess = shares - colour_counts / colour_counts.sum()
         most = np.abs(excess).argmax(axis=1)
-        lines["furthest off"] = [
-            f"{composition.columns[colour]} {shares[row, colour]:.1%} ({excess[row, colour]:+.1%})"
-            for row, colour in enumerate(most)
-        ]
-    left_out = len(lines) - _LISTED
-    if left_out > 0:
-        lines = lines.nlargest(_LISTED, "deviation")
-    text = lines.reset_index().to_string(index=False, formatters={"deviation": "{:.3f}".format, "size": "{:,}".format})
-    return text + (f"\n... and {left_out} more, deviating less" if left_out > 0 else "")
+        columns.append([
+            f"{composition.columns[most[row]]} {shares[row, most[row]]:.1%} ({excess[row, most[row]]:+.1%})" for row in listed
+        ])
+    lines = pd.DataFrame(dict(enumerate(columns)))  # titles come last, as a colour may be called "size" too
+    text = lines.set_axis(["cluster", "size", "deviation", *titles], axis=1).to_string(index=False)
+    return text + (f"\n... and {left_out} more, deviating less" if left_out else "")
 
 
 def _scores(X: np.ndarray, table: Table, fitted, seed: int) -> list[str]:

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import PercentFormatter
 
+from clusterlets.benchmark.figures.names import cut
 from clusterlets.storage import write_bytes
 
 # Both palettes are told apart with every common colour blindness. Clusters: Okabe and Ito's without its black and pale
@@ -21,6 +22,7 @@ _SHARES = colormaps["viridis"]
 _MARKERS = "o^sDvP*X"
 _POINTS = 4_000  # more only cover each other
 _NAMED = 40  # clusters with a number on the map, rows with a number on the axis
+_LISTED, _LONGEST = 18, 18  # colours in the legend, and letters of a name there, so that six have room beside each other
 _NUMBER = np.array([0.05, 0.05])  # width and height of such a number, as parts of the map's
 
 
@@ -45,9 +47,9 @@ def draw(path: str, X: np.ndarray, labels: np.ndarray, composition: pd.DataFrame
     bars, points = figure.subplots(1, 2, width_ratios=(1, 1.15))
     _draw_composition(bars, composition, colour_counts / colour_counts.sum())
     _draw_projection(points, X, labels)
-    figure.legend(
-        *bars.get_legend_handles_labels(), loc="outside upper left", ncols=min(composition.shape[1], 6), frameon=False
-    )
+    if composition.shape[1] <= _LISTED:
+        names = [cut(name, _LONGEST) for name in composition.columns]  # by hand, as matplotlib leaves out "_name"
+        figure.legend(bars.containers, names, loc="outside upper left", ncols=min(len(names), 6), frameon=False)
     content = io.BytesIO()
     metadata = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}[Path(path).suffix]
     figure.savefig(content, format=Path(path).suffix[1:], dpi=150, metadata=metadata)
@@ -60,9 +62,9 @@ def _draw_composition(axes: Axes, composition: pd.DataFrame, expected: np.ndarra
     shares = np.vstack([expected, composition.to_numpy() / sizes[:, None]])
     places = np.arange(len(shares)) + np.append(-0.6, np.zeros(len(sizes)))  # the table's own bar stands apart
     starts = np.cumsum(shares, axis=1) - shares
-    for colour, name in enumerate(composition.columns):
+    for colour in range(composition.shape[1]):
         axes.barh(
-            places, shares[:, colour], left=starts[:, colour], label=name, height=0.86,
+            places, shares[:, colour], left=starts[:, colour], height=0.86,
             color=_SHARES(0.1 + 0.85 * colour / (composition.shape[1] - 1)), edgecolor="white", linewidth=0.4,
         )  # fmt: skip
     for edge in starts[0, 1:]:
@@ -71,7 +73,9 @@ def _draw_composition(axes: Axes, composition: pd.DataFrame, expected: np.ndarra
     named = range(0, len(sizes), step)
     names = [f"{composition.index[row]}  (n = {sizes[row]:,})" for row in named]
     axes.set_yticks([places[0], *(places[1:][::step])], ["whole table", *names], fontsize=8)
-    axes.set(title="Composition of each cluster", ylabel="cluster")
+    colours = composition.shape[1]
+    key = "" if colours <= _LISTED else f"\n({colours} colours, from left to right in the order of their names)"
+    axes.set(title=f"Composition of each cluster{key}", ylabel="cluster")
     axes.set(xlim=(0, 1), ylim=(places[-1] + 0.6, places[0] - 0.6))
     axes.xaxis.set_major_formatter(PercentFormatter(1))
     axes.tick_params(axis="y", length=0)

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from clusterlets.datasets import numerals
-from clusterlets.datasets.table import BadData, Table, check, coloured
+from clusterlets.datasets.table import BadData, Table, check, check_name, coloured
 from clusterlets.errors import ClusterletsError
 
 NUMERIC = "numeric"  # in place of a list of features: every numeric and boolean column
@@ -169,17 +169,20 @@ def _as_text(cells: Iterable) -> list[str]:
 
 def _checked_header(name: str, header: list[str], sensitive: Sequence[str], features: str | Sequence[str]) -> list[str]:
     header = [column.strip() for column in header]
+    first: dict[str, int] = {}
     for at, column in enumerate(header):
         if not column or column.startswith("__index_level_"):  # how pandas saves row names in CSV and in Parquet
             raise BadData(f"{name}: column {at + 1} has no name; if it is a row number, save the table without it.")
-        if header.index(column) != at:
-            places = f"as columns {header.index(column) + 1} and {at + 1}"
+        if first.setdefault(column, at) != at:
+            places = f"as columns {first[column] + 1} and {at + 1}"
             raise BadData(f"{name}: the column name {column!r} occurs twice, {places}.")
     for column in (*sensitive, *(() if features == NUMERIC else features)):
         if column not in header:
             near = difflib.get_close_matches(column, header, n=1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             raise BadData(f"{name} has no column {column!r}{hint}; its columns: {', '.join(header)}.")
+    for column in header if features == NUMERIC else (*sensitive, *features):
+        check_name(column, f"{name}: the column name")
     return header
 
 
@@ -256,12 +259,17 @@ def _table(
         for name, column in columns.items():
             column.add(places, named[name])
         for name, values in labels.items():
-            values += [shared.setdefault(text, text) for text in map(str.strip, named[name])]
-    texts = [name for name, column in columns.items() if column.is_text] if features == NUMERIC else []
+            for at, cell in zip(places, named[name], strict=True):
+                text = cell.strip()
+                if text not in shared:
+                    check_name(text, f"{place} {at}: column {name!r}:")
+                    shared[text] = text
+                values.append(shared[text])
+    unused = [name for name, column in columns.items() if column.is_text] if features == NUMERIC else []
     file = place.rpartition(",")[0]
     if not next(iter(labels.values())):
         raise BadData(f"{file} has a header only, and no row below it.")
-    numeric = tuple(name for name in columns if name not in texts)
+    numeric = tuple(name for name in columns if name not in unused)
     if not numeric:
         raise BadData(f"{file} has no numeric or boolean column beside the sensitive one.")
     X = np.column_stack([columns[name].values(place) for name in numeric])
@@ -272,10 +280,10 @@ def _table(
         raise BadData(f"{file}: {problem}") from None
     if not np.ptp(table.X, axis=0).any():
         raise BadData(f"{file}: no feature varies, so all rows are the same point.")
-    return table, _remarks(table, len(X), texts, sorted(text for text in shared if text and text.lower() in _MISSING))
+    return table, _remarks(table, len(X), unused, sorted(text for text in shared if text and text.lower() in _MISSING))
 
 
-def _remarks(table: Table, rows: int, texts: list[str], marks: list[str]) -> list[str]:
+def _remarks(table: Table, rows: int, unused: list[str], marks: list[str]) -> list[str]:
     spread = np.ptp(table.X, axis=0)
     constant = [name for name, varies in zip(table.feature_names, spread, strict=True) if not varies]
     remarks = []
@@ -284,8 +292,8 @@ def _remarks(table: Table, rows: int, texts: list[str], marks: list[str]) -> lis
         remarks.append(f"{rows - len(table.X)} of {rows} rows {have} no sensitive value and {were} left out")
     if marks:
         remarks.append(f"a sensitive value counts as a group though it may mark a missing one: {', '.join(marks)}")
-    if texts:
-        remarks.append(f"columns that hold no numbers are no features: {', '.join(texts)}")
+    if unused:
+        remarks.append(f"columns that hold no numbers are no features: {', '.join(unused)}")
     if constant:
         remarks.append(f"features that never vary: {', '.join(constant)}")
     return remarks

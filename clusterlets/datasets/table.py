@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +13,8 @@ from clusterlets.datasets import numerals
 
 CLASS = "class"  # the colour that every dataset of the benchmark has, beside its sensitive attributes
 _JOIN = " + "  # between the parts of the name of a combination: man + 60 or more
+# Control characters, line ends of every kind, and what no file can hold: in a name they would break tables, pages and pictures.
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
 class BadData(ValueError):
@@ -50,6 +53,13 @@ class Table:
     def positives(self) -> int | None:
         """Instances of colour 1 where there are two colours, else None."""
         return int(self.colour_counts[1]) if len(self.colour_names) == 2 else None
+
+
+def check_name(name: str, place: str) -> None:
+    """Raise :class:`BadData`, which begins with the place, if the name of a column or colour holds a control character."""
+    found = _UNPRINTABLE.search(name)
+    if found:
+        raise BadData(f"{place} {name[:60]!r} holds the control character U+{ord(found[0]):04X}, which no name may hold.")
 
 
 def recolour(table: Table, attributes: Sequence[str], told: Mapping[str, Sequence[str]]) -> Table:

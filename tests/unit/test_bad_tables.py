@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -99,7 +100,7 @@ REFUSED = {
     "text after a quotation mark": (GOOD.replace("Bonn", '"Bo"nn'), "people.csv, line 3: ',' expected after '\"'"),
     "bytes that are not UTF-8": (GOOD.replace("Bonn", "Köln").encode("latin-1"), "line 3: the byte 0xf6 is not UTF-8"),
     "UTF-16": (GOOD.encode("utf-16"), "line 1: the byte 0xff is not UTF-8"),
-    "a bad cell after a quoted line end": (GOOD.replace("Bonn", '"Bo\nnn"').replace("29", "x"), "csv, line 5: column"),
+    "a bad cell after a quoted line end": ('note,age,city\n"p\nq",1,a\nr,x,b\ns,3,a\n', "csv, line 4: column 'age'"),
     "no sensitive column": (GOOD.replace("city", "town"), "no column 'city'; its columns: age, rich, town"),
 }
 
@@ -250,13 +251,38 @@ def test_a_colour_with_one_row_is_a_colour(read):
 
 
 def test_many_colours_of_odd_characters_keep_their_names(read):
-    odd = ["Zürich", "São Paulo", 'say "hi"', "Cork, Ireland", "two\nlines", "=1+1", "a:b|c", "東京", "50 %", "x" * 300]
+    odd = ["Zürich", "São Paulo", 'say "hi"', "Cork, Ireland", "rate {pct}", "=1+1", "a:b|c", "東京", "50 %", "x" * 300]
     names = [*odd, *(f"town {i:03}" for i in range(290))]
     cells = [name.replace('"', '""') for name in names]
     content = "age,city\n" + "".join(f'{i},"{cell}"\n' for i, cell in enumerate(cells * 2))
     table, _ = read(content)
     assert table.colour_names == tuple(sorted(names)) and set(table.colour_counts) == {2}
     assert [table.colour_names[code] for code in table.colour] == names * 2
+
+
+CONTROLS = ["\0", "\x01", "\x1b", "\n", "\t", "\x7f", "\x85", "\u2028", "\uffff"]
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=ascii)
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_control_characters_are_refused_in_names_of_columns_and_colours(control, form, tmp_path):
+    if form == "parquet":
+        pytest.importorskip("pyarrow")
+
+    def read(columns, **settings):
+        path, frame = tmp_path / f"people.{form}", pd.DataFrame(columns)
+        frame.to_csv(path, index=False) if form == "csv" else frame.to_parquet(path)
+        return own.read(path, ["city"], **settings)[0]
+
+    bad, code = f"a{control}b", f"U+{ord(control):04X}, which no name may hold"
+    ages = {"age": [1, 2, 3, 4]}
+    with pytest.raises(ClusterletsError, match=rf"(line 4|row 3): column 'city': .* control character {re.escape(code)}"):
+        read(ages | {"city": ["x", "y", bad, bad]})
+    cities = {"city": ["x", "y", "x", "y"]}
+    for values in ([1, 2, 3, 4], ["p", "q", "r", "s"]):  # a feature, and a text that a remark would name
+        with pytest.raises(ClusterletsError, match=rf"people.{form}: the column name .* {re.escape(code)}"):
+            read({bad: values} | ages | cities)
+        assert read({bad: values} | ages | cities, features=["age"]).feature_names == ("age",)
 
 
 def test_several_sensitive_columns_are_combined(read):

@@ -4,6 +4,8 @@ import re
 import shlex
 import subprocess
 import sys
+import struct
+from xml.sax.saxutils import escape
 
 import numpy as np
 import pandas as pd
@@ -143,6 +145,14 @@ def test_many_clusters_are_told_by_those_that_deviate_most(people, run):
     assert len(listed) == 20 and listed == sorted(listed, reverse=True) and int(rest) == int(found) - 20
     assert "price of fairness  not defined where clusters overlap" in said
     assert "silhouette  not defined here" in said
+
+
+def test_colours_may_be_called_as_the_listing_calls_its_columns():
+    counts = np.array([[1, 3, 4], [3, 1, 4]])
+    text = cluster._listing(pd.DataFrame(counts, columns=["size", "deviation", "cluster"]), counts.sum(axis=0))
+    header, first, second = (line.split() for line in text.splitlines())
+    assert header == ["cluster", "size", "deviation", "size", "deviation", "cluster"]
+    assert first == ["0", "8", "0.125", "12.5%", "37.5%", "50.0%"] and second[3:] == ["37.5%", "12.5%", "50.0%"]
 
 
 def test_many_colours_are_told_by_the_one_furthest_off():
@@ -306,6 +316,33 @@ def test_bars_are_as_long_as_shares_and_lines_stand_where_the_tables_shares_end(
     np.testing.assert_allclose(bars[:, :, 0], np.cumsum(widths, axis=0) - widths)
     np.testing.assert_allclose([line.get_xdata()[0] for line in axes.lines], [0.5, 0.7])
     assert [label.get_text() for label in axes.get_yticklabels()] == ["whole table", "4  (n = 4)", "9  (n = 4)"]
+
+
+@pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
+def test_names_are_drawn_letter_by_letter_and_cut_where_they_are_too_long(people, run, tmp_path, suffix):
+    odd = ["$0-$20k", "$\\frac{$", "_hidden", "a & b < c", "x" * 20_000]
+    people["race"] = [odd[row % 5] for row in range(300)]
+    people.to_csv("people.csv", index=False)
+    assert run("people.csv", "--sensitive", "race", "-k", "3", "--plot", f"p.{suffix}")[0] == 0
+    picture = (tmp_path / f"p.{suffix}").read_bytes()
+    if suffix == "png":
+        width, height = struct.unpack(">II", picture[16:24])
+        assert width == 12.5 * 150 and height < width
+    if suffix == "svg":
+        assert [odd_name for odd_name in odd[:4] if f"<!-- {escape(odd_name)} -->".encode() not in picture] == []
+        assert b"<!-- " + 17 * b"x" + "…".encode() in picture
+
+
+def test_many_colours_are_counted_where_their_names_have_no_room(people, run, monkeypatch):
+    figures = []
+    monkeypatch.setattr(Figure, "savefig", lambda figure, *args, **kwargs: figures.append(figure))
+    for colours in (18, 19):
+        people["race"] = [f"town {row % colours:02}" for row in range(300)]
+        people.to_csv("people.csv", index=False)
+        assert run("people.csv", "--sensitive", "race", "-k", "3", "--plot", "p.png")[0] == 0
+    few, many = figures
+    assert [text.get_text() for text in few.legends[0].get_texts()] == [f"town {number:02}" for number in range(18)]
+    assert not many.legends and "(19 colours, from left to right" in many.axes[0].get_title()
 
 
 def test_the_map_shows_every_cluster_on_its_principal_components():

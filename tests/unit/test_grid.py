@@ -111,6 +111,17 @@ def own_table(tmp_path, **settings):
     return {"name": "people", "path": str(tmp_path / "people.csv"), "sensitive": "city", **settings}
 
 
+def test_an_id_is_no_longer_than_the_name_of_a_file_may_be(tmp_path):
+    most = 100 - len("people.")
+    checked = check_configuration(changed(datasets=[own_table(tmp_path, sensitive="x" * most)]), SCHEMA)
+    assert checked["datasets"] == ["people." + "x" * most]
+    for settings in ({"sensitive": "x" * (most + 1)}, {"sensitive": ["x" * 50] * 1 + ["y" * 50]}, {"id": "x" * 101}):
+        with pytest.raises(ClusterletsError, match=r"the id '.*'\.\.\. has \d+ letters; give the entry an 'id' of 100"):
+            check_configuration(changed(datasets=[own_table(tmp_path, **settings)]), SCHEMA)
+    long = own_table(tmp_path, sensitive="x" * 20_000, id="short")
+    assert check_configuration(changed(datasets=[long]), SCHEMA)["datasets"] == ["short"]
+
+
 def test_every_colour_has_an_id_of_its_own(tmp_path):
     entries = [
         *("adult", {"name": "iris"}, {"name": "pima", "colour": "class"}),

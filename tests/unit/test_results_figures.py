@@ -1,6 +1,7 @@
 """What is drawn is what the numbers say; and figures are made of whatever runs there are."""
 
 import os
+import struct
 import subprocess
 import sys
 from collections import Counter
@@ -196,6 +197,61 @@ def test_a_matcher_without_a_partition_has_an_empty_panel(runs):
     assert not titled(figure, "C: no valid partition").collections
 
 
+# ---- names that a person gave -----------------------------------------------------------------------------------------
+
+# Formulas, broken and whole; what Snakemake, LaTeX, HTML and matplotlib's legend take for their own; and one of 20,000 letters.
+ODD = ["$0-$20k", "$\\frac{$", "a_{b}^2", "rate {pct}", "\\alpha & 50 %", "_hidden", "<b>|", "=1+1", "x" * 20_000, "東京"]
+
+
+@pytest.fixture
+def drawn_of_odd_names(runs):
+    """The figures that hold names of datasets and colours, of the names in :data:`ODD`, three colours a figure."""
+
+    def draw(colours, dataset="pima"):
+        odd = runs.replace({"dataset": {"pima": dataset}})
+        lines = synthetic_clusterings(odd)
+        names = dict(zip(["no", "yes"], colours, strict=False))
+        figures = {name: frame.replace({"colour": names}) for name, frame in lines.items()}
+        return [
+            cohesion_vs_deviation.draw(odd), composition.draw(odd, figures["composition"]),
+            projection.draw(odd, figures["projection"]),
+        ]  # fmt: skip
+
+    return draw
+
+
+def letters(figure):
+    return " ".join(text.get_text() for text in figure.findobj(Text))
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")  # the font has no Chinese
+@pytest.mark.parametrize("pair", list(zip(ODD[::2], ODD[1::2], strict=True)), ids=lambda pair: pair[0][:10])
+def test_names_are_drawn_letter_by_letter_and_cut_where_they_are_too_long(pair, drawn_of_odd_names, tmp_path):
+    for figure in drawn_of_odd_names(pair, dataset=pair[0])[1:]:
+        save(figure, tmp_path / "figure")
+        assert not any(text.get_parse_math() for text in figure.findobj(Text))
+        for name in pair:
+            assert name in letters(figure) or (len(name) > 12 and f"{name[:11]}" in letters(figure) and "…" in letters(figure))
+        width, height = struct.unpack(">II", (tmp_path / "figure.png").read_bytes()[16:24])
+        assert width <= 1.02 * 200 * WIDTH and height <= 200 * 2 * WIDTH
+
+
+@pytest.mark.parametrize("dataset", ["$\\frac{$", "x" * 255])
+def test_a_datasets_name_stays_in_its_panel(dataset, drawn_of_odd_names, tmp_path):
+    for figure in drawn_of_odd_names(["no", "yes"], dataset):
+        save(figure, tmp_path / "figure")
+        assert dataset[:8] in letters(figure)
+        width, _ = struct.unpack(">II", (tmp_path / "figure.png").read_bytes()[16:24])
+        assert width <= 1.02 * 200 * WIDTH
+
+
+def test_many_colours_are_counted_where_their_names_have_no_room(runs):
+    lines = synthetic_clusterings(runs)["projection"]
+    many = lines.assign(colour=[f"town {row % 60:02}" for row in lines["row"]])
+    (legend,) = (axes.get_legend() for axes in projection.draw(runs, many).axes if axes.get_legend())
+    assert [text.get_text() for text in legend.get_texts()] == ["60 colours"]
+
+
 # ---- reported against reproduced -------------------------------------------------------------------------------------
 
 
@@ -319,6 +375,15 @@ def test_names_that_look_like_numbers_or_nothing_stay_names(tmp_path, runs):
     read = read_lines(tmp_path / "lines.csv")
     assert set(read["colour"]) == {"NA", "01"} and read["omega"].dtype == float
     assert read["matcher"].isna().sum() == (lines["method"] != "Clusterlets").sum() > 0
+
+
+@pytest.mark.parametrize("name", ["null", "nan"])
+def test_a_dataset_of_a_name_that_may_mean_nothing_stays(name, runs, tmp_path):
+    write_csv(tmp_path / "runs.csv", runs.replace({"dataset": {"pima": name}}))
+    read = read_runs(tmp_path / "runs.csv")
+    assert set(read["dataset"]) == {name, "credit"} and read["note"].isna().all() and len(read) == len(runs)
+    (table,) = tables.make(read, ["table2_best_by_deviation"])
+    assert set(table.frame["dataset"]) == {name, "credit"}
 
 
 def test_the_papers_datasets_come_in_its_order():

@@ -100,9 +100,14 @@ def test_only_the_first_ten_seeds_enter(made):
 
 
 def test_latex_is_escaped():
-    assert tables.latex_escape(r"a_b & 5% #1 {x} $ ~ ^ \ ± – <") == (
-        r"a\_b \& 5\% \#1 \{x\} \$ \textasciitilde{} \textasciicircum{} \textbackslash{} $\pm$ -- $<$"
+    assert tables.latex_escape(r"a_b & 5% #1 {x} $ ~ ^ \ ± – < |") == (
+        r"a\_b \& 5\% \#1 \{x\} \$ \textasciitilde{} \textasciicircum{} \textbackslash{} $\pm$ -- $<$ \textbar{}"
     )
+
+
+def test_what_parts_the_cells_of_a_pipe_table_is_escaped():
+    table = tables.Table("t", "T", (tables.Column("x", ("x",)),), pd.DataFrame({"x": ["a|b", "a\\|b", "a\\"]}), "")
+    assert tables.to_markdown(table).splitlines()[4:7] == [r"| a\|b |", r"| a\\\|b |", r"| a\\ |"]
 
 
 def test_a_negative_number_is_printed_with_a_minus_sign():

@@ -1,6 +1,8 @@
 """A person's own table and other colours through the whole workflow, first of all as docs/extending.md shows it."""
 
 import csv
+import html
+import io
 import json
 import os
 import re
@@ -87,6 +89,26 @@ def test_a_touched_table_runs_nothing_and_a_changed_one_what_hangs_on_it(people)
     (folder / "people.csv").write_text(content, encoding="utf-8")
     assert "Read people.city from people.csv" in planned and "Write the report" in planned
     assert "iris" not in planned
+
+
+def test_names_of_every_kind_reach_the_report_and_the_manifest(workflow):
+    """What Snakemake, a shell, matplotlib, Markdown, LaTeX and HTML would take for their own."""
+    odd = ["$0-$20k", "$\\frac{$", "rate {pct}", "a|b <b>&amp;", "_hidden $(touch x) `touch x`", "x" * 20_000]
+    with open(workflow.folder / "people.csv", "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["age {n}", "pay $x$", "group {wildcards.k} $HOME"])
+        table.writerows([row % 7, row % 11 + row / 100, odd[row % 6]] for row in range(120))
+    entry = {"name": "people", "id": "null", "path": "people.csv", "sensitive": "group {wildcards.k} $HOME"}
+    done = workflow.run(config={"datasets": [entry], "k": [2], "seeds": {"count": 1, "block": 1}})
+    assert done.status == 0, done.output
+    results = workflow.results()
+    assert "manifest.json" in results and not (workflow.folder / "x").exists()
+    described = json.loads(results["prepared/null.json"])
+    assert described["colours"] == dict.fromkeys(sorted(odd), 20) and described["colour"] == entry["sensitive"]
+    listed = list(csv.DictReader(io.StringIO(results["clusterings/composition.csv"].decode(), newline="")))
+    assert {line["colour"] for line in listed} == set(odd) and {line["dataset"] for line in listed} == {"null"}
+    page = results["report.html"].decode()
+    assert f"6: {html.escape(', '.join(f'{name} 20' for name in sorted(odd)), quote=False)}" in page
 
 
 def test_results_of_two_colours_lie_side_by_side(workflow):

@@ -148,6 +148,11 @@ def as_json(settings):
     return json.dumps({key: value for key, value in settings.items() if key != "mirror"})
 
 
+def whole_configuration(wildcards):
+    """A function, as Snakemake would take "{pct}" in a text, a column's name say, for a wildcard."""
+    return as_json(config)
+
+
 def setting(key):
     """A setting of a cell, which a variant may change."""
     return lambda wildcards: SETTINGS[wildcards.place][key]

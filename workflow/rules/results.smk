@@ -160,7 +160,7 @@ rule assess_sensitivity:
         ANALYSIS
     params:
         code=analysis_fingerprint("steps.sensitivity"),
-        settings=as_json(config),
+        settings=whole_configuration,
     message:
         "What each choice does"
     shell:
@@ -185,7 +185,7 @@ rule recover_clusters:
             *(matcher.module.removeprefix("clusterlets.") for matcher in MATCHERS.values()),
             libraries=["numpy", "pandas", "scikit-learn"],
         ),
-        settings=as_json(config),
+        settings=whole_configuration,
         results=subpath(input.runs, parent=True),
     message:
         "The best clusterings, cluster by cluster"
@@ -231,7 +231,7 @@ rule account:
         ANALYSIS
     params:
         code=step_fingerprint("benchmark.steps.accounts", libraries=LIBRARIES),
-        settings=as_json(config),
+        settings=whole_configuration,
         fingerprints=fingerprints_of_rules,
         logs=",".join(f"{place}/logs" for place in PLACES),
         after="account,write_report,write_manifest",
@@ -262,7 +262,7 @@ rule write_report:
     params:
         code=analysis_fingerprint("steps.report"),
         results=subpath(input.runs, parent=True),
-        settings=as_json(config),
+        settings=whole_configuration,
     message:
         "Write the report"
     shell:
@@ -282,7 +282,7 @@ rule write_manifest:
         ANALYSIS
     params:
         code=step_fingerprint("benchmark.steps.manifest", libraries=LIBRARIES),
-        settings=as_json(config),
+        settings=whole_configuration,
         results=subpath(output[0], parent=True),
         # The cells follow from the settings: a command line has no room for thousands of names.
         files=lambda wildcards, input: ",".join(path.removeprefix(f"{OUT}/") for path in input),

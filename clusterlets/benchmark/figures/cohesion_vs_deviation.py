@@ -5,8 +5,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from clusterlets.benchmark import reported, selection
+from clusterlets.benchmark.figures.names import cut
 from clusterlets.benchmark.figures.style import COLOURS, colour_of, explain, panels
 
+_LONGEST = 20  # letters of a dataset's name
 _KEY = (
     "small: every run; large: a method's best by mean deviation (hollow: all its runs have fewer than 3 clusters\n"
     "or an overlap of .5 or more); line: the Pareto front of the other runs, which none beats in both"
@@ -39,7 +41,7 @@ def draw(runs: pd.DataFrame) -> Figure:
             axes.scatter(mark["deviation_mean"], mark["cohesion"], **large)
         front = pareto_front(kept[kept["dataset"] == dataset])
         axes.plot(*front.T, color="0.25", lw=1, drawstyle="steps-post", zorder=3)
-        axes.set_title(dataset)
+        axes.set_title(cut(dataset, _LONGEST))
         axes.set_xlim(left=-0.01)
     if datasets:
         explain(figure, look, "mean deviation (share; left is fairer)", "cohesion (up is better)", _KEY)

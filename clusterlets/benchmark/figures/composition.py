@@ -10,13 +10,15 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from clusterlets.benchmark import reported, selection
+from clusterlets.benchmark.figures.names import cut
 from clusterlets.benchmark.figures.style import nothing, panels
 
 _METHODS = ("Clusterlets", "FRAC (nearest)")
 # Okabe and Ito's, in an order in which neighbours differ in lightness too; more colours come from one scale.
 _HUES = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#D55E00")
 _NAMED = 3  # colours whose names have room beside each other
-_LONGEST = 12  # letters of a name
+_LONGEST = 12  # letters of a colour's name
+_TITLE = 28  # of a dataset's
 _LABELLED = 7  # bars with room for their sizes
 _OUTLINE = withStroke(linewidth=2, foreground="white")
 _HALF = 1.12  # from the left end of one method's bars to the other's
@@ -34,7 +36,7 @@ def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
         return nothing("Nothing to show: no run of Clusterlets or FRAC.")
     figure, places = panels(len(datasets), a_row=3, height=1.7)
     for axes, dataset in zip(places, datasets, strict=True):
-        axes.set_title(dataset, loc="left", pad=14)
+        axes.set_title(cut(dataset, _TITLE), loc="left", pad=14)
         axes.grid(False)
         _draw_dataset(axes, composition[composition["dataset"] == dataset])
     for axes in places[::3]:
@@ -90,13 +92,9 @@ def _in_words(lines: pd.DataFrame, method: str) -> str:
 
 def _name_colours(axes: Axes, names: list[str], hues: Sequence) -> None:
     """The names of the colours above the panel, each with its hue; how many, if they are too many."""
-    words = list(zip(map(_cut, names), hues, strict=False)) if len(names) <= _NAMED else [(f"{len(names)} colours", "0.3")]
+    words = list(((cut(name, _LONGEST), hue) for name, hue in zip(names, hues, strict=False))) if len(names) <= _NAMED else [(f"{len(names)} colours", "0.3")]
     look = {"va": "bottom", "fontsize": 7}
     text = axes.annotate("", (0, 1.03), xycoords="axes fraction", **look)
     for name, hue in words:
         square = axes.annotate("■ ", (1, 0), xycoords=text, color=hue, **look)
         text = axes.annotate(f"{name}   ", (1, 0), xycoords=square, **look)
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

@@ -9,12 +9,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from clusterlets.benchmark import selection
+from clusterlets.benchmark.figures.names import cut
 from clusterlets.benchmark.figures.style import explain_with, nothing, panels
 
 # Clusters by falling size: Okabe and Ito's without black, and grey for all further ones.
 _HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#AAAAAA")
 _COLOURS = ("0.65", "black", "0.4")
 _MARKERS = "o^sDvP*Xdp"
+_NAMED, _LONGEST, _TITLE = 8, 24, 40  # colours with a name, and letters of a colour's and of a dataset's name
 _INK = 7_000  # square points for all marks of a panel
 
 
@@ -34,8 +36,7 @@ def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
     greys = dict(zip(markers, cycle(_COLOURS)))
     places[0].set_title("the data, by colour")
     _draw_points(places[0], rows.assign(hue=rows["colour"].map(greys)), markers)
-    shapes = [Line2D([], [], ls="", markersize=4, color=greys[name], marker=markers[name], label=name) for name in markers]
-    places[0].legend(handles=shapes, fontsize=7, handletextpad=0.1, borderpad=0.3, labelspacing=0.3)
+    _name_shapes(places[0], markers, greys)
     for axes, matcher in zip(places[1:], matchers, strict=True):
         lines = projection[projection["matcher"] == matcher]
         axes.set_title(f"{selection.PAPER_NAMES.get(matcher, matcher)}: {_in_words(runs, lines)}")
@@ -45,6 +46,16 @@ def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
         axes.set(xticks=[], yticks=[], xlim=_limits(rows["x"]), ylim=_limits(rows["y"]))
     _explain(figure, rows.iloc[0], len(rows))
     return figure
+
+
+def _name_shapes(axes: Axes, markers: dict[str, str], greys: dict[str, str]) -> None:
+    """The colours' names with their marks; how many, if they are too many."""
+    dot = {"ls": "", "markersize": 4}
+    shapes = [Line2D([], [], color=greys[name], marker=marker, **dot) for name, marker in markers.items()]
+    words = [cut(name, _LONGEST) for name in markers]
+    if len(words) > _NAMED:
+        shapes, words = [Line2D([], [], ls="")], [f"{len(words)} colours"]
+    axes.legend(shapes, words, fontsize=7, handletextpad=0.1, borderpad=0.3, labelspacing=0.3)
 
 
 def _draw_points(axes: Axes, lines: pd.DataFrame, markers: dict[str, str]) -> None:
@@ -76,7 +87,7 @@ def _explain(figure: Figure, first: pd.Series, shown: int) -> None:
     further = Line2D([], [], color=_HUES[-1], marker="s", label="further ones", **dot)
     explain_with(figure, [*hues, further], columns=len(_HUES))
     of = f"{shown:,} of {first['rows']:,} rows" if shown < first["rows"] else f"all {shown:,} rows"
-    along = f"first principal component of {first['dataset']} ({first['x_share']:.0%} of the variance)"
+    along = f"first principal component of {cut(first['dataset'], _TITLE)} ({first['x_share']:.0%} of the variance)"
     figure.supxlabel(f"{along}; {of}", fontsize=8)
     figure.supylabel(f"second component ({first['y_share']:.0%})", fontsize=8)
 

@@ -23,6 +23,7 @@ from matplotlib.backends.backend_pdf import RendererPdf
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from clusterlets.benchmark.figures import names  # noqa: F401, which keeps matplotlib from reading names as formulas
 from clusterlets.storage import write_bytes
 
 # Okabe and Ito's palette: told apart with every common colour blindness. Grey is in the place of its yellow, too pale.

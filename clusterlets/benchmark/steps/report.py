@@ -7,7 +7,7 @@ import pandas as pd
 
 from clusterlets.benchmark import report, telling
 from clusterlets.benchmark.figures import CAPTIONS
-from clusterlets.benchmark.frames import read_runs
+from clusterlets.benchmark.frames import read_lines, read_runs
 from clusterlets.storage import load_json, write_text
 
 
@@ -40,7 +40,7 @@ def write_report(runs: str, config: str, results: str, output: str, summary: str
 
 def _table(path: Path) -> pd.DataFrame:
     """A table as it was written; without rows where there is no such file or nothing in it."""
-    return pd.read_csv(path, float_precision="round_trip") if _bytes(path) else pd.DataFrame()
+    return read_lines(path) if _bytes(path) else pd.DataFrame()
 
 
 def _bytes(path: Path) -> bytes:
