@@ -3,6 +3,7 @@
 The sources are tried in that order. Files with the known SHA-256 are taken at once. Other bytes may still be the same
 data (publishers change line ends), so they are prepared, and the fingerprint of the table decides. What is no data, was
 cut short or gives another table fails its source, and the next is asked. A file reaches its name only when it is right.
+No source is waited for without end, and no message names the password in an address.
 """
 
 import contextlib
@@ -15,15 +16,18 @@ import json
 import os
 import re
 import shutil
+import stat
 import sys
 import tempfile
+import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from os import PathLike
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
-from urllib.parse import quote, urlsplit
+from typing import NamedTuple, TypeVar
+from urllib.parse import quote, unquote_to_bytes, urlsplit
 from urllib.request import url2pathname
 
 from clusterlets import storage
@@ -34,7 +38,8 @@ from clusterlets.errors import ClusterletsError
 _LARGEST = 128 * 2**20  # bytes of one file; the largest real one has 23 MB
 _CHUNK = 2**16
 _SWELLING = 100  # times its size that an archive's member may unpack to (beyond the first MB); the real ones: below 20
-_TIMEOUT = (10, 60)  # seconds to connect, and between two chunks
+_TIMEOUT = (10, 60)  # seconds to connect, and to wait for anything; a chunk may take both together
+_LONGEST = 3600  # seconds for a file with all attempts; what came stays for the next run
 _ATTEMPTS = 3
 _REDIRECTS = 5
 _PATIENCE = 60  # seconds that a server may ask to wait before the next attempt
@@ -45,6 +50,8 @@ _INCOMING = ".incoming."  # beside them too: what a source has served and nobody
 _LOCK = ".lock"
 
 Bring = Callable[[list[str], Path], None]
+Login = tuple[bytes, bytes]  # user and password
+_Any = TypeVar("_Any")
 
 
 class SourceFailed(Exception):
@@ -126,7 +133,7 @@ def _ask(dataset: dict, stage: Path, source: str, bring: Bring) -> Answer:
         _fill(stage, [], functools.partial(bring, _names(dataset)))
         is_right = _is_known_to_be_right(dataset, stage)
     except SourceFailed as failure:
-        return Answer(source, False, str(failure))
+        return Answer(source, False, _without_passwords(str(failure)))
     if _all_known(dataset, stage):
         return Answer(source, True, "serves the known bytes")
     return Answer(source, is_right, f"serves other bytes, {'but the known table' if is_right else 'and no table is known'}")
@@ -187,7 +194,7 @@ def _bring(
                 if _is_known_to_be_right(dataset, stage):
                     return _place(folder, stage, wanted, source)
             except SourceFailed as failure:
-                failures.append(f"{place}: {failure}")
+                failures.append(_without_passwords(f"{place}: {failure}"))
             except OSError as error:
                 raise ClusterletsError(_not_written(dataset["name"], folder, error, f"what {place} serves")) from None
             else:
@@ -224,11 +231,7 @@ def _is_known_to_be_right(dataset: dict, stage: Path) -> bool:
 
 
 def _require_plausible(path: Path) -> None:
-    try:
-        with open(path, "rb") as file:
-            head = file.read(_CHUNK)
-    except OSError as error:
-        raise SourceFailed(f"{path} cannot be read ({error.strerror or error})") from None
+    head = next(_chunks(path), b"")
     if not head.strip():
         raise SourceFailed(f"{path.name} is empty")
     if head.lstrip()[:9].lower().startswith((b"<!doctype", b"<html", b"<?xml")):
@@ -254,8 +257,7 @@ def _sources(dataset: dict, parts: Path, mirror: str | None, backoff: float) -> 
     ``parts`` is the folder of downloads that are not complete.
     """
     if mirror and dataset["module"] != "bundled":
-        shown = _without_password(mirror)
-        yield "mirror", f"mirror {shown}", functools.partial(_from_mirror, mirror, parts, backoff)
+        yield "mirror", f"mirror {_shown(mirror)}", functools.partial(_from_mirror, mirror, parts, backoff)
     for source in dataset["sources"]:
         if source == "bundled":
             yield source, source, lambda files, stage: _from_folder(_sklearn_data(), files, stage)
@@ -263,21 +265,43 @@ def _sources(dataset: dict, parts: Path, mirror: str | None, backoff: float) -> 
             yield source["url"], source["url"], functools.partial(_from_publisher, source, parts, backoff)
 
 
-def _without_password(address: str) -> str:
-    return re.sub(r"(?<=://)[^/]*@", "", address)
+def _shown(mirror: str) -> str:
+    """A mirror as messages name it: of an address without user and password, however they are written."""
+    scheme, colon, rest = mirror.partition(":")
+    if not colon or "/" in scheme or scheme.lower() == "file":
+        return mirror
+    return f"{scheme}:{'//' if rest.startswith('//') else ''}{rest.rpartition('@')[2].removeprefix('//')}"
+
+
+def _without_passwords(text: str) -> str:
+    """For what others say of an address, a redirect's too."""
+    return re.sub(r"(?<=//)[^\s'\"]*@", "", text)
 
 
 def _from_mirror(mirror: str, parts: Path, backoff: float, files: list[str], stage: Path) -> None:
-    split = urlsplit(mirror)
-    if split.scheme in ("http", "https"):
+    scheme = mirror.partition(":")[0].lower()
+    if scheme in ("http", "https"):
+        base, login = _login_apart(mirror)
         for file in files:
-            address = f"{mirror.rstrip('/')}/{quote(stage.name)}/{quote(file)}"
-            _download(address, parts / f".{file}.part", stage / file, backoff)
+            address = f"{base.rstrip('/')}/{quote(stage.name)}/{quote(file)}"
+            _download(address, parts / f".{file}.part", stage / file, backoff, login)
     else:
-        root = Path(url2pathname(split.path)) if split.scheme == "file" else Path(mirror)
+        root = Path(url2pathname(urlsplit(mirror).path)) if scheme == "file" else Path(mirror)
         if not root.is_dir():
-            raise SourceFailed(f"{root} is not a folder")
+            raise SourceFailed(f"{_shown(str(root))} is not a folder")
         _from_folder(root / stage.name, files, stage)
+
+
+def _login_apart(address: str) -> tuple[str, Login | None]:
+    """An address without user and password, which then stand in no message and no file, and these."""
+    try:
+        split = urlsplit(address)
+        _ = split.port  # which is checked only now
+    except ValueError:
+        raise SourceFailed("it is no address; are special characters in user and password written as %2F and so on?") from None
+    words = (split.username or "", split.password or "")
+    login = (unquote_to_bytes(words[0]), unquote_to_bytes(words[1])) if "@" in split.netloc else None
+    return split._replace(netloc=split.netloc.rpartition("@")[2]).geturl(), login
 
 
 def _from_folder(root: Path, files: list[str], stage: Path) -> None:
@@ -287,6 +311,8 @@ def _from_folder(root: Path, files: list[str], stage: Path) -> None:
 
 def _chunks(path: Path) -> Iterator[bytes]:
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # to open a pipe is to wait for whoever writes
+            raise SourceFailed(f"{path} is not a regular file")
         with open(path, "rb") as file:
             while chunk := file.read(_CHUNK):
                 yield chunk
@@ -319,9 +345,13 @@ def _write(chunks: Iterable[bytes], path: Path, done: int = 0) -> None:
     with open(path, "ab" if done else "wb") as file:
         for chunk in chunks:
             done += len(chunk)
-            if done > _LARGEST:
-                raise SourceFailed(f"serves more than {_LARGEST // 2**20} MB, so it is not the expected file")
+            _require_plausible_size(done)
             file.write(chunk)
+
+
+def _require_plausible_size(size: int) -> None:
+    if size > _LARGEST:
+        raise SourceFailed(f"serves more than {_LARGEST // 2**20} MB, so it is not the expected file")
 
 
 # Archives: only the named member is read, and written to a name of ours, so no path in an archive is ever followed.
@@ -369,49 +399,93 @@ def _find(opened: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
 # Downloads: what breaks off stays beside a validator, by which the server tells whether the file is still the same.
 
 
-def _download(url: str, part: Path, target: Path, backoff: float) -> None:
+def _download(url: str, part: Path, target: Path, backoff: float, login: Login | None = None) -> None:
     """Bring what an address serves to ``target``, by way of ``part``, which an earlier attempt may have begun."""
     import requests  # 0.2 s to import, and a fetch from a folder needs no network
+    from urllib3.exceptions import HTTPError
     from urllib3.util import Retry
 
-    retries = Retry(backoff_factor=backoff)
+    retries, deadline = Retry(backoff_factor=backoff), time.monotonic() + _LONGEST
     with requests.Session() as session:
-        session.max_redirects = _REDIRECTS
+        session.max_redirects, session.auth = _REDIRECTS, login
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                _receive(session, url, part, label=target.parent.name)
+                _receive(session, url, part, deadline, label=target.parent.name)
                 break
             except requests.RequestException as error:
-                if attempt == _ATTEMPTS or not _may_pass(error):
+                if attempt == _ATTEMPTS or not _may_pass(error) or time.monotonic() > deadline:
                     raise SourceFailed(f"{_cause(error)} (attempts: {attempt})") from None
                 retries = retries.increment(error=error)
                 time.sleep(_pause(retries, error.response))
+            except HTTPError as error:  # requests lets a host's name pass that cannot be one
+                raise SourceFailed(f"{type(error).__name__}: {error}") from None
     os.replace(part, target)
     _validator(part).unlink(missing_ok=True)
 
 
-def _receive(session, url: str, part: Path, label: str) -> None:
+def _receive(session, url: str, part: Path, deadline: float, label: str) -> None:
     """One attempt; RequestException leaves what came for the next."""
     import requests
 
-    with session.get(url, headers=_request_headers(url, part), timeout=_TIMEOUT, stream=True) as response:
+    ask = functools.partial(session.get, url, headers=_request_headers(url, part), timeout=_TIMEOUT, stream=True)
+    with _in_time(ask, deadline) as response:
         if response.status_code == 416 or (response.status_code == 206 and not _is_the_rest(response)):
             _forget(part)
             raise requests.HTTPError(f"{response.status_code}, not the rest of the file", response=response)
         response.raise_for_status()
         done = part.stat().st_size if response.status_code == 206 else 0
         length = response.headers.get("Content-Length", "")
-        expected = done + int(length) if length.isdecimal() else None
+        expected = done + int(length[:20]) if length.isdecimal() else None
         if not done:
             _note_validator(url, response, part)
         try:
+            _require_plausible_size(expected or 0)
             _require_room(part.parent, (expected or 0) - done)
-            _write(_with_progress(response.iter_content(_CHUNK), label, done, expected), part, done)
+            _write(_with_progress(_chunks_in_time(response, deadline), label, done, expected), part, done)
         except requests.RequestException:
             raise
         except (SourceFailed, OSError):  # of no use to a later attempt, and a full disk wants its room back
             _forget(part)
             raise
+
+
+def _chunks_in_time(response, deadline: float) -> Iterator[bytes]:
+    """The body in chunks; Timeout where a chunk takes longer than a minute and ten seconds, so the least speed is 1 kB/s."""
+    import requests
+
+    content = response.iter_content(_CHUNK)
+    try:
+        while chunk := _in_time(lambda: next(content, b""), deadline):
+            yield chunk
+    except requests.Timeout:
+        with contextlib.suppress(RuntimeError):  # it has ended just now
+            response.raw.shutdown()  # which ends the read that goes on, and with it its hold on the response
+        raise
+
+
+def _in_time(act: Callable[[], _Any], deadline: float) -> _Any:
+    """What ``act`` returns or raises; Timeout where that takes too long.
+
+    In a thread, as the time-outs of a connection hold for each read of it, and a read may bring a single byte.
+    """
+    import requests
+
+    done: Future = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(act())
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    seconds = min(sum(_TIMEOUT), max(0, deadline - time.monotonic()))
+    try:
+        return done.result(seconds)
+    except TimeoutError:
+        if done.done():  # just now, or with a TimeoutError of its own
+            return done.result()
+        raise requests.Timeout(f"too slow, nothing or less than {_CHUNK // 1024} kB in {seconds:.0f} s") from None
 
 
 def _request_headers(url: str, part: Path) -> dict[str, str]:

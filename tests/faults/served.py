@@ -23,11 +23,12 @@ ADULT = {
 class Site:
     """Answers on 127.0.0.1 what :meth:`serve` set up for a path; each request takes the next reply, the last one stays.
 
-    Of each request ``asked`` has the path, ``ranges`` the Range header or None, ``encodings`` the Accept-Encoding.
+    Of each request ``asked`` has the path, ``ranges`` the Range header or None, ``encodings`` the Accept-Encoding,
+    ``logins`` the Authorization.
     """
 
     def __init__(self):
-        self.replies, self.asked, self.ranges, self.encodings = {}, [], [], []
+        self.replies, self.asked, self.ranges, self.encodings, self.logins = {}, [], [], [], []
         self.stalled, self.resume = threading.Event(), threading.Event()
         site = self
 
@@ -36,6 +37,7 @@ class Site:
                 site.asked.append(self.path)
                 site.ranges.append(self.headers["Range"])
                 site.encodings.append(self.headers["Accept-Encoding"])
+                site.logins.append(self.headers["Authorization"])
                 queue = site.replies.get(self.path, [{"status": 404, "body": b"not here"}])
                 site.answer(self, **(queue.pop(0) if len(queue) > 1 else queue[0]))
 
@@ -55,10 +57,11 @@ class Site:
         """From now on the path is served well."""
         self.replies[path] = [{"body": body, "ranges": True}]
 
-    def answer(self, handler, body, status=200, cut=None, stall=None, ranges=False, sized=True, headers=()):
+    def answer(self, handler, body, status=200, cut=None, stall=None, drip=None, ranges=False, sized=True, headers=()):
         """Send a reply.
 
         cut: hang up after so many bytes; stall: send so many, tell it by the event ``stalled``, go on after ``resume``;
+        drip: (bytes, seconds) send so many bytes at a time, and wait so long in between;
         ranges: serve the rest of the file to those who show the right ETag; sized: send the Content-Length; headers:
         further ones, they replace those of the same name.
         """
@@ -81,6 +84,10 @@ class Site:
                 self.stalled.set()
                 self.resume.wait(20)
                 body = body[stall:]
+            if drip is not None:
+                while body and not self.resume.wait(drip[1]):
+                    handler.wfile.write(body[: drip[0]])
+                    body = body[drip[0] :]
             handler.wfile.write(body[:cut])
         except OSError:  # the other side was killed or has had enough
             pass

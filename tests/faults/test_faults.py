@@ -3,6 +3,7 @@
 After each, the final file is absent or right, the message names dataset, source and remedy, and a rerun recovers.
 """
 
+import contextlib
 import gzip
 import io
 import json
@@ -11,6 +12,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 from pathlib import Path
@@ -203,6 +205,57 @@ def test_falls_silent_half_way(toy, site, address, monkeypatch):
     assert site.ranges[0] is None and site.ranges[1].startswith("bytes=")
 
 
+def test_a_byte_now_and_then(toy, site, address, monkeypatch):
+    monkeypatch.setattr(module, "_TIMEOUT", (0.2, 0.2))
+    toy.from_addresses(address, f"{site.address}/good")
+    site.serve(FILE, GOOD, drip=(1, 0.05))
+    site.serve("/good", GOOD)
+    begin = time.monotonic()
+    assert toy.recovers()["source"] == f"{site.address}/good"
+    assert site.asked == [FILE] * 3 + ["/good"] and time.monotonic() - begin < 10
+    toy.target.unlink()
+    toy.from_addresses(address)
+    toy.refuses("Timeout: too slow, nothing or less than 64 kB .*attempts: 3", address)
+
+
+def test_headers_that_come_a_byte_now_and_then(toy, site, address, monkeypatch):
+    monkeypatch.setattr(module, "_TIMEOUT", (0.2, 0.2))
+    over = threading.Event()
+
+    def drip(listener):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                connection.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+                with contextlib.suppress(OSError), connection:
+                    while not over.wait(0.05):
+                        connection.sendall(b"x")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=drip, args=(listener,))
+        thread.start()
+        monkeypatch.setattr(module, "_ATTEMPTS", 1)
+        toy.from_addresses(f"http://127.0.0.1:{listener.getsockname()[1]}/")
+        toy.refuses("Timeout: too slow.*attempts: 1", "http://127.0.0.1")
+        over.set()
+        listener.shutdown(socket.SHUT_RDWR)
+    thread.join()
+    toy.from_addresses(address)
+    site.heal(FILE)
+    toy.recovers()
+
+
+def test_slower_than_the_longest_download(toy, site, address, monkeypatch):
+    monkeypatch.setattr(module, "_LONGEST", 1)
+    monkeypatch.setattr(module, "_CHUNK", 1000)
+    site.serve(FILE, GOOD, drip=(5000, 0.05), ranges=True)
+    toy.refuses("Timeout: too slow.*attempts: 1", address)
+    assert len(site.asked) == 1
+    site.heal(FILE)
+    toy.recovers()
+    assert int(site.ranges[1].strip("bytes=-")) > 10_000, "what came is not used by the next run"
+
+
 def test_port_closed(toy, site, address):
     with socket.create_server(("127.0.0.1", 0)) as unused:
         closed = f"http://127.0.0.1:{unused.getsockname()[1]}/"
@@ -297,6 +350,17 @@ def test_length_announced_too_long(toy, site, address):
     toy.refuses("1 more expected.*attempts: 3", address)
     site.heal(FILE)
     toy.recovers()
+
+
+@pytest.mark.parametrize("length", [10**15, 10**30, "9" * 5000])
+def test_absurd_length_announced(length, toy, site, address):
+    toy.from_addresses(address, f"{site.address}/good")
+    site.serve(FILE, GOOD, headers={"Content-Length": str(length)})
+    site.serve("/good", GOOD)
+    assert toy.recovers()["source"] == f"{site.address}/good"
+    toy.target.unlink()
+    toy.from_addresses(address)
+    toy.refuses("serves more than 128 MB", address)
 
 
 def test_length_announced_too_short(toy, site, address):
@@ -436,6 +500,18 @@ def test_mirror_that_is_no_folder(toy, site, address, tmp_path):
     toy.from_addresses(address)
     site.heal(FILE)
     assert toy.recovers(nowhere)["source"] == address
+
+
+@pytest.mark.parametrize("place", ["mirror", "raw"])
+def test_pipe_in_the_place_of_a_file(place, toy, site, address, tmp_path):
+    (tmp_path / place / "toy").mkdir(parents=True)
+    os.mkfifo(tmp_path / place / "toy" / "diabetes.csv")
+    site.serve(FILE, GOOD)
+    assert toy.recovers(str(tmp_path / "mirror"))["source"] == address
+    toy.target.unlink()
+    toy.from_addresses()
+    if place == "mirror":
+        toy.refuses("diabetes.csv is not a regular file", mirror=str(tmp_path / "mirror"))
 
 
 def test_truncated_file_on_the_mirror(toy, site, address, tmp_path):

@@ -1,10 +1,12 @@
 """Fetching where nothing goes wrong: which source serves, what the receipt says, what stays as it was."""
 
+import base64
 import fcntl
 import hashlib
 import io
 import json
 import sys
+from urllib.parse import unquote
 
 import pytest
 from served import ADULT, GOOD
@@ -113,6 +115,45 @@ def test_the_password_of_a_mirror_is_not_told(toy, site):
     site.serve("/toy/diabetes.csv", GOOD, cut=len(GOOD) // 5, ranges=True)
     toy.refuses("attempts: 3", mirror=mirror)
     assert not [path for path in toy.raw.rglob("*") if path.is_file() and b"secret" in path.read_bytes()]
+
+
+FAILING = {
+    "nothing listens": "http://me:se%2Fcret@127.0.0.1:9",
+    "a port that is none": "http://me:secret@127.0.0.1:port/data",
+    "a slash in the password": "http://me:se/cret@127.0.0.1/data",
+    "an at sign in the password": "http://me:se@cret@127.0.0.1:9/data",
+    "a space in the password": "http://me:se cret@127.0.0.1:9/data",
+    "no IPv6 address": "http://me:secret@[::1/data",
+    "no host": "http://me:secret@/data",
+    "a host that cannot be": f"http://me:secret@{'a' * 70}/",
+    "another scheme": "ftp://me:secret@127.0.0.1/data",
+    "no scheme": "me:secret@127.0.0.1:/data",
+    "an unknown scheme in capitals": "S3://me:se cret@bucket",
+}
+
+
+@pytest.mark.parametrize("mirror", FAILING.values(), ids=FAILING)
+def test_no_message_tells_the_password_of_a_mirror_that_fails(mirror, toy):
+    message = toy.refuses("mirror ", mirror=mirror)
+    assert not [word for word in ("cret", "se%2F", "se/", "se@") if word in message]
+
+
+@pytest.mark.parametrize("word", ["secret", "se%2Fcr%40t", "%E2%82%AC", "€"])
+def test_the_password_of_a_mirror_is_sent(word, toy, site):
+    site.serve("/toy/diabetes.csv", GOOD)
+    toy.recovers(site.address.replace("//", f"//me:{word}@"))
+    login = base64.b64decode(site.logins[0].removeprefix("Basic ")).decode()
+    assert login == f"me:{unquote(word)}"
+
+
+def test_the_password_in_a_redirect_is_not_told(toy, site):
+    site.serve("/toy/diabetes.csv", status=302, headers={"Location": "http://me:secret@127.0.0.1:9x/toy"})
+    assert "secret" not in toy.refuses("mirror", mirror=site.address)
+
+
+def test_a_folder_with_an_at_sign_or_colon_is_named_in_full(toy, tmp_path):
+    for name in ("a@b", "2021-01-01T10:00@home"):
+        toy.refuses(f"mirror {tmp_path / name}: {tmp_path / name} is not a folder", mirror=str(tmp_path / name))
 
 
 def test_bytes_that_nothing_can_vouch_for_are_the_last_choice(toy, site):
