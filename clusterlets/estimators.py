@@ -3,6 +3,9 @@
 Only this module imports scikit-learn as a whole; who wants a matcher alone takes it from :mod:`clusterlets.matching`.
 """
 
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import chain, groupby
 from numbers import Integral, Real
 
 import numpy as np
@@ -39,7 +42,8 @@ class _FairClusterer(ClusterMixin, BaseEstimator):
             For scikit-learn's conventions. The colours are never taken from ``y``.
         sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
             Strings, integers, booleans or categories. The colours are the values, in sorted order (categories in their
-            own); with several columns the combinations that occur.
+            own; values of types that have no common order, type by type); with several columns the combinations that
+            occur. Sparse ones are taken too.
 
         Returns
         -------
@@ -48,13 +52,17 @@ class _FairClusterer(ClusterMixin, BaseEstimator):
         Raises
         ------
         InvalidInput
-            For sensitive features that are absent, incomplete, continuous, of another length, or of one colour.
+            For sensitive features that are absent, incomplete, continuous, of another length, or of one colour; for more
+            clusters than instances, and a ``tau`` that no clustering can have.
         sklearn.utils._param_validation.InvalidParameterError
             For a parameter out of range (a ``ValueError``).
         """
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         colours, self.sensitive_classes_ = _encode(sensitive_features, len(X))
-        self._cluster(X, colours, _generator(self.random_state))
+        try:
+            self._cluster(X, colours, _generator(self.random_state))
+        except ClusterletsError as error:  # of the algorithms, which know nothing of scikit-learn's ways
+            raise InvalidInput(str(error)) from None
         return self
 
     def _validated(self, X) -> np.ndarray:
@@ -241,7 +249,7 @@ class FRAC(_FairClusterer):
     _parameter_constraints = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "variant": [StrOptions({"FRAC", "FRAC-OE"})],
-        "tau": [Interval(Real, 0, 1, closed="both"), "array-like", None],
+        "tau": [Fraction, Interval(Real, 0, 1, closed="both"), "array-like", None],
         "assignment": [StrOptions({"fair", "nearest"})],
         "init": [StrOptions({"random", "k-means++"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -306,8 +314,8 @@ def fairness_report(
     X : array-like or DataFrame (n, d)
         Instances, as they were clustered.
     clustering : int array-like (n,), or bool array or sparse matrix (n, C)
-        Labels, or memberships where an instance may be in several clusters. Every instance must be in one; clusters
-        without instances do not count.
+        Labels, or memberships (true and false, or 1 and 0) where an instance may be in several clusters. Every instance
+        must be in one; clusters without instances do not count.
     sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
         As in :meth:`ClusterletClustering.fit`.
     deviation : {"absolute", "relative", "kl"}
@@ -337,7 +345,9 @@ def fairness_report(
     :func:`clusterlets.geometry.sampled_sums`, in seconds. The largest distance is exact always.
     """
     X = check_array(X, dtype=np.float64, order="C")
-    memberships = _as_memberships(clustering)
+    memberships, _ = _as_memberships(clustering)
+    if deviation not in metrics.DEVIATIONS:
+        raise InvalidInput(f"deviation={deviation!r} is none of {', '.join(metrics.DEVIATIONS)}.")
     if memberships.shape[0] != len(X):
         raise InvalidInput(f"The clustering is of {memberships.shape[0]} instances, and X has {len(X)}.")
     colours, classes = _encode(sensitive_features, len(X))
@@ -397,26 +407,30 @@ def cluster_composition(clustering, sensitive_features) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame (C, K), int
-        A row a cluster that has instances, a column a colour, by its name (values of several columns joined by " + ").
+        A row a cluster that has instances, by its label or place, a column a colour, by its name (values of several columns
+        joined by " + ").
 
     Raises
     ------
     InvalidInput
         For input that does not fit together.
     """
-    memberships = _as_memberships(clustering)
+    memberships, numbers = _as_memberships(clustering)
     colours, classes = _encode(sensitive_features, memberships.shape[0])
     indicator = csr_array((np.ones(len(colours), dtype=np.int64), (np.arange(len(colours)), colours)))
     counts = (memberships.T.astype(np.int64) @ indicator).toarray()
     names = [" + ".join(map(str, np.atleast_1d(value))) for value in classes]
-    composition = pd.DataFrame(counts, index=pd.RangeIndex(len(counts), name="cluster"), columns=names)
+    composition = pd.DataFrame(counts, index=pd.Index(numbers, name="cluster"), columns=names)
     return composition[counts.sum(axis=1) > 0]
 
 
 def _generator(random_state) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):  # numpy itself takes one from 2.2 on only
         random_state = int(random_state.randint(2**32, dtype=np.uint64))
-    return np.random.default_rng(random_state)
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"random_state={random_state!r} is neither a number of 0 or more nor a generator.") from None
 
 
 def _nearest(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
@@ -441,21 +455,34 @@ def _memberships_of_labels(labels: np.ndarray) -> csr_array:
     return csr_array((np.ones(n, dtype=bool), labels, np.arange(n + 1)), shape=(n, int(labels.max()) + 1))
 
 
-def _as_memberships(clustering) -> csr_array:
-    """Memberships (n, C) in canonical form, of labels or memberships."""
+def _as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
+    """Memberships (n, C) in canonical form, of labels or memberships, and the label or place of each cluster (C,)."""
+    numbers = None
     if not issparse(clustering):
-        clustering = np.asarray(clustering)
+        clustering = _as_array(clustering, "The clustering")
         if clustering.ndim == 1:
             if not np.issubdtype(clustering.dtype, np.integer) or clustering.min(initial=0) < 0:
                 raise InvalidInput("Labels must be whole numbers from 0 on: every instance must be in a cluster.")
-            clustering = _memberships_of_labels(clustering)
+            numbers, labels = np.unique(clustering, return_inverse=True)
+            clustering = _memberships_of_labels(labels)
+    if clustering.ndim != 2 or not np.isin(clustering.data if issparse(clustering) else clustering, (0, 1)).all():
+        raise InvalidInput("A clustering is labels (n,), or memberships (n, C) that are true and false, or 1 and 0.")
     memberships = csr_array(clustering, dtype=bool, copy=True)  # what follows works in place
     memberships.sum_duplicates()
     memberships.eliminate_zeros()
     alone = np.flatnonzero(np.diff(memberships.indptr) == 0)
     if len(alone):
         raise InvalidInput(f"Every instance must be in a cluster: row {alone[0]} is in none.")
-    return memberships
+    return memberships, np.arange(memberships.shape[1]) if numbers is None else numbers
+
+
+def _as_array(values, what: str) -> np.ndarray:
+    if np.ma.is_masked(values):
+        raise InvalidInput(f"{what} has masked values: drop these rows first.")
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise InvalidInput(f"{what} has rows of different lengths.") from None
 
 
 def _disjoint_groups(memberships: csr_array) -> tuple[np.ndarray, np.ndarray]:
@@ -478,13 +505,11 @@ def _encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Colour codes (n,), and the value (K,) or values (K, S) of each colour."""
     if sensitive_features is None:
         raise InvalidInput("sensitive_features is missing: give the group of each instance, one value a row.")
-    if np.ndim(sensitive_features) == 0:
-        raise InvalidInput(
-            f"sensitive_features is {sensitive_features!r}, a single value: give the column itself, one value a row."
-        )
-    columns = pd.DataFrame(sensitive_features)
+    columns = _as_columns(sensitive_features)
     if len(columns) != n:
         raise InvalidInput(f"sensitive_features has {len(columns)} rows, and there are {n} instances.")
+    if not columns.shape[1]:
+        raise InvalidInput("sensitive_features has no column.")
     encoded = [_encode_column(name, column) for name, column in columns.items()]
     combinations, colours = np.unique(np.column_stack([codes for codes, _ in encoded]), axis=0, return_inverse=True)
     if len(combinations) < 2:
@@ -494,7 +519,21 @@ def _encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
     return colours.reshape(-1).astype(np.int64), classes
 
 
-def _encode_column(name, column: pd.Series) -> tuple[np.ndarray, pd.Index]:
+def _as_columns(sensitive_features) -> pd.DataFrame:
+    if issparse(sensitive_features):
+        sensitive_features = sensitive_features.toarray()
+    if not isinstance(sensitive_features, pd.DataFrame | pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
+        dimensions = _as_array(sensitive_features, "sensitive_features").ndim
+        if dimensions == 0:
+            raise InvalidInput(
+                f"sensitive_features is {repr(sensitive_features)[:60]}, a single value: give the column itself, one value a row."
+            )
+        if dimensions > 2:
+            raise InvalidInput(f"sensitive_features has {dimensions} dimensions: give one column (n,), or several (n, S).")
+    return pd.DataFrame(sensitive_features)
+
+
+def _encode_column(name, column: pd.Series) -> tuple[np.ndarray, Iterable]:
     """Codes (n,) and sorted values of one sensitive column."""
     missing = np.flatnonzero(column.isna())
     where = f"sensitive_features, column {name}:"
@@ -505,4 +544,28 @@ def _encode_column(name, column: pd.Series) -> tuple[np.ndarray, pd.Index]:
         )
     if pd.api.types.is_float_dtype(column) and (fractions := column[column % 1 != 0]).any():
         raise InvalidInput(f"{where} it holds fractions such as {fractions.iloc[0]:g}; bin it into groups first.")
-    return pd.factorize(column, sort=True)
+    if column.dtype != object:
+        return pd.factorize(column, sort=True)
+    try:
+        values = _in_order(set(column))  # not by pandas, which takes "a" and "a\0" for the same text
+    except TypeError:
+        raise InvalidInput(f"{where} it holds values such as {column.iloc[0]!r}, which cannot be told apart.") from None
+    code = {value: at for at, value in enumerate(values)}
+    found = np.empty(len(values), dtype=object)
+    found[:] = values
+    return np.fromiter(map(code.__getitem__, column), dtype=np.int64, count=len(column)), found
+
+
+def _in_order(values: Iterable) -> list:
+    """Values sorted; those without a common order type by type, and by what they are called where a type has none."""
+    try:
+        return sorted(values)
+    except TypeError:
+        groups = [list(group) for _, group in groupby(sorted(values, key=_kind), key=_kind)]
+    if len(groups) == 1:
+        return sorted(groups[0], key=repr)
+    return list(chain.from_iterable(map(_in_order, groups)))
+
+
+def _kind(value: object) -> str:
+    return "" if isinstance(value, Real) else f"{type(value).__module__}.{type(value).__qualname__}"

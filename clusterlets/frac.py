@@ -220,7 +220,10 @@ def _turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
     """How many points of each colour are dealt out: all with tau = 1/k, else the same floor to every cluster."""
     if tau is None:
         return sizes.tolist()
-    taus = list(tau) if np.ndim(tau) else [tau] * len(sizes)
+    try:
+        taus = list(tau)
+    except TypeError:  # one for all
+        taus = [tau] * len(sizes)
     if len(taus) != len(sizes):
         raise ClusterletsError(f"{len(taus)} values of tau for {len(sizes)} colours: give one a colour or one for all.")
     even = Fraction(1, n_clusters)
@@ -228,7 +231,7 @@ def _turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
     for colour, share in enumerate(shares):
         if not 0 <= share <= even:
             raise ClusterletsError(
-                f"tau = {float(share):g} for colour {colour}: it must lie between 0 and 1/k = 1/{n_clusters}, "
+                f"tau = {str(taus[colour])[:20]} for colour {colour}: it must lie between 0 and 1/k = 1/{n_clusters}, "
                 f"since {n_clusters} clusters cannot each hold more than that part of a colour."
             )
     return [
@@ -241,8 +244,12 @@ def _as_fraction(number) -> Fraction:
     """The number itself if it is exact, else the simplest fraction within the rounding of a float."""
     if isinstance(number, Rational):
         return Fraction(int(number.numerator), int(number.denominator))
-    if not isfinite(number):
-        raise ClusterletsError(f"tau = {number}: it must be a finite number.")
+    try:
+        is_finite = isfinite(number)
+    except TypeError:
+        is_finite = False
+    if not is_finite:
+        raise ClusterletsError(f"tau = {str(number)[:60]}: it must be a finite number.")
     exact = Fraction(float(number))
     if exact <= 0:
         return exact

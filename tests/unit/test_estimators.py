@@ -2,6 +2,8 @@
 
 import doctest
 import pickle
+from datetime import datetime
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -248,6 +250,13 @@ def test_twice_the_same_column_name_is_two_columns():
         ([1.0, np.nan, 2.0, np.nan], "row 1 (counting from 0) has no value; such rows: 2"),
         (pd.array([1, 2, None, 1], dtype="Int64"), "row 2 (counting from 0) has no value"),
         (pd.DataFrame({"sex": list("abab"), "age": [1.5, 2, 3, 4]}), "column age: it holds fractions such as 1.5"),
+        ([["a"], ["b", "c"], ["a"], ["b"]], "sensitive_features has rows of different lengths"),
+        (np.zeros((4, 1, 1)), "sensitive_features has 3 dimensions"),
+        (pd.DataFrame(index=range(4)), "sensitive_features has no column"),
+        (csr_array(np.array([[0, 1, 0, 1]])), "1 rows, and there are 4 instances"),
+        (pd.Series([{1}, {2}, {1}, {2}]), "column 0: it holds values such as {1}, which cannot be told apart"),
+        (np.ma.array([0, 1, 0, 1], mask=[1, 0, 0, 0]), "sensitive_features has masked values"),
+        ({"sex": list("abab")}, "sensitive_features is {'sex': ['a', 'b', 'a', 'b']}, a single value"),
     ],
 )
 def test_sensitive_features_that_do_not_serve_are_refused_in_words(sensitive, words):
@@ -256,6 +265,22 @@ def test_sensitive_features_that_do_not_serve_are_refused_in_words(sensitive, wo
             estimator.fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=sensitive)
         assert words in str(refused.value)
         assert isinstance(refused.value, ClusterletsError) and isinstance(refused.value, ValueError)
+
+
+@pytest.mark.parametrize("column, classes", [
+    (["b", 1, "a", 10, 2.5, "b"], [1, 2.5, 10, "a", "b"]),
+    ([b"a", "a", 1, b"a", (1, 2), True], [1, b"a", "a", (1, 2)]),
+    ([1j, 2 + 1j, 1j, 3j, 1j, 1j], [2 + 1j, 1j, 3j]),
+    (["a", "a\0", "b", "a", "a\0", "b"], ["a", "a\0", "b"]),
+    (csr_array(np.array([[0, 2, 5, 0, 2, 5]]).T), [0, 2, 5]),
+    (np.array(["9999-01-01", "2020-01-01"] * 3, dtype="datetime64[s]"), [datetime(2020, 1, 1), datetime(9999, 1, 1)]),
+], ids=str)  # fmt: skip
+def test_colours_of_any_kind_come_in_an_order_of_their_own(column, classes):
+    """Whatever the order of the rows is; values of types that have no common order come type by type."""
+    column = pd.Series(column, dtype=object) if isinstance(column, list) else column
+    for order in (range(6), range(5, -1, -1)):
+        fitted = FRAC(1).fit(np.arange(6.0)[:, None], sensitive_features=column[list(order)])
+        assert [value.item() if isinstance(value, np.generic) else value for value in fitted.sensitive_classes_] == classes
 
 
 def test_the_colours_must_be_named_and_are_never_taken_from_y():
@@ -298,10 +323,25 @@ def test_parameters_are_checked_at_fit_and_named(estimator, words):
     assert words in str(refused.value)
 
 
-def test_a_tau_above_what_can_be_is_explained(people):
+@pytest.mark.parametrize("variant", ["FRAC", "FRAC-OE"])
+@pytest.mark.parametrize("tau, words", [
+    (0.3, "tau = 0.3 for colour 0: it must lie between 0 and 1/k = 1/5"), (True, "tau = True for colour 0"),
+    (Fraction(1, 4), "tau = 1/4 for colour 0"), ([0.1], "1 values of tau for 2 colours"), ([], "0 values of tau"),
+    ([0.1, 10**400], "tau = 1000"), ([0.1, np.nan], "tau = nan: it must be a finite number"), ([0.1, "a"], "tau = a: it must"),
+    ([None, 0.1], "tau = None: it must"), ([0.1, [0.1]], "tau = .0.1.: it must"), ({"female": 0.1, "male": 0.1}, "tau = female"),
+    (np.array([[0.1, 0.1]]), "1 values of tau"), (-Fraction(1, 9), "tau = -1/9 for colour 0"),
+], ids=str)  # fmt: skip
+def test_a_tau_that_cannot_be_is_explained(people, variant, tau, words):
     X, sex, _ = people
-    with pytest.raises(ClusterletsError, match="between 0 and 1/k"):
-        FRAC(5, tau=0.3).fit(X, sensitive_features=sex)
+    with pytest.raises(InvalidInput, match=words):
+        FRAC(5, variant=variant, tau=tau).fit(X, sensitive_features=sex)
+
+
+@pytest.mark.parametrize("tau", [Fraction(1, 10), [0.1, Fraction(1, 10)], (0.1, 0.1), np.array([0.1, 0.1]), pd.Series([0.1, 0.1])])
+def test_a_tau_may_be_a_fraction_and_one_for_each_colour(people, tau):
+    X, sex, _ = people
+    expected = FRAC(5, tau=0.1, random_state=0).fit_predict(X, sensitive_features=sex)
+    assert np.array_equal(FRAC(5, tau=tau, random_state=0).fit_predict(X, sensitive_features=sex), expected)
 
 
 def test_the_random_state_may_be_anything_usual(people):
@@ -450,11 +490,43 @@ def test_points_that_coincide_are_wholly_cohesive():
         ([0.0, 1.0, 1.0], "whole numbers"),
         ([0, 1], "of 2 instances, and X has 3"),
         (np.array([[1, 0], [0, 1], [0, 0]], dtype=bool), "row 2 is in none"),
+        (np.array([[1, np.nan], [0, 1], [1, 0]]), "true and false, or 1 and 0"),
+        (csr_array(np.array([[1, np.nan], [0, 1], [1, 0]])), "true and false, or 1 and 0"),
+        (np.array([[True, None], [False, True], [True, False]], dtype=object), "true and false, or 1 and 0"),
+        (np.array([[0.5, 0.5], [0, 1], [1, 0]]), "true and false, or 1 and 0"),
+        (np.array([[1, -1], [0, 1], [1, 0]]), "true and false, or 1 and 0"),
+        (np.array([["yes", "no"]] * 3), "true and false, or 1 and 0"),
+        (np.array([[1, np.inf], [0, 1], [1, 0]]), "true and false, or 1 and 0"),
+        (np.ones((3, 1, 1)), "labels .n,., or memberships .n, C."),
+        (None, "labels .n,., or memberships .n, C."),
+        ([[1], [0, 1], [1]], "The clustering has rows of different lengths"),
+        (np.ma.array([0, 1, 1], mask=[0, 1, 0]), "The clustering has masked values"),
     ],
 )
+@pytest.mark.filterwarnings("error")
 def test_a_report_refuses_what_is_no_clustering(clustering, words):
     with pytest.raises(InvalidInput, match=words):
         fairness_report([[0.0], [1.0], [2.0]], clustering, list("aba"))
+    if "instances" not in words:
+        with pytest.raises(InvalidInput, match=words):
+            cluster_composition(clustering, list("aba"))
+
+
+@pytest.mark.parametrize("settings, words", [
+    ({"deviation": "squared"}, "deviation='squared' is none of absolute"), ({"random_state": -1}, "random_state=-1 is neither"),
+    ({"random_state": "seven"}, "random_state='seven' is neither"),
+])  # fmt: skip
+def test_a_report_refuses_settings_that_cannot_be(settings, words):
+    with pytest.raises(InvalidInput, match=words):
+        fairness_report([[0.0], [1.0], [2.0]], [0, 1, 1], list("aba"), **settings)
+
+
+@pytest.mark.parametrize("far", [7, 10**12, 2**63 - 1])
+def test_labels_may_be_any_numbers(far):
+    X, colours = [[0.0], [1.0], [2.0], [4.0]], list("abab")
+    composition = cluster_composition([far, 3, far, 3], colours)
+    assert composition.index.tolist() == [3, far] and composition.to_numpy().tolist() == [[0, 2], [2, 0]]
+    assert fairness_report(X, [far, 3, far, 3], colours) == fairness_report(X, [1, 0, 1, 0], colours)
 
 
 def test_the_examples_in_the_docstrings():
