@@ -11,6 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -52,6 +53,14 @@ def check_file(path: Path) -> None:
         )
 
 
+def check_separator(separator: str | None) -> None:
+    """Raise ClusterletsError unless it is one character that can part cells, or none is named."""
+    if separator is not None and (len(separator) != 1 or separator in '"\r\n\0'):
+        raise ClusterletsError(
+            f"the separator {separator!r} cannot part cells; it must be one character, and no quotation mark or line end."
+        )
+
+
 def read(
     path: Path, sensitive: Sequence[str], features: str | Sequence[str] = NUMERIC, separator: str | None = None
 ) -> tuple[Table, list[str]]:
@@ -66,7 +75,7 @@ def read(
     features : names, or "numeric"
         Columns to cluster by; by default every column of numbers or booleans that is not sensitive.
     separator : str, optional
-        One character; by default a comma, in ``.tsv`` files a tab.
+        One character but quotation marks and line ends; by default a comma, in ``.tsv`` files a tab.
 
     Raises
     ------
@@ -74,6 +83,7 @@ def read(
         With file, line and column of what cannot be used.
     """
     try:
+        check_separator(separator)
         check_file(path)
         if path.suffix == PARQUET:
             header, chunks, place = _parquet(path, sensitive, features)
@@ -142,26 +152,46 @@ def _chunks(name: str, rows: Iterator[tuple[int, list[str]]], width: int) -> Ite
 
 
 def _parquet(path: Path, sensitive: Sequence[str], features: str | Sequence[str]):
-    import pyarrow
-    import pyarrow.parquet
+    with _intact(path.name):
+        import pyarrow.parquet
 
+        file = pyarrow.parquet.ParquetFile(path, page_checksum_verification=True)
+        header = file.schema_arrow.names
+    return header, _batches(path.name, file), f"{path.name}, row"
+
+
+@contextmanager
+def _intact(name: str) -> Iterator[None]:
+    """Whatever a file's inside lets pyarrow raise as BadData. What the system says of the file itself has a number, and stays."""
     try:
-        file = pyarrow.parquet.ParquetFile(path)
-    except pyarrow.ArrowException as error:
-        raise BadData(f"{path.name} is no intact Parquet file ({error}).") from None
-    return file.schema_arrow.names, _batches(file), f"{path.name}, row"
+        yield
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise BadData(f"{name} is no intact Parquet file ({' '.join(str(error).split())[:200]}).") from None
 
 
-def _batches(file) -> Iterator[Chunk]:
-    first = 1
-    for batch in file.iter_batches(_ROWS_AT_ONCE):
-        yield range(first, first + len(batch)), [_as_text(column.to_pylist()) for column in batch.columns]
+def _batches(name: str, file) -> Iterator[Chunk]:
+    batches, first = file.iter_batches(_ROWS_AT_ONCE), 1
+    while True:
+        with _intact(name):
+            batch = next(batches, None)
+            cells = [_as_texts(column) for column in batch.columns] if batch else []
+        if batch is None:
+            break
+        yield range(first, first + len(batch)), cells
         first += len(batch)
+    if first - 1 != file.metadata.num_rows:
+        raise BadData(f"{name} is no intact Parquet file ({file.metadata.num_rows} rows are announced, {first - 1} are there).")
 
 
-def _as_text(cells: Iterable) -> list[str]:
-    """As CSV would hold them: a missing value, and NaN, is empty."""
-    return ["" if cell is None or cell != cell else str(cell) for cell in cells]
+def _as_texts(column) -> list[str]:
+    """Cells as CSV would hold them: a missing value, and NaN, is empty."""
+    import pyarrow
+
+    if pyarrow.types.is_timestamp(column.type) or pyarrow.types.is_date(column.type):
+        column = column.cast(pyarrow.string())  # Python's dates end with the year 9999
+    return ["" if cell is None or cell != cell else str(cell) for cell in column.to_pylist()]
 
 
 # ---- the header ------------------------------------------------------------------------------------------------------

@@ -1,13 +1,16 @@
 """Tables of one's own, and raw files, with all that is wrong with tables: read rightly, or refused in plain words."""
 
+import datetime
 import hashlib
 import importlib.util
 import json
 import os
 import re
 import resource
+import struct
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -315,6 +318,66 @@ def test_parquet_is_the_same_table_as_csv(read, tmp_path):
         own.read(tmp_path / "people.parquet", ["city"])
     (tmp_path / "people.parquet").write_bytes(b"PAR1 no more")
     with pytest.raises(ClusterletsError, match="people.parquet is no intact Parquet file"):
+        own.read(tmp_path / "people.parquet", ["city"])
+
+
+def test_whatever_bit_of_a_parquet_file_flips_the_error_is_for_people(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = importlib.import_module("pyarrow.parquet")
+    path = tmp_path / "people.parquet"
+    days = [datetime.date(2020, 1, day) for day in (1, 2, 3)]
+    table = pyarrow.table({"age": [31, 45.5, 29], "city": ["Röm", "Bonn", "Röm"], "day": days})
+    parquet.write_table(table, path, store_schema=False, write_statistics=False)
+    whole = path.read_bytes()
+    for at, bit in product(range(len(whole)), range(8)):
+        flipped = bytearray(whole)
+        flipped[at] ^= 1 << bit
+        path.write_bytes(flipped)
+        try:
+            assert len(own.read(path, ["city"])[0].X) <= 3
+        except ClusterletsError as error:
+            assert "\n" not in str(error)
+
+
+def test_checksums_inside_a_parquet_file_are_checked(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "people.parquet"
+    importlib.import_module("pyarrow.parquet").write_table(
+        pyarrow.table({"age": [31, 45.5, 29], "city": ["Rom", "Bonn", "Rom"]}),
+        path, compression="none", use_dictionary=False, write_statistics=False, write_page_checksum=True,
+    )  # fmt: skip
+    whole = bytearray(path.read_bytes())
+    whole[whole.index(struct.pack("<d", 45.5)) + 5] ^= 1
+    path.write_bytes(whole)
+    with pytest.raises(ClusterletsError, match="people.parquet is no intact Parquet file .*CRC"):
+        own.read(path, ["city"])
+
+
+@pytest.mark.parametrize("kind, far", [
+    ("date32", 2**31 - 1), ("date64", 86_400_000 * 10**8), ("timestamp_s", 2**40), ("timestamp_us", 2**62), ("timestamp_ns", 2**63 - 1),
+])  # fmt: skip
+def test_dates_beyond_those_of_python_are_texts(kind, far, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    name, _, unit = kind.partition("_")
+    dates = pyarrow.array([0, far, 0, None], type=getattr(pyarrow, name)(*([unit] if unit else [])))
+    path = tmp_path / "people.parquet"
+    importlib.import_module("pyarrow.parquet").write_table(
+        pyarrow.table({"age": [1, 2, 3, 4], "born": dates, "city": ["a", "b", "a", "b"]}), path, version="2.6"
+    )
+    table, remarks = own.read(path, ["city"])
+    assert table.feature_names == ("age",) and remarks == ["columns that hold no numbers are no features: born"]
+    table, remarks = own.read(path, ["born"])
+    assert table.colour_counts.tolist() in ([2, 1], [1, 2]) and "1970-01-01" in " ".join(table.colour_names)
+    assert "1 of 4 rows has no sensitive value and was left out" in remarks
+
+
+def test_a_parquet_file_that_announces_other_rows_than_it_has_is_refused(tmp_path, monkeypatch):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = importlib.import_module("pyarrow.parquet")
+    parquet.write_table(pyarrow.table({"age": [1, 2, 3], "city": ["a", "b", "a"]}), tmp_path / "people.parquet")
+    known = parquet.ParquetFile.iter_batches
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", lambda *a, **k: (batch[:2] for batch in known(*a, **k)))
+    with pytest.raises(ClusterletsError, match=r"no intact Parquet file \(3 rows are announced, 2 are there\)"):
         own.read(tmp_path / "people.parquet", ["city"])
 
 
