@@ -24,6 +24,11 @@ PLUGINS := $(VENV)/cluster-plugins
 # With the commands of .venv first, whatever is activated outside.
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 SNAKEMAKE := $(RUN) snakemake --cores $(CORES)
+# Names and logs are UTF-8 in every locale. Snakemake keeps a cache below HOME, and ends where none can be written there.
+export PYTHONUTF8 := 1
+ifeq ($(shell mkdir -p "$${XDG_CACHE_HOME:-$$HOME/.cache}" 2>/dev/null && test -w "$${XDG_CACHE_HOME:-$$HOME/.cache}" && echo yes),)
+export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
+endif
 # People put spaces behind commas, or in their place; a shell would take what follows for another setting.
 COMMA := ,
 SPACE := $(subst ,, )

@@ -7,6 +7,7 @@ import argparse
 import errno
 import importlib
 import inspect
+import io
 import os
 import re
 import sys
@@ -66,6 +67,9 @@ _STEPS = {
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; errors for people are printed without a traceback, and give status 1. A step says what it cost."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # in a locale without the letters of a name
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_usage())
         return 0
@@ -101,7 +105,7 @@ def _run(name: str, options: list[str]) -> int:
     except BrokenPipeError:  # "clusterlets ... | head" has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        if error.errno not in _NO_ROOM:
+        if error.filename is None and error.errno not in _NO_ROOM:  # then nobody could tell what to mend
             raise
         print(
             f"clusterlets {name}: {error.filename} cannot be written or read ({error.strerror}). Nothing half-written was "

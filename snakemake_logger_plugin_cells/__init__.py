@@ -5,6 +5,7 @@ and end, nothing else: every other message is Snakemake's own, and so is all of 
 ``--printshellcmds``, ``--verbose`` or ``--debug-dag``. Snakemake's log file has its full text in any case.
 """
 
+import io
 import os
 import shutil
 import sys
@@ -49,6 +50,8 @@ class LogHandler(LogHandlerBase):
         settings = self.common_settings
         quiet = set(settings.quiet or ())
         self._stream = sys.stdout if settings.stdout else sys.stderr
+        if isinstance(self._stream, io.TextIOWrapper):
+            self._stream.reconfigure(errors="backslashreplace")  # in a locale without the letters of a name
         self._snakemake = ColorizingTextHandler(settings.nocolor, self._stream)
         self._snakemake.setFormatter(DefaultFormatter(quiet, settings.show_failed_logs))
         self._wanted = DefaultFilter(quiet, settings.debug_dag, settings.verbose, settings.dryrun, settings.printshellcmds)

@@ -113,7 +113,9 @@ def _table_faults(table: Mapping) -> list[str]:
     if table["features"] != own.NUMERIC:
         both = [column for column in table["features"] if column in table["sensitive"]]
         faults += [f"{name}: {column!r} cannot be sensitive and a feature too" for column in both]
-    return faults + _said_by(lambda: own.check_file(Path(table["path"])), f"{name}: ") + _id_faults(table)
+    for check in (lambda: own.check_file(Path(table["path"])), lambda: own.check_separator(table["separator"])):
+        faults += _said_by(check, f"{name}: ")
+    return faults + _id_faults(table)
 
 
 def _dataset_faults(table: Mapping) -> list[str]:

@@ -25,6 +25,24 @@ _OF_LIBRARIES = {
 _PLACES = ("results", "mirror")
 # What a results folder holds beside results, at its top.
 _APART = {NAME, "README.md"}
+# A manifest's form. A file's name leads to no place outside of the results, as readers are told to remove files.
+_OBJECTS = {"type": "object", "additionalProperties": {"type": "object"}}
+_FILES = {
+    "type": "object",
+    "propertyNames": {"pattern": r"^(?!/)(?!(.*/)?\.\.(/|\Z))[^\x00-\x1f\x7f]+\Z"},
+    "additionalProperties": {"type": "string"},
+}
+_FORM = {
+    "type": "object",
+    "required": ["settings", "libraries", "datasets", "files"],
+    "properties": {
+        "settings": {"type": "object", "properties": {"tables": _OBJECTS}},
+        "libraries": {"type": "object"},
+        "datasets": _OBJECTS,
+        "files": {"type": "object", "additionalProperties": _FILES},
+    },
+}
+_DEEPEST = 20
 _PROVENANCE = re.compile(rb"(<!-- provenance -->).*?(<!-- end of provenance -->)", re.DOTALL)
 
 
@@ -94,17 +112,39 @@ def read(path: Path) -> dict:
     """A manifest; an error for people where there is none or it is damaged. Earlier versions gave it no hash of its own."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        if not all(isinstance(found[part], dict) for part in ("settings", "libraries", "datasets", "files")):
-            raise ValueError("not a manifest")
-        if _OWN in found and found[_OWN] != _hash_of(found):
-            raise ValueError("it does not match its own SHA-256")
-    except FileNotFoundError:
+        fault = _fault(found)
+        if not fault and _OWN in found and found[_OWN] != _hash_of(found):
+            fault = "it does not match its own SHA-256"
+    except (FileNotFoundError, NotADirectoryError):
         raise ClusterletsError(f"There is no {path}. A finished run of the workflow writes it.") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise ClusterletsError(
-            f"{path} is damaged ({error}). Remove it and run the workflow again: it is written anew."
-        ) from None
+    except (ValueError, RecursionError) as error:  # too large a number is a ValueError too
+        fault = str(error)
+    if fault:
+        raise ClusterletsError(f"{path} is damaged ({fault}). Remove it and run the workflow again: it is written anew.")
     return found
+
+
+def _fault(found: object) -> str:
+    """What is wrong with the form of a manifest, in short; nothing where it is right."""
+    from jsonschema import Draft202012Validator  # only readers pay for it
+
+    if _depth(found) > _DEEPEST:
+        return f"its content is nested more than {_DEEPEST} deep"
+    faults = Draft202012Validator(_FORM).iter_errors(found)
+    said = [f"{'.'.join(map(str, fault.path))}: {fault.message}"[:200] for fault in faults]
+    return min(said, default="").removeprefix(": ")
+
+
+def _depth(value: object) -> int:
+    level, depth = [value], 0
+    while level:
+        level = [part for whole in level for part in _parts(whole)]
+        depth += 1
+    return depth
+
+
+def _parts(value: object) -> Iterable:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def hashes(manifest: Mapping) -> dict[str, str]:

@@ -45,10 +45,10 @@ def source(checkout: Path = PACKAGE.parent) -> dict | None:
 
 def _git(folder: Path, *arguments: str) -> str:
     try:
-        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
+        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return ""
-    return done.stdout.strip()
+    return os.fsdecode(done.stdout).strip()
 
 
 def machine() -> dict:

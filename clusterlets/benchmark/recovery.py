@@ -19,6 +19,7 @@ from clusterlets.benchmark.intermediates import OK, Block
 from clusterlets.benchmark.steps.centroid import centroid_match
 from clusterlets.benchmark.steps.matching import pinball_match
 from clusterlets.clusterlets import Clusterlets
+from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.metrics import deviation_per_cluster
 
@@ -85,7 +86,8 @@ class Clusters:
         sizes = self.composition.sum(axis=1)
         mean = deviation_per_cluster(self.composition, self.counts.sum(axis=0), deviation).mean()
         found = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
-        if not all(isclose(float(row[name]), value, rel_tol=1e-9, abs_tol=1e-12) for name, value in found.items()):
+        scored = {name: number(str(row.get(name, ""))) for name in found}  # NaN where it is none, which is close to nothing
+        if not all(isclose(scored[name], value, rel_tol=1e-9, abs_tol=1e-12) for name, value in found.items()):
             raise ClusterletsError(
                 f"The clusters found are not those that {where} scored: it was made with another base_seed, scope or "
                 "deviation. Name its configuration with --config, or run the workflow again."
@@ -159,4 +161,7 @@ class Kept:
         block = Block.load(self._path(kind, run))
         if block.status != OK:
             raise ClusterletsError(f"This run has no clusters: it is {block.status}, see {self.cell(run)}.")
+        if run.key not in block.values:
+            path = self._path(kind, run)
+            raise ClusterletsError(f"{path} holds no run of {run.method} with seed {run.seed}. Remove it. {self.remedy(path, run)}")
         return block.values[run.key]

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.benchmark.words import counted
-from clusterlets.commands.output import write_memberships, writing
+from clusterlets.commands.output import given, in_utf8, whole, write_memberships, writing
 from clusterlets.datasets import own
 from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import Table, scaled
@@ -76,13 +76,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8, with a header line")
     parser.add_argument(
-        "--sensitive", action="append", required=True, metavar="COLUMN",
+        "--sensitive", action="append", type=in_utf8, required=True, metavar="COLUMN",
         help="column whose values are the colours; given several times, the combinations of values are the colours",
     )  # fmt: skip
     parser.add_argument(
-        "--features", metavar="A,B,...", help="columns to cluster by (default: all numeric ones but the sensitive)"
+        "--features", type=in_utf8, metavar="A,B,...",
+        help="columns to cluster by (default: all numeric ones but the sensitive)",
     )
-    parser.add_argument("--separator", metavar="S", help="what parts the cells (default: a comma, a tab in .tsv)")
+    parser.add_argument("--separator", type=in_utf8, metavar="S", help="what parts the cells (default: a comma, a tab in .tsv)")
     parser.add_argument(
         "--scaling", choices=("none", "standard"), default="none",
         help="standard: features to mean 0 and variance 1, which you want where their units differ (default: none)",
@@ -91,26 +92,20 @@ def _parser() -> argparse.ArgumentParser:
         "--method", choices=("clusterlets", "frac"), default="clusterlets",
         help="clusterlets joined by a matcher, or FRAC: k-means with fair turns (default: clusterlets)",
     )  # fmt: skip
-    parser.add_argument("-k", type=_whole, default=10, help="clusterlets of each colour; FRAC: clusters (default: 10)")
+    parser.add_argument("-k", type=whole(1), default=10, help="clusterlets of each colour; FRAC: clusters (default: 10)")
     parser.add_argument("--matcher", help=f"{', '.join(MATCHERS)}, see below (default: G-B)")
     parser.add_argument(
-        "--hops", type=_whole,
+        "--hops", type=whole(1),
         help="D, B: sweeps over the colours; G-D, G-B: most clusterlets that join another (default: 4)",
     )  # fmt: skip
     parser.add_argument("--omega", type=_share, help="C: weight, 0 to 1, of silhouette against balance (default: 0.5)")
     parser.add_argument(
         "--tau", type=_share, help="FRAC: least part of each colour in each cluster, 0 to 1/k (default: 1/k, all of it)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same clusters (default: 0)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="CSV file for the clusters of the rows")
-    parser.add_argument("--plot", metavar="FILE", help="picture (.png, .pdf, .svg) of composition and a projection")
+    parser.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, help="the same seed gives the same clusters (default: 0)")
+    parser.add_argument("-o", "--output", type=given, metavar="FILE", help="CSV file for the clusters of the rows")
+    parser.add_argument("--plot", type=given, metavar="FILE", help="picture (.png, .pdf, .svg) of composition and a projection")
     return parser
-
-
-def _whole(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
-    return int(text)
 
 
 def _share(text: str) -> float:
@@ -165,6 +160,10 @@ def _read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
     if options.table.suffix == own.PARQUET:
         raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
     features = options.features.split(",") if options.features else own.NUMERIC
+    for option, names in (("--sensitive", options.sensitive), ("--features", features if options.features else ())):
+        twice = [name for name in names if list(names).count(name) > 1]
+        if twice:
+            raise ClusterletsError(f"{option} names {twice[0]!r} twice; once is enough.")
     both = [column for column in options.sensitive if column in features]
     if both:
         raise ClusterletsError(f"{both[0]!r} cannot be sensitive and a feature too; leave it out of --features.")

@@ -4,12 +4,15 @@ import argparse
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path, PurePosixPath
 
 import pandas as pd
 
 from clusterlets.benchmark import differences, manifest
 from clusterlets.benchmark.words import counted
+from clusterlets.commands.output import whole
+from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 
 # Folders whose tables are not read: the cells, as runs.csv holds their rows, and what is promised by no manifest.
@@ -70,14 +73,21 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("reference", metavar="REFERENCE", type=Path, help="folder, docs/reference say")
     parser.add_argument("results", metavar="RESULTS", type=Path, help="results folder of a run")
     accepted = "take numbers for the same that are no further apart, and let hashes decide nothing (default: 0)"
-    parser.add_argument("--tolerance", type=float, default=0.0, help=accepted)
-    parser.add_argument("--most", metavar="N", type=int, default=20, help="differences to show of a kind (default: 20)")
+    parser.add_argument("--tolerance", type=_tolerance, default=0.0, help=accepted)
+    parser.add_argument("--most", metavar="N", type=whole(0), default=20, help="differences to show of a kind (default: 20)")
     options = parser.parse_args(arguments)
     try:
         return _compare(options)
     except ClusterletsError as error:
         print(f"clusterlets compare: {error}", file=sys.stderr)
         return 2
+
+
+def _tolerance(text: str) -> float:
+    value = number(text)
+    if not 0 <= value < inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of 0 or more")
+    return value
 
 
 def _compare(options: argparse.Namespace) -> int:

@@ -7,7 +7,8 @@ from pathlib import Path
 from clusterlets.benchmark.configuration import read_configuration
 from clusterlets.benchmark.recovery import CLUSTERLETS, Clusters, Kept, Run
 from clusterlets.benchmark.rows import read_cell
-from clusterlets.commands.output import write_memberships
+from clusterlets.benchmark.words import counted
+from clusterlets.commands.output import given, whole, write_memberships
 from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.matching import get_matcher
 
@@ -62,13 +63,13 @@ def _parser() -> argparse.ArgumentParser:
         "--method", choices=("clusterlets", *_METHODS), default="clusterlets", help="method (default: clusterlets)"
     )
     parser.add_argument("--matcher", help="D, B, G-D, G-B or C")
-    parser.add_argument("-k", type=int, required=True, help="clusterlets of each colour; other methods: clusters")
-    parser.add_argument("--hops", type=int, help="of D, B, G-D, G-B")
+    parser.add_argument("-k", type=whole(1), required=True, help="clusterlets of each colour; other methods: clusters")
+    parser.add_argument("--hops", type=whole(1), help="of D, B, G-D, G-B")
     parser.add_argument("--omega", type=float, help="of C")
-    parser.add_argument("--seed", type=int, default=0, help="repetition (default: 0)")
-    parser.add_argument("--config", metavar="FILE", help="values that replace those of config.yaml, as for snakemake")
-    parser.add_argument("--results", metavar="FOLDER", help="folder of the results (default: as configured)")
-    parser.add_argument("-o", "--output", metavar="FILE", help="CSV file to write (default: the screen)")
+    parser.add_argument("--seed", type=whole(0), default=0, help="repetition (default: 0)")
+    parser.add_argument("--config", type=given, metavar="FILE", help="values that replace those of config.yaml, as for snakemake")
+    parser.add_argument("--results", type=given, metavar="FOLDER", help="folder of the results (default: as configured)")
+    parser.add_argument("-o", "--output", type=given, metavar="FILE", help="CSV file to write (default: the screen)")
     return parser
 
 
@@ -91,5 +92,11 @@ def _run(options: argparse.Namespace) -> Run:
 def _compare_with_cell(clusters: Clusters, run: Run, cell: str, deviation: str) -> None:
     """Refuse clusters other than those that the cell scored, where there is one."""
     if Path(cell).is_file():
-        (scored,) = (row for row in read_cell(cell) if (row["method"], row["seed"]) == (run.method, str(run.seed)))
-        clusters.refuse_if_unlike(scored, deviation, cell)
+        names = {"method": run.method, "seed": str(run.seed)}
+        scored = [row for row in read_cell(cell) if all(row.get(name) == value for name, value in names.items())]
+        if len(scored) != 1:
+            raise ClusterletsError(
+                f"{cell} holds {counted(len(scored), 'row')} of {run.method} with seed {run.seed}, and should hold one. Remove "
+                "it, and run the workflow again."
+            )
+        clusters.refuse_if_unlike(scored[0], deviation, cell)

@@ -1,7 +1,8 @@
-"""What commands write: clusterings in one form, and errors for people where a file cannot be written."""
+"""What commands take and write: options that say something, clusterings in one form, and errors for people."""
 
+import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -9,6 +10,33 @@ import pandas as pd
 
 from clusterlets.benchmark.frames import write_csv
 from clusterlets.errors import ClusterletsError
+
+_MOST = 10**18  # of a whole number, so that it goes into every array
+
+
+def given(text: str) -> str:
+    """The text of an option, if there is any: an empty one, of a variable that is not set say, must not count as none."""
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty; leave the option out, or say something")
+    return text
+
+
+def in_utf8(text: str) -> str:
+    """The same for names in a table, which is UTF-8 where the locale, and so the command line, may be ASCII."""
+    return given(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def whole(least: int, most: int = _MOST) -> Callable[[str], int]:
+    """A type of option: whole numbers from ``least`` to ``most``."""
+    words = f"of at least {least}" if most == _MOST else f"from {least} to {most}"
+
+    def parse(text: str) -> int:
+        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else -1
+        if not least <= number <= most:
+            raise argparse.ArgumentTypeError(f"{text[:60]!r} is no whole number {words}")
+        return number
+
+    return parse
 
 
 @contextmanager

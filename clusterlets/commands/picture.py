@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib import colormaps
+from matplotlib import colormaps, rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
@@ -52,7 +52,8 @@ def draw(path: str, X: np.ndarray, labels: np.ndarray, composition: pd.DataFrame
         figure.legend(bars.containers, names, loc="outside upper left", ncols=min(len(names), 6), frameon=False)
     content = io.BytesIO()
     metadata = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}[Path(path).suffix]
-    figure.savefig(content, format=Path(path).suffix[1:], dpi=150, metadata=metadata)
+    with rc_context({"svg.hashsalt": "clusterlets"}):  # names of parts, which would be random
+        figure.savefig(content, format=Path(path).suffix[1:], dpi=150, metadata=metadata)
     write_bytes(path, content.getvalue())
 
 

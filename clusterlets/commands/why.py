@@ -78,10 +78,17 @@ def _dry_run(files: list[str], options: list[str]) -> str:
     snakefile = Path("Snakefile") if Path("Snakefile").is_file() else PACKAGE.parent / "Snakefile"
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--cores=1"]
     shown = ["--dry-run", "--quiet=host", "--printshellcmds"]
-    done = subprocess.run([*command, *shown, *files, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run([*command, *shown, *files, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    said = done.stdout.decode("utf-8", "backslashreplace")
     if done.returncode:
-        raise ClusterletsError(f"Snakemake cannot say what it would do:\n{done.stdout.strip()}")
-    return done.stdout
+        raise ClusterletsError(f"Snakemake cannot say what it would do:\n{_without_traceback(said)}")
+    return said
+
+
+def _without_traceback(said: str) -> str:
+    """What Snakemake said, of its own faults the last line alone: HOME cannot be written, say."""
+    before, traceback, after = said.partition("Traceback (most recent call last):")
+    return (before + after.strip().splitlines()[-1] if traceback and after.strip() else said).strip()
 
 
 def explained(output: str) -> str:

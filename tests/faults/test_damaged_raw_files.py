@@ -122,6 +122,26 @@ def test_a_file_that_has_gone_costs_the_receipt(room):
     room.refuse("iris", "iris.csv has gone")
 
 
+@pytest.mark.parametrize("change", [
+    lambda receipt: receipt | {"files": []},
+    lambda receipt: receipt | {"files": {}},
+    lambda receipt: receipt | {"files": {"iris.csv": "abc"}},
+    lambda receipt: receipt | {"files": {"iris.csv": {"sha256": 7}}},
+    lambda receipt: receipt | {"files": {"../iris.csv": {"sha256": "abc"}}},
+    lambda receipt: receipt | {"dataset": "wine"},
+    lambda receipt: receipt | {"dataset": ["iris"]},
+    lambda receipt: receipt | {"source": None},
+    lambda receipt: receipt | {"sha256_matches": "yes"},
+    lambda receipt: {key: receipt[key] for key in ("dataset", "files")},
+])  # fmt: skip
+def test_a_receipt_of_another_form_is_removed_and_the_raw_file_stays(change, room):
+    room.fetch("iris")
+    storage.save_json(room.receipt, change(storage.load_json(room.receipt)))
+    raw = {path.name: path.read_bytes() for path in (room.raw / "iris").iterdir()}
+    room.refuse("iris", "the receipt .* was damaged and has been removed")
+    assert not room.receipt.exists() and {path.name: path.read_bytes() for path in (room.raw / "iris").iterdir()} == raw
+
+
 def test_a_missing_receipt_is_told(room):
     with pytest.raises(ClusterletsError, match="receipt.json does not exist"):
         room.prepare("iris")

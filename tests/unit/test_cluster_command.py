@@ -2,9 +2,9 @@
 
 import re
 import shlex
+import struct
 import subprocess
 import sys
-import struct
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -208,6 +208,11 @@ ERRORS = {
     ],
     "take 2 or more": ["people.csv", "--sensitive", "sex", "-k", "1"],
     "cannot be sensitive and a feature": ["people.csv", "--sensitive", "age", "--features", "age,income"],
+    "--sensitive names 'sex' twice": ["people.csv", "--sensitive", "sex", "--sensitive", "sex"],
+    "--features names 'age' twice": ["people.csv", "--sensitive", "sex", "--features", "age,income,age"],
+    "the separator 'ab' cannot part cells": ["people.csv", "--sensitive", "sex", "--separator", "ab"],
+    "the separator '\"' cannot part cells": ["people.csv", "--sensitive", "sex", "--separator", '"'],
+    "the separator '\\n' cannot part cells": ["people.csv", "--sensitive", "sex", "--separator", "\n"],
     "must end in .png": ["people.csv", "--sensitive", "sex", "--plot", "people.bmp"],
     "reads CSV and TSV": ["people.parquet", "--sensitive", "sex"],
 }  # fmt: skip
@@ -268,11 +273,21 @@ def test_clusters_that_go_to_the_output_follow_the_account(people, tmp_path):
     assert (tmp_path / "stdout").is_symlink()
 
 
-@pytest.mark.parametrize("option", [["-k", "0"], ["--hops", "two"], ["--omega", "1.5"], ["--tau", "a tenth"]])
+@pytest.mark.parametrize("option", [
+    ["-k", "0"], ["-k", "²"], ["-k", "1_0"], ["-k", "9" * 20], ["--hops", "two"], ["--omega", "1.5"], ["--omega", "0.2_5"],
+    ["--tau", "a tenth"], ["--tau", "nan"], ["--seed", "-1"], ["--seed", "4294967296"], ["--seed", "1.0"], ["--seed", "9" * 5000],
+], ids=lambda option: "".join(option)[:20])  # fmt: skip
 def test_numbers_are_checked_before_anything_is_read(option, capsys):
     with pytest.raises(SystemExit):
         command_line.main(["cluster", "nobody.csv", "--sensitive", "sex", *option])
-    assert repr(option[1]) in capsys.readouterr().err
+    assert f"{option[1][:60]!r} is no" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--sensitive", "--features", "--separator", "-o", "--plot"])
+def test_an_empty_option_is_not_taken_for_none(option, people, capsys):
+    with pytest.raises(SystemExit):
+        command_line.main(["cluster", "people.csv", "--sensitive", "sex", option, ""])
+    assert f"argument {option}{'/--output' if option == '-o' else ''}: it is empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["-o", "--plot"])
@@ -383,8 +398,10 @@ def test_a_large_table_is_thinned_and_says_so(monkeypatch):
     assert "50 of 200 rows" in axes.get_title()
 
 
-def test_the_same_picture_has_the_same_bytes(tmp_path):
+@pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
+def test_the_same_picture_has_the_same_bytes(suffix, tmp_path):
     composition, labels = pd.DataFrame([[2, 1], [2, 1]], columns=["a", "b"]), np.array([0, 0, 0, 1, 1, 1])
-    for name in ("a.png", "b.png"):
-        picture.draw(str(tmp_path / name), np.arange(12.0).reshape(6, 2), labels, composition, np.array([4, 2]))
-    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+    paths = [tmp_path / f"{name}.{suffix}" for name in "ab"]
+    for path in paths:
+        picture.draw(str(path), np.arange(12.0).reshape(6, 2), labels, composition, np.array([4, 2]))
+    assert paths[0].read_bytes() == paths[1].read_bytes()

@@ -1,5 +1,10 @@
 """The command line: every step has help, errors are for people, and nothing half-written stays."""
 
+import os
+import re
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -35,6 +40,44 @@ def test_a_missing_input_is_an_error_for_people_and_writes_nothing(tmp_path, cap
     said = capsys.readouterr().err
     assert "x.npz does not exist" in said and "Traceback" not in said
     assert not output.exists()
+
+
+LOCALES = {
+    "ASCII": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    "ASCII on the screen": {"PYTHONIOENCODING": "ascii"},
+    "Latin-1 on the screen": {"PYTHONIOENCODING": "latin-1"},
+}
+
+
+def test_in_every_locale_the_screen_takes_every_name_and_files_are_utf_8(tmp_path):
+    lines = [f"{row},{row % 7},{'Köln' if row % 3 else '東京'}\n" for row in range(30)]
+    (tmp_path / "people.csv").write_text("größe,größe €,東京\n" + "".join(lines), encoding="utf-8")
+
+    def run(name, environment, *options):
+        outputs = ["-o", f"{name}.csv", "--plot", f"{name}.svg"]
+        command = [sys.executable, "-m", "clusterlets", "cluster", "people.csv", *options, "-k", "3", *outputs]
+        done = subprocess.run(command, cwd=tmp_path, env=os.environ | environment, capture_output=True)
+        return done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace")
+
+    options = ["--sensitive", "東京", "--features", "größe,größe €"]
+    status, said = run("UTF-8", {"PYTHONUTF8": "1"}, *options)
+    assert status == 0 and "Köln" in said
+    for name, environment in LOCALES.items():
+        status, said = run(name, environment, *options)
+        assert status == 0 and re.search(r"K(\\xf6|\ufffd)ln", said), said
+        for suffix in ("csv", "svg"):
+            assert (tmp_path / f"UTF-8.{suffix}").read_bytes() == (tmp_path / f"{name}.{suffix}").read_bytes()
+    status, said = run("none", LOCALES["ASCII"], "--sensitive", "größen")
+    assert status == 1 and r"no column 'gr\xf6\xdfen'" in said and "Traceback" not in said
+
+
+def test_a_system_error_is_told_in_a_line(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    receipt = tmp_path / "file" / "receipt.json"
+    options = ["--dataset", "iris", "--raw-dir", str(tmp_path / "raw"), "--receipt-path", str(receipt)]
+    assert command_line.main(["fetch-dataset", *options]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"clusterlets fetch-dataset: {receipt} cannot be written or read (") and "Traceback" not in said
 
 
 def test_a_block_survives_its_file(tmp_path):

@@ -76,6 +76,17 @@ def test_equal_runs_are_equal(folders, capsys):
     assert "The same settings, data, versions and processor." in said and "cause" not in said and "Not promised" not in said
 
 
+@pytest.mark.parametrize("option", [
+    ["--tolerance", "nan"], ["--tolerance", "-1"], ["--tolerance", "inf"], ["--tolerance", "1_0"], ["--tolerance", "a"],
+    ["--most", "-1"], ["--most", "1.5"], ["--most", "9" * 5000],
+], ids=lambda option: "".join(option)[:20])  # fmt: skip
+def test_a_number_that_decides_nothing_is_refused(folders, capsys, option):
+    with pytest.raises(SystemExit) as stopped:
+        compare(capsys, *folders, *option)
+    said = capsys.readouterr().err
+    assert stopped.value.code == 2 and f"argument {option[0]}: '{option[1][:60]}' is no" in said
+
+
 @pytest.mark.parametrize(
     ("value", "near"), [("0.25000000000000006", 1), ("0.2500000001", 1), ("0.25000001", 0), ("0.26", 0), ("", 0), ("none", 0)]
 )

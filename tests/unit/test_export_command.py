@@ -23,7 +23,7 @@ from clusterlets.benchmark.rows import read_cell, write_runs
 from clusterlets.clusterlets import Clusterlets
 from clusterlets.estimators import fairness_report
 from clusterlets.matching.pinball import match_greedy_distance
-from clusterlets.storage import save_arrays
+from clusterlets.storage import load_text, save_arrays, save_text
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {"results": "results/tiny", "datasets": ["iris"], "k": [3], "seeds": {"count": 4, "block": 2}}
@@ -95,6 +95,30 @@ def export(grid, monkeypatch, capsys):
         return status, *capsys.readouterr()
 
     return run_command
+
+
+@pytest.mark.parametrize("change", ["no row", "two rows", "another method", "no numbers", "a column less"])
+def test_a_cell_without_the_row_is_told(export, change):
+    path = cell("D", "k3_hops2")
+    text = load_text(path)
+    header, second, third = text.splitlines()
+    columns = header.split(",")
+    other = {
+        "no row": [header, second],
+        "two rows": [header, second, third, third],
+        "another method": [header, second, third.replace("Clusterlets", "FRAC")],
+        "no numbers": [header, second, ",".join(word if at < 8 else "" for at, word in enumerate(third.split(",")))],
+        "a column less": [",".join(line.split(",")[: columns.index("smallest")]) for line in (header, second, third)],
+    }[change]
+    save_text(path, "\n".join(other) + "\n")
+    status, said, complaint = export("--matcher", "D", "--hops", "2", "--seed", "3")
+    save_text(path, text)
+    assert status == 1 and said == "" and "Traceback" not in complaint
+    if "row" in change or "method" in change:
+        number = "2 rows" if change == "two rows" else "0 rows"
+        assert f"{path} holds {number} of Clusterlets with seed 3, and should hold one. Remove it" in complaint
+    else:
+        assert f"The clusters found are not those that {path} scored" in complaint
 
 
 RUNS = {

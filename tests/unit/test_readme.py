@@ -66,3 +66,15 @@ def test_datasets_may_be_left_out_with_spaces_in_the_list(excluded):
     alone = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}  # make itself runs these tests
     printed = subprocess.run(command, cwd=ROOT, env=alone, text=True, capture_output=True, check=True).stdout
     assert printed.rstrip().endswith(" --config exclude=nbfi,adult")
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="no make")
+@pytest.mark.parametrize("home", ["/proc/nobody", "/dev/null", "writable"])
+def test_make_names_another_cache_where_home_cannot_be_written_and_utf_8(home, tmp_path):
+    home = str(tmp_path) if home == "writable" else home
+    apart = ("XDG_CACHE_HOME", "PYTHONUTF8", "MAKE", "MFLAGS")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(apart)}
+    command = ["make", "--dry-run", "--print-data-base", "data", "VENV=.", "--old-file=./.ready"]
+    done = subprocess.run(command, cwd=ROOT, env=environment | {"HOME": home}, capture_output=True, text=True, check=True)
+    assert (f"XDG_CACHE_HOME := {ROOT}/.snakemake/cache" in done.stdout) is (home != str(tmp_path))
+    assert "PYTHONUTF8 := 1" in done.stdout

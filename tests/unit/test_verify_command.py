@@ -1,6 +1,9 @@
 """``clusterlets verify`` names every file that is not what the manifest says, and what to do."""
 
+import functools
 import json
+import re
+import shutil
 import subprocess
 import sys
 
@@ -56,6 +59,55 @@ def test_the_manifest_has_groups_settings_versions_and_no_paths(results):
     assert found["processor"] == PROCESSOR
     assert found["settings"] == {"k": [2]} and list(found["libraries"]) == ["numpy", "scipy"]
     assert found["datasets"]["iris"]["fingerprint"] == "f" and "source" not in found["datasets"]["iris"]
+
+
+WHOLE = {"settings": {}, "libraries": {}, "datasets": {}, "files": {}}
+ODD = {
+    "a list": [],
+    "a number": 7,
+    "null": None,
+    "settings that are a list": WHOLE | {"settings": [1]},
+    "tables that are a list": WHOLE | {"settings": {"tables": ["iris"]}},
+    "libraries that are null": WHOLE | {"libraries": None},
+    "datasets that are text": WHOLE | {"datasets": "iris"},
+    "a dataset that is a number": WHOLE | {"datasets": {"iris": 3}},
+    "files that are a list": WHOLE | {"files": ["runs.csv"]},
+    "a group that is a list": WHOLE | {"files": {"numbers": ["runs.csv"]}},
+    "a hash that is a number": WHOLE | {"files": {"numbers": {"runs.csv": 1}}},
+    "a part that is not there": {"settings": {}, "libraries": {}, "datasets": {}},
+    "a file elsewhere": WHOLE | {"files": {"numbers": {"/etc/hostname": "a"}}},
+    "a file above": WHOLE | {"files": {"numbers": {"runs/../../hostname": "a"}}},
+    "a folder above": WHOLE | {"files": {"numbers": {"..": "a"}}},
+    "a name with a line end": WHOLE | {"files": {"numbers": {"runs.csv\n": "a"}}},
+    "a name with NUL": WHOLE | {"files": {"numbers": {"runs\0.csv": "a"}}},
+    "no name": WHOLE | {"files": {"numbers": {"": "a"}}},
+    "deep nesting": WHOLE | {"settings": {"k": functools.reduce(lambda inner, _: [inner], range(400), 1)}},
+}
+BYTES = {
+    "nothing": b"",
+    "no JSON": b"{",
+    "no UTF-8": b'{"settings": "\xff"}',
+    "UTF-16": json.dumps(WHOLE).encode("utf-16"),
+    "a number of 5,000 digits": json.dumps(WHOLE).replace("{}", '{"k": %s}' % ("9" * 5000), 1).encode(),
+    "100,000 brackets": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("content", [*(json.dumps(odd).encode() for odd in ODD.values()), *BYTES.values()], ids=[*ODD, *BYTES])
+@pytest.mark.parametrize("command", ["verify", "compare"])
+def test_a_manifest_of_another_form_is_told_in_a_line(content, command, results, capsys):
+    (results / "manifest.json").write_bytes(content)
+    shutil.copytree(results, "reference")
+    status = command_line.main([command, *(["reference", "results"] if command == "compare" else [])])
+    told = capsys.readouterr()
+    assert status == {"verify": 1, "compare": 2}[command]
+    assert re.search(rf"^clusterlets {command}: \w+/manifest.json is damaged \(.*\)\. Remove it", told.err)
+    assert told.err.count("\n") == 1 and len(told.err) < 500 and "Traceback" not in told.err
+
+
+def test_a_folder_that_is_a_file_holds_no_manifest(results, capsys):
+    status, said = verify(capsys, "--results", "results/runs.csv")
+    assert status == 1 and said.startswith("clusterlets verify: There is no results/runs.csv/manifest.json.")
 
 
 def test_a_changed_byte_is_named_with_what_mends_it(results, capsys):

@@ -82,6 +82,12 @@ def test_jobs_are_gathered_under_their_reason_and_those_that_only_follow_come_la
     assert why.explained("Nothing to be done").startswith("Nothing would run")
 
 
+def test_of_a_fault_of_snakemakes_own_the_last_line_is_told():
+    said = "Using profile x\nTraceback (most recent call last):\n  File 'a', line 1\n\nFileNotFoundError: '/no/home'\n\n"
+    assert why._without_traceback(said) == "Using profile x\nFileNotFoundError: '/no/home'"
+    assert why._without_traceback("WorkflowError:\nno k\n") == "WorkflowError:\nno k"
+
+
 @pytest.mark.parametrize("arguments", [["a.csv", "b.csv", "--configfile", "x.yaml"], ["a.csv", "b.csv"]])
 def test_files_are_told_from_snakemakes_options(monkeypatch, capsys, arguments):
     asked = []

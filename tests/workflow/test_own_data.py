@@ -111,6 +111,20 @@ def test_names_of_every_kind_reach_the_report_and_the_manifest(workflow):
     assert f"6: {html.escape(', '.join(f'{name} 20' for name in sorted(odd)), quote=False)}" in page
 
 
+def test_in_an_ascii_locale_logs_and_results_are_utf_8(workflow):
+    ascii_locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    lines = [f"{row},{'Köln' if row % 3 else '東京'}\n" for row in range(30)]
+    entry = {"name": "people", "path": "people.csv", "sensitive": "größe"}
+    for first, status in (("31", 0), ("älter", 1)):
+        (workflow.folder / "people.csv").write_text("".join(["age,größe\n", f"{first},Köln\n", *lines]), encoding="utf-8")
+        done = workflow.run("data", config={"datasets": [entry]}, environment=ascii_locale)
+        assert done.status == status and "Traceback" not in done.output, done.output
+    assert "K\\xf6ln" in done.output or "\\xe4lter" in done.output
+    results = workflow.folder / "results/tiny"
+    assert "Köln 21" in (results / "datasets.csv").read_text(encoding="utf-8")
+    assert "column 'age' holds 'älter'" in (results / "logs/prepare_own_table/people.gr__e.log").read_text(encoding="utf-8")
+
+
 def test_results_of_two_colours_lie_side_by_side(workflow):
     if not MIRROR.is_dir():
         pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")

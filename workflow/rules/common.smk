@@ -12,10 +12,10 @@ from types import SimpleNamespace
 
 # The package comes from beside the Snakefile, not from what the environment has installed. In the jobs it is set by the
 # shell, as Snakemake takes PYTHONPATH away where it activates a conda environment; and so is the lock's place, which is no
-# parameter, as no result depends on it.
+# parameter, as no result depends on it. Names and logs are UTF-8 in every locale.
 sys.path.insert(0, workflow.basedir)
 shell.prefix(
-    "set -euo pipefail; export PYTHONPATH={workflow.basedir:q}${{PYTHONPATH:+:$PYTHONPATH}}; "
+    "set -euo pipefail; export PYTHONUTF8=1 PYTHONPATH={workflow.basedir:q}${{PYTHONPATH:+:$PYTHONPATH}}; "
     "LOCK={workflow.basedir:q}/requirements.lock; "
 )
 

@@ -76,9 +76,28 @@ def _checked_receipt(dataset: str, folder: Path, receipt_path: Path) -> dict:
     Otherwise the receipt goes, and a changed file is set aside, so that the next run neither trusts nor loses it.
     """
     receipt = storage.load_json(receipt_path)
-    for file, entry in receipt["files"].items():
-        _compare(dataset, folder / file, entry["sha256"], receipt_path)
+    try:
+        listed = _listed(dataset, receipt)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        receipt_path.unlink()
+        raise ClusterletsError(
+            f"{dataset}: the receipt {receipt_path} was damaged and has been removed. Run the same command again."
+        ) from None
+    for file, expected in listed.items():
+        _compare(dataset, folder / file, expected, receipt_path)
     return receipt
+
+
+def _listed(dataset: str, receipt: dict) -> dict[str, str]:
+    """SHA-256 of each raw file, by a receipt of the dataset; what is of another form or dataset raises."""
+    listed = {file: entry["sha256"] for file, entry in receipt["files"].items()}
+    words = (receipt["source"], *listed.values())
+    is_whole = listed.keys() == {file["name"] for file in datasets.describe(dataset)["files"]}
+    if receipt["dataset"] != dataset or not is_whole or not all(isinstance(word, str) for word in words):
+        raise ValueError("it is of another dataset or form")
+    if not isinstance(receipt["sha256_matches"], bool):
+        raise TypeError("sha256_matches must be true or false")
+    return listed
 
 
 def _compare(dataset: str, path: Path, expected: str, receipt_path: Path) -> None:
