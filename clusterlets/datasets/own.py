@@ -27,6 +27,7 @@ PARQUET = ".parquet"
 
 _ROWS_AT_ONCE = 50_000
 _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+_FORMULAS = "=+-@＝＋－＠"  # with which a cell begins that a spreadsheet computes, unless it is a number
 _MISSING = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "none", "null"}
 _LARGEST = 1e150  # the square of a larger number overflows, and so would distances
 # Numbers to a person's eye, and what is to be done about them; a column of them is no column of text.
@@ -322,6 +323,9 @@ def _remarks(table: Table, rows: int, unused: list[str], marks: list[str]) -> li
         remarks.append(f"{rows - len(table.X)} of {rows} rows {have} no sensitive value and {were} left out")
     if marks:
         remarks.append(f"a sensitive value counts as a group though it may mark a missing one: {', '.join(marks)}")
+    formulas = [name for name in table.colour_names if name[0] in _FORMULAS and np.isnan(numerals.number(name))]
+    if formulas:
+        remarks.append(f"groups whose names a spreadsheet takes for formulas, in the CSV files too: {', '.join(formulas)}")
     if unused:
         remarks.append(f"columns that hold no numbers are no features: {', '.join(unused)}")
     if constant:

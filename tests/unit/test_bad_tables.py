@@ -1,5 +1,6 @@
 """Tables of one's own, and raw files, with all that is wrong with tables: read rightly, or refused in plain words."""
 
+import csv
 import datetime
 import hashlib
 import importlib.util
@@ -20,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterlets import datasets
+from clusterlets.benchmark.frames import read_lines, write_csv
 from clusterlets.benchmark.steps.own_table import prepare_own_table
 from clusterlets.datasets import numerals, own
 from clusterlets.datasets.table import fingerprint
@@ -246,6 +248,19 @@ def test_a_group_that_may_mark_missing_values_is_said(read):
         "1 of 5 rows has no sensitive value and was left out",
         "a sensitive value counts as a group though it may mark a missing one: NA, none",
     ]
+
+
+def test_groups_that_a_spreadsheet_takes_for_formulas_are_said_and_stay_as_they_are(read, tmp_path):
+    names = ["=1+1", "=cmd|' /C calc'!A0", "@SUM(1)", "+a", "-b", "＝2", "-1", "+2.5", "a=b", "'=3"]
+    lines = [f'{row},"{names[row % 10]}"\n' for row in range(20)]
+    table, remarks = read("age,city\n" + "".join(lines))
+    assert set(table.colour_names) == set(names)
+    begin = "groups whose names a spreadsheet takes for formulas, in the CSV files too: "
+    assert set(remarks[0].removeprefix(begin).split(", ")) == set(names[:6]) and len(remarks) == 1
+    write_csv(tmp_path / "lines.csv", pd.DataFrame({"colour": names}))
+    with open(tmp_path / "lines.csv", encoding="utf-8", newline="") as file:
+        assert [line["colour"] for line in csv.DictReader(file)] == names
+    assert read_lines(tmp_path / "lines.csv")["colour"].tolist() == names
 
 
 def test_a_colour_with_one_row_is_a_colour(read):
