@@ -526,7 +526,8 @@ def _as_columns(sensitive_features) -> pd.DataFrame:
         dimensions = _as_array(sensitive_features, "sensitive_features").ndim
         if dimensions == 0:
             raise InvalidInput(
-                f"sensitive_features is {repr(sensitive_features)[:60]}, a single value: give the column itself, one value a row."
+                f"sensitive_features is {repr(sensitive_features)[:60]}, a single value: give the column itself, one value a "
+                "row."
             )
         if dimensions > 2:
             raise InvalidInput(f"sensitive_features has {dimensions} dimensions: give one column (n,), or several (n, S).")

@@ -135,7 +135,8 @@ def _id_faults(table: Mapping) -> list[str]:
     """A table that went by the name of another would be held against the paper's numbers; and files are named by ids."""
     name, chosen = table["name"], table["id"]
     if len(chosen) > _LONGEST_ID:
-        return [f"{name[:60]}: the id {chosen[:30]!r}... has {len(chosen):,} letters; give the entry an 'id' of {_LONGEST_ID} at most"]
+        long = f"the id {chosen[:30]!r}... has {len(chosen):,} letters"
+        return [f"{name[:60]}: {long}; give the entry an 'id' of {_LONGEST_ID} at most"]
     if chosen in dataset_names() and (chosen != name or table["colour"] != [CLASS]):
         return [f"{name}: the id {chosen!r} stands for a dataset with its class as colour; choose another"]
     return []

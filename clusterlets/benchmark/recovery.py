@@ -163,5 +163,6 @@ class Kept:
             raise ClusterletsError(f"This run has no clusters: it is {block.status}, see {self.cell(run)}.")
         if run.key not in block.values:
             path = self._path(kind, run)
-            raise ClusterletsError(f"{path} holds no run of {run.method} with seed {run.seed}. Remove it. {self.remedy(path, run)}")
+            absent = f"{path} holds no run of {run.method} with seed {run.seed}"
+            raise ClusterletsError(f"{absent}. Remove it. {self.remedy(path, run)}")
         return block.values[run.key]

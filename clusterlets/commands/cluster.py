@@ -102,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--tau", type=_share, help="FRAC: least part of each colour in each cluster, 0 to 1/k (default: 1/k, all of it)"
     )
-    parser.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, help="the same seed gives the same clusters (default: 0)")
+    parser.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, help="the same one gives the same clusters (default: 0)")
     parser.add_argument("-o", "--output", type=given, metavar="FILE", help="CSV file for the clusters of the rows")
     parser.add_argument("--plot", type=given, metavar="FILE", help="picture (.png, .pdf, .svg) of composition and a projection")
     return parser

@@ -67,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--hops", type=whole(1), help="of D, B, G-D, G-B")
     parser.add_argument("--omega", type=float, help="of C")
     parser.add_argument("--seed", type=whole(0), default=0, help="repetition (default: 0)")
-    parser.add_argument("--config", type=given, metavar="FILE", help="values that replace those of config.yaml, as for snakemake")
+    parser.add_argument("--config", type=given, metavar="FILE", help="values that replace config.yaml's, as for snakemake")
     parser.add_argument("--results", type=given, metavar="FOLDER", help="folder of the results (default: as configured)")
     parser.add_argument("-o", "--output", type=given, metavar="FILE", help="CSV file to write (default: the screen)")
     return parser
@@ -96,7 +96,7 @@ def _compare_with_cell(clusters: Clusters, run: Run, cell: str, deviation: str) 
         scored = [row for row in read_cell(cell) if all(row.get(name) == value for name, value in names.items())]
         if len(scored) != 1:
             raise ClusterletsError(
-                f"{cell} holds {counted(len(scored), 'row')} of {run.method} with seed {run.seed}, and should hold one. Remove "
-                "it, and run the workflow again."
+                f"{cell} holds {counted(len(scored), 'row')} of {run.method} with seed {run.seed}, and should hold one. "
+                "Remove it, and run the workflow again."
             )
         clusters.refuse_if_unlike(scored[0], deviation, cell)

@@ -33,7 +33,7 @@ _LARGEST = 1e150  # the square of a larger number overflows, and so would distan
 # Numbers to a person's eye, and what is to be done about them; a column of them is no column of text.
 _MISSPELT = {
     re.compile(r"[+-]?[\d.]*\d,\d+"): "a number with a comma: write decimals with a point",
-    re.compile(r"[+-]?\d{1,3}(?:[_'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"): "a number with marks in between: write it without them",
+    re.compile(r"[+-]?\d{1,3}(?:[_'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"): "a number with marks in it: write it without them",
     re.compile(r"[+\-−]?\d+(?:\.\d+)?"): "a number in other characters: write it with 0 to 9, a point and a hyphen",
 }
 
@@ -163,7 +163,7 @@ def _parquet(path: Path, sensitive: Sequence[str], features: str | Sequence[str]
 
 @contextmanager
 def _intact(name: str) -> Iterator[None]:
-    """Whatever a file's inside lets pyarrow raise as BadData. What the system says of the file itself has a number, and stays."""
+    """Whatever pyarrow raises of a file's inside as BadData; what the system says of the file has a number, and stays."""
     try:
         yield
     except Exception as error:
@@ -177,7 +177,7 @@ def _batches(name: str, file) -> Iterator[Chunk]:
     while True:
         with _intact(name):
             batch = next(batches, None)
-            cells = [_as_texts(column) for column in batch.columns] if batch else []
+            cells: list[Sequence[str]] = [_as_texts(column) for column in batch.columns] if batch else []
         if batch is None:
             break
         yield range(first, first + len(batch)), cells
@@ -231,7 +231,7 @@ class _Column:
 
     def add(self, places: Sequence[int], cells: Sequence[str]) -> None:
         values = numerals.numbers(cells)
-        others = np.flatnonzero(~(np.abs(values) <= _LARGEST))  # NaN too
+        others = np.flatnonzero(~(np.abs(values) <= _LARGEST)).tolist()  # NaN too
         kinds = [_kind(cells[at], values[at]) for at in others]
         for at, kind in zip(others, kinds, strict=True):
             if kind == "boolean":

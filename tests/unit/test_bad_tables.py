@@ -369,7 +369,8 @@ def test_checksums_inside_a_parquet_file_are_checked(tmp_path):
 
 
 @pytest.mark.parametrize("kind, far", [
-    ("date32", 2**31 - 1), ("date64", 86_400_000 * 10**8), ("timestamp_s", 2**40), ("timestamp_us", 2**62), ("timestamp_ns", 2**63 - 1),
+    ("date32", 2**31 - 1), ("date64", 86_400_000 * 10**8),
+    ("timestamp_s", 2**40), ("timestamp_us", 2**62), ("timestamp_ns", 2**63 - 1),
 ])  # fmt: skip
 def test_dates_beyond_those_of_python_are_texts(kind, far, tmp_path):
     pyarrow = pytest.importorskip("pyarrow")

@@ -275,7 +275,8 @@ def test_clusters_that_go_to_the_output_follow_the_account(people, tmp_path):
 
 @pytest.mark.parametrize("option", [
     ["-k", "0"], ["-k", "²"], ["-k", "1_0"], ["-k", "9" * 20], ["--hops", "two"], ["--omega", "1.5"], ["--omega", "0.2_5"],
-    ["--tau", "a tenth"], ["--tau", "nan"], ["--seed", "-1"], ["--seed", "4294967296"], ["--seed", "1.0"], ["--seed", "9" * 5000],
+    ["--tau", "a tenth"], ["--tau", "nan"],
+    ["--seed", "-1"], ["--seed", "4294967296"], ["--seed", "1.0"], ["--seed", "9" * 5000],
 ], ids=lambda option: "".join(option)[:20])  # fmt: skip
 def test_numbers_are_checked_before_anything_is_read(option, capsys):
     with pytest.raises(SystemExit):

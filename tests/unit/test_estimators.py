@@ -328,7 +328,8 @@ def test_parameters_are_checked_at_fit_and_named(estimator, words):
     (0.3, "tau = 0.3 for colour 0: it must lie between 0 and 1/k = 1/5"), (True, "tau = True for colour 0"),
     (Fraction(1, 4), "tau = 1/4 for colour 0"), ([0.1], "1 values of tau for 2 colours"), ([], "0 values of tau"),
     ([0.1, 10**400], "tau = 1000"), ([0.1, np.nan], "tau = nan: it must be a finite number"), ([0.1, "a"], "tau = a: it must"),
-    ([None, 0.1], "tau = None: it must"), ([0.1, [0.1]], "tau = .0.1.: it must"), ({"female": 0.1, "male": 0.1}, "tau = female"),
+    ([None, 0.1], "tau = None: it must"), ([0.1, [0.1]], "tau = .0.1.: it must"),
+    ({"female": 0.1, "male": 0.1}, "tau = female"),
     (np.array([[0.1, 0.1]]), "1 values of tau"), (-Fraction(1, 9), "tau = -1/9 for colour 0"),
 ], ids=str)  # fmt: skip
 def test_a_tau_that_cannot_be_is_explained(people, variant, tau, words):
@@ -337,7 +338,9 @@ def test_a_tau_that_cannot_be_is_explained(people, variant, tau, words):
         FRAC(5, variant=variant, tau=tau).fit(X, sensitive_features=sex)
 
 
-@pytest.mark.parametrize("tau", [Fraction(1, 10), [0.1, Fraction(1, 10)], (0.1, 0.1), np.array([0.1, 0.1]), pd.Series([0.1, 0.1])])
+@pytest.mark.parametrize(
+    "tau", [Fraction(1, 10), [0.1, Fraction(1, 10)], (0.1, 0.1), np.array([0.1, 0.1]), pd.Series([0.1, 0.1])]
+)
 def test_a_tau_may_be_a_fraction_and_one_for_each_colour(people, tau):
     X, sex, _ = people
     expected = FRAC(5, tau=0.1, random_state=0).fit_predict(X, sensitive_features=sex)

@@ -92,7 +92,8 @@ def _in_words(lines: pd.DataFrame, method: str) -> str:
 
 def _name_colours(axes: Axes, names: list[str], hues: Sequence) -> None:
     """The names of the colours above the panel, each with its hue; how many, if they are too many."""
-    words = list(((cut(name, _LONGEST), hue) for name, hue in zip(names, hues, strict=False))) if len(names) <= _NAMED else [(f"{len(names)} colours", "0.3")]
+    words = [(cut(name, _LONGEST), hue) for name, hue in zip(names, hues, strict=False)]
+    words = words if len(names) <= _NAMED else [(f"{len(names)} colours", "0.3")]
     look = {"va": "bottom", "fontsize": 7}
     text = axes.annotate("", (0, 1.03), xycoords="axes fraction", **look)
     for name, hue in words:
