@@ -3,7 +3,8 @@
 Only this module imports scikit-learn as a whole; who wants a matcher alone takes it from :mod:`clusterlets.matching`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from itertools import chain, groupby
 from numbers import Integral, Real
@@ -24,6 +25,15 @@ from clusterlets.matching import MATCHERS, get_matcher
 
 class InvalidInput(ClusterletsError, ValueError):
     """Input that a person can mend; also the ``ValueError`` that users of scikit-learn expect."""
+
+
+@contextmanager
+def _as_invalid_input() -> Iterator[None]:
+    """Errors of the algorithms, which know nothing of scikit-learn's ways, as those that its users expect."""
+    try:
+        yield
+    except ClusterletsError as error:
+        raise InvalidInput(str(error)) from None
 
 
 class _FairClusterer(ClusterMixin, BaseEstimator):
@@ -59,10 +69,8 @@ class _FairClusterer(ClusterMixin, BaseEstimator):
         """
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         colours, self.sensitive_classes_ = _encode(sensitive_features, len(X))
-        try:
+        with _as_invalid_input():
             self._cluster(X, colours, _generator(self.random_state))
-        except ClusterletsError as error:  # of the algorithms, which know nothing of scikit-learn's ways
-            raise InvalidInput(str(error)) from None
         return self
 
     def _validated(self, X) -> np.ndarray:
@@ -358,8 +366,9 @@ def fairness_report(
     sums = errors = np.zeros((n_groups, n_groups))
     diameter = np.nan
     if cohesion:
-        sums, errors = _distance_sums(X, labels, membership, _generator(random_state))
-        diameter = geometry.diameter(X)
+        with _as_invalid_input():
+            sums, errors = _distance_sums(X, labels, membership, _generator(random_state))
+            diameter = geometry.diameter(X)
     scores = metrics.score(membership, counts, centroids, inertia, sums, diameter, deviation)
     return {**scores, "cohesion_error": _cohesion_error(membership, counts.sum(axis=1), errors, diameter)}
 
@@ -435,7 +444,8 @@ def _generator(random_state) -> np.random.Generator:
 
 def _nearest(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """Index of the nearest centre of each instance, the lowest of equals: FRAC's assignment if nothing is dealt."""
-    return fair_assignment(X, np.zeros(len(X), dtype=np.int64), centres, tau=0)
+    with _as_invalid_input():
+        return fair_assignment(X, np.zeros(len(X), dtype=np.int64), centres, tau=0)
 
 
 def _nearest_of_own(X: np.ndarray, memberships: csr_array, centres: np.ndarray) -> np.ndarray:

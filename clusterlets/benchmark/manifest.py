@@ -38,6 +38,7 @@ _FORM = {
     "properties": {
         "settings": {"type": "object", "properties": {"tables": _OBJECTS}},
         "libraries": {"type": "object"},
+        "processor": {"type": "object"},
         "datasets": _OBJECTS,
         "files": {"type": "object", "additionalProperties": _FILES},
     },

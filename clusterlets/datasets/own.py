@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from clusterlets.checks import LARGEST
 from clusterlets.datasets import numerals
 from clusterlets.datasets.table import BadData, Table, check, check_name, coloured
 from clusterlets.errors import ClusterletsError
@@ -29,7 +30,6 @@ _ROWS_AT_ONCE = 50_000
 _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 _FORMULAS = "=+-@＝＋－＠"  # with which a cell begins that a spreadsheet computes, unless it is a number
 _MISSING = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "none", "null"}
-_LARGEST = 1e150  # the square of a larger number overflows, and so would distances
 # Numbers to a person's eye, and what is to be done about them; a column of them is no column of text.
 _MISSPELT = {
     re.compile(r"[+-]?[\d.]*\d,\d+"): "a number with a comma: write decimals with a point",
@@ -231,7 +231,7 @@ class _Column:
 
     def add(self, places: Sequence[int], cells: Sequence[str]) -> None:
         values = numerals.numbers(cells)
-        others = np.flatnonzero(~(np.abs(values) <= _LARGEST)).tolist()  # NaN too
+        others = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # NaN too
         kinds = [_kind(cells[at], values[at]) for at in others]
         for at, kind in zip(others, kinds, strict=True):
             if kind == "boolean":
@@ -275,7 +275,7 @@ def _remedy(cell: str) -> str | None:
 
 def _what_is_wrong_with(cell: str) -> str:
     remedy = _remedy(cell) if np.isnan(numerals.number(cell)) else None
-    return f"{remedy}, or name the features to use" if remedy else f"which is no finite number below {_LARGEST:g}"
+    return f"{remedy}, or name the features to use" if remedy else f"which is no finite number below {LARGEST:g}"
 
 
 def _table(

@@ -515,6 +515,14 @@ def test_a_report_refuses_what_is_no_clustering(clustering, words):
             cluster_composition(clustering, list("aba"))
 
 
+def test_features_that_cannot_be_computed_with_are_a_value_error():
+    X, colours = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 1, 0, 1]
+    fitted = [model.fit(X, sensitive_features=colours) for model in (ClusterletClustering(2), FRAC(2))]
+    for compute in (*(model.predict for model in fitted), lambda far: fairness_report(far, colours, colours)):
+        with pytest.raises(InvalidInput, match="feature 0 holds 3e"):
+            compute(X * 1e150)
+
+
 @pytest.mark.parametrize("settings, words", [
     ({"deviation": "squared"}, "deviation='squared' is none of absolute"), ({"random_state": -1}, "random_state=-1 is neither"),
     ({"random_state": "seven"}, "random_state='seven' is neither"),

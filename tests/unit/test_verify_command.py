@@ -68,6 +68,7 @@ ODD = {
     "null": None,
     "settings that are a list": WHOLE | {"settings": [1]},
     "tables that are a list": WHOLE | {"settings": {"tables": ["iris"]}},
+    "a processor that is text": WHOLE | {"processor": "fast"},
     "libraries that are null": WHOLE | {"libraries": None},
     "datasets that are text": WHOLE | {"datasets": "iris"},
     "a dataset that is a number": WHOLE | {"datasets": {"iris": 3}},
