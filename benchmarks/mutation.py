@@ -1,12 +1,12 @@
-"""Mutation testing of what computes (matchers, k-means, FRAC, kernels, metrics): change the code in one place, and see whether a test notices.
+"""Mutation testing of what computes (matchers, k-means, FRAC, kernels, metrics): change one place, and see if a test notices.
 
     python benchmarks/mutation.py                            all modules, two processes
     python benchmarks/mutation.py --sample 5 matching/pinball.py      every fifth mutant of one module
 
 Mutants are made in memory, so nothing is written: pytest collects once, each mutant is a fork in which the code of one
 module is exchanged, and its tests run, the quickest first, until one fails. Compiled functions run as plain Python, on
-tiles of fewer lanes. Tests that need scikit-learn or start a process are left out: the first are slow to start, the second would not
-see the mutant. A mutant that outlives the tests is printed; ``docs/mutation.md`` explains those that do, and the run
+tiles of fewer lanes. Tests that need scikit-learn or start a process are left out: the first are slow to start, the
+second would not see the mutant. A mutant that outlives the tests is printed; ``docs/mutation.md`` explains those that do, and the run
 fails if one is not named there.
 
 Not mutated: imports, annotations, decorators, docstrings and what is said in an error.
