@@ -3,6 +3,7 @@
 #   make test       the tests
 #   make lint       ruff, mypy, snakefmt and Snakemake's linter
 #   make test-slurm the profiles on a real SLURM, which it starts in a folder of its own (root)
+#   make test-arm   a tiny grid on an emulated aarch64: the same bytes as on x86-64 (Debian)
 #   make data       fetches and prepares what config.yaml names, and lists it
 #   make check-data asks every public address of the data whether it still serves what is known
 #   make reproduce  the paper's grid; leave datasets out with EXCLUDE=nbfi
@@ -35,7 +36,7 @@ SPACE := $(subst ,, )
 EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
 SETTINGS := $(if $(EXCLUDED),--config exclude=$(EXCLUDED))
 
-.PHONY: demo test lint test-slurm data check-data reproduce extended verify compare reference clean-environment
+.PHONY: demo test lint test-slurm test-arm data check-data reproduce extended verify compare reference clean-environment
 
 demo: $(READY)
 	@$(SNAKEMAKE) --configfile workflow/configs/demo.yaml
@@ -57,6 +58,9 @@ lint: $(READY) $(LINTERS)/.ready
 
 test-slurm: $(PLUGINS)/.ready
 	@$(RUN) PYTHONPATH="$(CURDIR)/$(PLUGINS)" CLUSTERLETS_TEST_SLURM=1 python -m pytest tests/slurm
+
+test-arm: $(READY)
+	@$(RUN) CLUSTERLETS_TEST_ARM=1 python -m pytest tests/arm
 
 # Data come first and alone: a dataset that cannot be had must not cost hours of the others' grid.
 data: $(READY)
@@ -112,4 +116,4 @@ $(LINTERS)/.ready: requirements-lint.lock
 	@touch $@
 
 clean-environment:
-	@rm -rf $(VENV) $(LINTERS)
+	@rm -rf $(VENV) $(LINTERS) .arm64

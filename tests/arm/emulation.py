@@ -1,0 +1,144 @@
+"""A Python for aarch64 on an x86-64 machine, by emulation in user mode: no second machine, no container, no root.
+
+    .venv/bin/python tests/arm/emulation.py
+
+The folder .arm64 of the checkout gets Debian's libraries and Python for arm64, QEMU, and the locked wheels that the steps of
+a grid import: 850 MB, a minute. A second call changes nothing. With .arm64/bin first on PATH, a native Snakemake runs every
+job emulated.
+"""
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from importlib import metadata
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+HERE = Path(__file__).resolve()
+ROOT = HERE.parents[2]
+LOCK = ROOT / "requirements.lock"
+FOLDER = ROOT / ".arm64"
+#: Debian's packages by architecture: what runs emulated, and what emulates.
+PACKAGES = {"arm64": ["python3", "libstdc++6"], "amd64": ["qemu-user-static"]}
+#: What the steps import that make promised numbers; what these need themselves comes with them.
+DISTRIBUTIONS = (
+    *("numpy", "numba", "scipy", "pandas", "threadpoolctl", "pyyaml", "jsonschema", "requests"),
+    *("scikit-learn", "scikit-posthocs", "statsmodels"),
+)
+#: Tags of wheels that a Linux of Debian 12 or newer can load.
+PLATFORMS = [f"manylinux_2_{minor}_aarch64" for minor in (17, 24, 26, 27, 28, 31, 34, 35)] + ["manylinux2014_aarch64"]
+
+PYTHON = """\
+#!/bin/sh
+# Python for aarch64, emulated; QEMU_CPU=cortex-a72 names a processor, by default it has all that QEMU knows.
+here=$(dirname "$(dirname "$(readlink -f "$0")")")
+export NUMBA_CACHE_DIR="${{NUMBA_CACHE_DIR:-$here/numba}}"
+exec "$here/bin/qemu" -L "$here/root" "$here/root/usr/bin/{name}" "$@"
+"""
+
+
+class NotRun(Exception):
+    """Why there is no emulation here."""
+
+
+def python():
+    """The emulated interpreter, which is set up where it is missing or older than the lock. NotRun where it cannot be."""
+    check_possible()
+    mark, made_from = FOLDER / "made_from", hashlib.sha256(LOCK.read_bytes() + HERE.read_bytes()).hexdigest()
+    if not (mark.is_file() and mark.read_text() == made_from):
+        print(f"Setting up {FOLDER}: once, a minute or two", flush=True)
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        _set_up(FOLDER)
+        mark.write_text(made_from)
+    return FOLDER / "bin" / "python"
+
+
+def check_possible():
+    """Raise NotRun where aarch64 cannot be emulated, or need not be."""
+    if platform.machine() == "aarch64":
+        raise NotRun("this machine is an aarch64 itself, so `make test` runs the grid on it")
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        raise NotRun(f"the emulation is made for Linux on x86-64, and this is {sys.platform} on {platform.machine()}")
+    missing = [program for program in ("apt-get", "dpkg-deb") if not shutil.which(program)]
+    if missing:
+        raise NotRun(f"{' and '.join(missing)} missing: the libraries for arm64 are Debian's")
+
+
+def _set_up(folder):
+    for architecture, packages in PACKAGES.items():
+        for archive in _download(folder / "apt" / architecture, architecture, packages):
+            _run("dpkg-deb", "--extract", archive, folder / architecture)
+    shutil.rmtree(folder / "apt")
+    os.rename(folder / "arm64", folder / "root")
+    (folder / "bin").mkdir()
+    shutil.move(folder / "amd64" / "usr" / "bin" / "qemu-aarch64-static", folder / "bin" / "qemu")
+    shutil.rmtree(folder / "amd64")
+    name = os.readlink(folder / "root" / "usr" / "bin" / "python3")
+    _install(folder / "root" / "usr" / "lib" / "python3" / "dist-packages", name.removeprefix("python"))
+    for link in ("python", "python3"):
+        (folder / "bin" / link).write_text(PYTHON.format(name=name))
+        (folder / "bin" / link).chmod(0o755)
+
+
+def _download(place, architecture, packages):
+    """Archives of Debian's packages and of all that they need, by an apt of their own: that of the machine stays as it is."""
+    (place / "lists" / "partial").mkdir(parents=True)
+    (place / "archives" / "partial").mkdir(parents=True)
+    (place / "status").touch()  # nothing is installed
+    own = {
+        "APT::Architecture": architecture,
+        "APT::Architectures": architecture,
+        "APT::Sandbox::User": "",  # another user could not write here
+        "Dir::State::Lists": place / "lists",
+        "Dir::State::Status": place / "status",
+        "Dir::Cache": place,
+    }
+    settings = [f"--option={name}={value}" for name, value in own.items()]
+    _run("apt-get", *settings, "update")
+    _run("apt-get", *settings, "--yes", "--no-install-recommends", "--download-only", "install", *packages)
+    return sorted((place / "archives").glob("*.deb"))
+
+
+def _install(target, version):
+    """Wheels of the lock's versions, each with a hash of the lock, where Debian's Python of this version looks for them."""
+    lock = LOCK.read_text(encoding="utf-8")
+    names = sorted(_with_needs(DISTRIBUTIONS))
+    pins = [re.search(rf"^{re.escape(name)}==.*(?:\n .*)*\n", lock, re.MULTILINE)[0] for name in names]
+    wheels = ["--only-binary=:all:", "--implementation=cp", f"--python-version={version}"]
+    wheels += [f"--platform={name}" for name in PLATFORMS]
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as wanted:
+        wanted.write("".join(pins))
+        wanted.flush()
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", target]
+        _run(*pip, *wheels, "--no-deps", "--require-hashes", "--requirement", wanted.name)
+
+
+def _with_needs(names):
+    """Distributions, and all that they need, by what is installed here: the lock's versions too."""
+    found, new = set(), set(names)
+    while new:
+        found |= new
+        needed = (Requirement(text) for name in new for text in metadata.requires(name) or [])
+        new = {canonicalize_name(one.name) for one in needed if not one.marker or one.marker.evaluate({"extra": ""})} - found
+    return found
+
+
+def _run(*command):
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        last = "\n".join(done.stdout.splitlines()[-5:])
+        raise NotRun(f"{Path(command[0]).name} failed, so aarch64 cannot be emulated:\n{last}")
+
+
+if __name__ == "__main__":
+    try:
+        print(python())
+    except NotRun as reason:
+        sys.exit(f"not set up: {reason}")

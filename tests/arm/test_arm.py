@@ -1,0 +1,41 @@
+"""The same bytes on aarch64 as on x86-64: the tiny grid of tests/portability, emulated. Run by `make test-arm`."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+import emulation
+import pytest
+import tiny_grid
+
+# What QEMU can be: with vectors of any length (SVE), as on a server of 2022, and without, as on one of 2016 or a laptop.
+PROCESSORS = ["max", "cortex-a72"]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """The grid's run on each processor, the two side by side: by name, its folder, and its facts to come."""
+    if "CLUSTERLETS_TEST_ARM" not in os.environ:
+        pytest.skip("not run: sets up an emulated aarch64, so only make test-arm runs it")
+    try:
+        python = emulation.python()
+    except emulation.NotRun as reason:
+        pytest.skip(f"not run: {reason}")
+    jobs = tiny_grid.plan(tmp_path_factory.mktemp("plan"))
+    with ThreadPoolExecutor(len(PROCESSORS)) as pool:
+
+        def start(processor):
+            folder = tmp_path_factory.mktemp(processor)
+            return folder, pool.submit(tiny_grid.run_steps, folder, jobs, python=python, variables={"QEMU_CPU": processor})
+
+        yield {processor: start(processor) for processor in PROCESSORS}
+
+
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_the_same_bytes_on_aarch64(processor, runs, tmp_path):
+    folder, facts = runs[processor]
+    facts = facts.result()
+    assert facts["machine"] == "aarch64"
+    assert ("SVE" in facts["numpy"]) == (processor == "max")
+    if tiny_grid.complaint(folder):
+        tiny_grid.run_steps(tmp_path, tiny_grid.plan(tmp_path))  # natively, to show the difference
+        pytest.fail(tiny_grid.complaint(folder, tmp_path))

@@ -1,0 +1,68 @@
+"""Where aarch64 cannot be emulated it says why; and the emulated Python hands its arguments on as they are."""
+
+import os
+import subprocess
+import sys
+
+import emulation
+import pytest
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A function that makes this machine another one."""
+
+    def become(name, system="linux", programs=("apt-get", "dpkg-deb")):
+        monkeypatch.setattr(emulation.platform, "machine", lambda: name)
+        monkeypatch.setattr(emulation.sys, "platform", system)
+        monkeypatch.setattr(emulation.shutil, "which", lambda program: program if program in programs else None)
+
+    return become
+
+
+def test_nothing_is_in_the_way_of_debian_on_x86_64(machine):
+    machine("x86_64")
+    emulation.check_possible()
+
+
+def test_a_real_aarch64_needs_no_emulation(machine):
+    machine("aarch64")
+    with pytest.raises(emulation.NotRun, match="is an aarch64 itself"):
+        emulation.python()
+
+
+def test_it_needs_linux_and_apt(machine):
+    machine("x86_64", system="darwin")
+    with pytest.raises(emulation.NotRun, match="this is darwin on x86_64"):
+        emulation.python()
+    machine("x86_64", programs=["dpkg-deb"])
+    with pytest.raises(emulation.NotRun, match="^apt-get missing"):
+        emulation.python()
+
+
+def test_what_fails_is_told_by_its_last_lines(machine, monkeypatch, tmp_path):
+    """And a set-up that failed is no set-up: the next call begins anew."""
+    machine("x86_64")
+    monkeypatch.setattr(emulation, "FOLDER", tmp_path / "arm64")
+    monkeypatch.setattr(emulation, "_download", lambda *_: emulation._run(sys.executable, "-c", "exit('no such mirror')"))
+    for _ in range(2):
+        with pytest.raises(emulation.NotRun, match="failed, so aarch64 cannot be emulated:\nno such mirror"):
+            emulation.python()
+
+
+def test_the_wrapper_hands_on_arguments_and_finds_its_folder(tmp_path):
+    (tmp_path / "a folder" / "bin").mkdir(parents=True)
+    wrapper, qemu = (tmp_path / "a folder" / "bin" / name for name in ("python", "qemu"))
+    wrapper.write_text(emulation.PYTHON.format(name="python3.11"))
+    qemu.write_text('#!/bin/sh\nprintf "%s\\n" "$NUMBA_CACHE_DIR" "$@"\n')
+    for program in (wrapper, qemu):
+        program.chmod(0o755)
+    (tmp_path / "python").symlink_to(wrapper)
+    arguments = ["-P", "-c", "print('two words')", ""]
+    variables = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    done = subprocess.run([tmp_path / "python", *arguments], env=variables, capture_output=True, text=True, check=True)
+    folder = tmp_path / "a folder"
+    assert done.stdout.splitlines() == [
+        *(f"{folder}/numba", "-L", f"{folder}/root", f"{folder}/root/usr/bin/python3.11"),
+        *arguments,
+    ]

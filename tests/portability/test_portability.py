@@ -1,0 +1,125 @@
+"""The same bytes whatever the processor: a tiny grid with every method, computed in every way that this machine knows.
+
+What a library would do on another processor can be asked of most on this one: each has a variable for it. tests/arm runs the
+same grid on another architecture. Both are held against expected.json; tiny_grid.py says how to write it anew.
+"""
+
+import os
+import platform
+
+import pytest
+import tiny_grid
+from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+
+# OpenBLAS's kernels, by the names that it knows them by, and what a processor must have for each, as numpy calls it.
+KERNELS = {"Nehalem": "SSE42", "Sandybridge": "AVX", "Haswell": "AVX2", "SkylakeX": "AVX512_SKX"}
+# What numpy chooses among on this machine, beyond what every one has that it runs on.
+CHOSEN = [feature for feature in __cpu_dispatch__ if __cpu_features__[feature]]
+WITHOUT_CHOICE = {"NPY_DISABLE_CPU_FEATURES": " ".join(CHOSEN)}
+# glibc takes exp and log from another file where there are no fused products, and they round differently.
+OLD_GLIBC = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX2,-FMA,-FMA4"}
+
+
+@pytest.fixture(scope="session")
+def jobs(tmp_path_factory):
+    """The command lines of the grid's jobs."""
+    return tiny_grid.plan(tmp_path_factory.mktemp("plan"))
+
+
+@pytest.fixture(scope="session")
+def native(jobs, tmp_path_factory):
+    """The folder of a run in which every library chooses by itself, with its facts."""
+    folder = tmp_path_factory.mktemp("native")
+    return folder, tiny_grid.run_steps(folder, jobs)
+
+
+def up_to_the_runs(jobs):
+    """The jobs that compute, before those that sum up."""
+    return jobs[: [job[0] for job in jobs].index("collect-runs") + 1]
+
+
+@pytest.fixture
+def facts_of_equal_run(jobs, native, tmp_path):
+    """A function that runs the grid with variables and options, wants the right bytes, and returns the run's facts."""
+
+    def run(variables=None, *options):
+        facts = tiny_grid.run_steps(tmp_path, jobs, *options, variables=variables)
+        complaint = tiny_grid.complaint(tmp_path, native[0])
+        assert not complaint, complaint
+        return facts
+
+    return run
+
+
+@pytest.fixture
+def generic(request):
+    """The variables that have numba compile for any processor of this architecture. The next test run finds the code there."""
+    return {"NUMBA_CPU_NAME": "generic", "NUMBA_CACHE_DIR": str(request.config.cache.mkdir("portability"))}
+
+
+def test_the_grid_has_every_method_and_every_step_that_makes_promised_numbers(jobs, native):
+    runs = (native[0] / "results" / "runs.csv").read_text().splitlines()
+    names = runs[0].split(",")
+    rows = [dict(zip(names, line.split(","))) for line in runs[1:]]
+    assert {row["matcher"] or row["method"] for row in rows} == {
+        *("C", "G-B", "D", "B", "G-D"),
+        *("FRAC (fair)", "FRAC (nearest)", "k-means", "random"),
+    }
+    assert {row["status"] for row in rows} == {"ok"}
+    assert any(row["price_of_fairness"] for row in rows if row["n_clusters"] == "3"), "no price is interpolated"
+    assert {job[0] for job in jobs} == {
+        *("fetch-dataset", "prepare-dataset", "measure-geometry", "extract-clusterlets", "sum-distances", "sample-partitions"),
+        *("match-pinball", "match-centroid", "cluster-frac", "cluster-yardsticks", "score-groups", "collect-runs"),
+        *("make-tables", "check-reported", "check-claims", "compare-methods", "assess-sensitivity", "recover-clusters"),
+    }
+
+
+def test_this_machine_gives_the_right_bytes(native):
+    complaint = tiny_grid.complaint(native[0])
+    assert not complaint, complaint
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_whatever_kernel_openblas_picks(kernel, facts_of_equal_run):
+    if not __cpu_features__.get(KERNELS[kernel]):
+        pytest.skip(f"not run: this processor has no {KERNELS[kernel]}, which {kernel} needs")
+    facts = facts_of_equal_run({"OPENBLAS_CORETYPE": kernel})
+    assert {blas["architecture"] for blas in facts["blas"] if blas["architecture"]} == {kernel}
+
+
+def test_whatever_instructions_numpy_has(facts_of_equal_run):
+    if not CHOSEN:
+        pytest.skip("not run: on this processor numpy has nothing to choose")
+    facts = facts_of_equal_run(WITHOUT_CHOICE)
+    assert not set(CHOSEN) & set(facts["numpy"])
+
+
+def test_whatever_processor_numba_compiles_for(facts_of_equal_run, generic):
+    assert facts_of_equal_run(generic)["numba"] == "generic"
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="not run: no glibc here")
+def test_whatever_logarithm_glibc_takes(facts_of_equal_run):
+    facts_of_equal_run(OLD_GLIBC)
+
+
+def test_with_two_threads(facts_of_equal_run):
+    facts = facts_of_equal_run(None, "--threads", "2")
+    assert {blas["num_threads"] for blas in facts["blas"] if blas["architecture"]} == {min(2, os.cpu_count())}
+
+
+def test_no_step_up_to_the_runs_asks_for_a_product_of_doubles(jobs, tmp_path):
+    """A BLAS that is brought back may round alike here by chance, on such small tables; so that it is asked at all fails."""
+    tiny_grid.run_steps(tmp_path, up_to_the_runs(jobs), "--without-blas")
+
+
+def test_no_step_up_to_the_runs_loads_scikit_learn(jobs, native):
+    loaded = native[1]["loaded"]
+    assert [step for step in loaded if "sklearn" in loaded[step] and step in {job[0] for job in up_to_the_runs(jobs)}] == []
+
+
+def test_the_workflow_itself_with_all_of_it_switched_off(native, generic, tmp_path):
+    old = {"OPENBLAS_CORETYPE": "Nehalem"} if platform.machine() == "x86_64" else {}
+    tiny_grid.snakemake(tmp_path, variables={**old, **WITHOUT_CHOICE, **OLD_GLIBC, **generic})
+    complaint = tiny_grid.complaint(tmp_path, native[0])
+    assert not complaint, complaint

@@ -1,0 +1,101 @@
+"""The tests of this folder can fail: a changed result is named and shown, and a product of doubles ends its process."""
+
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tiny_grid
+
+from clusterlets.storage import load_arrays, save_arrays
+
+LABELS = "labels/iris/frac/k2/seeds0-1.npz"
+
+
+@pytest.fixture
+def two_runs(tmp_path, monkeypatch):
+    """The folders of two equal runs, the first of which gives the right bytes."""
+    results = tmp_path / "native" / "results"
+    save_arrays(results / LABELS, {"labels/0": np.array([0, 1, 1]), "status": np.array("ok")})
+    (results / "runs.csv").write_text("dataset,cohesion\niris,0.5\nwine,0.25\n")
+    (results / "tables").mkdir()
+    (results / "tables" / "all_tables.tex").write_text(f"{'%' * 300}1")
+    right = tiny_grid.hashes(tmp_path / "native")
+    monkeypatch.setattr(tiny_grid, "expected", lambda: right)
+    return tmp_path / "native", shutil.copytree(tmp_path / "native", tmp_path / "other")
+
+
+def test_equal_runs_give_no_complaint(two_runs):
+    native, other = two_runs
+    (other / "results" / "logs").mkdir()
+    (other / "results" / "logs" / "a.log").touch()
+    assert tiny_grid.complaint(other, native) == tiny_grid.complaint(other) == ""
+
+
+def test_the_first_file_that_was_made_is_shown(two_runs):
+    native, other = two_runs
+    (other / "results" / "runs.csv").write_text("dataset,cohesion\niris,0.5\nwine,0.26\n")
+    complaint = tiny_grid.complaint(other, native)
+    assert complaint.startswith("1 of 3 files differ from tests/portability/expected.json; the first is runs.csv.")
+    assert "line 3, from character 1:\n    natively wine,0.25\n    here     wine,0.26\n" in complaint
+    changed = load_arrays(other / "results" / LABELS) | {"labels/0": np.array([0, 1, 2])}
+    save_arrays(other / "results" / LABELS, changed)
+    complaint = tiny_grid.complaint(other, native)
+    assert f"the first is {LABELS}.\n  {LABELS}: labels/0: 1 of 3 values, the first 1 natively, 2 here\n" in complaint
+    assert complaint.endswith(f"All: {LABELS} runs.csv")
+
+
+def test_of_a_long_line_the_place_that_differs_is_shown(two_runs):
+    native, other = two_runs
+    (other / "results" / "tables" / "all_tables.tex").write_text(f"{'%' * 300}2")
+    shown = tiny_grid.complaint(other, native).splitlines()[1:4]
+    assert "line 1, from character 221:" in shown[0] and shown[1].endswith("%1") and shown[2].endswith("%2")
+
+
+def test_missing_and_further_files_count(two_runs):
+    native, other = two_runs
+    (other / "results" / "runs.csv").unlink()
+    assert "runs.csv: it is missing here" in tiny_grid.complaint(other, native)
+    (other / "results" / "geometry").mkdir()
+    (other / "results" / "geometry" / "iris.json").touch()
+    assert "2 of 3 files" in tiny_grid.complaint(other, native)
+    assert "geometry/iris.json: it is missing natively" in tiny_grid.complaint(other, native)
+
+
+def test_a_machine_that_is_wrong_by_itself_is_told(two_runs):
+    native, other = two_runs
+    for run in two_runs:
+        (run / "results" / "runs.csv").write_text("dataset,cohesion\n")
+    assert "a native run on this machine gives the same bytes" in tiny_grid.complaint(other, native)
+
+
+@pytest.mark.parametrize(
+    ("product", "named"),
+    [
+        ("x @ x", "Illegal instruction"),
+        ("x.dot(x)", "Illegal instruction"),
+        ("x @ x[0]", "Illegal instruction"),
+        ("x[0] @ x[0]", "Illegal instruction"),
+        ("x.T @ x", "Illegal instruction"),
+        ("np.linalg.norm(x)", "Illegal instruction"),
+        ("np.dot(x, x)", "numpy.dot of doubles"),
+        ("np.matmul(x, n)", "numpy.matmul of doubles"),
+        ("np.einsum('ij,ij->i', x, x)", "numpy.einsum of doubles"),
+    ],
+)
+def test_a_product_of_doubles_ends_the_process(product, named):
+    done = after_forbidding(product)
+    assert done.returncode != 0 and named in done.stderr and 'File "<string>", line 5' in done.stderr
+
+
+def test_other_products_stay():
+    for other in ("n @ n", "np.dot(n, n)", "np.einsum('ij->i', n)", "x.astype('f4') @ x.astype('f4')", "x.sum()"):
+        done = after_forbidding(other)
+        assert done.returncode == 0, done.stderr
+
+
+def after_forbidding(product):
+    """A process that evaluates something with an array of doubles x and one of whole numbers n."""
+    begin = "import numpy as np, without_blas\nx = np.full((9, 9), 0.1)\nn = np.ones((9, 9), int)\nwithout_blas.forbid()\n"
+    return subprocess.run([sys.executable, "-c", begin + product], cwd=tiny_grid.HERE, capture_output=True, text=True)

@@ -1,0 +1,156 @@
+"""A grid with every method and every step that makes promised numbers: its jobs, a run in any environment, its right bytes.
+
+After a change that moves numbers on purpose, write ``expected.json`` anew, and say in the commit why they moved:
+
+    .venv/bin/python tests/portability/tiny_grid.py
+"""
+
+import hashlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from itertools import zip_longest
+from pathlib import Path
+
+import numpy as np
+
+from clusterlets.benchmark import manifest
+from clusterlets.storage import load_arrays
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+EXPECTED = HERE / "expected.json"
+SETTINGS = {
+    "results": "results",
+    "datasets": ["iris", "wine", "breast_cancer"],
+    "seeds": {"count": 4, "block": 4},
+    "k": [2, 6],
+    "hops": [2],
+    "omega": [0, 0.75],
+    "sample_size": 2000,
+}
+TARGETS = [
+    f"results/{file}"
+    for file in (
+        *("tables/all_tables.tex", "comparison.csv", "claims.csv", "sensitivity.csv"),
+        *("statistics/mean_ranks.csv", "clusterings/composition.csv"),
+    )
+]
+# The folders and files of results in the order in which they are made: the first one that differs is the one to look at.
+ORDER = ["prepared", "geometry", "labels", "groups", "distances", "partitions", "runs", "runs.csv", "runs.csv.sha256"]
+# What tells numeric libraries to compute in another way.
+STEERING = ("OPENBLAS", "GOTO", "OMP_", "MKL_", "BLIS_", "NPY_", "NUMBA_", "GLIBC_", "QEMU_")
+LENGTH = 160  # of a line of text that differs, as it is shown
+
+
+def environment(**variables):
+    """The environment of this process without anything that steers numeric libraries, and then these variables."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(STEERING)}
+    return {**plain, "PYTHONPATH": str(ROOT), **variables}
+
+
+def snakemake(folder, *arguments, variables=None):
+    """Run the grid's workflow in a folder; what it printed."""
+    (folder / "settings.json").write_text(json.dumps(SETTINGS))  # JSON is YAML
+    own = environment(**(variables or {}))
+    own["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), own["PATH"]])
+    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--workflow-profile", "none"]
+    return _printed([*command, "--cores", "2", *arguments, "--configfile", "settings.json", "--", *TARGETS], folder, own)
+
+
+def plan(folder):
+    """The command lines of all jobs of the grid in an order that works, as the rules call them, from a dry run."""
+    text = snakemake(folder, "--dry-run", "--printshellcmds")
+    jobs = [shlex.split(line) for line in re.findall(r"-m clusterlets (.*) > \S+ 2>&1$", text, re.MULTILINE)]
+    total = re.search(r"^total +(\d+)$", text, re.MULTILINE)
+    assert total and len(jobs) == int(total[1]), text
+    return jobs
+
+
+def run_steps(folder, jobs, *options, python=sys.executable, variables=None):
+    """Run jobs in a folder, in one process of a Python; the facts that it tells about itself."""
+    (folder / "plan.json").write_text(json.dumps(jobs))
+    command = [python, HERE / "run_steps.py", "plan.json", "facts.json", *options]
+    _printed(command, folder, environment(**(variables or {})))
+    return json.loads((folder / "facts.json").read_text())
+
+
+def _printed(command, folder, variables):
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    done = subprocess.run(command, cwd=folder, env=variables, **streams, text=True)
+    said = done.stdout.partition("\nExtension modules: ")[0]  # the last and longest line that a crash of Python leaves
+    assert done.returncode == 0, f"exit {done.returncode}: {said[-4000:]}"
+    return done.stdout
+
+
+def hashes(folder):
+    """SHA-256 of all that a run in a folder promises to the byte, intermediates too, in the order in which it is made."""
+    results = folder / "results"
+    files = (path.relative_to(results) for path in results.rglob("*") if path.is_file())
+    promised = (file for file in files if file.parts[0] != "logs" and manifest.group_of(file.as_posix()) == manifest.NUMBERS)
+    return {file.as_posix(): hashlib.sha256((results / file).read_bytes()).hexdigest() for file in sorted(promised, key=_place)}
+
+
+def _place(file):
+    return ORDER.index(file.parts[0]) if file.parts[0] in ORDER else len(ORDER), file.as_posix()
+
+
+def expected():
+    """The hashes that every machine must come to."""
+    return json.loads(EXPECTED.read_text(encoding="utf-8"))
+
+
+def complaint(folder, native=None):
+    """What is wrong with the results of a run, in words, or nothing; ``native`` is the folder of a run to show it by."""
+    found, right = hashes(folder), expected()
+    wrong = [file for file in found | right if found.get(file) != right.get(file)]
+    if not wrong:
+        return ""
+    wrong.sort(key=lambda file: _place(Path(file)))
+    told = [f"{len(wrong)} of {len(right)} files differ from {EXPECTED.relative_to(ROOT)}; the first is {wrong[0]}."]
+    told += [f"  {file}: {difference(*(one / 'results' / file for one in (native, folder)))}" for file in wrong[:1] if native]
+    return "\n".join([*told, "All: " + " ".join(wrong)])
+
+
+def difference(native, other):
+    """How a file differs from that of a native run, in words."""
+    missing = [place for place, path in (("natively", native), ("here", other)) if not path.is_file()]
+    if missing:
+        return f"it is missing {' and '.join(missing)}"
+    if native.read_bytes() == other.read_bytes():
+        return "a native run on this machine gives the same bytes"
+    if native.suffix == ".npz":
+        return _difference_of_arrays(load_arrays(native), load_arrays(other))
+    pairs = zip_longest(*(path.read_text(encoding="utf-8").splitlines() for path in (native, other)), fillvalue="(no line)")
+    for number, (one, two) in enumerate(pairs, 1):
+        if one != two:
+            alike = next((place for place, (a, b) in enumerate(zip(one, two)) if a != b), min(len(one), len(two)))
+            start = max(0, alike - LENGTH // 2)
+            shown = [line[start : start + LENGTH] for line in (one, two)]
+            return f"line {number}, from character {start + 1}:\n    natively {shown[0]}\n    here     {shown[1]}"
+    return "only its line ends differ"
+
+
+def _difference_of_arrays(native, other):
+    if native.keys() != other.keys():
+        return f"arrays {sorted(native.keys() ^ other.keys())} are only in one"
+    for name, one in native.items():
+        two = other[name]
+        if (one.dtype, one.shape) != (two.dtype, two.shape):
+            return f"{name} is {one.dtype} {one.shape} natively, {two.dtype} {two.shape} here"
+        changed = np.flatnonzero(one.ravel() != two.ravel())
+        if len(changed):
+            values = [array.ravel()[changed[0]].item() for array in (one, two)]
+            return f"{name}: {len(changed)} of {one.size} values, the first {values[0]!r} natively, {values[1]!r} here"
+    return "equal arrays; only the archive around them differs"
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        run_steps(Path(name), plan(Path(name)))
+        EXPECTED.write_text(json.dumps(hashes(Path(name)), indent=1) + "\n", encoding="utf-8")
+    print(f"{EXPECTED.relative_to(ROOT)}: {len(expected())} files")
