@@ -1,14 +1,19 @@
 """The workflow's configuration: checked against its schema before anything runs, in plain words."""
 
 import difflib
+import functools
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from pathlib import Path
 
 import yaml
 from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
 
+from clusterlets.benchmark import grid
 from clusterlets.datasets import CLASS, check_colour, own
 from clusterlets.datasets import names as dataset_names
 from clusterlets.errors import ClusterletsError
@@ -16,6 +21,20 @@ from clusterlets.matching import MATCHERS
 
 _LONGEST_ID = 100  # letters; it is a part of the names of files, for which systems have 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[2]
+_MOST_CELLS = 1_000_000  # Snakemake plans a thousand a second
+_LONGEST_FAULT = 300
+
+
+def _is_whole(_, value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)  # YAML's true would be 1
+
+
+def _is_number(_, value: object) -> bool:
+    return _is_whole(_, value) or isinstance(value, float) and math.isfinite(value)  # YAML's .nan passes every bound
+
+
+_NUMBERS = {"integer": _is_whole, "number": _is_number}
+_Validator = extend(Draft202012Validator, type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(_NUMBERS))
 
 
 def read_configuration(path: str | Path | None = None) -> dict:
@@ -36,8 +55,8 @@ def _read(path: Path) -> dict:
     except OSError as error:
         reason = f"{path} cannot be read ({error.strerror})"
         raise ClusterletsError(f"{reason}. The configuration lies in the project's checkout.") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ClusterletsError(f"{path} is no YAML: {error}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that there is not is a ValueError
+        raise ClusterletsError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
     if not isinstance(found, dict):
         raise ClusterletsError(f"{path} holds no configuration; config.yaml shows every key.")
     return found
@@ -54,23 +73,46 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     ClusterletsError
         With one line for each fault: the key, what is wrong with it, and what may stand there.
     """
-    validator = Draft202012Validator(yaml.safe_load(Path(schema).read_text(encoding="utf-8")))
-    faults = sorted(validator.iter_errors(dict(config)), key=lambda error: str(error.path))
+    config = _with_whole_numbers(config)
+    faults = sorted(_validator(schema).iter_errors(config), key=lambda error: str(error.path))
     _refuse([_in_words(error) for error in faults])
+    results = os.path.normpath(config["results"])  # as Snakemake compares names of files, not files
     tables = [_settings(entry, config["scaling"]) for entry in config["datasets"]]
     excluded = _listed(config["exclude"])
     known = {*dataset_names(), *(table["name"] for table in tables), *(table["id"] for table in tables)}
     _refuse([
+        *(["results: it is the working directory itself; name a folder below it"] if results == "." else []),
         *(f"datasets: {fault}" for table in tables for fault in _table_faults(table)),
         *(f"datasets: {fault}" for fault in _repeated([table["id"] for table in tables])),
         *_unknown("matchers", config["matchers"], MATCHERS),
         *_unknown("exclude", excluded, sorted(known)),
         *_unchanged(config),
+        *_tau_faults(config),
     ])
     kept = {table["id"]: table for table in tables if not {table["id"], table["name"]} & set(excluded)}
     if not kept:
         _refuse(["exclude: every dataset is excluded; name fewer"])
-    return {**config, "datasets": list(kept), "tables": kept, "exclude": excluded}
+    checked = {**config, "results": results, "datasets": list(kept), "tables": kept, "exclude": excluded}
+    _refuse(_too_many_cells(checked))
+    return checked
+
+
+@functools.cache
+def _validator(schema: str | Path):
+    return _Validator(yaml.safe_load(Path(schema).read_text(encoding="utf-8")))
+
+
+def _with_whole_numbers(value):
+    """A copy where 1.0 is 1, as YAML's 2.0e+4 means 20000: a value has one name in paths and commands."""
+    try:
+        if isinstance(value, Mapping):
+            return {key: _with_whole_numbers(part) for key, part in value.items()}
+        if isinstance(value, list):
+            return [_with_whole_numbers(part) for part in value]
+    except RecursionError:
+        raise ClusterletsError("The configuration cannot be used: a list or mapping in it holds itself.") from None
+    is_exact = isinstance(value, float) and value.is_integer() and abs(value) <= 2**53
+    return int(value) if is_exact else value
 
 
 def _refuse(faults: list[str]) -> None:
@@ -165,6 +207,21 @@ def _unchanged(config: Mapping) -> list[str]:
     ]
 
 
+def _tau_faults(config: Mapping) -> list[str]:
+    """FRAC reads a tau as the simplest fraction within the rounding of a float, so 1/k as a float is 1/k."""
+    tau, k = config["frac"]["tau"], max(config["k"])
+    if not config["frac"]["run"] or tau == "balanced" or Fraction(tau) * (1 - Fraction(1, 2**50)) <= Fraction(1, k):
+        return []
+    return [f"frac.tau: {tau} is more than 1/k = {1 / k:.6g} for k = {k}; it must be balanced, or a number from 0 to 1/k"]
+
+
+def _too_many_cells(config: Mapping) -> list[str]:
+    number = grid.number_of_cells(config)
+    if number <= _MOST_CELLS:
+        return []
+    return [f"the grid has {number:,} cells, and {_MOST_CELLS:,} are the most; take larger blocks of seeds, or fewer values"]
+
+
 def set_mirror(config: Mapping) -> None:
     """Hand the configured mirror to the jobs; ``CLUSTERLETS_MIRROR``, where it is set, comes first.
 
@@ -174,9 +231,9 @@ def set_mirror(config: Mapping) -> None:
         os.environ.setdefault("CLUSTERLETS_MIRROR", str(config["mirror"]))
 
 
-def _listed(value: str | list[str]) -> list[str]:
-    """``exclude`` may come from a command line, as in ``--config exclude=nbfi,adult``."""
-    return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else list(value)
+def _listed(value: str | list[str] | None) -> list[str]:
+    """``exclude`` may come from a command line, as in ``--config exclude=nbfi,adult``, or ``exclude=``."""
+    return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else list(value or [])
 
 
 def _unknown(key: str, given: Iterable[str], known: Iterable[str]) -> list[str]:
@@ -188,15 +245,16 @@ def _unknown(key: str, given: Iterable[str], known: Iterable[str]) -> list[str]:
 
 def _in_words(error: ValidationError) -> str:
     where = ".".join(str(part) for part in error.path)
+    message = error.message if len(error.message) <= _LONGEST_FAULT else error.message[:_LONGEST_FAULT] + "…"
     if error.validator == "additionalProperties":
         known = list(error.schema["properties"])
         unknown = [key for key in error.instance if key not in known]
         inside = f"{where}." if where else ""
         return "; ".join(f"{inside}{key}: unknown key{_near(str(key), known)}" for key in unknown)
     if error.validator == "required":
-        return f"{where + ': ' if where else ''}{error.message}; config.yaml shows every key"
+        return f"{where + ': ' if where else ''}{message}; config.yaml shows every key"
     meaning = error.schema.get("description", "")
-    return f"{where}: {error.message}{'. ' + meaning if meaning else ''}"
+    return f"{where}: {message}{'. ' + meaning if meaning else ''}"
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 CENTROID_MATCHER = "C"
+#: As :func:`centroid_configuration` writes it, and in no second way: 0, 1, 0.25, 1e-05.
+OMEGA = r"0|1|0\.(?!0000)[0-9]*[1-9]|[1-9](\.[0-9]*[1-9])?e-[0-9]{2,3}"
 
 # The last part of every random stream's seed. Appending is safe, renumbering changes every result.
 _STEPS = {"extraction": 0, "partitions": 1, "matching": 2, "frac": 3, "kmeans": 4, "random": 5}
@@ -38,17 +40,29 @@ def cells(config: Mapping) -> Iterator[Cell]:
                 yield Cell(dataset, method, configuration, seeds)
 
 
+def number_of_cells(config: Mapping) -> int:
+    """How many cells the configured grid has with those of its variants, at most; none is listed."""
+    blocks = -(-config["seeds"]["count"] // config["seeds"]["block"])
+    of_a_dataset = sum(1 for _ in _configurations(config)) * blocks
+    return len(config["datasets"]) * of_a_dataset * (1 + len(config["variants"]))
+
+
 def _configurations(config: Mapping) -> Iterator[tuple[str, str]]:
     for matcher in config["matchers"]:
         for k in config["k"]:
             if matcher == CENTROID_MATCHER:
-                yield from ((matcher, f"k{k}_omega{omega:g}") for omega in config["omega"])
+                yield from ((matcher, centroid_configuration(k, omega)) for omega in config["omega"])
             else:
                 yield from ((matcher, f"k{k}_hops{hops}") for hops in config["hops"])
     for k in config["k"]:
         if config["frac"]["run"]:
             yield "FRAC", f"k{k}"
         yield "yardsticks", f"k{k}"
+
+
+def centroid_configuration(k: int, omega: float) -> str:
+    """What paths call a configuration of C. The value in the path is the value that runs: every digit of it is there."""
+    return f"k{k}_omega{repr(float(omega)).removesuffix('.0')}"
 
 
 def seed_blocks(count: int, block: int) -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from clusterlets.benchmark.cells import Match
-from clusterlets.benchmark.grid import CENTROID_MATCHER, Cell, seed_blocks, seeds_of
+from clusterlets.benchmark.grid import CENTROID_MATCHER, Cell, centroid_configuration, seed_blocks, seeds_of
 from clusterlets.benchmark.intermediates import OK, Block
 from clusterlets.benchmark.steps.centroid import centroid_match
 from clusterlets.benchmark.steps.matching import pinball_match
@@ -59,8 +59,10 @@ class Run:
         """The cell of the grid that the run is a row of."""
         if self.method != CLUSTERLETS:
             return Cell(self.dataset, _SOURCES[self.method][1], f"k{self.k}", seeds)
-        parameter = f"omega{self.omega:g}" if self.matcher == CENTROID_MATCHER else f"hops{self.hops}"
-        return Cell(self.dataset, self.matcher, f"k{self.k}_{parameter}", seeds)
+        if self.matcher == CENTROID_MATCHER:
+            assert self.omega is not None
+            return Cell(self.dataset, self.matcher, centroid_configuration(self.k, self.omega), seeds)
+        return Cell(self.dataset, self.matcher, f"k{self.k}_hops{self.hops}", seeds)
 
 
 @dataclass(frozen=True)

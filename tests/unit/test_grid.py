@@ -2,15 +2,20 @@
 
 import copy
 import json
+import re
+import string
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clusterlets.benchmark import variants
 from clusterlets.benchmark.configuration import check_configuration, read_configuration
-from clusterlets.benchmark.grid import cells, random_stream, seed_blocks, seeds_of
+from clusterlets.benchmark.grid import OMEGA, cells, centroid_configuration, number_of_cells, random_stream, seed_blocks, seeds_of
+from clusterlets.benchmark.recovery import Run
 from clusterlets.errors import ClusterletsError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,6 +76,34 @@ def test_blocks_that_hold_any_of_the_papers_seeds_are_in_a_variant():
 
 def test_no_path_holds_what_snakemake_or_a_shell_would_split():
     assert not any(character in cell.path for cell in cells(PAPER) for character in ",=: ")
+
+
+def omegas_in_paths(omegas):
+    config = changed(datasets=["iris"], matchers=["C"], k=[5], omega=omegas)
+    return [cell.configuration.partition("omega")[2] for cell in cells(config) if cell.method == "C"]
+
+
+@pytest.mark.parametrize("omegas", [[0.5, 0.50000000001], [0.1234567, 0.123457], [1e-05, 0.0001, 1e-300, 0.1 + 0.2, 1]])
+def test_the_omega_in_a_path_is_the_one_that_runs(omegas):
+    written = omegas_in_paths(omegas)
+    assert {float(omega) for omega in written} == set(omegas) and len(set(written)) == len(omegas)
+    assert all(re.fullmatch(OMEGA, omega) for omega in written)
+
+
+@given(st.floats(0, 1))
+def test_any_omega_has_one_name_that_stands_for_it_alone(omega):
+    name = centroid_configuration(5, omega).removeprefix("k5_omega")
+    assert float(name) == omega and re.fullmatch(OMEGA, name)
+    assert Run("iris", "Clusterlets", 5, 0, "C", omega=omega).cell("0-1").configuration == f"k5_omega{name}"
+
+
+@pytest.mark.parametrize("name", ["0.50", "0.0", "1.0", "00.5", ".5", "0.00001", "1e-5", "10e-06", "2", "1e+00", "0.٥", "0.5\n"])
+def test_no_second_name_of_an_omega_is_a_path(name):
+    assert not re.fullmatch(OMEGA, name)
+
+
+def test_the_papers_omegas_keep_their_names():
+    assert omegas_in_paths(PAPER["omega"])[:4] == ["0", "0.25", "0.5", "0.75"]
 
 
 def test_further_seeds_are_further_blocks():
@@ -154,6 +187,122 @@ def test_names_exclude_all_colours_and_ids_one(exclude, left):
     assert check_configuration(changed(datasets=entries, exclude=exclude), SCHEMA)["datasets"] == left
 
 
+@pytest.mark.parametrize("exclude", ["", None, " , ", []])
+def test_nothing_can_be_excluded_in_any_way_that_one_writes_nothing(exclude):
+    checked = check_configuration(changed(exclude=exclude), SCHEMA)
+    assert checked["exclude"] == [] and checked["datasets"] == PAPER["datasets"]
+
+
+def test_a_whole_number_is_one_however_yaml_writes_it():
+    values = yaml.safe_load("{sample_size: 2.0e+4, k: [2.0, 5], hops: [1.0], omega: [0.0, 1.0, 0.5], base_seed: 3.0}")
+    values |= {"seeds": {"count": 4.0, "block": 2.0}, "frac": {**PAPER["frac"], "tau": 0.0, "max_iter": 7.0, "tol": 1.0}}
+    checked = check_configuration(changed(**values), SCHEMA)
+    plain = {"sample_size": 20000, "k": [2, 5], "hops": [1], "omega": [0, 1, 0.5], "base_seed": 3}
+    plain |= {"seeds": {"count": 4, "block": 2}, "frac": {**PAPER["frac"], "tau": 0, "max_iter": 7, "tol": 1}}
+    assert json.dumps(checked) == json.dumps(check_configuration(changed(**plain), SCHEMA))
+    assert "k2_omega0" in {cell.configuration for cell in cells(checked)}
+
+
+def test_a_tau_of_one_kth_passes_for_every_k():
+    for k in range(2, 200):
+        assert check_configuration(changed(k=[k], frac={**PAPER["frac"], "tau": 1 / k}), SCHEMA)["frac"]["tau"] == 1 / k
+    left_out = {**PAPER["frac"], "tau": 0.4, "run": False}  # nobody asks for it then
+    assert check_configuration(changed(frac=left_out), SCHEMA)["frac"] == left_out
+
+
+NUMBERS = {
+    **{key: lambda value, key=key: {key: value} for key in ("base_seed", "sample_size")},
+    **{f"{key}.0": lambda value, key=key: {key: [value]} for key in ("k", "hops", "omega")},
+    **{f"seeds.{key}": lambda value, key=key: {"seeds": {**PAPER["seeds"], key: value}} for key in ("count", "block")},
+    **{f"frac.{key}": lambda value, key=key: {"frac": {**PAPER["frac"], key: value}} for key in ("tau", "max_iter", "tol")},
+}
+
+
+@pytest.mark.parametrize("value", [".nan", ".inf", "-.inf", "-1", "1.0e+300", "true", "'2'", "[]", "1.5"])
+@pytest.mark.parametrize("key", NUMBERS)
+def test_what_is_no_number_in_range_is_refused_in_a_line_that_says_what_may_stand_there(key, value):
+    value = yaml.safe_load(value)
+    with pytest.raises(ClusterletsError) as caught:
+        check_configuration(changed(**NUMBERS[key](value)), SCHEMA)
+    for line in str(caught.value).split("\n")[1:]:
+        assert line.startswith(f"  - {key}: ") and repr(value) in line
+        assert re.search(r"\b[01]\b|at least 2", line.partition(repr(value))[2]), line
+
+
+def test_a_configuration_that_holds_itself_is_refused(tmp_path):
+    (tmp_path / "a.yaml").write_text("k: &a [2, *a]\n")
+    with pytest.raises(ClusterletsError, match="holds itself"):
+        read_configuration(tmp_path / "a.yaml")
+
+
+@pytest.mark.parametrize("text", ["a: 2020-13-45", "[" * 5000, "k: [", "k: \ud800".encode("utf-8", "surrogatepass"), "9" * 5000])
+def test_what_is_no_yaml_is_refused_in_one_line(tmp_path, text):
+    (tmp_path / "a.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ClusterletsError) as caught:
+        read_configuration(tmp_path / "a.yaml")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_grid_that_nobody_could_plan_is_refused():
+    assert number_of_cells(PAPER) == len(list(cells(PAPER)))
+    with pytest.raises(ClusterletsError, match="1,210,000 cells, and 1,000,000 are the most; take larger blocks"):
+        check_configuration(changed(datasets=["iris"], seeds={"count": 11000, "block": 1}, k=[2, 3, 4, 5, 6]), SCHEMA)
+
+
+# ---- names -----------------------------------------------------------------------------------------------------------
+
+
+CHARACTERS = [*string.punctuation, " ", "\t", "\n", "\r", "\0", "\x7f", "\x85", "\u2028", "\ud800", "a", "Z", "5", "é", "ß", "漢", "\u0301"]
+
+
+@pytest.mark.parametrize("character", CHARACTERS, ids=ascii)
+@pytest.mark.parametrize("name", ["{}", "{}results", "res{}ults", "results{}"])
+def test_a_results_folder_is_named_by_what_no_shell_and_no_scheduler_reads(character, name):
+    results = name.format(character)
+    plain = character not in "\x7f\x85\u2028\ud800" and (not character.isascii() or character.isalnum() or character in "_.+-@/")
+    if plain and not results.startswith("-") and results != ".":
+        assert check_configuration(changed(results=results), SCHEMA)["results"] == (results.rstrip("/") or "/")
+    else:
+        with pytest.raises(ClusterletsError) as caught:
+            check_configuration(changed(results=results), SCHEMA)
+        _, line = str(caught.value).split("\n")
+        assert line.startswith("  - results: ")
+
+
+@pytest.mark.parametrize("results", ["a/", "./a", "a//", "b/../a", "a/."])
+def test_a_results_folder_has_one_name(results):
+    assert check_configuration(changed(results=results), SCHEMA)["results"] == "a"
+
+
+@pytest.mark.parametrize("key, entry", [
+    ("datasets.0.name", {"name": "iris\n"}), ("datasets.0.id", {"name": "iris", "id": "mine\n"}),
+    ("datasets.0.id", {"name": "iris", "id": "a" * 101}), ("datasets.0.path", {"name": "a", "path": "a\n.csv", "sensitive": "b"}),
+    ("datasets.0.path", {"name": "a", "path": "a\ud800.csv", "sensitive": "b"}),
+])  # fmt: skip
+def test_a_name_with_a_line_end_is_no_name(key, entry):
+    with pytest.raises(ClusterletsError, match=rf"- {key}: "):
+        check_configuration(changed(datasets=[entry]), SCHEMA)
+
+
+@pytest.mark.parametrize("name", ["a\n", 3, None, "a" * 101])
+def test_a_variant_s_name_is_a_name(name):
+    with pytest.raises(ClusterletsError, match="- variants: "):
+        check_configuration(changed(variants={name: {"equation": "printed"}}), SCHEMA)
+
+
+def test_an_id_that_is_too_long_for_a_path_can_be_chosen(tmp_path):
+    entry = own_table(tmp_path, sensitive=["a" * 300])
+    with pytest.raises(ClusterletsError, match="too long for a path; choose an 'id'"):
+        check_configuration(changed(datasets=[entry]), SCHEMA)
+    assert check_configuration(changed(datasets=[{**entry, "id": "short"}]), SCHEMA)["datasets"] == ["short"]
+
+
+@pytest.mark.parametrize("mirror", ["a\0b", "http://x/\n", "\ud800"])
+def test_a_mirror_that_no_variable_can_hold_is_refused(mirror):
+    with pytest.raises(ClusterletsError, match="- mirror: .*no control character"):
+        check_configuration(changed(mirror=mirror), SCHEMA)
+
+
 @pytest.mark.parametrize("exclude", ["nbfi, adult", ["nbfi", "adult"]])
 def test_excluded_datasets_are_left_out(exclude):
     checked = check_configuration(changed(exclude=exclude), SCHEMA)
@@ -170,6 +319,12 @@ FAULTS = {
     "k below 2": ({"k": [5, 1]}, ["k.1: 1 is less than the minimum of 2", "whole number of at least 2"]),
     "k of text": ({"k": ["five"]}, ["k.0: 'five' is not of type 'integer'"]),
     "no hop": ({"hops": [0]}, ["hops.0: 0 is less than the minimum of 1"]),
+    "an omega twice": ({"omega": [0, 0.0]}, ["omega: [0, 0] has non-unique elements"]),
+    "tau above 1/k": (
+        {"k": [2, 30], "frac": {**PAPER["frac"], "tau": 0.1}},
+        ["frac.tau: 0.1 is more than 1/k = 0.0333333 for k = 30; it must be balanced, or a number from 0 to 1/k"],
+    ),
+    "the working directory": ({"results": "a/.."}, ["results: it is the working directory itself; name a folder below"]),
     "omega above 1": ({"omega": [1.5]}, ["omega.0: 1.5 is greater than the maximum of 1"]),
     "no dataset left": ({"datasets": ["nbfi"], "exclude": "nbfi"}, ["every dataset is excluded"]),
     "scope": ({"pinball_scope": "lst"}, ["pinball_scope: 'lst' is not one of"]),

@@ -24,7 +24,7 @@ from clusterlets.benchmark.abandoned import remove_locks
 from clusterlets.benchmark.configuration import check_configuration, set_mirror
 from clusterlets.benchmark.costs import seconds_per_job
 from clusterlets.benchmark.fingerprints import data_files, fingerprint, locked_versions, part
-from clusterlets.benchmark.grid import seed_blocks
+from clusterlets.benchmark.grid import OMEGA, seed_blocks
 from clusterlets.benchmark.libraries import refuse_others
 from clusterlets.benchmark.provenance import LIBRARIES, installed
 from clusterlets.benchmark.room import check_writable, scarce
@@ -137,10 +137,10 @@ wildcard_constraints:
     dataset="|".join(map(re.escape, [*config["tables"], *names()])),
     source="clusterlets|frac|yardsticks",
     matcher="|".join(MATCHING_CODE),
-    k=r"[2-9]|[1-9]\d+",
-    hops=r"[1-9]\d*",
-    omega=r"0(\.\d+)?|1",
-    seeds=r"\d+-\d+",
+    k="[2-9]|[1-9][0-9]+",
+    hops="[1-9][0-9]*",
+    omega=OMEGA,
+    seeds="[0-9]+-[0-9]+",
 
 
 def as_json(settings):
