@@ -57,4 +57,4 @@ rule data:
     conda:
         "envs/fetch.yaml"
     shell:
-        "tee {log} < {input.listing}"
+        "tee {log:q} < {input.listing:q}"

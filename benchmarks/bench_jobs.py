@@ -14,6 +14,7 @@ from pathlib import Path
 
 from measuring import Bars, cpu_of_children
 
+ROOT = Path(__file__).resolve().parents[1]
 DATASET, K, SEEDS = "breast_cancer", "30", "0-9"
 RUNS = 5
 
@@ -21,7 +22,7 @@ RUNS = 5
 def step(command: str, **options: str) -> None:
     """Run a step as the rules do."""
     words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
-    subprocess.run([sys.executable, "-m", "clusterlets", command, *words], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, "-P", str(ROOT / "workflow" / "step.py"), command, *words], check=True, stdout=subprocess.DEVNULL)
 
 
 def cpu_of_job(command: str, **options: str) -> float:
@@ -50,8 +51,6 @@ def make_inputs() -> dict[str, str]:
 
 def main() -> int:
     bars = Bars()
-    root = Path(__file__).resolve().parents[1]
-    os.environ["PYTHONPATH"] = str(root)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         inputs = make_inputs()
@@ -65,7 +64,7 @@ def main() -> int:
         bars.at_most("job of an extraction, k = 2, one seed", cpu, 0.5, "s of CPU")
         cpu = cpu_of_job("sum-distances", data="data.npz", labels="one_labels.npz", output="one_sums.npz")
         bars.at_most("job of distance sums, k = 2, one seed", cpu, 0.5, "s of CPU")
-        os.chdir(root)
+        os.chdir(ROOT)
     return bars.missed
 
 

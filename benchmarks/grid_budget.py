@@ -61,7 +61,7 @@ def processes(notes: Path) -> Iterator[tuple[str, float, float]]:
     for line in notes.read_text(encoding="utf-8").splitlines():
         found = json.loads(line)
         words = found["words"]
-        name = words[2] if words[:2] == ["-m", "clusterlets"] else Path(words[0]).name
+        name = words[2] if words[:2] == ["-P", str(ROOT / "workflow" / "step.py")] else Path(words[0]).name
         yield name, found["seconds"], found["megabytes"]
 
 

@@ -76,7 +76,7 @@ def _refuse_other_options(options: list[str]) -> None:
 
 def _dry_run(files: list[str], options: list[str]) -> str:
     snakefile = Path("Snakefile") if Path("Snakefile").is_file() else PACKAGE.parent / "Snakefile"
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), "--cores=1"]
+    command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(snakefile), "--cores=1"]
     shown = ["--dry-run", "--quiet=host", "--printshellcmds"]
     done = subprocess.run([*command, *shown, *files, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     said = done.stdout.decode("utf-8", "backslashreplace")

@@ -17,9 +17,9 @@ rule extract_clusterlets:
     message:
         "Clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        "python -m clusterlets extract-clusterlets --data {input} --dataset {wildcards.dataset} --k {wildcards.k}"
-        " --seeds {wildcards.seeds} --base-seed {params.base_seed}"
-        " --groups {output.groups} --labels {output.labels} > {log} 2>&1"
+        "clusterlets extract-clusterlets --data {input:q} --dataset {wildcards.dataset:q} --k {wildcards.k:q}"
+        " --seeds {wildcards.seeds:q} --base-seed {params.base_seed:q}"
+        " --groups {output.groups:q} --labels {output.labels:q} > {log:q} 2>&1"
 
 
 rule sum_distances:
@@ -35,12 +35,12 @@ rule sum_distances:
     params:
         code=step_fingerprint("benchmark.steps.distances", libraries=COMPILED),
         # Only clusterlets are joined into larger clusters; the others need no sums between groups.
-        within=lambda wildcards: "" if wildcards.source == "clusterlets" else "--within",
+        within=lambda wildcards: [] if wildcards.source == "clusterlets" else ["--within"],
     message:
         "Summed distances of {wildcards.dataset} ({wildcards.source}), k = {wildcards.k}"
     shell:
-        "python -m clusterlets sum-distances --data {input.data} --labels {input.labels} {params.within}"
-        " --output {output} > {log} 2>&1"
+        "clusterlets sum-distances --data {input.data:q} --labels {input.labels:q} {params.within:q}"
+        " --output {output:q} > {log:q} 2>&1"
 
 
 rule sample_partitions:
@@ -59,9 +59,9 @@ rule sample_partitions:
     message:
         "Partitions of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        "python -m clusterlets sample-partitions --groups {input} --dataset {wildcards.dataset} --k {wildcards.k}"
-        " --seeds {wildcards.seeds} --base-seed {params.base_seed} --sample-size {params.sample_size}"
-        " --output {output} > {log} 2>&1"
+        "clusterlets sample-partitions --groups {input:q} --dataset {wildcards.dataset:q} --k {wildcards.k:q}"
+        " --seeds {wildcards.seeds:q} --base-seed {params.base_seed:q} --sample-size {params.sample_size:q}"
+        " --output {output:q} > {log:q} 2>&1"
 
 
 rule match_pinball:
@@ -85,10 +85,10 @@ rule match_pinball:
     message:
         "{wildcards.dataset}: {wildcards.matcher}, k = {wildcards.k}, {wildcards.hops} hops"
     shell:
-        "python -m clusterlets match-pinball --groups {input.groups} --distances {input.distances} --geometry {input.geometry}"
-        " --dataset {wildcards.dataset} --matcher {wildcards.matcher} --k {wildcards.k} --hops {wildcards.hops}"
-        " --seeds {wildcards.seeds} --base-seed {params.base_seed} --scope {params.scope}"
-        " --deviation {params.deviation} --output {output} > {log} 2>&1"
+        "clusterlets match-pinball --groups {input.groups:q} --distances {input.distances:q} --geometry {input.geometry:q}"
+        " --dataset {wildcards.dataset:q} --matcher {wildcards.matcher:q} --k {wildcards.k:q} --hops {wildcards.hops:q}"
+        " --seeds {wildcards.seeds:q} --base-seed {params.base_seed:q} --scope {params.scope:q}"
+        " --deviation {params.deviation:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule match_centroid:
@@ -110,7 +110,7 @@ rule match_centroid:
     message:
         "{wildcards.dataset}: C, k = {wildcards.k}, omega = {wildcards.omega}"
     shell:
-        "python -m clusterlets match-centroid --groups {input.groups} --distances {input.distances} --geometry {input.geometry}"
-        " --partitions {input.partitions} --dataset {wildcards.dataset} --k {wildcards.k} --omega {wildcards.omega}"
-        " --seeds {wildcards.seeds} --equation {params.equation} --deviation {params.deviation}"
-        " --output {output} > {log} 2>&1"
+        "clusterlets match-centroid --groups {input.groups:q} --distances {input.distances:q} --geometry {input.geometry:q}"
+        " --partitions {input.partitions:q} --dataset {wildcards.dataset:q} --k {wildcards.k:q} --omega {wildcards.omega:q}"
+        " --seeds {wildcards.seeds:q} --equation {params.equation:q} --deviation {params.deviation:q}"
+        " --output {output:q} > {log:q} 2>&1"

@@ -10,12 +10,23 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-# The package comes from beside the Snakefile, not from what the environment has installed. In the jobs it is set by the
-# shell, as Snakemake takes PYTHONPATH away where it activates a conda environment; and so is the lock's place, which is no
-# parameter, as no result depends on it. Names and logs are UTF-8 in every locale.
+if set("{}") & set(workflow.basedir):
+    raise WorkflowError(
+        f"The checkout lies in {workflow.basedir}, and Snakemake takes braces in a path for a wildcard. Move it to a folder without."
+    )
+
+# The package comes from beside the Snakefile, not from what the environment has installed, and nothing else comes from there: a
+# file of the user's must not stand in for a library's, although Snakemake puts that folder first. In the jobs workflow/step.py
+# sees to it.
 sys.path.insert(0, workflow.basedir)
+import clusterlets
+
+sys.path = [folder for folder in sys.path if folder != workflow.basedir]
+# No Python that this one starts takes modules from the working folder, nor does a Snakemake on a cluster's node.
+os.environ["PYTHONSAFEPATH"] = "1"
+# The lock's place is no parameter, as no result depends on it. Names and logs are UTF-8 in every locale.
 shell.prefix(
-    "set -euo pipefail; export PYTHONUTF8=1 PYTHONPATH={workflow.basedir:q}${{PYTHONPATH:+:$PYTHONPATH}}; "
+    "set -euo pipefail; export PYTHONUTF8=1; clusterlets() {{ python -P {workflow.basedir:q}/workflow/step.py \"$@\"; }}; "
     "LOCK={workflow.basedir:q}/requirements.lock; "
 )
 
@@ -144,7 +155,10 @@ wildcard_constraints:
 
 
 def as_json(settings):
-    """What results depend on, for the steps that sum up; where the raw files came from is not a part of it."""
+    """What results depend on, for the steps that sum up; where the raw files came from is not a part of it.
+
+    To be called in a function: in plain text Snakemake would take a name in braces, as a column may have, for a wildcard.
+    """
     return json.dumps({key: value for key, value in settings.items() if key != "mirror"})
 
 

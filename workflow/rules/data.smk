@@ -20,8 +20,8 @@ rule fetch_dataset:
     message:
         "Fetch {wildcards.dataset}"
     shell:
-        "python -m clusterlets fetch-dataset --dataset {wildcards.dataset} --raw-dir data/raw"
-        " --receipt-path {output} > {log} 2>&1"
+        "clusterlets fetch-dataset --dataset {wildcards.dataset:q} --raw-dir data/raw"
+        " --receipt-path {output:q} > {log:q} 2>&1"
 
 
 rule prepare_dataset:
@@ -42,9 +42,9 @@ rule prepare_dataset:
     message:
         "Prepare {wildcards.dataset}"
     shell:
-        "python -m clusterlets prepare-dataset --dataset {params.name} --raw-dir data/raw --receipt-path {input}"
-        " --colour {params.colour} --scaling {params.scaling}"
-        " --npz-path {output.arrays} --json-path {output.summary} > {log} 2>&1"
+        "clusterlets prepare-dataset --dataset {params.name:q} --raw-dir data/raw --receipt-path {input:q}"
+        " --colour {params.colour:q} --scaling {params.scaling:q}"
+        " --npz-path {output.arrays:q} --json-path {output.summary:q} > {log:q} 2>&1"
 
 
 rule prepare_own_table:
@@ -68,8 +68,8 @@ rule prepare_own_table:
     message:
         "Read {wildcards.dataset} from {input}"
     shell:
-        "python -m clusterlets prepare-own-table --name {params.name} --table {input:q} --settings {params.settings:q}"
-        " --npz-path {output.arrays} --json-path {output.summary} > {log} 2>&1"
+        "clusterlets prepare-own-table --name {params.name:q} --table={input:q} --settings {params.settings:q}"
+        " --npz-path {output.arrays:q} --json-path {output.summary:q} > {log:q} 2>&1"
 
 
 rule measure_geometry:
@@ -86,7 +86,7 @@ rule measure_geometry:
     message:
         "Measure the largest distance of {wildcards.dataset}"
     shell:
-        "python -m clusterlets measure-geometry --data {input} --output {output} > {log} 2>&1"
+        "clusterlets measure-geometry --data {input:q} --output {output:q} > {log:q} 2>&1"
 
 
 rule list_data:
@@ -106,5 +106,5 @@ rule list_data:
     message:
         "List the prepared datasets"
     shell:
-        "python -m clusterlets list-data --datasets {params.datasets} --prepared {params.folder}"
-        " --text {output.text} --csv {output.csv} > {log} 2>&1"
+        "clusterlets list-data --datasets {params.datasets:q} --prepared {params.folder:q}"
+        " --text {output.text:q} --csv {output.csv:q} > {log:q} 2>&1"

@@ -24,10 +24,10 @@ rule cluster_frac:
     message:
         "FRAC on {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        "python -m clusterlets cluster-frac --data {input} --dataset {wildcards.dataset} --k {wildcards.k}"
-        " --seeds {wildcards.seeds} --base-seed {params.base_seed} --variant {params.variant} --tau {params.tau}"
-        " --init {params.init} --max-iter {params.max_iter} --tol {params.tol}"
-        " --groups {output.groups} --labels {output.labels} > {log} 2>&1"
+        "clusterlets cluster-frac --data {input:q} --dataset {wildcards.dataset:q} --k {wildcards.k:q}"
+        " --seeds {wildcards.seeds:q} --base-seed {params.base_seed:q} --variant {params.variant:q} --tau {params.tau:q}"
+        " --init {params.init:q} --max-iter {params.max_iter:q} --tol {params.tol:q}"
+        " --groups {output.groups:q} --labels {output.labels:q} > {log:q} 2>&1"
 
 
 rule cluster_yardsticks:
@@ -46,9 +46,9 @@ rule cluster_yardsticks:
     message:
         "Plain k-means and a random partition of {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        "python -m clusterlets cluster-yardsticks --data {input} --dataset {wildcards.dataset} --k {wildcards.k}"
-        " --seeds {wildcards.seeds} --base-seed {params.base_seed}"
-        " --groups {output.groups} --labels {output.labels} > {log} 2>&1"
+        "clusterlets cluster-yardsticks --data {input:q} --dataset {wildcards.dataset:q} --k {wildcards.k:q}"
+        " --seeds {wildcards.seeds:q} --base-seed {params.base_seed:q}"
+        " --groups {output.groups:q} --labels {output.labels:q} > {log:q} 2>&1"
 
 
 for source, (folder, methods) in METHODS.items():
@@ -73,6 +73,6 @@ for source, (folder, methods) in METHODS.items():
         message:
             "{wildcards.dataset}: score clusterings of k = {wildcards.k}"
         shell:
-            "python -m clusterlets score-groups --groups {input.groups} --distances {input.distances}"
-            " --geometry {input.geometry} --dataset {wildcards.dataset} --methods {params.methods:q} --k {wildcards.k}"
-            " --seeds {wildcards.seeds} --deviation {params.deviation} --output {output} > {log} 2>&1"
+            "clusterlets score-groups --groups {input.groups:q} --distances {input.distances:q}"
+            " --geometry {input.geometry:q} --dataset {wildcards.dataset:q} --methods {params.methods:q} --k {wildcards.k:q}"
+            " --seeds {wildcards.seeds:q} --deviation {params.deviation:q} --output {output:q} > {log:q} 2>&1"

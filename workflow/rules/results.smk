@@ -67,11 +67,11 @@ rule collect_runs:
     params:
         code=step_fingerprint("benchmark.steps.collecting"),
         settings=lambda wildcards: as_json(SETTINGS[wildcards.place]),
-        variant=lambda wildcards: f"--variant {PLACES[wildcards.place]}" if PLACES[wildcards.place] else "",
+        variant=lambda wildcards: ["--variant", PLACES[wildcards.place]] if PLACES[wildcards.place] else [],
     message:
         "Collect all runs in {wildcards.place}"
     shell:
-        "python -m clusterlets collect-runs --config {params.settings:q} {params.variant} --output {output.runs} > {log} 2>&1"
+        "clusterlets collect-runs --config {params.settings:q} {params.variant:q} --output {output.runs:q} > {log:q} 2>&1"
 
 
 rule make_tables:
@@ -90,7 +90,7 @@ rule make_tables:
     message:
         "Tables 1 to 5"
     shell:
-        "python -m clusterlets make-tables --runs {input} --output {params.folder} > {log} 2>&1"
+        "clusterlets make-tables --runs {input:q} --output {params.folder:q} > {log:q} 2>&1"
 
 
 rule compare_methods:
@@ -108,7 +108,7 @@ rule compare_methods:
     message:
         "Statistical tests and intervals"
     shell:
-        "python -m clusterlets compare-methods --runs {input} --output {params.folder} > {log} 2>&1"
+        "clusterlets compare-methods --runs {input:q} --output {params.folder:q} > {log:q} 2>&1"
 
 
 rule check_reported:
@@ -126,7 +126,7 @@ rule check_reported:
     message:
         "The paper's numbers beside ours"
     shell:
-        "python -m clusterlets check-reported --runs {input} --output {output.comparison} --counts {output.counts} > {log} 2>&1"
+        "clusterlets check-reported --runs {input:q} --output {output.comparison:q} --counts {output.counts:q} > {log:q} 2>&1"
 
 
 rule check_claims:
@@ -144,7 +144,7 @@ rule check_claims:
     message:
         "The paper's claims, by its numbers and by ours"
     shell:
-        "python -m clusterlets check-claims --runs {input} --output {output.claims} --words {output.words} > {log} 2>&1"
+        "clusterlets check-claims --runs {input:q} --output {output.claims:q} --words {output.words:q} > {log:q} 2>&1"
 
 
 rule assess_sensitivity:
@@ -164,8 +164,8 @@ rule assess_sensitivity:
     message:
         "What each choice does"
     shell:
-        "python -m clusterlets assess-sensitivity --runs {input.runs} --config {params.settings:q}"
-        " --output {output.csv} --text {output.text} > {log} 2>&1"
+        "clusterlets assess-sensitivity --runs {input.runs:q} --config {params.settings:q}"
+        " --output {output.csv:q} --text {output.text:q} > {log:q} 2>&1"
 
 
 rule recover_clusters:
@@ -190,8 +190,8 @@ rule recover_clusters:
     message:
         "The best clusterings, cluster by cluster"
     shell:
-        "python -m clusterlets recover-clusters --runs {input.runs} --config {params.settings:q} --results {params.results}"
-        " --composition {output.composition} --projection {output.projection} > {log} 2>&1"
+        "clusterlets recover-clusters --runs {input.runs:q} --config {params.settings:q} --results {params.results:q}"
+        " --composition {output.composition:q} --projection {output.projection:q} > {log:q} 2>&1"
 
 
 for module, figures in DRAWN_BY.items():
@@ -213,11 +213,12 @@ for module, figures in DRAWN_BY.items():
             code=analysis_fingerprint("steps.figures", f"figures.{module}"),
             folder=subpath(output[0], parent=True),
             module=module,
+            further=lambda wildcards, input: ",".join(input.further),
         message:
             "Draw {params.module}"
         shell:
-            "python -m clusterlets plot --module {params.module} --runs {input.runs} --further '{input.further}'"
-            " --output {params.folder} > {log} 2>&1"
+            "clusterlets plot --module {params.module:q} --runs {input.runs:q} --further={params.further:q}"
+            " --output {params.folder:q} > {log:q} 2>&1"
 
 
 rule account:
@@ -239,8 +240,8 @@ rule account:
     message:
         "Add up what the jobs cost"
     shell:
-        "python -m clusterlets account --config {params.settings:q} --logs {params.logs} --after {params.after}"
-        ' --fingerprints {params.fingerprints:q} --lock "$LOCK" --output {params.folder} > {log} 2>&1'
+        "clusterlets account --config {params.settings:q} --logs {params.logs:q} --after {params.after:q}"
+        ' --fingerprints {params.fingerprints:q} --lock "$LOCK" --output {params.folder:q} > {log:q} 2>&1'
 
 
 rule write_report:
@@ -266,8 +267,8 @@ rule write_report:
     message:
         "Write the report"
     shell:
-        "python -m clusterlets write-report --runs {input.runs} --config {params.settings:q} --results {params.results}"
-        " --output {output.page} --summary {output.summary} > {log} 2>&1"
+        "clusterlets write-report --runs {input.runs:q} --config {params.settings:q} --results {params.results:q}"
+        " --output {output.page:q} --summary {output.summary:q} > {log:q} 2>&1"
 
 
 rule write_manifest:
@@ -289,5 +290,5 @@ rule write_manifest:
     message:
         "Write down the hash of every result"
     shell:
-        "python -m clusterlets write-manifest --config {params.settings:q} --results {params.results} --files {params.files:q}"
-        ' --lock "$LOCK" --output {output} > {log} 2>&1'
+        "clusterlets write-manifest --config {params.settings:q} --results {params.results:q} --files {params.files:q}"
+        ' --lock "$LOCK" --output {output:q} > {log:q} 2>&1'

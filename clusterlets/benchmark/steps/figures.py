@@ -13,9 +13,9 @@ def plot(module: str, runs: str, output: str, further: str = "") -> None:
     module: name of the module
     runs: every run (.csv)
     output: folder of the figures
-    further: what the module draws besides the runs (.csv), separated by spaces, in the order that it takes them
+    further: what the module draws besides the runs (.csv), separated by commas, in the order that it takes them
     """
-    frames = [read_runs(runs), *map(read_lines, further.split())]
+    frames = [read_runs(runs), *map(read_lines, filter(None, further.split(",")))]
     drawn = import_module(f"clusterlets.benchmark.figures.{module}").from_runs(*frames)
     for name, figure in drawn.items():
         save(figure, Path(output) / name)

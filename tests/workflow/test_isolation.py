@@ -1,0 +1,99 @@
+"""A step runs the package beside its Snakefile and the libraries of its environment, whatever lies in the folders around it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CODE = ["Snakefile", "config.yaml", "requirements.lock", "workflow", "clusterlets", "profiles", "envs", "snakemake_logger_plugin_cells"]
+TARGETS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2", "C/k2_omega0.5", "FRAC/k2")]
+TARGETS += ["results/tiny/datasets.md"]
+# Modules of Python, of libraries and of the project, early and late.
+POISON = ["random", "csv", "yaml", "numpy", "scipy", "sklearn", "numba", "jsonschema"]
+
+
+def poison(folder, *names):
+    for name in names:
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text(f"raise SystemExit('{name} of {folder.name} was run')\n")
+
+
+def checkout_in(folder):
+    """A copy of the code, as another checkout would hold it."""
+    folder.mkdir()
+    for name in CODE:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+        copy(ROOT / name, folder / name)
+    return folder
+
+
+def test_no_file_in_the_working_folder_or_beside_the_snakefile_stands_in_for_a_module(tmp_path, workflow_in, finished):
+    root = checkout_in(tmp_path / "code")
+    poison(root, *POISON)
+    workflow = workflow_in(tmp_path / "run", root)
+    workflow.folder.mkdir()
+    poison(workflow.folder, "clusterlets", *POISON)
+    done = workflow.run(*TARGETS, environment={"PYTHONSAFEPATH": "1"})  # for Snakemake itself, which a person starts
+    assert done.status == 0, done.output
+    made, expected = workflow.results(), finished.results()
+    assert {name: made[name] for name in made if name.startswith("runs/")} == {
+        name: expected[name] for name in made if name.startswith("runs/")
+    }
+    assert len(made) > len(TARGETS)
+
+
+CHARACTERS = "a:b c $(touch hit) `touch hit` it's \"k\" & ; ~ é # * ? [k] < > | \\ ! % ^ = + , @ -"
+
+
+def test_a_checkout_may_lie_in_a_folder_of_any_name(tmp_path, workflow_in):
+    workflow = workflow_in(tmp_path / "run", checkout_in(tmp_path / CHARACTERS))
+    workflow.folder.mkdir()
+    done = workflow.run(*TARGETS, "results/tiny/tables/all_tables.tex", config={"datasets": ["iris"], "k": [2]})
+    assert done.status == 0, done.output
+    assert not list(tmp_path.rglob("hit"))
+
+
+def test_a_checkout_in_a_folder_with_braces_is_refused_in_a_line(tmp_path, workflow_in):
+    workflow = workflow_in(tmp_path / "run", checkout_in(tmp_path / "a{k}"))
+    workflow.folder.mkdir()
+    done = workflow.run("--dry-run")
+    assert done.status == 1 and "Traceback" not in done.output
+    assert re.search(r"^The checkout lies in .*/a\{k\}, and Snakemake takes braces .* Move it", done.output, re.MULTILINE)
+
+
+def test_a_step_refuses_a_package_that_is_not_the_checkouts(tmp_path):
+    (tmp_path / "clusterlets").mkdir()
+    (tmp_path / "clusterlets" / "__init__.py").write_text("")
+    (tmp_path / "sitecustomize.py").write_text("import clusterlets\n")
+    done = subprocess.run(
+        [sys.executable, "-P", str(ROOT / "workflow" / "step.py"), "measure-geometry"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1 and done.stdout == ""
+    assert re.fullmatch(rf"The step would run {tmp_path}/clusterlets/__init__.py, and not .*{ROOT}.*\n", done.stderr)
+
+
+def test_why_asks_the_installed_snakemake(tmp_path, finished):
+    copied = finished.copy(tmp_path)
+    poison(copied.folder, "snakemake", "clusterlets")
+    command = [Path(sys.executable).with_name("clusterlets"), "why", *TARGETS, "--configfile", "settings.yaml"]
+    done = subprocess.run(command, cwd=copied.folder, capture_output=True, text=True)
+    assert done.stdout.startswith("Nothing would run"), done
+
+
+RULES = [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
+
+
+@pytest.mark.parametrize("file", RULES, ids=lambda path: path.name)
+def test_every_field_of_a_command_is_quoted(file):
+    blocks = re.findall(r"^ +shell:\n((?: +[\"'].*\n)+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    fields = re.findall(r"\{([^{}]+)\}", "".join(blocks))
+    assert all(field.endswith(":q") for field in fields), fields
+    assert bool(fields) == (file.name != "common.smk")

@@ -1,0 +1,25 @@
+"""Runs a step of the workflow with the package that lies beside the Snakefile: python workflow/step.py STEP [options]
+
+Only that package is taken from the checkout, and with Python's option -P nothing from the working folder: no file that lies in
+either can stand in for the package, or for a module of Python or of a library.
+"""
+
+import sys
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+
+sys.path.insert(0, str(CHECKOUT))
+import clusterlets  # noqa: E402
+
+sys.path.remove(str(CHECKOUT))  # the package finds its own modules
+
+if Path(clusterlets.__file__).resolve().parent != CHECKOUT / "clusterlets":
+    sys.exit(
+        f"The step would run {clusterlets.__file__}, and not the package in {CHECKOUT} that the workflow was planned with. Something "
+        "imports it at Python's start: a sitecustomize or .pth file of the environment, or what PYTHONPATH names. Remove that."
+    )
+
+from clusterlets.__main__ import main  # noqa: E402
+
+sys.exit(main())
