@@ -218,6 +218,12 @@ def check_checksum(path: str | os.PathLike) -> None:
         raise _damaged(path)
 
 
+def hash_of_file(path: str | os.PathLike) -> str:
+    """SHA-256 of a file, whatever it holds, as 64 hexadecimal digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, _DIGEST).hexdigest()
+
+
 def _checksum_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.{_DIGEST}")
 

@@ -85,7 +85,9 @@ def group_of(file: str) -> str:
 
 
 def _identity(described: Mapping) -> dict:
-    return {key: described[key] for key in ("fingerprint", "scaling", "rows", "features", "colours")}
+    """What a table is; of a person's own, whose file may change, the SHA-256 of the file too."""
+    keys = ("fingerprint", "scaling", "rows", "features", "colours", "source_sha256")
+    return {key: described[key] for key in keys if key in described}
 
 
 def without_provenance(page: bytes) -> bytes:
@@ -157,17 +159,20 @@ def hashes(manifest: Mapping) -> dict[str, str]:
 class Check:
     """Files of a results folder that are not as its manifest says, by their names below the folder.
 
-    Extra ones are no fault: a larger grid in the same folder leaves them, and nobody reads them.
+    Extra ones are no fault: a larger grid in the same folder leaves them, and nobody reads them. ``tables`` are a person's
+    own, by their paths, which are no longer what the results were made from. One that is not there tells nothing: results may
+    be looked at elsewhere.
     """
 
     checked: int
     missing: list[str]
     changed: list[str]
     extra: list[str]
+    tables: list[str]
 
     @property
     def passed(self) -> bool:
-        return not (self.missing or self.changed)
+        return not (self.missing or self.changed or self.tables)
 
 
 def check(results: Path) -> Check:
@@ -177,7 +182,14 @@ def check(results: Path) -> Check:
     missing = [file for file in promised if not (results / file).is_file()]
     changed = [file for file in promised if file not in missing and _hash(results / file) != promised[file]]
     extra = sorted(set(_results_in(results, promised)) - promised.keys())
-    return Check(len(promised), missing, changed, extra)
+    tables = [path for path, digest in _own_tables(manifest).items() if Path(path).is_file() and _hash(Path(path)) != digest]
+    return Check(len(promised), missing, changed, extra, tables)
+
+
+def _own_tables(manifest: Mapping) -> dict[str, str]:
+    """SHA-256 of each table of a person's own, by its path from the working directory."""
+    known = {name: identity.get("source_sha256") for name, identity in manifest["datasets"].items()}
+    return {manifest["settings"]["tables"][name]["path"]: digest for name, digest in known.items() if digest}
 
 
 def _trusted(path: Path) -> dict:

@@ -9,16 +9,17 @@ from clusterlets.benchmark.manifest import NAME, Check, check
 _FILES_IN_A_CALL = 10
 _EXTRA_FILES_SHOWN = 20  # a larger grid than this one leaves thousands
 _MEANING = {"missing": "missing", "changed": "changed: not the bytes that the workflow wrote"}
+_TABLES = "changed since the results were made from it: your own table"
 _CELLS, _GATHERED = "runs/", "runs.csv"
 _AGAIN = """\
-What is missing is made by the command that made these results: make demo, make reproduce or make extended with its
+What is missing, or made from a table that changed, is made by the command that made these results: make demo, make reproduce or make extended with its
 EXCLUDE, or snakemake with its --configfile."""
 
 
 def main(arguments: list[str]) -> int:
     """Hold every file of a results folder against its manifest; status 1 where one is missing or changed.
 
-    Of the report, the part "Provenance", which tells when and where, is left out. Files that the
+    Tables of your own are held against it too, where they lie. Of the report, the part "Provenance", which tells when and where, is left out. Files that the
     manifest does not know are named and are no fault.
     """
     parser = argparse.ArgumentParser("clusterlets verify", description=main.__doc__)
@@ -31,6 +32,8 @@ def main(arguments: list[str]) -> int:
         names = getattr(found, kind)
         if names:
             print(meaning, *(f"  {results / name}" for name in names), sep="\n")
+    if found.tables:
+        print(_TABLES, *(f"  {path}" for path in found.tables), sep="\n")
     if found.extra:
         print(_remark(results, found.extra))
     if not found.passed:

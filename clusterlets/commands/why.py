@@ -7,9 +7,11 @@ import argparse
 import ast
 import json
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from clusterlets.benchmark.fingerprints import PACKAGE, changed
@@ -32,7 +34,6 @@ _PARAMETERS = re.compile(r"Params have changed .*?: before: (.*) now: (.*)$")
 _CODE = re.compile(r"[0-9a-f]{16}( \S+)*")
 _NOTHING = "<nothing exclusive>"
 _JOB = re.compile(r"^Job \d+: (.*)\nReason: (.*)$(?:\nShell command: (.*)$)?", re.MULTILINE)
-_OPTION = re.compile(r"(?<= )(--[a-z-]+) (\S+)")
 # Options of Snakemake that say what there is to do. Others write, remove or print something else, even beside --dry-run.
 _TAKEN = (
     *("--configfile", "--configfiles", "--config", "-C", "--replace-workflow-config", "--profile", "--workflow-profile"),
@@ -41,6 +42,7 @@ _TAKEN = (
     *("--force", "-f", "--forceall", "-F", "--forcerun", "-R", "--until", "-U", "--omit-from", "-O"),
     *("--software-deployment-method", "--sdm", "--use-conda"),
 )
+_HASH = re.compile(r"[0-9a-f]{64}")
 # They follow from the name of the file, and so are never what changed.
 _OF_THE_NAME = {"--dataset", "--matcher", "--k", "--hops", "--omega", "--seeds"}
 
@@ -131,7 +133,10 @@ def _of_parameters(before: str, now: str, command: str) -> Iterator[str]:
         was, is_ = settings
         differing = sorted(key for key in {**was, **is_} if was.get(key) != is_.get(key))
         yield f"the configuration changed: {', '.join(_few(differing))}"
-    rest = [[str(value) for value in values if not (_is_code(value) or _is_json(value))] for values in (old, new)]
+    if any(_is_hash(value) for value in new):
+        yield f"the content of its table changed: {_asked(command).get('--table', 'a file of your own')}"
+    is_told = (_is_code, _is_json, _is_hash)
+    rest = [[str(value) for value in values if not any(told(value) for told in is_told)] for values in (old, new)]
     if any(rest):
         names = ", ".join(_options(rest[1], command))
         changes = " -> ".join(", ".join(values) or "none" for values in rest)
@@ -140,7 +145,13 @@ def _of_parameters(before: str, now: str, command: str) -> Iterator[str]:
 
 def _options(values: list[str], command: str) -> list[str]:
     """Options of a command that have one of these values, as Snakemake tells values alone. All that have it are told."""
-    return [name for name, value in _OPTION.findall(command) if value in values and name not in _OF_THE_NAME]
+    return [name for name, value in _asked(command).items() if value in values and name not in _OF_THE_NAME]
+
+
+def _asked(command: str) -> dict[str, str]:
+    """The options of a shell command, each with its value."""
+    words = [part for word in shlex.split(command) for part in (word.split("=", 1) if word.startswith("--") else [word])]
+    return {name: value for name, value in pairwise(words) if name.startswith("--")}
 
 
 def _values(text: str) -> list:
@@ -158,6 +169,10 @@ def _is_code(value: object) -> bool:
 
 def _is_json(value: object) -> bool:
     return isinstance(value, str) and value.startswith("{")
+
+
+def _is_hash(value: object) -> bool:
+    return isinstance(value, str) and bool(_HASH.fullmatch(value))
 
 
 def _few(names: list[str]) -> list[str]:

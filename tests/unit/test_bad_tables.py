@@ -26,7 +26,7 @@ from clusterlets.benchmark.steps.own_table import prepare_own_table
 from clusterlets.datasets import numerals, own
 from clusterlets.datasets.table import fingerprint
 from clusterlets.errors import ClusterletsError
-from clusterlets.storage import load_arrays, load_json
+from clusterlets.storage import hash_of_file, load_arrays, load_json
 
 CHECKOUT = Path(__file__).parents[2]
 MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
@@ -416,6 +416,17 @@ def test_a_refused_table_writes_nothing(tmp_path):
     with pytest.raises(ClusterletsError):
         prepare_own_table("people", str(table), json.dumps(settings), str(tmp_path / "p.npz"), str(tmp_path / "p.json"))
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_a_table_that_changed_since_the_plan_is_refused(tmp_path):
+    table, outputs = tmp_path / "people.csv", [str(tmp_path / "p.npz"), str(tmp_path / "p.json")]
+    table.write_text(GOOD)
+    planned = hash_of_file(table)
+    settings = json.dumps({"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "none"})
+    prepare_own_table("people", str(table), settings, *outputs, planned)
+    table.write_text(GOOD.replace("29", "28"))
+    with pytest.raises(ClusterletsError, match="people.csv changed while the workflow ran. Run the same command again."):
+        prepare_own_table("people", str(table), settings, *outputs, planned)
 
 
 def test_a_million_rows_are_read_in_seconds_and_little_memory(tmp_path):

@@ -1,6 +1,7 @@
 """``clusterlets verify`` names every file that is not what the manifest says, and what to do."""
 
 import functools
+import hashlib
 import json
 import re
 import shutil
@@ -130,6 +131,30 @@ def test_a_missing_file_is_named_and_not_removed_again(results, capsys):
     (results / "figures/f.png").unlink()
     status, said = verify(capsys)
     assert status == 1 and "missing\n  results/figures/f.png" in said and " rm " not in said
+
+
+@pytest.fixture
+def own_table(results, monkeypatch):
+    """The same results, as if made from a table of a person's own; its path."""
+    table = results.parent / "people.csv"
+    table.write_text("a,b\n1,x\n")
+    described = {"people.b": {**DESCRIBED["iris"], "source_sha256": hashlib.sha256(table.read_bytes()).hexdigest()}}
+    settings = {"k": [2], "tables": {"people.b": {"path": "people.csv"}}}
+    (results / "manifest.json").write_text(json.dumps(manifest.make(results, FILES, settings, described, {})))
+    return table
+
+
+def test_a_table_of_ones_own_that_changed_is_named(own_table, capsys):
+    assert verify(capsys)[0] == 0
+    own_table.write_text("a,b\n2,x\n")
+    status, said = verify(capsys)
+    assert status == 1 and "changed since the results were made from it: your own table\n  people.csv\n" in said
+    assert "all 6 files" not in said and " rm " not in said and "made from a table that changed, is made by the command" in said
+
+
+def test_a_table_of_ones_own_that_lies_elsewhere_tells_nothing(own_table, capsys):
+    own_table.unlink()
+    assert verify(capsys)[0] == 0
 
 
 @pytest.mark.parametrize(("gone", "removed"), [([FILES[0]], "  rm results/runs.csv\n"), ([FILES[0], "runs.csv"], None)])

@@ -38,7 +38,10 @@ def test_a_reason_is_said_in_plain_words(reason):
     assert list(why.in_words(reason)) == REASONS[reason]
 
 
-COMMAND = "clusterlets match --k 1 --hops 1 --seeds 0-1 --base-seed 1 --scope last --tau 0.25 --output a/1 > 1.log 2>&1"
+COMMAND = (
+    "clusterlets match --k 1 --hops 1 --seeds 0-1 --base-seed 1 --scope last --tau 0.25"
+    """ --table='it'"'"'s.csv' --name 'y z' --output a/1 > 1.log 2>&1"""
+)
 
 
 @pytest.mark.parametrize(
@@ -48,10 +51,12 @@ COMMAND = "clusterlets match --k 1 --hops 1 --seeds 0-1 --base-seed 1 --scope la
         ("0,'cluster'", "1,'last'", "an option changed (--base-seed, --scope): 0, cluster -> 1, last"),
         ("0.5", "0.25", "an option changed (--tau): 0.5 -> 0.25"),
         ("0.5", "<nothing exclusive>", "an option changed: 0.5 -> none"),
+        (f"'{'a' * 64}'", f"'{'b' * 64}'", "the content of its table changed: it's.csv"),
+        (f"'{'a' * 64}','x'", f"'{'b' * 64}','y z'", "the content of its table changed: it's.csv"),
     ],
 )
 def test_an_option_is_named_as_the_command_has_it(before, now, words):
-    assert list(why.in_words(f"{PARAMETERS}before: {before} now: {now} ", COMMAND)) == [words]
+    assert next(why.in_words(f"{PARAMETERS}before: {before} now: {now} ", COMMAND)) == words
 
 
 def test_a_job_has_its_own_command():

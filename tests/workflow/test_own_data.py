@@ -1,11 +1,13 @@
 """A person's own table and other colours through the whole workflow, first of all as docs/extending.md shows it."""
 
 import csv
+import hashlib
 import html
 import io
 import json
 import os
 import re
+import string
 import subprocess
 import sys
 from pathlib import Path
@@ -86,8 +88,11 @@ def test_a_touched_table_runs_nothing_and_a_changed_one_what_hangs_on_it(people)
     content = (folder / "people.csv").read_text(encoding="utf-8")
     (folder / "people.csv").write_text(content.replace("2100", "2200"), encoding="utf-8")
     planned = run(folder, command)
+    verified = run(folder, "clusterlets verify --results results/people || true")
     (folder / "people.csv").write_text(content, encoding="utf-8")
+    assert "changed since the results were made from it: your own table\n  people.csv" in verified
     assert "Read people.city from people.csv" in planned and "Write the report" in planned
+    assert "files are what" in run(folder, "clusterlets verify --results results/people")
     assert "iris" not in planned
 
 
@@ -148,3 +153,65 @@ def test_all_faults_of_the_entries_are_said_at_once_before_anything_runs(workflo
     for words in ("no colour 'sexx' (did you mean 'sex'?)", "no file nowhere.csv", "two entries go by 'iris'"):
         assert words in done.output, done.output
     assert not (workflow.folder / "data").exists() and workflow.results() == {}
+
+
+NAMES = [f"a{character}b.csv" for character in f"{string.punctuation} éß漢".replace("/", "")]
+NAMES += ["-rf.csv", "~/a.csv", "$(touch hit).csv", "`touch hit`.csv", "rate {k}.csv", "{wildcards.dataset}.csv", " a.csv", "a .csv", "{}.csv"]
+COLUMN = "in {k} or '$(touch hit)' \"%\" \\ é"
+
+
+def test_a_table_may_have_any_name_and_so_may_its_columns(workflow):
+    (workflow.folder / "~").mkdir()
+    entries = []
+    for number, name in enumerate(NAMES):
+        rows = [f'{value},{value % 3},{value + number}' for value in range(9)]
+        text = "\n".join(['x,"' + COLUMN.replace('"', '""') + '",y', *rows, ""])
+        (workflow.folder / name).write_text(text, encoding="utf-8")
+        entries.append({"name": f"t{number}", "id": f"t{number}", "path": name, "sensitive": COLUMN, "features": ["x", "y"]})
+    done = workflow.run("data", config={"datasets": entries})
+    assert done.status == 0, done.output
+    for number, name in enumerate(NAMES):
+        described = json.loads((workflow.folder / f"results/tiny/prepared/t{number}.json").read_text())
+        assert (described["source"], described["rows"], described["colour"]) == (name, 9, COLUMN)
+    assert not list(workflow.folder.rglob("hit"))
+    again = workflow.run("--dry-run", "results/tiny/datasets.md", config={"datasets": entries})
+    assert "Nothing to be done" in again.output, again.output
+
+
+def test_content_alone_decides_whether_a_table_is_read_again(workflow):
+    table, config = workflow.folder / "people.csv", {"datasets": [{"name": "people", "path": "people.csv", "sensitive": "b"}]}
+    table.write_text("a,b\n1,x\n2,y\n3,x\n")
+    result = "results/tiny/prepared/people.b.json"
+
+    def says(*arguments):
+        done = workflow.run(result, *arguments, config=config)
+        assert done.status == 0, done.output
+        return done.output
+
+    def made_from():
+        return json.loads((workflow.folder / result).read_text())["source_sha256"]
+
+    says()
+    first = made_from()
+    other = table.read_text().replace("3", "4")
+    (workflow.folder / "older").write_text(other)
+    os.utime(workflow.folder / "older", (1e9, 1e9))
+    os.replace(workflow.folder / "older", table)  # as cp -p and tar -x put it there
+    assert "Read people.b from people.csv" in says("--dry-run")
+    command = [Path(sys.executable).with_name("clusterlets"), "why", result, "--configfile", "settings.yaml"]
+    told = subprocess.run(command, cwd=workflow.folder, capture_output=True, text=True).stdout
+    assert told == "The content of its table changed: people.csv\n    Read people.b from people.csv\n"
+    says()
+    assert made_from() == hashlib.sha256(other.encode()).hexdigest() != first
+    for time in (1e9, 2e9, 4e9):  # older, newer, from the future
+        os.utime(table, (time, time))
+        assert "Nothing to be done" in says("--dry-run")
+
+
+@pytest.mark.parametrize("results", ["Rés.u+l@t-s_漢/ü", "../below"])
+def test_a_results_folder_may_have_any_name_that_is_allowed(workflow, results):
+    (workflow.folder / "in").mkdir()
+    workflow.folder = workflow.folder / "in"
+    done = workflow.run(f"{results}/runs.csv", config={"results": results, "datasets": ["iris"], "k": [2]})
+    assert done.status == 0, done.output
+    assert (workflow.folder / results / "runs.csv").is_file()

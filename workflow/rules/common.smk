@@ -1,6 +1,7 @@
 # The configuration, the grid's paths and wildcards, and the fingerprints of the steps; no rule.
 
 import atexit
+import functools
 import json
 import os
 import re
@@ -42,6 +43,7 @@ from clusterlets.benchmark.room import check_writable, scarce
 from clusterlets.datasets import CLASS, describe, names
 from clusterlets.errors import ClusterletsError
 from clusterlets.matching import MATCHERS
+from clusterlets.storage import hash_of_file
 
 try:
     config = check_configuration(config, f"{workflow.basedir}/workflow/schemas/config.schema.yaml")
@@ -177,6 +179,15 @@ def table_settings(wildcards):
     settings = SETTINGS[wildcards.base]
     asked = {"name": wildcards.dataset, "colour": [CLASS], "scaling": settings["scaling"]}
     return settings["tables"].get(wildcards.dataset, asked)
+
+
+@functools.cache
+def content_of_own_table(path):
+    """SHA-256 of a table of a person's own, read once."""
+    try:
+        return hash_of_file(path)
+    except OSError as error:
+        raise WorkflowError(f"The table {path} cannot be read ({error.strerror}).") from None
 
 
 def prepared(suffix):

@@ -47,9 +47,9 @@ rule prepare_dataset:
         " --npz-path {output.arrays:q} --json-path {output.summary:q} > {log:q} 2>&1"
 
 
+# Its content decides whether the table is read again, and so is a parameter and no input: of an input Snakemake compares times, and
+# would not see an older file in the place of a newer one; and it takes braces in a name for wildcards.
 rule prepare_own_table:
-    input:
-        lambda wildcards: table_settings(wildcards)["path"],
     output:
         arrays=prepared("npz"),
         summary=prepared("json"),
@@ -62,14 +62,16 @@ rule prepare_own_table:
     params:
         code=step_fingerprint("benchmark.steps.own_table"),
         name=lambda wildcards: table_settings(wildcards)["name"],
+        table=lambda wildcards: table_settings(wildcards)["path"],
+        sha256=lambda wildcards: content_of_own_table(table_settings(wildcards)["path"]),
         settings=lambda wildcards: json.dumps(
             {key: table_settings(wildcards)[key] for key in ("sensitive", "features", "separator", "scaling")}
         ),
     message:
-        "Read {wildcards.dataset} from {input}"
+        "Read {wildcards.dataset} from {params.table}"
     shell:
-        "clusterlets prepare-own-table --name {params.name:q} --table={input:q} --settings {params.settings:q}"
-        " --npz-path {output.arrays:q} --json-path {output.summary:q} > {log:q} 2>&1"
+        "clusterlets prepare-own-table --name {params.name:q} --table={params.table:q} --sha256 {params.sha256:q}"
+        " --settings {params.settings:q} --npz-path {output.arrays:q} --json-path {output.summary:q} > {log:q} 2>&1"
 
 
 rule measure_geometry:
