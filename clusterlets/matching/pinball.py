@@ -42,8 +42,8 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
 
     Notes
     -----
-    O(N^2 d + hops * K * N^2) time; O(N^2 + N d) memory. Distances within one part in 10^12 of each other tie, and ties
-    go to the lower index.
+    O(N^2 d + hops * K * N^2) time, with at most 2 N hops, as more change nothing; O(N^2 + N d) memory. Distances within one
+    part in 10^12 of each other tie, and ties go to the lower index.
     """
     distances = centroid_distances(clusterlets.centroids)
 
@@ -76,6 +76,8 @@ def _match_pinball(clusterlets, hops, scope, features, cost):
     whether the reference holds the candidate (m, c).
     """
     _check_parameters(hops, scope)
+    # A way there and back leads to a new clusterlet, or to where the walk goes round: after N of them no cluster grows.
+    hops = min(hops, 2 * len(clusterlets))
     n_colours = clusterlets.counts.shape[1]
     covered = np.zeros(len(clusterlets), dtype=bool)
     clusters = {}

@@ -201,6 +201,12 @@ def test_errors_are_for_people_and_write_nothing(export, tmp_path, words):
     assert not (tmp_path / "found.csv").exists()
 
 
+def test_the_advised_command_names_the_configuration_so_that_a_shell_reads_it(export):
+    Path("it's $(mine).yaml").write_text(yaml.safe_dump(SETTINGS))
+    _, _, complaint = export("--config", "it's $(mine).yaml", "--matcher", "D", "--hops", "2", "--seed", "0")
+    assert shlex.split(complaint.strip().split("\n")[-1])[-1] == "it's $(mine).yaml"
+
+
 @pytest.mark.parametrize("kind", ["labels", "partitions", "cell"])
 def test_a_damaged_file_is_made_again_by_what_the_message_says(export, tmp_path, kind):
     scored = cell("C", "k3_omega0.25")
