@@ -22,7 +22,8 @@ RUNS = 5
 def step(command: str, **options: str) -> None:
     """Run a step as the rules do."""
     words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
-    subprocess.run([sys.executable, "-P", str(ROOT / "workflow" / "step.py"), command, *words], check=True, stdout=subprocess.DEVNULL)
+    job = [sys.executable, "-P", str(ROOT / "workflow" / "step.py"), command, *words]
+    subprocess.run(job, check=True, stdout=subprocess.DEVNULL)
 
 
 def cpu_of_job(command: str, **options: str) -> float:

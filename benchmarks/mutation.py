@@ -6,8 +6,8 @@
 Mutants are made in memory, so nothing is written: pytest collects once, each mutant is a fork in which the code of one
 module is exchanged, and its tests run, the quickest first, until one fails. Compiled functions run as plain Python, on
 tiles of fewer lanes. Tests that need scikit-learn or start a process are left out: the first are slow to start, the
-second would not see the mutant. A mutant that outlives the tests is printed; ``docs/mutation.md`` explains those that do, and the run
-fails if one is not named there.
+second would not see the mutant. A mutant that outlives the tests is printed; ``docs/mutation.md`` explains those that do,
+and the run fails if one is not named there.
 
 Not mutated: imports, annotations, decorators, docstrings and what is said in an error.
 """

@@ -232,12 +232,6 @@ def _checksum(path: Path) -> str:
     return f"{hash_of_file(path)}  {path.name}\n"
 
 
-def hash_of_file(path: str | os.PathLike) -> str:
-    """SHA-256 of a file, whatever it holds, as 64 hexadecimal digits."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, _DIGEST).hexdigest()
-
-
 # ---- the seal --------------------------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ Only that package is taken from the checkout, and with Python's option -P nothin
 either can stand in for the package, or for a module of Python or of a library.
 """
 
+import runpy
 import sys
 from pathlib import Path
 
@@ -20,6 +21,4 @@ if Path(clusterlets.__file__).resolve().parent != CHECKOUT / "clusterlets":
         "imports it at Python's start: a sitecustomize or .pth file of the environment, or what PYTHONPATH names. Remove that."
     )
 
-from clusterlets.__main__ import main  # noqa: E402
-
-sys.exit(main())
+runpy.run_module("clusterlets", run_name="__main__")

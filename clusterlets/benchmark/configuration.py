@@ -30,7 +30,7 @@ def _is_whole(_, value: object) -> bool:
 
 
 def _is_number(_, value: object) -> bool:
-    return _is_whole(_, value) or isinstance(value, float) and math.isfinite(value)  # YAML's .nan passes every bound
+    return _is_whole(_, value) or (isinstance(value, float) and math.isfinite(value))  # YAML's .nan passes every bound
 
 
 _NUMBERS = {"integer": _is_whole, "number": _is_number}
@@ -117,7 +117,13 @@ def _with_whole_numbers(value):
 
 def _refuse(faults: list[str]) -> None:
     if faults:
-        raise ClusterletsError("The configuration cannot be used:\n" + "\n".join(f"  - {fault}" for fault in faults))
+        lines = (f"  - {_in_one_line(text)}" for text in faults)
+        raise ClusterletsError("\n".join(["The configuration cannot be used:", *lines]))
+
+
+def _in_one_line(text: str) -> str:
+    """Keys and names come from the user: a line's end in one, or what no terminal shows, is written as its code."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
 
 def _settings(entry: str | Mapping, scaling: str) -> dict:

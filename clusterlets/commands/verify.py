@@ -12,15 +12,15 @@ _MEANING = {"missing": "missing", "changed": "changed: not the bytes that the wo
 _TABLES = "changed since the results were made from it: your own table"
 _CELLS, _GATHERED = "runs/", "runs.csv"
 _AGAIN = """\
-What is missing, or made from a table that changed, is made by the command that made these results: make demo, make reproduce or make extended with its
-EXCLUDE, or snakemake with its --configfile."""
+What is missing, or made from a table that changed, is made by the command that made these results: make demo, make
+reproduce or make extended with its EXCLUDE, or snakemake with its --configfile."""
 
 
 def main(arguments: list[str]) -> int:
     """Hold every file of a results folder against its manifest; status 1 where one is missing or changed.
 
-    Tables of your own are held against it too, where they lie. Of the report, the part "Provenance", which tells when and where, is left out. Files that the
-    manifest does not know are named and are no fault.
+    Tables of your own are held against it too, where they lie. Of the report, the part "Provenance", which tells when and
+    where, is left out. Files that the manifest does not know are named and are no fault.
     """
     parser = argparse.ArgumentParser("clusterlets verify", description=main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")

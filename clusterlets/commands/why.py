@@ -119,7 +119,7 @@ def in_words(reason: str, command: str = "") -> Iterator[str]:
         match = re.search(pattern, rest)
         if match and not (told and words == _REASONS[r"Input files updated by another job: "]):
             told.append(f"{words}: {', '.join(_few(match[1].split(', ')))}" if match.groups() else words)
-    yield from told or [reason]
+    yield from told or [reason or "Snakemake names no reason"]
 
 
 def _of_parameters(before: str, now: str, command: str) -> Iterator[str]:

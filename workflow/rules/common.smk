@@ -27,7 +27,7 @@ sys.path = [folder for folder in sys.path if folder != workflow.basedir]
 os.environ["PYTHONSAFEPATH"] = "1"
 # The lock's place is no parameter, as no result depends on it. Names and logs are UTF-8 in every locale.
 shell.prefix(
-    "set -euo pipefail; export PYTHONUTF8=1; clusterlets() {{ python -P {workflow.basedir:q}/workflow/step.py \"$@\"; }}; "
+    'set -euo pipefail; export PYTHONUTF8=1; clusterlets() {{ python -P {workflow.basedir:q}/workflow/step.py "$@"; }}; '
     "LOCK={workflow.basedir:q}/requirements.lock; "
 )
 

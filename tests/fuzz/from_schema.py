@@ -1,0 +1,109 @@
+"""Values that fit a JSON schema, and such with one thing wrong; as much of JSON schema as the configuration's uses."""
+
+import copy
+import json
+from collections.abc import Iterator
+
+from fuzzing import ODD, one_of_these
+from hypothesis import strategies as st
+
+_ENDLESS = 10**9
+
+
+def fitting(schema: dict, root: dict) -> st.SearchStrategy:
+    """Values of a schema; lists and mappings are short, numbers mostly small."""
+    while "$ref" in schema:
+        found = root
+        for part in schema["$ref"].removeprefix("#/").split("/"):
+            found = found[part]
+        schema = found
+    if "const" in schema:
+        return st.just(schema["const"])
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    if "oneOf" in schema:
+        return st.one_of([fitting(choice, root) for choice in schema["oneOf"]])
+    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    return st.one_of([_KINDS[kind](schema, root) for kind in kinds])
+
+
+def _string(schema, root):
+    if "pattern" in schema:
+        return st.from_regex(schema["pattern"]).filter(lambda text: len(text) <= schema.get("maxLength", _ENDLESS))
+    return st.text(min_size=schema.get("minLength", 0), max_size=min(schema.get("maxLength", 8), 8))
+
+
+def _integer(schema, root):
+    least, most = schema["minimum"], schema["maximum"]
+    return st.one_of(st.integers(least, min(least + 9, most)), st.integers(least, most), st.just(most))
+
+
+def _number(schema, root):
+    return st.floats(schema["minimum"], schema["maximum"]) | one_of_these(schema["minimum"], schema["maximum"])
+
+
+def _array(schema, root):
+    unique = (lambda value: json.dumps(value)) if schema.get("uniqueItems") else None
+    return st.lists(fitting(schema["items"], root), min_size=schema.get("minItems", 0), max_size=3, unique_by=unique)
+
+
+def _object(schema, root):
+    known = {key: fitting(value, root) for key, value in schema.get("properties", {}).items()}
+    required = {key: known[key] for key in schema.get("required", [])}
+    optional = {key: value for key, value in known.items() if key not in required}
+    fixed = st.fixed_dictionaries(required, optional=optional)
+    if "minProperties" in schema:
+        fixed = fixed.filter(lambda made: len(made) >= schema["minProperties"])
+    if "propertyNames" not in schema:
+        return fixed
+    names = _string(schema["propertyNames"], root)
+    return st.dictionaries(names, fitting(schema["additionalProperties"], root), max_size=2)
+
+
+_KINDS = {
+    "string": _string,
+    "integer": _integer,
+    "number": _number,
+    "array": _array,
+    "object": _object,
+    "boolean": lambda schema, root: st.booleans(),
+    "null": lambda schema, root: st.none(),
+}
+
+#: What stands in the place of a value: numbers at and over the edges, other types, texts that programs stumble over.
+ANYTHING = st.one_of(
+    one_of_these(float("nan"), float("inf"), -float("inf"), -1, 0, 1, 2, 0.5, -0.0, 1.0, 2e4, 1e300, 10**400, 2**63),
+    one_of_these(True, False, None),
+    one_of_these([], {}, [[]], [None], {"a": 1}, {1: 2}, [1, "a"]),
+    st.floats(),
+    st.integers(),
+    ODD,
+    st.text(max_size=5),
+)
+
+
+@st.composite
+def spoilt(draw, values: st.SearchStrategy):
+    """A value with something in it replaced, removed, repeated or added."""
+    value = copy.deepcopy(draw(values))
+    places = list(_places(value))
+    if not places:
+        return value
+    parent, key = draw(st.sampled_from(places))
+    change = draw(one_of_these("replace", "remove", "repeat", "add"))
+    if change == "replace":
+        parent[key] = draw(ANYTHING)
+    elif change == "remove":
+        del parent[key]
+    elif change == "repeat" and isinstance(parent, list):
+        parent.append(copy.deepcopy(parent[key]))
+    elif isinstance(parent, dict):
+        parent[draw(ODD | st.integers())] = draw(ANYTHING)
+    return value
+
+
+def _places(value) -> Iterator[tuple]:
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield value, key
+        yield from _places(part)

@@ -1,0 +1,293 @@
+"""Command lines, and results with one thing wrong: a command ends with what was asked for, or with a line that says why not."""
+
+import csv
+import io
+import json
+import math
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from from_schema import ANYTHING, spoilt
+from fuzzing import ODD, command, files_here, fuzz, is_one_line, kept, one_of_these
+from hypothesis import strategies as st
+
+from clusterlets.benchmark.configuration import read_configuration
+from clusterlets.commands import why
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def options(**known):
+    """Command lines with any of these options, each with one of its values or with none."""
+    chosen = {name: st.just(()) | values.map(lambda value: (value,)) for name, values in known.items()}
+    pairs = st.fixed_dictionaries({}, optional=chosen).map(lambda made: [(name, *value) for name, value in made.items()])
+    return pairs.filter(lambda made: not any("--" in pair for pair in made)).flatmap(st.permutations)  # argparse takes it away
+
+
+def as_words(pairs):
+    """``[("k", "5")]`` as ``-k 5``; what begins with a dash is bound to its option, as a person would have to."""
+    for name, *value in pairs:
+        option = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
+        yield from [f"{option}={value[0]}"] if len(name) > 1 and value and value[0].startswith("-") else [option, *value]
+
+
+# ---- cluster ---------------------------------------------------------------------------------------------------------
+
+ROWS = 24
+NUMBERS = one_of_these("1", "2", "3", "5", "24", "25", "1000000000", "0", "-1", "1.5", "²", "٣", "1_0", "nan", "9" * 5000)
+SHARES = one_of_these("0", "0.25", "1", "0.5", "1e-5", "0.2000000001", "-0.1", "1.1", "nan", "inf", "1e400", "½")
+FILES = one_of_these("a.csv", "b/c.csv", "people.csv", "folder", "é 漢.csv", "a\nb.csv", "-a.csv", "~.csv", ".", "/", "x" * 300, "folder/../d.csv")
+CLUSTER = options(
+    sensitive=one_of_these("city", "sex", "age", "name", "nothing", "") | ODD, features=one_of_these("age,income", "age", "age,age", "city", "", ",", "name") | ODD,
+    separator=one_of_these(",", ";", "\t", "", "ab", '"', "\n", "é"), scaling=one_of_these("none", "standard", "x"),
+    method=one_of_these("clusterlets", "frac", "x"), k=NUMBERS, matcher=one_of_these("C", "G-B", "D", "B", "G-D", "c", ""),
+    hops=NUMBERS, omega=SHARES, tau=SHARES, seed=one_of_these("0","5","x","1.5"), o=FILES,
+)  # fmt: skip
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    """A folder with a table of which each row differs."""
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    rows = [f"n{row},{row % 7 + row / 10},{row * row % 31},{'Rom' if row % 3 else 'Bonn'},{'wm'[row % 2]}" for row in range(ROWS)]
+    Path("people.csv").write_text("\n".join(["name,age,income,city,sex", *rows, ""]))
+
+
+def test_cluster_gives_every_row_a_cluster_or_says_why_not(people):
+    def check(pairs):
+        with kept():
+            said = command("cluster", "people.csv", *as_words([("sensitive", "city"), *pairs]))
+            if said.status:
+                assert is_one_line(said, "cluster"), said.err
+                return
+            asked = {name: value[0] for name, *value in pairs if value}
+            assert said.out.startswith(f"people.csv: {ROWS} rows")
+            assert f"seed {int(asked.get('seed', 0))}:" in said.out
+            if "o" in asked:
+                header, *rows = csv.reader(io.StringIO(Path(asked["o"]).read_text()))
+                assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(ROWS))
+                clusters = {int(cluster) for _, cluster in rows}
+                assert clusters == set(range(len(clusters))) and f": {len(clusters)} cluster" in said.out
+                if asked.get("matcher") not in ("D", "B"):
+                    assert len(rows) == ROWS
+            if asked.get("method") == "frac":
+                assert f"k = {int(asked.get('k', 10))}, tau = {float(asked['tau']) if 'tau' in asked else '1/'}" in said.out
+
+    fuzz(0.12, check, CLUSTER)
+
+
+# ---- the results of a grid -------------------------------------------------------------------------------------------
+
+SETTINGS = {"datasets": ["iris"], "k": [3], "hops": [2], "omega": [0.25], "matchers": ["C", "D"], "seeds": {"count": 2, "block": 2}, "sample_size": 300}
+
+
+def step(name, **given):
+    done = command(name, *(part for key, value in given.items() for part in (f"--{key.replace('_', '-')}", str(value))))
+    assert done.status == 0, done
+
+
+def make_results():
+    """What the workflow makes of one small table, by its own steps; figures and words are left out."""
+    Path("settings.yaml").write_text(yaml.safe_dump(SETTINGS))
+    settings = json.dumps(read_configuration("settings.yaml"))
+
+    def kept(kind, source):
+        return f"results/{kind}/iris/{source}/k3/seeds0-1.npz"
+
+    data, geometry, common = "results/prepared/iris.npz", "results/geometry/iris.json", {"dataset": "iris", "k": 3, "seeds": "0-1"}
+    raw = {"dataset": "iris", "raw_dir": "data/raw", "receipt_path": "data/raw/iris/receipt.json"}
+    step("fetch-dataset", **raw)
+    step("prepare-dataset", **raw, scaling="none", npz_path=data, json_path="results/prepared/iris.json")
+    step("measure-geometry", data=data, output=geometry)
+    made = {**common, "data": data, "base_seed": 0}
+    for name, source, more in (
+        ("extract-clusterlets", "clusterlets", {}),
+        ("cluster-frac", "frac", {"variant": "FRAC", "tau": "balanced", "init": "random", "max_iter": 100, "tol": 1e-4}),
+        ("cluster-yardsticks", "yardsticks", {}),
+    ):
+        step(name, **made, **more, groups=kept("groups", source), labels=kept("labels", source))
+        step("sum-distances", data=data, labels=kept("labels", source), output=kept("distances", source))
+    groups = {"groups": kept("groups", "clusterlets")}
+    step("sample-partitions", **common, **groups, base_seed=0, sample_size=300, output=kept("partitions", "clusterlets"))
+    scored = {**common, "geometry": geometry, "deviation": "absolute"}
+    of_clusterlets = {**scored, **groups, "distances": kept("distances", "clusterlets")}
+    step("match-pinball", **of_clusterlets, matcher="D", hops=2, base_seed=0, scope="last", output="results/runs/iris/D/k3_hops2/seeds0-1.csv")
+    centroid = {"partitions": kept("partitions", "clusterlets"), "omega": 0.25, "equation": "corrected"}
+    step("match-centroid", **of_clusterlets, **centroid, output="results/runs/iris/C/k3_omega0.25/seeds0-1.csv")
+    for source, name, methods in (("frac", "FRAC", "FRAC (fair),FRAC (nearest)"), ("yardsticks", "yardsticks", "k-means,random")):
+        of = {"groups": kept("groups", source), "distances": kept("distances", source), "methods": methods}
+        step("score-groups", **scored, **of, output=f"results/runs/iris/{name}/k3/seeds0-1.csv")
+    step("collect-runs", config=settings, output="results/runs.csv")
+    step("make-tables", runs="results/runs.csv", output="results/tables")
+    written = [path.relative_to("results").as_posix() for path in [Path("results/runs.csv"), *Path("results/tables").iterdir()]]
+    lock = ROOT / "requirements.lock"
+    step("write-manifest", config=settings, results="results", files=",".join(written), lock=lock, output="results/manifest.json")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        make_results()
+        shutil.copytree("results", "reference")
+    return folder
+
+
+@pytest.fixture
+def results(made, monkeypatch):
+    """The results in results/, and the same in reference/; what a test changes it puts back."""
+    monkeypatch.chdir(made)
+    return sorted(name for name in files_here() if name.startswith("results/"))
+
+
+@st.composite
+def damage(draw, files):
+    """A file of the results, and what it holds now; None where it is gone."""
+    name = draw(st.sampled_from([*files, *["results/manifest.json"] * 3]))
+    content = Path(name).read_bytes()
+    how = draw(one_of_these("flip", "cut", "empty", "gone", "other", "bytes", "json"))
+    if how == "flip":
+        at, bit = draw(st.integers(0, len(content) - 1)), draw(st.integers(0, 7))
+        return name, content[:at] + bytes([content[at] ^ 1 << bit]) + content[at + 1 :]
+    if how == "json" and name.endswith(".json"):
+        return name, json.dumps(draw(spoilt(st.just(json.loads(content))) | ANYTHING)).encode("utf-8", "surrogatepass")
+    if how == "other":
+        return name, Path(draw(st.sampled_from(files))).read_bytes()
+    cut = {"empty": b"", "gone": None, "bytes": draw(st.binary(max_size=20))}
+    return name, cut.get(how, content[: draw(st.integers(0, len(content) - 1))])
+
+
+def put(name, content):
+    Path(name).unlink()
+    if content is not None:
+        Path(name).write_bytes(content)
+
+
+def test_verify_names_whatever_is_damaged(results):
+    promised = json.loads(Path("results/manifest.json").read_text())["files"]
+    promised = {f"results/{name}" for group in promised.values() for name in group}
+    assert len(promised) > 10 and command("verify").status == 0
+
+    def check(example):
+        name, content = example
+        with kept():
+            intact = Path(name).read_bytes()
+            put(name, content)
+            said = command("verify")
+            if said.status and "manifest.json" in said.err:
+                assert is_one_line(said, "verify")
+            elif name in promised and content != intact:
+                assert said.status == 1 and name in said.out, said
+
+    fuzz(0.08, check, damage(results))
+
+
+def cells_of(content):
+    try:
+        return list(csv.reader(io.StringIO(content.decode(errors="replace"), newline="")))
+    except csv.Error:
+        return []
+
+
+def is_number(text):
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def differ_in_more_than_digits(one, other):
+    one, other = cells_of(one), cells_of(other)
+    if [len(row) for row in one] != [len(row) for row in other]:
+        return True
+    pairs = [pair for rows in zip(one, other, strict=True) for pair in zip(*rows, strict=True)]
+    return any(a != b and not (is_number(a) and is_number(b)) for a, b in pairs)
+
+
+def test_compare_tells_tables_that_differ(results):
+    assert command("compare", "reference", "results").status == 0
+
+    def check(example):
+        name, content = example
+        with kept():
+            intact = Path(name).read_bytes()
+            put(name, content)
+            said = command("compare", "reference", "results")
+            assert said.status in (0, 1) or is_one_line(said, "compare"), said
+            if name.endswith(".csv") and "tables/" in name and (content is None or differ_in_more_than_digits(intact, content)):
+                assert said.status != 0, said
+
+    fuzz(0.08, check, damage(results))
+
+
+RUNS = options(
+    dataset=one_of_these("iris", "iris", "wine", "x", ""), method=one_of_these("clusterlets", "frac-fair", "frac-nearest", "k-means", "random", "x"),
+    matcher=one_of_these("C", "D", "G-B", "c"), k=one_of_these("3", "3", "2", "x", "-3"), hops=one_of_these("2", "3", "-1", "x"),
+    omega=one_of_these("0.25", "0.250000001", "nan", "x"), seed=one_of_these("0", "1", "2", "-1", "x"), o=FILES, results=one_of_these("results", "reference", "nowhere", "") | ODD,
+    config=one_of_these("settings.yaml", "nowhere.yaml", "people.csv", "."),
+)  # fmt: skip
+ASKED = [("D", "--matcher", "D", "--hops", "2"), ("C", "--matcher", "C", "--omega", "0.25"), *((m, "--method", m) for m in ("frac-fair", "frac-nearest", "k-means", "random"))]
+
+
+def test_export_gives_a_run_that_there_is_or_says_why_not(results):
+    def check(pairs):
+        with kept():
+            said = command("export", *as_words([("config", "settings.yaml"), *pairs]))
+            if said.status:
+                assert is_one_line(said, "export") or "This makes it:\n  snakemake" in said.err, said.err
+                return
+            asked = {name: value[0] for name, *value in pairs if value}
+            text = Path(asked["o"]).read_text() if "o" in asked else said.out
+            header, *rows = csv.reader(io.StringIO(text))
+            assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(150))
+
+    fuzz(0.06, check, RUNS)
+
+
+def test_export_of_damaged_results_gives_the_same_clusters_or_none(results):
+    usual = ("--config", "settings.yaml", "--dataset", "iris", "-k", "3", "--seed", "1")
+    expected = {name: command("export", *usual, *asked).out for name, *asked in ASKED}
+    assert all(expected.values())
+
+    def check(example):
+        (name, content), (run, *asked) = example
+        with kept():
+            put(name, content)
+            said = command("export", *usual, *asked, may_go=name)
+            if said.status == 0:
+                assert said.out == expected[run], "other clusters than those that the grid scored"
+
+    fuzz(0.08, check, st.tuples(damage(results), st.sampled_from(ASKED)))
+
+
+def test_datasets_lists_what_is_configured_or_says_why_not(results):
+    def check(example):
+        name, content = example
+        with kept():
+            put(name, content)
+            said = command("datasets", "--config", "settings.yaml", may_go=name)
+            if said.status:
+                assert is_one_line(said, "datasets") or "cannot be used:\n  - " in said.err, said.err
+            else:
+                assert "| iris " in said.out
+
+    prepared = [name for name in results if "prepared/" in name] + ["settings.yaml"]
+    fuzz(0.04, check, damage(prepared).filter(lambda example: example[0] in prepared))
+
+
+# ---- why -------------------------------------------------------------------------------------------------------------
+
+
+def test_why_puts_any_dry_run_into_words():
+    word = ODD | one_of_these(*why._REASONS, "Params have changed since last execution: x: before: ", " now: ", "'a'", "<nothing exclusive>", "{", '"k": 1', "}", ", ")
+    word |= one_of_these("0123456789abcdef a.py:11111111 numpy==1", "f" * 64, "Shell command: clusterlets x --k 1 ", "Job 1: a\n", "Reason: ", "\n", "'")
+
+    def check(words):
+        text = why.explained("Job 1: a\nReason: " + "".join(words))
+        assert text
+
+    fuzz(0.03, check, st.lists(word))

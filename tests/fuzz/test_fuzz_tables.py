@@ -1,0 +1,169 @@
+"""Tables of one's own: every cell of what is read is the cell of the file, and the rest is refused in a line."""
+
+import csv
+import datetime
+import decimal
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+from fuzzing import ODD, fuzz, one_of_these
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from clusterlets.datasets import own
+from clusterlets.errors import ClusterletsError
+
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+BOOLEANS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+
+CELLS = {
+    "whole": st.integers(-10**6, 10**6).map(str),
+    "real": st.floats(allow_nan=False, allow_infinity=False).map(repr) | one_of_these("+5", ".5", "5.", "-0", " 7 ", "1e3", "1E-3"),
+    "boolean": one_of_these("true", "False", "yes", "NO", "true"),
+    "text": st.text(max_size=4) | ODD,
+    "empty": st.just(""),
+    "odd": one_of_these("1,5", "1_000", "nan", "-inf", "1e999", "٣", "0x10", "1e160", "5 000", "1e-200", "true ", "１", "1e5_0"),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@st.composite
+def columns(draw, n_rows):
+    """A column: mostly of one kind, now and then with a cell of another."""
+    kind = draw(st.sampled_from([*CELLS, "whole", "real"]))
+    cells = draw(st.lists(CELLS[kind], min_size=n_rows, max_size=n_rows))
+    if draw(st.booleans()) and cells:
+        cells[draw(st.integers(0, n_rows - 1))] = draw(st.one_of(list(CELLS.values())))
+    return cells
+
+
+@st.composite
+def tables(draw):
+    """Header, rows and the names of the sensitive columns."""
+    n_rows = draw(st.integers(0, 9))
+    names = draw(st.lists(ODD | st.text(max_size=5), min_size=1, max_size=4, unique=True))
+    features = [draw(columns(n_rows)) for _ in names]
+    sensitive = draw(one_of_these(["city"], ["sex"], ["city", "sex"]))
+    colours = [draw(st.lists(one_of_these("a", "b", " a", "", "ü", "0"), min_size=n_rows, max_size=n_rows)) for _ in sensitive]
+    header, content = [*names, *sensitive], [*features, *colours]
+    order = draw(st.permutations(range(len(header))))
+    return [header[at] for at in order], list(zip(*(content[at] for at in order), strict=True)), sensitive
+
+
+def as_read(path, sensitive, **options):
+    try:
+        return own.read(Path(path), sensitive, **options)
+    except ClusterletsError as error:
+        assert "\n" not in str(error) and path in str(error) and len(str(error)) < 3000, str(error)
+        return None
+
+
+def holds(table, remarks, header, rows, sensitive):
+    """Whether the table is what the cells (texts) say, row by row; what is no feature has been told."""
+    header = [name.strip() for name in header]
+    named = [dict(zip(header, row, strict=True)) for row in rows]
+    kept = [row for row in named if all(row[name].strip() for name in sensitive)]
+    assert table.X.shape == (len(kept), len(table.feature_names)) and np.isfinite(table.X).all()
+    for name, column in zip(table.feature_names, table.X.T, strict=True):
+        for cell, value in zip((row[name].strip() for row in kept), column, strict=True):
+            assert value == (BOOLEANS[cell.lower()] if cell.lower() in BOOLEANS else float(cell) if NUMBER.fullmatch(cell) else None)
+    colours = [table.colour_names[colour] for colour in table.colour]
+    assert colours == [" + ".join(row[name].strip() for name in sensitive) for row in kept]
+    left_out = set(header) - set(table.feature_names) - set(sensitive)
+    assert all(any(name in remark for remark in remarks) for name in left_out)
+    assert len(kept) == len(named) or any("were left out" in remark for remark in remarks)
+
+
+def test_a_text_file_is_read_cell_by_cell_or_refused():
+    def check(example):
+        (header, rows, sensitive), separator, end, suffix, quoting, encoding = example
+        assume("\0" not in "".join(map("".join, [header, *rows])))
+        text = io.StringIO()
+        writer = csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting)
+        writer.writerows([header, *rows])
+        Path(f"t{suffix}").write_bytes(text.getvalue().encode(encoding, "replace"))
+        found = as_read(f"t{suffix}", sensitive, separator=separator)
+        if found:
+            again = list(csv.reader(io.StringIO(Path(f"t{suffix}").read_bytes().decode("utf-8-sig"), newline=""), delimiter=separator))
+            header, *rows = [row for row in again if row]
+            holds(*found, header, rows, sensitive)
+
+    how = st.tuples(
+        tables(), one_of_these(*",;\t| "), one_of_these("\n", "\r\n"), one_of_these(".csv", ".tsv"),
+        one_of_these(csv.QUOTE_MINIMAL, csv.QUOTE_ALL), one_of_these("utf-8", "utf-8", "utf-8-sig", "latin-1"),
+    )  # fmt: skip
+    fuzz(0.15, check, how)
+
+
+def test_any_bytes_are_read_or_refused():
+    def check(content):
+        Path("t.csv").write_bytes(content)
+        as_read("t.csv", ["city"])
+
+    pieces = st.lists(st.binary(max_size=3) | one_of_these(b"a,city\n", b"1,x\n", b"2,y\n", b'"', b",", b"\n", b"\r", b"\0", b"\xef\xbb\xbf", b"\xff"))
+    fuzz(0.05, check, pieces.map(b"".join))
+
+
+VALUES = {
+    "int64": st.integers(-2**63, 2**63 - 1), "int8": st.integers(-128, 127), "uint64": st.integers(0, 2**64 - 1),
+    "double": st.floats(), "float": st.floats(width=32), "bool": st.booleans(), "string": st.text(max_size=4) | ODD,
+    "binary": st.binary(max_size=3), "date32": st.dates(), "timestamp[us]": st.datetimes(min_value=datetime.datetime(1700, 1, 1)),
+    "list": st.lists(st.integers(0, 9), max_size=2), "decimal": st.decimals(-99, 99, places=2), "null": st.none(),
+    "category": one_of_these("a", "b"), "duration": st.timedeltas(max_value=datetime.timedelta(9), min_value=datetime.timedelta(0)),
+}  # fmt: skip
+TYPES = {name: getattr(pyarrow, name)() for name in ("int64", "int8", "uint64", "float32", "bool_", "string", "binary", "date32", "null")} | {
+    "double": pyarrow.float64(), "float": pyarrow.float32(), "bool": pyarrow.bool_(), "timestamp[us]": pyarrow.timestamp("us"),
+    "list": pyarrow.list_(pyarrow.int64()), "decimal": pyarrow.decimal128(9, 2), "category": pyarrow.dictionary(pyarrow.int8(), pyarrow.string()),
+    "duration": pyarrow.duration("us"),
+}  # fmt: skip
+
+
+@st.composite
+def parquet(draw):
+    """A table of pyarrow with a column "city", and the names of the others by type."""
+    n_rows = draw(st.integers(0, 6))
+    kinds = draw(st.lists(st.sampled_from(list(VALUES)), min_size=1, max_size=4))
+    arrays = {"city": pyarrow.array(draw(st.lists(one_of_these("a", "b", None), min_size=n_rows, max_size=n_rows)), pyarrow.string())}
+    for number, kind in enumerate(kinds):
+        values = draw(st.lists(VALUES[kind] if draw(st.booleans()) else VALUES[kind] | st.none(), min_size=n_rows, max_size=n_rows))
+        arrays[f"{kind} {number}"] = pyarrow.array(values, TYPES[kind])
+    return pyarrow.table(arrays)
+
+
+def test_a_parquet_file_is_read_value_by_value_or_refused():
+    def check(table):
+        pyarrow.parquet.write_table(table, "t.parquet")
+        found = as_read("t.parquet", ["city"])
+        if not found:
+            return
+        read, remarks = found
+        kept = [row for row in table.to_pylist() if (row["city"] or "").strip()]
+        for name, column in zip(read.feature_names, read.X.T, strict=True):
+            cells = [row[name] for row in kept]
+            assert all(isinstance(cell, (int, float, bool, decimal.Decimal, str)) for cell in cells), name
+            # A double has no place for all digits of a number of more than 2^53.
+            assert column.tolist() == [float(cell) if not isinstance(cell, str) else BOOLEANS.get(cell.lower(), float(cell)) for cell in cells]
+        assert all(name in read.feature_names or any(name in remark for remark in remarks) for name in table.column_names[1:])
+
+    fuzz(0.1, check, parquet())
+
+
+def test_a_parquet_file_that_was_cut_short_is_refused():
+    def check(example):
+        table, share = example
+        pyarrow.parquet.write_table(table, "t.parquet")
+        content = Path("t.parquet").read_bytes()
+        Path("t.parquet").write_bytes(content[: int(share * (len(content) - 1))])
+        assert as_read("t.parquet", ["city"]) is None
+
+    fuzz(0.03, check, st.tuples(parquet(), st.floats(0, 1)))
