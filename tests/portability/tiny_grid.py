@@ -65,7 +65,7 @@ def snakemake(folder, *arguments, variables=None):
 def plan(folder):
     """The command lines of all jobs of the grid in an order that works, as the rules call them, from a dry run."""
     text = snakemake(folder, "--dry-run", "--printshellcmds")
-    jobs = [shlex.split(line) for line in re.findall(r"^ *clusterlets (.*) > \S+ 2>&1$", text, re.MULTILINE)]
+    jobs = [shlex.split(line) for line in re.findall(r"^Shell command: clusterlets (.*) > \S+ 2>&1$", text, re.MULTILINE)]
     total = re.search(r"^total +(\d+)$", text, re.MULTILINE)
     assert total and len(jobs) == int(total[1]), text
     return jobs
