@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 import tiny_grid
+import without_blas
 
 from clusterlets.storage import load_arrays, save_arrays
 
@@ -70,6 +71,12 @@ def test_a_machine_that_is_wrong_by_itself_is_told(two_runs):
     assert "a native run on this machine gives the same bytes" in tiny_grid.complaint(other, native)
 
 
+breaks_blas = pytest.mark.skipif(
+    not without_blas.POSSIBLE, reason="not run: BLAS can be broken on Linux on x86-64 and aarch64 only"
+)
+
+
+@breaks_blas
 @pytest.mark.parametrize(
     ("product", "named"),
     [
@@ -89,6 +96,7 @@ def test_a_product_of_doubles_ends_the_process(product, named):
     assert done.returncode != 0 and named in done.stderr and 'File "<string>", line 5' in done.stderr
 
 
+@breaks_blas
 def test_other_products_stay():
     for other in ("n @ n", "np.dot(n, n)", "np.einsum('ij->i', n)", "x.astype('f4') @ x.astype('f4')", "x.sum()"):
         done = after_forbidding(other)
