@@ -17,6 +17,7 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from hypothesis.errors import UnsatisfiedAssumption
 
 from clusterlets.__main__ import main
 
@@ -28,30 +29,47 @@ LIMIT = 30
 _BATCH = 20
 
 
-def fuzz(share: float, check: Callable, examples: st.SearchStrategy) -> int:
-    """Call ``check`` with examples for a share of the seconds; returns how many batches there were."""
+def fuzz(share: float, check: Callable, examples: st.SearchStrategy) -> None:
+    """Call ``check`` with examples for a share of the seconds."""
     end, batch = time.monotonic() + share * SECONDS, 0
     quiet = settings(max_examples=_BATCH, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-    while not batch or time.monotonic() < end:
-        seed(SEED + batch)(quiet(given(examples)(_limited(check))))()
+    while time.monotonic() < end:
+        seed(SEED + batch)(quiet(given(examples)(_until(end, check))))()
         batch += 1
-    return batch
 
 
-def _limited(check: Callable) -> Callable:
+def _until(end: float, check: Callable) -> Callable:
+    """The check with a limit of time, and no check once the time is over; but a failure is made small for as long as it takes."""
+    failures = 0
+
     def limited(example):
-        def never_ends(*_):
-            raise AssertionError(f"did not end within {LIMIT} seconds")
-
-        former = signal.signal(signal.SIGALRM, never_ends)
-        signal.setitimer(signal.ITIMER_REAL, LIMIT)
+        nonlocal failures
+        if time.monotonic() > end and not failures:
+            return
         try:
-            check(example)
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, former)
+            with _limit():
+                check(example)
+        except UnsatisfiedAssumption:
+            raise
+        except BaseException:
+            failures += 1
+            raise
 
     return limited
+
+
+@contextlib.contextmanager
+def _limit() -> Iterator[None]:
+    def never_ends(*_):
+        raise AssertionError(f"did not end within {LIMIT} seconds")
+
+    former = signal.signal(signal.SIGALRM, never_ends)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
 
 
 @dataclass(frozen=True)

@@ -38,12 +38,12 @@ def as_words(pairs):
 ROWS = 24
 NUMBERS = one_of_these("1", "2", "3", "5", "24", "25", "1000000000", "0", "-1", "1.5", "²", "٣", "1_0", "nan", "9" * 5000)
 SHARES = one_of_these("0", "0.25", "1", "0.5", "1e-5", "0.2000000001", "-0.1", "1.1", "nan", "inf", "1e400", "½")
-FILES = one_of_these("a.csv", "b/c.csv", "people.csv", "folder", "é 漢.csv", "a\nb.csv", "-a.csv", "~.csv", ".", "/", "x" * 300, "folder/../d.csv")
+FILES = one_of_these("a.csv", "b/c.csv", "people.csv", "folder", "é 漢.csv", "a\nb.csv", "-a.csv", "~.csv", "", ".", "/", "x" * 300)
 CLUSTER = options(
     sensitive=one_of_these("city", "sex", "age", "name", "nothing", "") | ODD, features=one_of_these("age,income", "age", "age,age", "city", "", ",", "name") | ODD,
     separator=one_of_these(",", ";", "\t", "", "ab", '"', "\n", "é"), scaling=one_of_these("none", "standard", "x"),
     method=one_of_these("clusterlets", "frac", "x"), k=NUMBERS, matcher=one_of_these("C", "G-B", "D", "B", "G-D", "c", ""),
-    hops=NUMBERS, omega=SHARES, tau=SHARES, seed=one_of_these("0","5","x","1.5"), o=FILES,
+    hops=NUMBERS, omega=SHARES, tau=SHARES, seed=NUMBERS | one_of_these("0", "4294967295", "4294967296", "18446744073709551616"), o=FILES,
 )  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def test_cluster_gives_every_row_a_cluster_or_says_why_not(people):
             if asked.get("method") == "frac":
                 assert f"k = {int(asked.get('k', 10))}, tau = {float(asked['tau']) if 'tau' in asked else '1/'}" in said.out
 
-    fuzz(0.12, check, CLUSTER)
+    fuzz(0.1, check, CLUSTER)
 
 
 # ---- the results of a grid -------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def test_verify_names_whatever_is_damaged(results):
             elif name in promised and content != intact:
                 assert said.status == 1 and name in said.out, said
 
-    fuzz(0.08, check, damage(results))
+    fuzz(0.06, check, damage(results))
 
 
 def cells_of(content):
@@ -221,7 +221,7 @@ def test_compare_tells_tables_that_differ(results):
             if name.endswith(".csv") and "tables/" in name and (content is None or differ_in_more_than_digits(intact, content)):
                 assert said.status != 0, said
 
-    fuzz(0.08, check, damage(results))
+    fuzz(0.06, check, damage(results))
 
 
 RUNS = options(
@@ -245,7 +245,7 @@ def test_export_gives_a_run_that_there_is_or_says_why_not(results):
             header, *rows = csv.reader(io.StringIO(text))
             assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(150))
 
-    fuzz(0.06, check, RUNS)
+    fuzz(0.04, check, RUNS)
 
 
 def test_export_of_damaged_results_gives_the_same_clusters_or_none(results):
@@ -261,7 +261,7 @@ def test_export_of_damaged_results_gives_the_same_clusters_or_none(results):
             if said.status == 0:
                 assert said.out == expected[run], "other clusters than those that the grid scored"
 
-    fuzz(0.08, check, st.tuples(damage(results), st.sampled_from(ASKED)))
+    fuzz(0.06, check, st.tuples(damage(results), st.sampled_from(ASKED)))
 
 
 def test_datasets_lists_what_is_configured_or_says_why_not(results):
@@ -276,7 +276,7 @@ def test_datasets_lists_what_is_configured_or_says_why_not(results):
                 assert "| iris " in said.out
 
     prepared = [name for name in results if "prepared/" in name] + ["settings.yaml"]
-    fuzz(0.04, check, damage(prepared).filter(lambda example: example[0] in prepared))
+    fuzz(0.03, check, damage(prepared).filter(lambda example: example[0] in prepared))
 
 
 # ---- why -------------------------------------------------------------------------------------------------------------
@@ -290,4 +290,4 @@ def test_why_puts_any_dry_run_into_words():
         text = why.explained("Job 1: a\nReason: " + "".join(words))
         assert text
 
-    fuzz(0.03, check, st.lists(word))
+    fuzz(0.01, check, st.lists(word))

@@ -81,7 +81,7 @@ def runs_as_asked(asked, config):
         assert type(config[key]) is int and config[key] == asked.get(key, config[key])
     assert json.loads(json.dumps(config)) == config
     assert config["frac"]["tau"] == "balanced" or not config["frac"]["run"] or max(config["k"]) * config["frac"]["tau"] <= 1 + 1e-12
-    assume(number_of_cells(config) < 20_000)
+    assume(number_of_cells(config) < 3000)
     found = list(cells(config))
     assert len({cell.path for cell in found}) == len(found)
     assert all(re.fullmatch(r"[\w./+-]+", cell.path) for cell in found)
@@ -96,7 +96,7 @@ def test_what_fits_the_schema_is_accepted_or_refused_for_a_reason_that_only_code
         if config:
             runs_as_asked(asked, config)
 
-    fuzz(0.1, check, configurations())
+    fuzz(0.07, check, configurations())
 
 
 def test_what_nearly_fits_is_refused_or_run_as_asked():
@@ -105,7 +105,7 @@ def test_what_nearly_fits_is_refused_or_run_as_asked():
         if config:
             runs_as_asked(asked, config)
 
-    fuzz(0.15, check, spoilt(configurations()))
+    fuzz(0.12, check, spoilt(configurations()))
 
 
 def test_any_yaml_is_refused_in_words():
@@ -118,7 +118,7 @@ def test_any_yaml_is_refused_in_words():
         json.dumps(config)
 
     pieces = st.lists(ODD | one_of_these("k: ", "[", "]", "{", "}", ": ", ", ", "\n", "\n  ", "- ", "&a ", "*a", "? ", "!!python/name:os", "2020-13-45", "#", "|", "omega: ", "5", ".nan"))
-    fuzz(0.05, check, pieces.map("".join))
+    fuzz(0.04, check, pieces.map("".join))
 
 
 # The paper's grid would be many jobs.
@@ -166,4 +166,4 @@ def test_what_is_accepted_is_planned_with_commands_that_say_the_same():
         assert {step["name"] for name, step in steps if name == "prepare-own-table"} <= {"people"}
         assert {step["k"] for name, step in steps if name == "extract-clusterlets"} <= set(config["k"])
 
-    fuzz(0.2, check, configurations(**SMALL))
+    fuzz(0.15, check, configurations(**SMALL))

@@ -39,10 +39,9 @@ def folder(tmp_path, monkeypatch):
 
 @st.composite
 def columns(draw, n_rows):
-    """A column: mostly of one kind, now and then with a cell of another."""
-    kind = draw(st.sampled_from([*CELLS, "whole", "real"]))
-    cells = draw(st.lists(CELLS[kind], min_size=n_rows, max_size=n_rows))
-    if draw(st.booleans()) and cells:
+    """A column: of one kind, now and then with a cell of another."""
+    cells = draw(st.lists(CELLS[draw(st.sampled_from([*CELLS, *["whole", "real"] * 5]))], min_size=n_rows, max_size=n_rows))
+    if cells and draw(one_of_these(False, False, False, True)):
         cells[draw(st.integers(0, n_rows - 1))] = draw(st.one_of(list(CELLS.values())))
     return cells
 
@@ -51,10 +50,12 @@ def columns(draw, n_rows):
 def tables(draw):
     """Header, rows and the names of the sensitive columns."""
     n_rows = draw(st.integers(0, 9))
-    names = draw(st.lists(ODD | st.text(max_size=5), min_size=1, max_size=4, unique=True))
+    plain = draw(one_of_these(False, True, True))  # else anything is likely to be wrong with it
+    names = draw(st.lists(one_of_these(*"xyzw") if plain else ODD | st.text(max_size=5), min_size=1, max_size=4, unique=True))
     features = [draw(columns(n_rows)) for _ in names]
     sensitive = draw(one_of_these(["city"], ["sex"], ["city", "sex"]))
-    colours = [draw(st.lists(one_of_these("a", "b", " a", "", "ü", "0"), min_size=n_rows, max_size=n_rows)) for _ in sensitive]
+    values = one_of_these("a", "b") if plain else one_of_these("a", "b", " a", "", "ü", "0")
+    colours = [draw(st.lists(values, min_size=n_rows, max_size=n_rows)) for _ in sensitive]
     header, content = [*names, *sensitive], [*features, *colours]
     order = draw(st.permutations(range(len(header))))
     return [header[at] for at in order], list(zip(*(content[at] for at in order), strict=True)), sensitive
@@ -81,7 +82,7 @@ def holds(table, remarks, header, rows, sensitive):
     assert colours == [" + ".join(row[name].strip() for name in sensitive) for row in kept]
     left_out = set(header) - set(table.feature_names) - set(sensitive)
     assert all(any(name in remark for remark in remarks) for name in left_out)
-    assert len(kept) == len(named) or any("were left out" in remark for remark in remarks)
+    assert len(kept) == len(named) or any("left out" in remark for remark in remarks)
 
 
 def test_a_text_file_is_read_cell_by_cell_or_refused():
@@ -102,7 +103,7 @@ def test_a_text_file_is_read_cell_by_cell_or_refused():
         tables(), one_of_these(*",;\t| "), one_of_these("\n", "\r\n"), one_of_these(".csv", ".tsv"),
         one_of_these(csv.QUOTE_MINIMAL, csv.QUOTE_ALL), one_of_these("utf-8", "utf-8", "utf-8-sig", "latin-1"),
     )  # fmt: skip
-    fuzz(0.15, check, how)
+    fuzz(0.12, check, how)
 
 
 def test_any_bytes_are_read_or_refused():
@@ -111,7 +112,7 @@ def test_any_bytes_are_read_or_refused():
         as_read("t.csv", ["city"])
 
     pieces = st.lists(st.binary(max_size=3) | one_of_these(b"a,city\n", b"1,x\n", b"2,y\n", b'"', b",", b"\n", b"\r", b"\0", b"\xef\xbb\xbf", b"\xff"))
-    fuzz(0.05, check, pieces.map(b"".join))
+    fuzz(0.03, check, pieces.map(b"".join))
 
 
 VALUES = {
@@ -155,7 +156,7 @@ def test_a_parquet_file_is_read_value_by_value_or_refused():
             assert column.tolist() == [float(cell) if not isinstance(cell, str) else BOOLEANS.get(cell.lower(), float(cell)) for cell in cells]
         assert all(name in read.feature_names or any(name in remark for remark in remarks) for name in table.column_names[1:])
 
-    fuzz(0.1, check, parquet())
+    fuzz(0.08, check, parquet())
 
 
 def test_a_parquet_file_that_was_cut_short_is_refused():
