@@ -17,8 +17,9 @@ sys.path.remove(str(CHECKOUT))  # the package finds its own modules
 
 if Path(clusterlets.__file__).resolve().parent != CHECKOUT / "clusterlets":
     sys.exit(
-        f"The step would run {clusterlets.__file__}, and not the package in {CHECKOUT} that the workflow was planned with. Something "
-        "imports it at Python's start: a sitecustomize or .pth file of the environment, or what PYTHONPATH names. Remove that."
+        f"The step would run {clusterlets.__file__}, and not the package in {CHECKOUT} that the workflow was planned with. "
+        "Something imports it at Python's start: a sitecustomize or .pth file of the environment, or what PYTHONPATH names. "
+        "Remove that."
     )
 
 runpy.run_module("clusterlets", run_name="__main__")

@@ -39,7 +39,7 @@ def fuzz(share: float, check: Callable, examples: st.SearchStrategy) -> None:
 
 
 def _until(end: float, check: Callable) -> Callable:
-    """The check with a limit of time, and no check once the time is over; but a failure is made small for as long as it takes."""
+    """The check with a limit of time, and none once the time is over; but a failure is made small for as long as it takes."""
     failures = 0
 
     def limited(example):

@@ -38,13 +38,23 @@ def as_words(pairs):
 ROWS = 24
 NUMBERS = one_of_these("1", "2", "3", "5", "24", "25", "1000000000", "0", "-1", "1.5", "²", "٣", "1_0", "nan", "9" * 5000)
 SHARES = one_of_these("0", "0.25", "1", "0.5", "1e-5", "0.2000000001", "-0.1", "1.1", "nan", "inf", "1e400", "½")
-FILES = one_of_these("a.csv", "b/c.csv", "people.csv", "folder", "é 漢.csv", "a\nb.csv", "-a.csv", "~.csv", "", ".", "/", "x" * 300)
+FILES = one_of_these(
+    "a.csv", "b/c.csv", "people.csv", "folder", "é 漢.csv", "a\nb.csv", "-a.csv", "~.csv", "", ".", "/", "x" * 300
+)
 CLUSTER = options(
-    sensitive=one_of_these("city", "sex", "age", "name", "nothing", "") | ODD, features=one_of_these("age,income", "age", "age,age", "city", "", ",", "name") | ODD,
-    separator=one_of_these(",", ";", "\t", "", "ab", '"', "\n", "é"), scaling=one_of_these("none", "standard", "x"),
-    method=one_of_these("clusterlets", "frac", "x"), k=NUMBERS, matcher=one_of_these("C", "G-B", "D", "B", "G-D", "c", ""),
-    hops=NUMBERS, omega=SHARES, tau=SHARES, seed=NUMBERS | one_of_these("0", "4294967295", "4294967296", "18446744073709551616"), o=FILES,
-)  # fmt: skip
+    sensitive=one_of_these("city", "sex", "age", "name", "nothing", "") | ODD,
+    features=one_of_these("age,income", "age", "age,age", "city", "", ",", "name") | ODD,
+    separator=one_of_these(",", ";", "\t", "", "ab", '"', "\n", "é"),
+    scaling=one_of_these("none", "standard", "x"),
+    method=one_of_these("clusterlets", "frac", "x"),
+    k=NUMBERS,
+    matcher=one_of_these("C", "G-B", "D", "B", "G-D", "c", ""),
+    hops=NUMBERS,
+    omega=SHARES,
+    tau=SHARES,
+    seed=NUMBERS | one_of_these("0", "4294967295", "4294967296", "18446744073709551616"),
+    o=FILES,
+)
 
 
 @pytest.fixture
@@ -52,7 +62,9 @@ def people(tmp_path, monkeypatch):
     """A folder with a table of which each row differs."""
     monkeypatch.chdir(tmp_path)
     Path("folder").mkdir()
-    rows = [f"n{row},{row % 7 + row / 10},{row * row % 31},{'Rom' if row % 3 else 'Bonn'},{'wm'[row % 2]}" for row in range(ROWS)]
+    rows = [
+        f"n{row},{row % 7 + row / 10},{row * row % 31},{'Rom' if row % 3 else 'Bonn'},{'wm'[row % 2]}" for row in range(ROWS)
+    ]
     Path("people.csv").write_text("\n".join(["name,age,income,city,sex", *rows, ""]))
 
 
@@ -81,7 +93,15 @@ def test_cluster_gives_every_row_a_cluster_or_says_why_not(people):
 
 # ---- the results of a grid -------------------------------------------------------------------------------------------
 
-SETTINGS = {"datasets": ["iris"], "k": [3], "hops": [2], "omega": [0.25], "matchers": ["C", "D"], "seeds": {"count": 2, "block": 2}, "sample_size": 300}
+SETTINGS = {
+    "datasets": ["iris"],
+    "k": [3],
+    "hops": [2],
+    "omega": [0.25],
+    "matchers": ["C", "D"],
+    "seeds": {"count": 2, "block": 2},
+    "sample_size": 300,
+}
 
 
 def step(name, **given):
@@ -97,7 +117,11 @@ def make_results():
     def kept(kind, source):
         return f"results/{kind}/iris/{source}/k3/seeds0-1.npz"
 
-    data, geometry, common = "results/prepared/iris.npz", "results/geometry/iris.json", {"dataset": "iris", "k": 3, "seeds": "0-1"}
+    data, geometry, common = (
+        "results/prepared/iris.npz",
+        "results/geometry/iris.json",
+        {"dataset": "iris", "k": 3, "seeds": "0-1"},
+    )
     raw = {"dataset": "iris", "raw_dir": "data/raw", "receipt_path": "data/raw/iris/receipt.json"}
     step("fetch-dataset", **raw)
     step("prepare-dataset", **raw, scaling="none", npz_path=data, json_path="results/prepared/iris.json")
@@ -114,17 +138,30 @@ def make_results():
     step("sample-partitions", **common, **groups, base_seed=0, sample_size=300, output=kept("partitions", "clusterlets"))
     scored = {**common, "geometry": geometry, "deviation": "absolute"}
     of_clusterlets = {**scored, **groups, "distances": kept("distances", "clusterlets")}
-    step("match-pinball", **of_clusterlets, matcher="D", hops=2, base_seed=0, scope="last", output="results/runs/iris/D/k3_hops2/seeds0-1.csv")
+    step(
+        "match-pinball",
+        **of_clusterlets,
+        matcher="D",
+        hops=2,
+        base_seed=0,
+        scope="last",
+        output="results/runs/iris/D/k3_hops2/seeds0-1.csv",
+    )
     centroid = {"partitions": kept("partitions", "clusterlets"), "omega": 0.25, "equation": "corrected"}
     step("match-centroid", **of_clusterlets, **centroid, output="results/runs/iris/C/k3_omega0.25/seeds0-1.csv")
-    for source, name, methods in (("frac", "FRAC", "FRAC (fair),FRAC (nearest)"), ("yardsticks", "yardsticks", "k-means,random")):
+    for source, name, methods in (
+        ("frac", "FRAC", "FRAC (fair),FRAC (nearest)"),
+        ("yardsticks", "yardsticks", "k-means,random"),
+    ):
         of = {"groups": kept("groups", source), "distances": kept("distances", source), "methods": methods}
         step("score-groups", **scored, **of, output=f"results/runs/iris/{name}/k3/seeds0-1.csv")
     step("collect-runs", config=settings, output="results/runs.csv")
     step("make-tables", runs="results/runs.csv", output="results/tables")
     written = [path.relative_to("results").as_posix() for path in [Path("results/runs.csv"), *Path("results/tables").iterdir()]]
     lock = ROOT / "requirements.lock"
-    step("write-manifest", config=settings, results="results", files=",".join(written), lock=lock, output="results/manifest.json")
+    step(
+        "write-manifest", config=settings, results="results", files=",".join(written), lock=lock, output="results/manifest.json"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -225,12 +262,22 @@ def test_compare_tells_tables_that_differ(results):
 
 
 RUNS = options(
-    dataset=one_of_these("iris", "iris", "wine", "x", ""), method=one_of_these("clusterlets", "frac-fair", "frac-nearest", "k-means", "random", "x"),
-    matcher=one_of_these("C", "D", "G-B", "c"), k=one_of_these("3", "3", "2", "x", "-3"), hops=one_of_these("2", "3", "-1", "x"),
-    omega=one_of_these("0.25", "0.250000001", "nan", "x"), seed=one_of_these("0", "1", "2", "-1", "x"), o=FILES, results=one_of_these("results", "reference", "nowhere", "") | ODD,
+    dataset=one_of_these("iris", "iris", "wine", "x", ""),
+    method=one_of_these("clusterlets", "frac-fair", "frac-nearest", "k-means", "random", "x"),
+    matcher=one_of_these("C", "D", "G-B", "c"),
+    k=one_of_these("3", "3", "2", "x", "-3"),
+    hops=one_of_these("2", "3", "-1", "x"),
+    omega=one_of_these("0.25", "0.250000001", "nan", "x"),
+    seed=one_of_these("0", "1", "2", "-1", "x"),
+    o=FILES,
+    results=one_of_these("results", "reference", "nowhere", "") | ODD,
     config=one_of_these("settings.yaml", "nowhere.yaml", "people.csv", "."),
-)  # fmt: skip
-ASKED = [("D", "--matcher", "D", "--hops", "2"), ("C", "--matcher", "C", "--omega", "0.25"), *((m, "--method", m) for m in ("frac-fair", "frac-nearest", "k-means", "random"))]
+)
+ASKED = [
+    ("D", "--matcher", "D", "--hops", "2"),
+    ("C", "--matcher", "C", "--omega", "0.25"),
+    *((m, "--method", m) for m in ("frac-fair", "frac-nearest", "k-means", "random")),
+]
 
 
 def test_export_gives_a_run_that_there_is_or_says_why_not(results):
@@ -283,8 +330,26 @@ def test_datasets_lists_what_is_configured_or_says_why_not(results):
 
 
 def test_why_puts_any_dry_run_into_words():
-    word = ODD | one_of_these(*why._REASONS, "Params have changed since last execution: x: before: ", " now: ", "'a'", "<nothing exclusive>", "{", '"k": 1', "}", ", ")
-    word |= one_of_these("0123456789abcdef a.py:11111111 numpy==1", "f" * 64, "Shell command: clusterlets x --k 1 ", "Job 1: a\n", "Reason: ", "\n", "'")
+    word = ODD | one_of_these(
+        *why._REASONS,
+        "Params have changed since last execution: x: before: ",
+        " now: ",
+        "'a'",
+        "<nothing exclusive>",
+        "{",
+        '"k": 1',
+        "}",
+        ", ",
+    )
+    word |= one_of_these(
+        "0123456789abcdef a.py:11111111 numpy==1",
+        "f" * 64,
+        "Shell command: clusterlets x --k 1 ",
+        "Job 1: a\n",
+        "Reason: ",
+        "\n",
+        "'",
+    )
 
     def check(words):
         text = why.explained("Job 1: a\nReason: " + "".join(words))

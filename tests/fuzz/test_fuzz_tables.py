@@ -22,12 +22,15 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 BOOLEANS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 CELLS = {
-    "whole": st.integers(-10**6, 10**6).map(str),
-    "real": st.floats(allow_nan=False, allow_infinity=False).map(repr) | one_of_these("+5", ".5", "5.", "-0", " 7 ", "1e3", "1E-3"),
+    "whole": st.integers(-(10**6), 10**6).map(str),
+    "real": st.floats(allow_nan=False, allow_infinity=False).map(repr)
+    | one_of_these("+5", ".5", "5.", "-0", " 7 ", "1e3", "1E-3"),
     "boolean": one_of_these("true", "False", "yes", "NO", "true"),
     "text": st.text(max_size=4) | ODD,
     "empty": st.just(""),
-    "odd": one_of_these("1,5", "1_000", "nan", "-inf", "1e999", "٣", "0x10", "1e160", "5 000", "1e-200", "true ", "１", "1e5_0"),
+    "odd": one_of_these(
+        "1,5", "1_000", "nan", "-inf", "1e999", "٣", "0x10", "1e160", "5 000", "1e-200", "true ", "１", "1e5_0"
+    ),
 }
 
 
@@ -77,7 +80,9 @@ def holds(table, remarks, header, rows, sensitive):
     assert table.X.shape == (len(kept), len(table.feature_names)) and np.isfinite(table.X).all()
     for name, column in zip(table.feature_names, table.X.T, strict=True):
         for cell, value in zip((row[name].strip() for row in kept), column, strict=True):
-            assert value == (BOOLEANS[cell.lower()] if cell.lower() in BOOLEANS else float(cell) if NUMBER.fullmatch(cell) else None)
+            assert value == (
+                BOOLEANS[cell.lower()] if cell.lower() in BOOLEANS else float(cell) if NUMBER.fullmatch(cell) else None
+            )
     colours = [table.colour_names[colour] for colour in table.colour]
     assert colours == [" + ".join(row[name].strip() for name in sensitive) for row in kept]
     left_out = set(header) - set(table.feature_names) - set(sensitive)
@@ -95,14 +100,20 @@ def test_a_text_file_is_read_cell_by_cell_or_refused():
         Path(f"t{suffix}").write_bytes(text.getvalue().encode(encoding, "replace"))
         found = as_read(f"t{suffix}", sensitive, separator=separator)
         if found:
-            again = list(csv.reader(io.StringIO(Path(f"t{suffix}").read_bytes().decode("utf-8-sig"), newline=""), delimiter=separator))
+            again = list(
+                csv.reader(io.StringIO(Path(f"t{suffix}").read_bytes().decode("utf-8-sig"), newline=""), delimiter=separator)
+            )
             header, *rows = [row for row in again if row]
             holds(*found, header, rows, sensitive)
 
     how = st.tuples(
-        tables(), one_of_these(*",;\t| "), one_of_these("\n", "\r\n"), one_of_these(".csv", ".tsv"),
-        one_of_these(csv.QUOTE_MINIMAL, csv.QUOTE_ALL), one_of_these("utf-8", "utf-8", "utf-8-sig", "latin-1"),
-    )  # fmt: skip
+        tables(),
+        one_of_these(*",;\t| "),
+        one_of_these("\n", "\r\n"),
+        one_of_these(".csv", ".tsv"),
+        one_of_these(csv.QUOTE_MINIMAL, csv.QUOTE_ALL),
+        one_of_these("utf-8", "utf-8", "utf-8-sig", "latin-1"),
+    )
     fuzz(0.12, check, how)
 
 
@@ -111,22 +122,43 @@ def test_any_bytes_are_read_or_refused():
         Path("t.csv").write_bytes(content)
         as_read("t.csv", ["city"])
 
-    pieces = st.lists(st.binary(max_size=3) | one_of_these(b"a,city\n", b"1,x\n", b"2,y\n", b'"', b",", b"\n", b"\r", b"\0", b"\xef\xbb\xbf", b"\xff"))
+    pieces = st.lists(
+        st.binary(max_size=3)
+        | one_of_these(b"a,city\n", b"1,x\n", b"2,y\n", b'"', b",", b"\n", b"\r", b"\0", b"\xef\xbb\xbf", b"\xff")
+    )
     fuzz(0.03, check, pieces.map(b"".join))
 
 
 VALUES = {
-    "int64": st.integers(-2**63, 2**63 - 1), "int8": st.integers(-128, 127), "uint64": st.integers(0, 2**64 - 1),
-    "double": st.floats(), "float": st.floats(width=32), "bool": st.booleans(), "string": st.text(max_size=4) | ODD,
-    "binary": st.binary(max_size=3), "date32": st.dates(), "timestamp[us]": st.datetimes(min_value=datetime.datetime(1700, 1, 1)),
-    "list": st.lists(st.integers(0, 9), max_size=2), "decimal": st.decimals(-99, 99, places=2), "null": st.none(),
-    "category": one_of_these("a", "b"), "duration": st.timedeltas(max_value=datetime.timedelta(9), min_value=datetime.timedelta(0)),
-}  # fmt: skip
-TYPES = {name: getattr(pyarrow, name)() for name in ("int64", "int8", "uint64", "float32", "bool_", "string", "binary", "date32", "null")} | {
-    "double": pyarrow.float64(), "float": pyarrow.float32(), "bool": pyarrow.bool_(), "timestamp[us]": pyarrow.timestamp("us"),
-    "list": pyarrow.list_(pyarrow.int64()), "decimal": pyarrow.decimal128(9, 2), "category": pyarrow.dictionary(pyarrow.int8(), pyarrow.string()),
+    "int64": st.integers(-(2**63), 2**63 - 1),
+    "int8": st.integers(-128, 127),
+    "uint64": st.integers(0, 2**64 - 1),
+    "double": st.floats(),
+    "float": st.floats(width=32),
+    "bool": st.booleans(),
+    "string": st.text(max_size=4) | ODD,
+    "binary": st.binary(max_size=3),
+    "date32": st.dates(),
+    "timestamp[us]": st.datetimes(min_value=datetime.datetime(1700, 1, 1)),
+    "list": st.lists(st.integers(0, 9), max_size=2),
+    "decimal": st.decimals(-99, 99, places=2),
+    "null": st.none(),
+    "category": one_of_these("a", "b"),
+    "duration": st.timedeltas(max_value=datetime.timedelta(9), min_value=datetime.timedelta(0)),
+}
+TYPES = {
+    name: getattr(pyarrow, name)()
+    for name in ("int64", "int8", "uint64", "float32", "bool_", "string", "binary", "date32", "null")
+} | {
+    "double": pyarrow.float64(),
+    "float": pyarrow.float32(),
+    "bool": pyarrow.bool_(),
+    "timestamp[us]": pyarrow.timestamp("us"),
+    "list": pyarrow.list_(pyarrow.int64()),
+    "decimal": pyarrow.decimal128(9, 2),
+    "category": pyarrow.dictionary(pyarrow.int8(), pyarrow.string()),
     "duration": pyarrow.duration("us"),
-}  # fmt: skip
+}
 
 
 @st.composite
@@ -134,9 +166,13 @@ def parquet(draw):
     """A table of pyarrow with a column "city", and the names of the others by type."""
     n_rows = draw(st.integers(0, 6))
     kinds = draw(st.lists(st.sampled_from(list(VALUES)), min_size=1, max_size=4))
-    arrays = {"city": pyarrow.array(draw(st.lists(one_of_these("a", "b", None), min_size=n_rows, max_size=n_rows)), pyarrow.string())}
+    arrays = {
+        "city": pyarrow.array(draw(st.lists(one_of_these("a", "b", None), min_size=n_rows, max_size=n_rows)), pyarrow.string())
+    }
     for number, kind in enumerate(kinds):
-        values = draw(st.lists(VALUES[kind] if draw(st.booleans()) else VALUES[kind] | st.none(), min_size=n_rows, max_size=n_rows))
+        values = draw(
+            st.lists(VALUES[kind] if draw(st.booleans()) else VALUES[kind] | st.none(), min_size=n_rows, max_size=n_rows)
+        )
         arrays[f"{kind} {number}"] = pyarrow.array(values, TYPES[kind])
     return pyarrow.table(arrays)
 
@@ -153,7 +189,9 @@ def test_a_parquet_file_is_read_value_by_value_or_refused():
             cells = [row[name] for row in kept]
             assert all(isinstance(cell, (int, float, bool, decimal.Decimal, str)) for cell in cells), name
             # A double has no place for all digits of a number of more than 2^53.
-            assert column.tolist() == [float(cell) if not isinstance(cell, str) else BOOLEANS.get(cell.lower(), float(cell)) for cell in cells]
+            assert column.tolist() == [
+                float(cell) if not isinstance(cell, str) else BOOLEANS.get(cell.lower(), float(cell)) for cell in cells
+            ]
         assert all(name in read.feature_names or any(name in remark for remark in remarks) for name in table.column_names[1:])
 
     fuzz(0.08, check, parquet())

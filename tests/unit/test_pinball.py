@@ -309,7 +309,7 @@ def test_hops_without_end_end_where_no_cluster_grows_any_more(scope, seed):
         match_balance: lambda cluster, j: naive_deviation(clusterlets, cluster | {j}),
     }
     for match, cost in costs.items():
-        of_scope = lambda cluster, last, j: cost(cluster if scope == "cluster" else {last}, j)  # noqa: E731
+        of_scope = lambda cluster, last, j, cost=cost: cost(cluster if scope == "cluster" else {last}, j)  # noqa: E731
         expected = naive_pinball(clusterlets, 3 * len(clusterlets), of_scope)
         assert clusters(match(clusterlets, 10**18, scope)) == expected
     for match in (match_greedy_distance, match_greedy_balance):

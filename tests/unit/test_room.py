@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from clusterlets import __main__ as command_line
+from clusterlets import geometry
 from clusterlets.benchmark import room
 from clusterlets.errors import ClusterletsError
 from clusterlets.storage import save_arrays
@@ -49,13 +50,17 @@ def measuring(tmp_path, monkeypatch):
     assert sorted(os.listdir(tmp_path)) == ["geometry.json", "x.npz"]
 
 
-@pytest.mark.parametrize("fault", [errno.ENOSPC, errno.EDQUOT, errno.EROFS])
+@pytest.mark.parametrize("fault", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO])
 def test_a_step_names_the_file_that_could_not_be_written(measuring, capsys, fault):
     assert measuring(fault) == 1
     said = capsys.readouterr().err
     assert f"geometry.json cannot be written or read ({os.strerror(fault)})" in said and "Traceback" not in said
 
 
-def test_a_fault_of_another_kind_keeps_its_traceback(measuring):
+def test_a_fault_that_names_no_file_keeps_its_traceback(measuring, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(geometry, "diameter", refuse)
     with pytest.raises(OSError, match="Input/output error"):
-        measuring(errno.EIO)
+        measuring(errno.EROFS)

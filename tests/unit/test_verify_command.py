@@ -140,7 +140,7 @@ def own_table(results, monkeypatch):
     table.write_text("a,b\n1,x\n")
     described = {"people.b": {**DESCRIBED["iris"], "source_sha256": hashlib.sha256(table.read_bytes()).hexdigest()}}
     settings = {"k": [2], "tables": {"people.b": {"path": "people.csv"}}}
-    (results / "manifest.json").write_text(json.dumps(manifest.make(results, FILES, settings, described, {})))
+    (results / "manifest.json").write_text(json.dumps(manifest.make(results, FILES, settings, described, {}, PROCESSOR)))
     return table
 
 

@@ -108,7 +108,7 @@ def asked(monkeypatch):
 
     def run(command, **_):
         commands.append(command)
-        return subprocess.CompletedProcess(command, 0, "Nothing to be done")
+        return subprocess.CompletedProcess(command, 0, b"Nothing to be done")
 
     monkeypatch.setattr(subprocess, "run", run)
     return commands

@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-CODE = ["Snakefile", "config.yaml", "requirements.lock", "workflow", "clusterlets", "profiles", "envs", "snakemake_logger_plugin_cells"]
+CODE = [
+    "Snakefile",
+    "config.yaml",
+    "requirements.lock",
+    "workflow",
+    "clusterlets",
+    "profiles",
+    "envs",
+    "snakemake_logger_plugin_cells",
+]
 TARGETS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2", "C/k2_omega0.5", "FRAC/k2")]
 TARGETS += ["results/tiny/datasets.md"]
 # Modules of Python, of libraries and of the project, early and late.
@@ -47,7 +56,7 @@ def test_no_file_in_the_working_folder_or_beside_the_snakefile_stands_in_for_a_m
     assert len(made) > len(TARGETS)
 
 
-CHARACTERS = "a:b c $(touch hit) `touch hit` it's \"k\" & ; ~ é # * ? [k] < > | \\ ! % ^ = + , @ -"
+CHARACTERS = 'a:b c $(touch hit) `touch hit` it\'s "k" & ; ~ é # * ? [k] < > | \\ ! % ^ = + , @ -'
 
 
 def test_a_checkout_may_lie_in_a_folder_of_any_name(tmp_path, workflow_in):
