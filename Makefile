@@ -1,6 +1,6 @@
 # Everything from a bare machine: Python 3.11 or newer, make and a package index.
 #   make demo       the whole workflow on bundled datasets, minutes
-#   make test       the tests
+#   make test       the tests; the fuzz tests among them take FUZZ=60 seconds
 #   make lint       ruff, mypy, snakefmt and Snakemake's linter
 #   make test-slurm the profiles on a real SLURM, which it starts in a folder of its own (root)
 #   make test-arm   a tiny grid on an emulated aarch64: the same bytes as on x86-64 (Debian)
@@ -16,6 +16,7 @@ PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 EXCLUDE ?=
 RESULTS ?= results
+FUZZ ?= 60
 
 VENV := .venv
 LINTERS := .venv-lint
@@ -43,7 +44,7 @@ demo: $(READY)
 	@cat results/demo/summary.txt
 
 test: $(READY)
-	@$(RUN) python -m pytest
+	@$(RUN) CLUSTERLETS_FUZZ_SECONDS=$(FUZZ) python -m pytest
 
 # The linters have an environment of their own, so that who only runs the workflow need not install them. All of them
 # speak, even where the first one complains.

@@ -105,9 +105,7 @@ def test_any_omega_has_one_name_that_stands_for_it_alone(omega):
     assert Run("iris", "Clusterlets", 5, 0, "C", omega=omega).cell("0-1").configuration == f"k5_omega{name}"
 
 
-@pytest.mark.parametrize(
-    "name", ["0.50", "0.0", "1.0", "00.5", ".5", "0.00001", "1e-5", "10e-06", "2", "1e+00", "0.٥", "0.5\n"]
-)
+@pytest.mark.parametrize("name", ["0.5\n", *"0.50 0.0 1.0 00.5 .5 0.00001 1e-5 10e-06 2 1e+00 0.٥".split()])
 def test_no_second_name_of_an_omega_is_a_path(name):
     assert not re.fullmatch(OMEGA, name)
 
@@ -245,11 +243,9 @@ def test_a_configuration_that_holds_itself_is_refused(tmp_path):
         read_configuration(tmp_path / "a.yaml")
 
 
-@pytest.mark.parametrize(
-    "text", ["a: 2020-13-45", "[" * 5000, "k: [", "k: \ud800".encode("utf-8", "surrogatepass"), "9" * 5000]
-)
+@pytest.mark.parametrize("text", ["a: 2020-13-45", "[" * 5000, "k: [", "k: \ud800", "9" * 5000])
 def test_what_is_no_yaml_is_refused_in_one_line(tmp_path, text):
-    (tmp_path / "a.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    (tmp_path / "a.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(ClusterletsError) as caught:
         read_configuration(tmp_path / "a.yaml")
     assert "\n" not in str(caught.value)
@@ -264,16 +260,15 @@ def test_a_grid_that_nobody_could_plan_is_refused():
 # ---- names -----------------------------------------------------------------------------------------------------------
 
 
-CHARACTERS = [*string.punctuation, *" \t\n\r\0\x7f\x85\u2028\ud800", *("a", "Z", "5", "é", "ß", "漢", "\u0301")]
+CHARACTERS = [*string.punctuation, *" \t\n\r\0\x7f\x85\u2028\ud800", *"aZ5éß漢\u0301"]
 
 
 @pytest.mark.parametrize("character", CHARACTERS, ids=ascii)
 @pytest.mark.parametrize("name", ["{}", "{}results", "res{}ults", "results{}"])
 def test_a_results_folder_is_named_by_what_no_shell_and_no_scheduler_reads(character, name):
     results = name.format(character)
-    letter = not character.isascii() or character.isalnum()
-    plain = character not in "\x7f\x85\u2028\ud800" and (letter or character in "_.+-@/")
-    if plain and not results.startswith("-") and results != ".":
+    other = not character.isascii() and character not in "\x85\u2028\ud800"
+    if (other or character.isalnum() or character in "_.+-@/") and not results.startswith("-") and results != ".":
         assert check_configuration(changed(results=results), SCHEMA)["results"] == (results.rstrip("/") or "/")
     else:
         with pytest.raises(ClusterletsError) as caught:
@@ -289,7 +284,6 @@ def test_a_results_folder_has_one_name(results):
 
 @pytest.mark.parametrize("key, entry", [
     ("datasets.0.name", {"name": "iris\n"}), ("datasets.0.id", {"name": "iris", "id": "mine\n"}),
-    ("datasets.0.id", {"name": "iris", "id": "a" * 101}),
     ("datasets.0.path", {"name": "a", "path": "a\n.csv", "sensitive": "b"}),
     ("datasets.0.path", {"name": "a", "path": "a\ud800.csv", "sensitive": "b"}),
 ])  # fmt: skip

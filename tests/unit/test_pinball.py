@@ -304,13 +304,15 @@ def test_pinball_matchers_against_the_naive_ones(n_colours, scope, seed):
 @pytest.mark.parametrize("seed", range(12))
 def test_hops_without_end_end_where_no_cluster_grows_any_more(scope, seed):
     clusterlets = random_clusterlets(np.random.default_rng(seed), 2 + seed % 2)
-    costs = {
-        match_distance: lambda cluster, j: sum(distance(clusterlets, i, j) for i in cluster),
-        match_balance: lambda cluster, j: naive_deviation(clusterlets, cluster | {j}),
-    }
-    for match, cost in costs.items():
-        of_scope = lambda cluster, last, j, cost=cost: cost(cluster if scope == "cluster" else {last}, j)  # noqa: E731
-        expected = naive_pinball(clusterlets, 3 * len(clusterlets), of_scope)
+
+    def summed(cluster, last, j):
+        return sum(distance(clusterlets, i, j) for i in (cluster if scope == "cluster" else {last}))
+
+    def deviation(cluster, last, j):
+        return naive_deviation(clusterlets, (cluster if scope == "cluster" else {last}) | {j})
+
+    for match, cost in ((match_distance, summed), (match_balance, deviation)):
+        expected = naive_pinball(clusterlets, 3 * len(clusterlets), cost)
         assert clusters(match(clusterlets, 10**18, scope)) == expected
     for match in (match_greedy_distance, match_greedy_balance):
         found = (match(clusterlets, hops, np.random.default_rng(seed)) for hops in (len(clusterlets), 10**18))

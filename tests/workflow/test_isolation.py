@@ -10,16 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-CODE = [
-    "Snakefile",
-    "config.yaml",
-    "requirements.lock",
-    "workflow",
-    "clusterlets",
-    "profiles",
-    "envs",
-    "snakemake_logger_plugin_cells",
-]
+CODE = ["Snakefile", "config.yaml", "requirements.lock", "workflow", "clusterlets", "profiles", "envs"]
 TARGETS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2", "C/k2_omega0.5", "FRAC/k2")]
 TARGETS += ["results/tiny/datasets.md"]
 # Modules of Python, of libraries and of the project, early and late.

@@ -156,8 +156,8 @@ def test_all_faults_of_the_entries_are_said_at_once_before_anything_runs(workflo
 
 
 NAMES = [f"a{character}b.csv" for character in f"{string.punctuation} éß漢".replace("/", "")]
-NAMES += ["-rf.csv", "~/a.csv", "$(touch hit).csv", "`touch hit`.csv", "rate {k}.csv", "{wildcards.dataset}.csv"]
-NAMES += [" a.csv", "a .csv", "{}.csv"]
+NAMES += ["-rf.csv", "~/a.csv", "$(touch hit).csv", "`touch hit`.csv", " a.csv", "a .csv"]
+NAMES += ["rate {k}.csv", "{wildcards.dataset}.csv", "{}.csv"]
 COLUMN = "in {k} or '$(touch hit)' \"%\" \\ é"
 
 

@@ -24,7 +24,7 @@ import clusterlets
 
 sys.path = [folder for folder in sys.path if folder != workflow.basedir]
 # No Python that this one starts takes modules from the working folder, nor does a Snakemake on a cluster's node.
-os.environ["PYTHONSAFEPATH"] = "1"
+os.environ.update(PYTHONSAFEPATH="1")
 # The lock's place is no parameter, as no result depends on it. Names and logs are UTF-8 in every locale.
 shell.prefix(
     'set -euo pipefail; export PYTHONUTF8=1; clusterlets() {{ python -P {workflow.basedir:q}/workflow/step.py "$@"; }}; '
