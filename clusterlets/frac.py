@@ -31,6 +31,9 @@ ROUNDING = Fraction(1, 2**50)
 LOOKAHEAD = 3
 SAMPLE = 256
 
+# Bits of a digit by which distances are sorted: six passes, and the counts of 2,048 values fit the first-level cache.
+DIGIT = 11
+
 Tau = float | Fraction | Sequence[float | Fraction] | None
 
 
@@ -344,6 +347,28 @@ def _nearest_centres(points, centres):
 
 
 @njit
+def _ascending(keys):
+    """Stable order of keys that are not negative: as numbers, or digit by digit from the last, as their bits sort alike."""
+    if len(keys) < 2**DIGIT:
+        return np.argsort(keys, kind="mergesort")
+    bits, order = keys.view(np.uint64).copy(), np.arange(len(keys))
+    bits_after, order_after = np.empty_like(bits), np.empty_like(order)
+    starts = np.empty(2**DIGIT, dtype=np.int64)
+    for shift in range(0, 64, DIGIT):
+        digits = bits >> np.uint64(shift) & np.uint64(2**DIGIT - 1)
+        starts[:] = 0
+        for digit in digits:
+            starts[digit] += 1
+        starts[:] = np.cumsum(starts) - starts
+        for position, digit in enumerate(digits):
+            place = starts[digit]
+            bits_after[place], order_after[place] = bits[position], order[position]
+            starts[digit] += 1
+        bits, bits_after, order, order_after = bits_after, bits, order_after, order
+    return order
+
+
+@njit
 def _look_ahead(points, centre, free, wanted):
     """About ``wanted`` of the free points, the nearest, sorted by (distance, input order); never none.
 
@@ -358,7 +383,7 @@ def _look_ahead(points, centre, free, wanted):
         rank = wanted * len(sample) // len(free)
         near = distances <= sample[np.argsort(sample, kind="mergesort")[rank]]
         distances, free = distances[near], free[near]
-    return free[np.argsort(distances, kind="mergesort")]  # stable, and free points are in input order
+    return free[_ascending(distances)]  # stable, and free points are in input order
 
 
 @compiled("int64[::1](float64[:,::1], float64[:,::1], int64, int64)")
