@@ -9,7 +9,7 @@ All sums run in a fixed order (:mod:`clusterlets.kernels`), so every processor g
 import numpy as np
 
 from clusterlets.checks import check_magnitudes
-from clusterlets.kernels import add_distances, group_inertia, group_sums, largest_squared_distance, padded, tiles_of
+from clusterlets.kernels import add_distances, group_inertia, group_sums, largest_squared_distance, tiles_of
 
 #: Most rows for which exact sums are offered: 5 * 10^9 pairs, some 10 s of one core (memory is no limit, O(n d)). Ten
 #: times the rows take a hundred times as long; :func:`sampled_sums` takes about a second at any n.
@@ -42,7 +42,7 @@ def distance_sums(X: np.ndarray, labels: np.ndarray, n_groups: int) -> np.ndarra
     O(n^2 d) time over half of the pairs, O(n d) memory, one thread.
     """
     labels = np.asarray(labels)
-    rows = padded(np.asarray(X, dtype=np.float64)[np.argsort(labels, kind="stable")])
+    rows = np.require(X, np.float64, "C")[np.argsort(labels, kind="stable")]
     starts = np.append(0, np.cumsum(np.bincount(labels, minlength=n_groups)))
     upper = np.zeros((n_groups, n_groups))
     add_distances(rows, tiles_of(rows), starts, upper)
@@ -104,12 +104,12 @@ def diameter(X: np.ndarray) -> float:
     Rows are visited from the farthest from the centroid inwards; by the triangle inequality d(x, y) is at most the sum
     of the two distances to the centroid, so most rows never meet. O(n^2 d) at worst, near O(n d) on real tables.
     """
-    X = np.asarray(X, dtype=np.float64)
+    X = np.require(X, np.float64, "C")
     check_magnitudes(X)
     # Rounding moves a radius by far less than this, and so never hides a pair.
     radii = np.sqrt(np.square(X - X.mean(axis=0)).sum(axis=1)) * (1 + 1e-9)
     order = np.argsort(-radii, kind="stable")
-    rows = padded(X[order])
+    rows = X[order]
     return float(np.sqrt(largest_squared_distance(rows, tiles_of(rows), radii[order])))
 
 

@@ -4,8 +4,7 @@ Each lane of a vector register owns one sum, and every sum runs in an order that
 do not depend on the width of the registers, on BLAS or on the processor. There is no fast-math and no matrix product.
 
 The instances come as tiles: ``tiles[t, f, j]`` is feature f of instance ``t * LANES + j``. Feature by feature, a tile
-adds ``(x - y)^2`` for all of its instances at once. Features are padded to an even number and instances to whole tiles,
-both with zeros; a padded feature adds exactly 0, and no result is read from a padded instance.
+adds ``(x - y)^2`` for all of its instances at once. The last tile is padded with zeros; no result is read from there.
 """
 
 import numpy as np
@@ -19,16 +18,8 @@ LANES = 128
 ROWS = 4
 
 
-def padded(X: np.ndarray) -> np.ndarray:
-    """A copy of the rows of X (n, d), float64, with a further feature of zeros where d is odd: (n, D)."""
-    n, d = X.shape
-    rows = np.zeros((n, d + d % 2))
-    rows[:, :d] = X
-    return rows
-
-
 def tiles_of(rows: np.ndarray) -> np.ndarray:
-    """Padded rows (n, D) as tiles (T, D, LANES)."""
+    """Rows (n, d), float64, as tiles (T, d, LANES)."""
     n, d = rows.shape
     n_tiles = -(-n // LANES)
     whole = np.zeros((n_tiles * LANES, d))
@@ -38,15 +29,23 @@ def tiles_of(rows: np.ndarray) -> np.ndarray:
 
 @njit
 def _squared_distances(rows, first, tile, out):
-    """Squared distances of ``ROWS`` rows from ``first`` on to a tile (D, LANES): ``out[q * LANES + j]``.
+    """Squared distances of ``ROWS`` rows from ``first`` on to a tile (d, LANES): ``out[q * LANES + j]``.
 
     Each is the sum of its squared differences in the order of the features. Past the last row, the last is repeated.
     """
     last = len(rows) - 1
     row0, row1, row2, row3 = rows[first], rows[min(first + 1, last)], rows[min(first + 2, last)], rows[min(first + 3, last)]
-    for j in range(ROWS * LANES):
-        out[j] = 0.0
-    for f in range(0, len(tile), 2):
+    odd = len(tile) % 2  # features go in pairs, which halves the traffic of sums, after a first one where they are odd
+    if odd:
+        for j in range(LANES):
+            x = tile[0, j]
+            out[j] = (x - row0[0]) * (x - row0[0])
+            out[LANES + j] = (x - row1[0]) * (x - row1[0])
+            out[2 * LANES + j] = (x - row2[0]) * (x - row2[0])
+            out[3 * LANES + j] = (x - row3[0]) * (x - row3[0])
+    else:
+        out[:] = 0.0
+    for f in range(odd, len(tile), 2):
         a0, a1, a2, a3 = row0[f], row1[f], row2[f], row3[f]
         b0, b1, b2, b3 = row0[f + 1], row1[f + 1], row2[f + 1], row3[f + 1]
         x, y = tile[f], tile[f + 1]
@@ -61,7 +60,7 @@ def _squared_distances(rows, first, tile, out):
 def add_distances(rows, tiles, starts, sums):
     """Add the distances of all pairs i < j of rows to ``sums[group of i, group of j]``.
 
-    ``rows`` (n, D) are sorted by group, ``starts`` (G + 1,) says where each group begins. For each j the distances to
+    ``rows`` (n, d) are sorted by group, ``starts`` (G + 1,) says where each group begins. For each j the distances to
     the i of one group are added in ascending order of i; these sums are added in ascending order of j.
     """
     n = len(rows)
@@ -109,7 +108,7 @@ def _empty_lanes(lanes, column, end, group, group_of_column, starts, sums):
 
 @compiled("float64(float64[:,::1], float64[:,:,::1], float64[::1])")
 def largest_squared_distance(rows, tiles, radii):
-    """Largest squared distance of two rows (n, D), which are sorted by descending distance ``radii`` from some point.
+    """Largest squared distance of two rows (n, d), which are sorted by descending distance ``radii`` from some point.
 
     Two rows are no further apart than the sum of their radii. The radii may be too large, by rounding, but not too small.
     """
@@ -133,7 +132,7 @@ def largest_squared_distance(rows, tiles, radii):
 
 @compiled("void(float64[:,:,::1], float64[:,::1], int64[::1], float64[::1])")
 def assign(tiles, centres, labels, distances):
-    """Nearest centre (k, D) of each instance, the lowest of equals, and its squared distance; both are written."""
+    """Nearest centre (k, d) of each instance, the lowest of equals, and its squared distance; both are written."""
     n = len(labels)
     squares, least, nearest = np.empty(ROWS * LANES), np.empty(LANES), np.empty(LANES, dtype=np.int64)
     for t in range(len(tiles)):
@@ -155,7 +154,7 @@ def assign(tiles, centres, labels, distances):
 
 @compiled("void(float64[:,:,::1], float64[:,::1], float64[::1], float64[:,::1], float64[::1])")
 def candidate_distances(tiles, candidates, distances, lowered, potentials):
-    """What each candidate (c, D) for a further centre would make of the squared ``distances`` (n,) to the nearest one.
+    """What each candidate (c, d) for a further centre would make of the squared ``distances`` (n,) to the nearest one.
 
     ``lowered[i]`` (c, n) becomes the least of the distances and those to candidate i, ``potentials[i]`` its sum: lane by
     lane over the tiles, then over the lanes.
@@ -179,7 +178,7 @@ def candidate_distances(tiles, candidates, distances, lowered, potentials):
 
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], int64[::1])")
 def group_sums(rows, labels, sums, sizes):
-    """Sum (N, D) and number (N,) of the rows of each group, in the order of the rows; both are written."""
+    """Sum (N, d) and number (N,) of the rows of each group, in the order of the rows; both are written."""
     sums[:] = 0.0
     sizes[:] = 0
     for i in range(len(rows)):
@@ -191,7 +190,7 @@ def group_sums(rows, labels, sums, sizes):
 
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], float64[::1])")
 def group_inertia(rows, labels, means, inertia):
-    """Sum of squared distances of each group's rows to its mean (N, D), in the order of the rows; written to (N,)."""
+    """Sum of squared distances of each group's rows to its mean (N, d), in the order of the rows; written to (N,)."""
     inertia[:] = 0.0
     for i in range(len(rows)):
         group = labels[i]

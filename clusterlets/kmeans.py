@@ -19,7 +19,7 @@ from math import log
 
 import numpy as np
 
-from clusterlets.kernels import assign, candidate_distances, group_inertia, group_sums, padded, tiles_of
+from clusterlets.kernels import assign, candidate_distances, group_inertia, group_sums, tiles_of
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Gen
     -----
     O(n k d log k) time, O(n (d + log k)) memory.
     """
-    rows = padded(X)
+    rows = np.require(X, np.float64, ["C", "W"])
     tiles = tiles_of(rows)
     n_candidates = 2 + int(log(n_clusters))  # no whole number is near a power of e, so rounding cannot decide
     chosen = [int(random_state.integers(len(rows)))]
@@ -119,11 +119,10 @@ def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 
     -----
     O(n k d) time a round, O(n d) memory.
     """
-    X = np.asarray(X, dtype=np.float64)
-    rows, centres = padded(X), padded(centres)
+    rows, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
     tiles = tiles_of(rows)
-    labels, former, distances = np.empty(len(X), dtype=np.int64), np.full(len(X), -1), np.empty(len(X))
-    least_move = tol * X.var(axis=0).mean()
+    labels, former, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
+    least_move = tol * rows.var(axis=0).mean()
     settled, n_iter = False, 0
     while n_iter < max_iter:
         n_iter += 1
@@ -139,7 +138,7 @@ def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 
         assign(tiles, centres, labels, distances)
     inertia = np.empty(len(centres))
     group_inertia(rows, labels, centres, inertia)
-    return KMeansResult(labels, centres[:, : X.shape[1]], float(inertia.sum()), n_iter)
+    return KMeansResult(labels, centres, float(inertia.sum()), n_iter)
 
 
 def _lowered(tiles: np.ndarray, candidates: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -150,7 +149,7 @@ def _lowered(tiles: np.ndarray, candidates: np.ndarray, nearest: np.ndarray) -> 
 
 
 def _means(rows: np.ndarray, labels: np.ndarray, distances: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Means (k, D) of the centres' rows; a centre without rows becomes the farthest row, as step 3 says."""
+    """Means (k, d) of the centres' rows; a centre without rows becomes the farthest row, as step 3 says."""
     sums, sizes = np.empty_like(centres), np.empty(len(centres), dtype=np.int64)
     group_sums(rows, labels, sums, sizes)
     empty = np.flatnonzero(sizes == 0)

@@ -14,7 +14,6 @@ from clusterlets.kernels import (
     group_inertia,
     group_sums,
     largest_squared_distance,
-    padded,
     tiles_of,
 )
 
@@ -23,7 +22,7 @@ FEATURES = [1, 2, 3]
 
 
 def rows_and_tiles(n, d, seed=0):
-    rows = padded(np.random.default_rng(seed).normal(size=(n, d)))
+    rows = np.random.default_rng(seed).normal(size=(n, d))
     return rows, tiles_of(rows)
 
 
@@ -38,12 +37,10 @@ def squares(x, y):
 @pytest.mark.parametrize(("n", "d"), list(product(SIZES, FEATURES)))
 def test_tiles_hold_every_feature_of_every_row_and_zeros(n, d):
     X = np.random.default_rng(0).normal(size=(n, d))
-    rows = padded(X)
-    tiles = tiles_of(rows)
-    assert rows.shape == (n, d + d % 2) and np.array_equal(rows[:, :d], X) and not rows[:, d:].any()
-    assert tiles.shape == (-(-n // LANES), d + d % 2, LANES) and tiles.flags.c_contiguous
-    flat = tiles.transpose(0, 2, 1).reshape(-1, rows.shape[1])
-    assert np.array_equal(flat[:n], rows) and not flat[n:].any()
+    tiles = tiles_of(X)
+    assert tiles.shape == (-(-n // LANES), d, LANES) and tiles.flags.c_contiguous
+    flat = tiles.transpose(0, 2, 1).reshape(-1, d)
+    assert np.array_equal(flat[:n], X) and not flat[n:].any()
 
 
 def grouped(n, sizes):
@@ -76,7 +73,7 @@ def test_largest_distance_of_rows_by_descending_radius(n, d):
         X = np.random.default_rng(seed).standard_cauchy(size=(n, d))
         radii = np.linalg.norm(X, axis=1)
         order = np.argsort(-radii)
-        rows = padded(X[order])
+        rows = X[order]
         found = largest_squared_distance(rows, tiles_of(rows), radii[order] * (1 + 1e-9))
         assert found == squares(rows, rows).max()
 
@@ -85,14 +82,14 @@ def test_the_largest_distance_may_be_that_of_the_two_innermost_blocks():
     """Radii that are alike prune nothing: the pair may lie anywhere."""
     for seed in range(10):
         angles = np.random.default_rng(seed).uniform(0, 2 * np.pi, LANES + ROWS + 1)
-        rows = padded(np.column_stack([np.cos(angles), np.sin(angles)]))
+        rows = np.column_stack([np.cos(angles), np.sin(angles)])
         assert largest_squared_distance(rows, tiles_of(rows), np.full(len(rows), 1 + 1e-9)) == squares(rows, rows).max()
 
 
 @pytest.mark.parametrize(("n", "k"), list(product(SIZES, [1, 2, 3, ROWS, ROWS + 1, 2 * ROWS + 3])))
 def test_nearest_centres_and_their_distances(n, k):
     rows, tiles = rows_and_tiles(n, 3)
-    centres = padded(np.random.default_rng(1).normal(size=(k, 3)))
+    centres = np.random.default_rng(1).normal(size=(k, 3))
     labels, distances = np.full(n, -1), np.full(n, -1.0)
     assign(tiles, centres, labels, distances)
     expected = squares(rows, centres)
@@ -101,7 +98,7 @@ def test_nearest_centres_and_their_distances(n, k):
 
 def test_of_equal_centres_the_lowest_is_the_nearest():
     rows, tiles = rows_and_tiles(LANES + 5, 2)
-    centres = np.repeat(padded(np.random.default_rng(1).normal(size=(3, 2))), 2, axis=0)
+    centres = np.repeat(np.random.default_rng(1).normal(size=(3, 2)), 2, axis=0)
     labels, distances = np.empty(len(rows), dtype=np.int64), np.empty(len(rows))
     assign(tiles, centres, labels, distances)
     assert set(labels) == {0, 2, 4}
@@ -111,7 +108,7 @@ def test_of_equal_centres_the_lowest_is_the_nearest():
 def test_what_candidates_would_lower(n, candidates):
     rows, tiles = rows_and_tiles(n, 3)
     distances = np.random.default_rng(1).exponential(size=n)
-    chosen = padded(np.random.default_rng(2).normal(size=(candidates, 3)))
+    chosen = np.random.default_rng(2).normal(size=(candidates, 3))
     lowered, potentials = np.full((candidates, n), -1.0), np.full(candidates, -1.0)
     candidate_distances(tiles, chosen, distances, lowered, potentials)
     assert np.array_equal(lowered, np.minimum(distances, squares(chosen, rows)))
