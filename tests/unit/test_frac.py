@@ -190,6 +190,16 @@ def test_equals_the_simulation_where_centres_look_ahead_repeatedly(values):
     assert (fair_assignment(X, colours, centres) == simulate(X, colours, centres, even)).all()
 
 
+@pytest.mark.parametrize("n", [0, 1, 2047, 2048, 2049, 5000])
+def test_sorting_by_digits_is_a_stable_sort(n):
+    rng = np.random.default_rng(n)
+    keys = 10.0 ** rng.integers(-320, 300, size=n) * rng.random(n)  # subnormal ones among them
+    for found in (keys, rng.integers(5, size=n) / 7, np.zeros(n), np.arange(n)[::-1] / 3):
+        before = found.copy()
+        assert np.array_equal(frac_module._ascending(found), np.argsort(found, kind="stable"))
+        assert np.array_equal(found, before)
+
+
 def test_memory_layout_and_type_of_the_input_do_not_matter():
     rng = np.random.default_rng(3)
     X = rng.integers(0, 9, size=(60, 3))
