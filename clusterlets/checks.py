@@ -29,21 +29,25 @@ def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bo
     ClusterletsError
         For a value above 1e100 in magnitude, and for values that differ, but by less than 1e-100. O(n d).
     """
-    highest, lowest = X.max(axis=0), X.min(axis=0)
-    largest = np.maximum(highest, -lowest)
-    if (largest > LARGEST).any():
-        feature = int(largest.argmax())
-        raise ClusterletsError(
-            f"{_called(feature, names)} holds {largest[feature]:.3g}, and squares of numbers above {LARGEST:g} are more than a "
-            "computer's numbers can hold. Write it in a larger unit, or mend the value."
-        )
-    width = highest - lowest
+    check_largest(X, names)
+    width = X.max(axis=0) - X.min(axis=0)
     narrow = (width > 0) & (width < 1 / LARGEST)
     if narrow.any() and (each or width.max() < 1 / LARGEST):
         feature = int(np.flatnonzero(narrow)[0])
         raise ClusterletsError(
             f"{_called(feature, names)} varies by {width[feature]:.3g} alone, and squares of differences below "
             f"{1 / LARGEST:g} are less than a computer's numbers can hold. Write it in a smaller unit, or leave it out."
+        )
+
+
+def check_largest(X: np.ndarray, names: Sequence[str] | None = None) -> None:
+    """The first part of :func:`check_magnitudes`, for rows that are only held against others: values above 1e100."""
+    largest = np.maximum(X.max(axis=0), -X.min(axis=0))
+    if (largest > LARGEST).any():
+        feature = int(largest.argmax())
+        raise ClusterletsError(
+            f"{_called(feature, names)} holds {largest[feature]:.3g}, and squares of numbers above {LARGEST:g} are more than a "
+            "computer's numbers can hold. Write it in a larger unit, or mend the value."
         )
 
 

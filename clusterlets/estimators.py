@@ -17,9 +17,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from clusterlets import geometry, metrics
+from clusterlets.checks import check_largest
 from clusterlets.errors import ClusterletsError
 from clusterlets.extraction import extract_clusterlets
-from clusterlets.frac import fair_assignment, frac, frac_oe
+from clusterlets.frac import frac, frac_oe
+from clusterlets.kmeans import nearest_centres
 from clusterlets.matching import MATCHERS, get_matcher
 
 
@@ -75,7 +77,10 @@ class _FairClusterer(ClusterMixin, BaseEstimator):
 
     def _validated(self, X) -> np.ndarray:
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        with _as_invalid_input():
+            check_largest(X)
+        return X
 
 
 class ClusterletClustering(_FairClusterer):
@@ -198,7 +203,7 @@ class ClusterletClustering(_FairClusterer):
             As ``labels_``: where the clusterlet is in several clusters, the one whose centre is nearest.
         """
         X = self._validated(X)
-        return _nearest_of_own(X, self._memberships(_nearest(X, self.clusterlets_.centroids)), self.cluster_centers_)
+        return _nearest_of_own(X, self._memberships(nearest_centres(X, self.clusterlets_.centroids)), self.cluster_centers_)
 
 
 class FRAC(_FairClusterer):
@@ -291,7 +296,7 @@ class FRAC(_FairClusterer):
             self.cluster_centers_ = geometry.group_moments(X, self.labels_, int(self.labels_.max()) + 1)[0]
         else:
             self.labels_ = found.labels_nearest
-            self.cluster_centers_ = found.centres[np.unique(_nearest(X, found.centres))]  # the others are empty
+            self.cluster_centers_ = found.centres[np.unique(nearest_centres(X, found.centres))]  # the others are empty
         self.n_clusters_ = len(self.cluster_centers_)
         self.n_iter_ = found.n_iter
         self.memberships_ = _memberships_of_labels(self.labels_)
@@ -309,7 +314,7 @@ class FRAC(_FairClusterer):
         -------
         int array (n,)
         """
-        return _nearest(self._validated(X), self.cluster_centers_)
+        return nearest_centres(self._validated(X), self.cluster_centers_)
 
 
 def fairness_report(
@@ -440,12 +445,6 @@ def _generator(random_state) -> np.random.Generator:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
         raise InvalidInput(f"random_state={random_state!r} is neither a number of 0 or more nor a generator.") from None
-
-
-def _nearest(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Index of the nearest centre of each instance, the lowest of equals: FRAC's assignment if nothing is dealt."""
-    with _as_invalid_input():
-        return fair_assignment(X, np.zeros(len(X), dtype=np.int64), centres, tau=0)
 
 
 def _nearest_of_own(X: np.ndarray, memberships: csr_array, centres: np.ndarray) -> np.ndarray:

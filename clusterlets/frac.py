@@ -20,7 +20,7 @@ from clusterlets.checks import check_magnitudes
 from clusterlets.compiled import compiled
 from clusterlets.errors import ClusterletsError
 from clusterlets.geometry import group_moments
-from clusterlets.kmeans import kmeans_labels, kmeans_plus_plus
+from clusterlets.kmeans import kmeans_labels, kmeans_plus_plus, nearest_centres
 
 # A float is read as the simplest fraction at most this far from it, relatively: a few roundings. Two fractions with
 # denominators below 2**24 lie further apart, so each of those comes back as itself.
@@ -302,7 +302,7 @@ def _round(X, colours, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
 
 
 def _result(X, labels, centres, cost, n_iter) -> FRACResult:
-    nearest = _nearest_centres(X, centres)
+    nearest = nearest_centres(X, centres)
     labels_fair, labels_nearest = (np.unique(found, return_inverse=True)[1] for found in (labels, nearest))
     return FRACResult(labels_fair, labels_nearest, centres, cost, n_iter)
 
@@ -317,7 +317,7 @@ def _deal_colours(X, colours, centres, turns) -> np.ndarray:
         owners = _deal(points, centres, turn, n_turns)
         left = owners < 0
         if left.any():
-            owners[left] = _nearest_centres(points[left], centres)
+            owners[left] = nearest_centres(points[left], centres)
         labels[members] = owners
         turn = (turn + n_turns) % len(centres)
     return labels
@@ -330,20 +330,6 @@ def _squared_distance(points, row, centre):
         difference = points[row, feature] - centre[feature]
         total += difference * difference
     return total
-
-
-@compiled("int64[::1](float64[:,::1], float64[:,::1])")
-def _nearest_centres(points, centres):
-    """Index of the nearest centre of each point (n,), the lowest of equals."""
-    nearest = np.zeros(len(points), dtype=np.int64)
-    for row in range(len(points)):
-        least = np.inf
-        for index in range(len(centres)):
-            distance = _squared_distance(points, row, centres[index])
-            if distance < least:
-                least = distance
-                nearest[row] = index
-    return nearest
 
 
 @njit

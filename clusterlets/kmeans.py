@@ -141,6 +141,14 @@ def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 
     return KMeansResult(labels, centres, float(inertia.sum()), n_iter)
 
 
+def nearest_centres(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Index of the nearest of the centres (k, d) to each row of X (n, d), the lowest of equals: int array (n,), O(n k d)."""
+    rows, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
+    labels = np.empty(len(rows), dtype=np.int64)
+    assign(tiles_of(rows), centres, labels, np.empty(len(rows)))
+    return labels
+
+
 def _lowered(tiles: np.ndarray, candidates: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Squared distances (c, n) to the nearest centre with each candidate among the centres, and their sums (c,)."""
     lowered, potentials = np.empty((len(candidates), len(nearest))), np.empty(len(candidates))

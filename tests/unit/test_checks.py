@@ -32,6 +32,14 @@ def test_what_cannot_be_squared_is_refused(factor, compute):
         compute(X * factor)
 
 
+@pytest.mark.parametrize("estimator", [FRAC(3), ClusterletClustering(3, matcher="G-B")])
+def test_rows_to_predict_may_be_alike_but_not_too_large(estimator):
+    fitted = estimator.fit(X, sensitive_features=COLOURS)
+    with pytest.raises(ClusterletsError, match="feature 1 holds 1e\\+160"):
+        fitted.predict([[0.0, 0.0], [0.0, 1e160]])
+    assert len(set(fitted.predict([[0.0, 0.0], [0.0, 1e-170]]))) == 1
+
+
 @pytest.mark.parametrize("factor", [2.0**300, 2.0**-300])
 def test_up_to_there_the_scale_changes_nothing(factor):
     plain, other = (frac(table, COLOURS, 3, np.random.default_rng(0)) for table in (X, X * factor))
