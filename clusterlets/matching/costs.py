@@ -33,10 +33,11 @@ def deviations(counts: np.ndarray, colour_counts: np.ndarray) -> np.ndarray:
     Equal deviations come out as equal floats: ``|a n - A m|`` is a whole number, exact in double precision for
     n up to 9 * 10^7, and its quotient by the cluster's size m is rounded correctly.
     """
-    totals = np.asarray(colour_counts, dtype=np.float64)
+    totals, by_colour = np.asarray(colour_counts, dtype=np.float64), np.moveaxis(counts, -1, 0)
     n = totals.sum()
-    sizes = counts.sum(axis=-1, dtype=np.float64)
-    return np.abs(counts * n - totals * sizes[..., None]).max(axis=-1) / sizes / n
+    sizes = by_colour.sum(axis=0, dtype=np.float64)
+    # Colours first: the loops run along the clusters, which are many.
+    return np.abs(by_colour * n - np.multiply.outer(totals, sizes)).max(axis=0) / sizes / n
 
 
 def first_least(costs: np.ndarray) -> np.ndarray:
