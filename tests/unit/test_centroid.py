@@ -159,10 +159,22 @@ def test_a_colour_of_one_clusterlet_leaves_no_partition(colour_sizes):
 # ---- sampling
 
 
+def in_parts(monkeypatch, merged, scored):
+    """Merge at most ``merged`` partitions at once, and score at most ``scored`` labels."""
+    front = centroid._Search.front
+
+    def front_of_parts(self, batches, drawn):
+        parts = (batch[:, start : start + merged] for batch in batches for start in range(0, batch.shape[1], merged))
+        return front(self, parts, drawn)
+
+    monkeypatch.setattr(centroid._Search, "front", front_of_parts)
+    monkeypatch.setattr(centroid, "_SCORED", scored)
+
+
 @pytest.mark.parametrize("colour_sizes", [(4, 4), (3, 7), (3, 3, 3)])
 @pytest.mark.parametrize("seed", range(4))
 def test_front_against_scoring_every_sample(colour_sizes, seed, monkeypatch):
-    monkeypatch.setattr(centroid, "_SCORED", 16)  # many small batches to merge
+    in_parts(monkeypatch, merged=16, scored=50)
     clusterlets = on_a_grid(colour_sizes, [seed, *colour_sizes])
     partitions = samples_of(clusterlets, 500, seed)
     assert all(is_valid(clusterlets, labels) for labels in partitions)
@@ -336,9 +348,9 @@ def test_bulk_scores_are_within_the_slack(seed):
             np.testing.assert_allclose(deviations, [np.abs(s - dataset).max() for s in shares], rtol=1e-12)
 
 
-@pytest.mark.parametrize("batch", [333, 10**6])
+@pytest.mark.parametrize("merged, scored", [(333, 10**6), (10**6, 3333), (333, 1)])
 @pytest.mark.parametrize("seed", range(3))
-def test_front_does_not_hang_on_the_rounding_of_bulk_scores_nor_on_batches(seed, batch, monkeypatch):
+def test_front_does_not_hang_on_the_rounding_of_bulk_scores_nor_on_batches(seed, merged, scored, monkeypatch):
     clusterlets = anywhere((10, 12), seed) if seed else on_a_grid((10, 12), 0, width=4, largest=2)
     plain = sample_partitions(clusterlets, 20_000, np.random.default_rng(seed))
     noise = np.random.default_rng(99)
@@ -349,7 +361,7 @@ def test_front_does_not_hang_on_the_rounding_of_bulk_scores_nor_on_batches(seed,
         return silhouettes + noise.uniform(-0.5, 0.5, len(silhouettes)) * self.slack, deviations
 
     monkeypatch.setattr(centroid._Search, "_bulk_scores", shaken)
-    monkeypatch.setattr(centroid, "_SCORED", batch)
+    in_parts(monkeypatch, merged, scored)
     other = sample_partitions(clusterlets, 20_000, np.random.default_rng(seed))
     assert plain.labels.tobytes() == other.labels.tobytes()
     assert plain.silhouette.tobytes() == other.silhouette.tobytes()
