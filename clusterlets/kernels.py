@@ -56,54 +56,36 @@ def _squared_distances(rows, first, tile, out):
             out[3 * LANES + j] = out[3 * LANES + j] + (x[j] - a3) * (x[j] - a3) + (y[j] - b3) * (y[j] - b3)
 
 
-@compiled("void(float64[:,::1], float64[:,:,::1], int64[::1], float64[:,::1])")
-def add_distances(rows, tiles, starts, sums):
-    """Add the distances of all pairs i < j of rows to ``sums[group of i, group of j]``.
+@compiled("void(float64[:,::1], float64[:,:,::1], int64[:,::1], float64[:,:,::1])")
+def add_distances(rows, tiles, labels, sums):
+    """Add the distances of all pairs i < j of rows to ``sums[s, group of i, group of j]``, for every grouping s.
 
-    ``rows`` (n, d) are sorted by group, ``starts`` (G + 1,) says where each group begins. For each j the distances to
-    the i of one group are added in ascending order of i; these sums are added in ascending order of j.
+    ``labels`` (S, n) are the groups of the rows (n, d) in each of S groupings, in range of ``sums`` (S, G, G). A distance is
+    computed once for all groupings, which is most of the work. For each j the distances to the i of one group are added in
+    ascending order of i; these sums are added in ascending order of j.
     """
     n = len(rows)
-    squares, lanes = np.empty(ROWS * LANES), np.zeros(LANES)
+    distances, lanes = np.empty(ROWS * LANES), np.empty((len(labels), sums.shape[1], LANES))
     for t in range(len(tiles)):
         column = t * LANES
         end = min(column + LANES, n)
-        group_of_column = np.searchsorted(starts, column, side="right") - 1
-        group = 0
+        lanes[:] = 0.0
         for row in range(0, end, ROWS):
-            _squared_distances(rows, row, tiles[t], squares)
-            while starts[group + 1] <= row:
-                group += 1
-            if row + ROWS <= column and row + ROWS <= starts[group + 1]:
-                for j in range(LANES):
-                    lanes[j] = (
-                        lanes[j] + np.sqrt(squares[j]) + np.sqrt(squares[LANES + j])
-                        + np.sqrt(squares[2 * LANES + j]) + np.sqrt(squares[3 * LANES + j])
-                    )  # fmt: skip
-                done = row + ROWS
-            else:
-                done = min(row + ROWS, end)
-                for i in range(row, done):
-                    if i == starts[group + 1]:
-                        _empty_lanes(lanes, column, end, group, group_of_column, starts, sums)
-                        while starts[group + 1] <= i:
-                            group += 1
-                    from_row = squares[(i - row) * LANES : (i - row + 1) * LANES]
-                    for j in range(max(0, i + 1 - column), LANES):
-                        lanes[j] += np.sqrt(from_row[j])
-            if done == starts[group + 1] or done == end:
-                _empty_lanes(lanes, column, end, group, group_of_column, starts, sums)
-
-
-@njit
-def _empty_lanes(lanes, column, end, group, group_of_column, starts, sums):
-    """Add what the lanes hold to the sums of a group of rows and of the columns' groups, and set them to 0."""
-    other = group_of_column
-    for j in range(column, end):
-        while starts[other + 1] <= j:
-            other += 1
-        sums[group, other] += lanes[j - column]
-    lanes[:] = 0.0
+            _squared_distances(rows, row, tiles[t], distances)
+            for q in range(ROWS):
+                for j in range(min(row + q + 1 - column, LANES)):  # pairs that were met before, and the row with itself
+                    distances[q * LANES + j] = 0.0
+            for j in range(ROWS * LANES):
+                distances[j] = np.sqrt(distances[j])
+            for s in range(len(labels)):
+                for q in range(min(ROWS, end - row)):
+                    of_group = lanes[s, labels[s, row + q]]
+                    for j in range(LANES):
+                        of_group[j] += distances[q * LANES + j]
+        for s in range(len(labels)):
+            for group in range(lanes.shape[1]):
+                for j in range(column, end):
+                    sums[s, group, labels[s, j]] += lanes[s, group, j - column]
 
 
 @compiled("float64(float64[:,::1], float64[:,:,::1], float64[::1])")

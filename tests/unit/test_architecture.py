@@ -31,7 +31,7 @@ ALLOWED = {
     "matching": {"errors", "clusterlets", "metrics", "centroids"},
     "frac": {"errors", "checks", "compiled", "geometry", "kmeans"},
     "datasets": {"errors", "storage", "checks"},
-    "estimators": {"errors", "extraction", "geometry", "metrics", "matching", "frac"},
+    "estimators": {"errors", "checks", "extraction", "geometry", "kmeans", "metrics", "matching", "frac"},
     "benchmark": {
         *("errors", "storage", "clusterlets", "kmeans", "extraction", "geometry", "metrics"),
         *("centroids", "matching", "frac", "datasets"),

@@ -54,11 +54,10 @@ def test_every_sum_has_its_own_order():
     """In plain Python: for each row the distances to the earlier rows of a group in their order; these sums in order."""
     rng = np.random.default_rng(3)
     X, labels = rng.normal(size=(290, 3)), rng.integers(4, size=290)
-    order = np.argsort(labels, kind="stable")
-    rows, groups = X[order].tolist(), labels[order]
+    rows, groups = X.tolist(), labels
     expected = np.zeros((4, 4))
     for j in range(290):
-        for group in range(groups[j] + 1):
+        for group in range(4):
             total = 0.0
             for i in np.flatnonzero(groups[:j] == group):
                 square = 0.0
@@ -67,6 +66,25 @@ def test_every_sum_has_its_own_order():
                 total += sqrt(square)
             expected[group, groups[j]] += total
     assert np.array_equal(distance_sums(X, labels, 4), expected + expected.T)
+
+
+@pytest.mark.parametrize("n_groups", [2, 7])
+def test_several_groupings_at_once_give_what_each_gives_by_itself(n_groups):
+    rng = np.random.default_rng(4)
+    X, labels = rng.normal(size=(400, 3)), rng.integers(n_groups, size=(12, 400))
+    assert np.array_equal(distance_sums(X, labels, n_groups), [distance_sums(X, one, n_groups) for one in labels])
+    by_itself = [within_sums(X, one, n_groups) for one in labels]
+    together = within_sums(X, labels, n_groups)
+    assert np.allclose(together, by_itself, rtol=1e-12, atol=0)
+    # Of few clusters it takes all pairs once; of many, each cluster by itself.
+    diagonals = distance_sums(X, labels, n_groups).diagonal(axis1=1, axis2=2)
+    assert np.array_equal(together, diagonals if n_groups == 2 else by_itself)
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2], [0, -1, 1], [[0, 1, 1], [0, 1, 2]]])
+def test_labels_out_of_range_are_refused(labels):
+    with pytest.raises(ValueError, match=r"0\.\.1"):
+        distance_sums(np.zeros((3, 2)), labels, 2)
 
 
 def test_equal_rows_of_integers_are_at_distance_zero():

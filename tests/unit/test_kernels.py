@@ -43,27 +43,22 @@ def test_tiles_hold_every_feature_of_every_row_and_zeros(n, d):
     assert np.array_equal(flat[:n], X) and not flat[n:].any()
 
 
-def grouped(n, sizes):
-    """Where each of some groups begins: sizes as given, but the last one holds the rest."""
-    return np.minimum([0, *np.cumsum(sizes[:-1], dtype=np.int64), n], n)
-
-
 @pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("sizes", [[0], [1, 0], [ROWS, 0], [0, 3, 0, 0, 2, 0], [LANES, 0, 0], [2, LANES + 1, 0]])
-def test_distances_are_added_in_the_order_that_is_written_down(n, sizes):
+@pytest.mark.parametrize("n_groupings", [1, 2, 3])
+def test_distances_are_added_in_the_order_that_is_written_down(n, n_groupings):
     rows, tiles = rows_and_tiles(n, 3)
-    starts = grouped(n, sizes)
-    group = np.searchsorted(starts, np.arange(n), side="right") - 1
+    labels = np.random.default_rng(n).integers(4, size=(n_groupings, n))
     distances = np.sqrt(squares(rows, rows))
-    expected = np.full((len(sizes), len(sizes)), 0.5)
-    for j in range(n):
-        for a in range(group[j] + 1):
+    expected = np.full((n_groupings, 5, 5), 0.5)  # the last group is empty
+    for grouping, j in product(range(n_groupings), range(n)):
+        groups = labels[grouping]
+        for a in range(5):
             total = 0.0
-            for i in range(starts[a], min(starts[a + 1], j)):
+            for i in np.flatnonzero(groups[:j] == a):
                 total += distances[i, j]
-            expected[a, group[j]] += total
-    sums = np.full((len(sizes), len(sizes)), 0.5)
-    add_distances(rows, tiles, starts, sums)
+            expected[grouping, a, groups[j]] += total
+    sums = np.full((n_groupings, 5, 5), 0.5)
+    add_distances(rows, tiles, labels, sums)
     assert np.array_equal(sums, expected)
 
 

@@ -16,12 +16,16 @@ def sum_distances(data: str, labels: str, output: str, within: bool = False) -> 
     """
     X = Prepared.load(data).X
     block = Block.load(labels)
-    values = {key: {"sums": _sums(X, named["labels"].astype(np.int64), within)} for key, named in block.values.items()}
+    found = {key: named["labels"].astype(np.int64) for key, named in block.values.items()}
+    values = {}
+    if found:
+        groupings, n_groups = np.stack(list(found.values())), max(int(groups.max()) for groups in found.values()) + 1
+        sum_up = _within if within else geometry.distance_sums
+        for (key, groups), sums in zip(found.items(), sum_up(X, groupings, n_groups), strict=True):
+            n_own = int(groups.max()) + 1  # a dataset may give fewer groups with another seed
+            values[key] = {"sums": sums[:n_own, :n_own]}
     Block(values, block.status).save(output)
 
 
-def _sums(X: np.ndarray, labels: np.ndarray, within: bool) -> np.ndarray:
-    n_groups = int(labels.max()) + 1
-    if within:
-        return np.diag(geometry.within_sums(X, labels, n_groups))
-    return geometry.distance_sums(X, labels, n_groups)
+def _within(X: np.ndarray, labels: np.ndarray, n_groups: int) -> list[np.ndarray]:
+    return [np.diag(sums) for sums in geometry.within_sums(X, labels, n_groups)]
