@@ -18,7 +18,7 @@ from clusterlets.kernels import (
 )
 
 SIZES = [1, 2, ROWS, ROWS + 1, LANES - 1, LANES, LANES + 1, 2 * LANES + 3]
-FEATURES = [1, 2, 3]
+FEATURES = [1, 2, 3, 5]
 
 
 def rows_and_tiles(n, d, seed=0):
