@@ -1,4 +1,4 @@
-"""``log`` and ``exp`` with the same bits on every processor.
+"""``log``, ``exp`` and a divergence with the same bits on every processor.
 
 Those of numpy and of the C library use other polynomials on other processors (AVX-512, fused multiply-add, neither), and
 their last bits differ. Here each step is one operation that IEEE 754 rounds exactly (+, -, *, /, and scaling by a power of
@@ -50,6 +50,12 @@ def exp(x: ArrayLike) -> np.ndarray:
         high, low = x - k * _LN2_HIGH, k * _LN2_LOW
         r = high - low
         return np.ldexp(1 + (high + (r * _polynomial(_EXP, r) - low)), k.astype(np.int32))
+
+
+def kullback_leibler(shares: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """Divergence of each row of ``shares`` (C, K) from ``expected`` (K,), in nats: finite, as no expected share is 0."""
+    ratios = np.where(shares > 0, shares / expected, 1.0)
+    return (shares * log(ratios)).sum(axis=1)
 
 
 def _polynomial(coefficients: list[float], x: np.ndarray) -> np.ndarray:

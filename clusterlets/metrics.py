@@ -6,7 +6,7 @@ clusterlets, or for FRAC and k-means their clusters themselves. An instance may 
 
 import numpy as np
 
-from clusterlets.elementary import exp, log
+from clusterlets.elementary import exp, kullback_leibler, log
 
 DEVIATIONS = ("absolute", "relative", "kl")
 
@@ -85,12 +85,6 @@ def deviation_per_cluster(composition: np.ndarray, colour_counts: np.ndarray, ki
     if kind == "kl":
         return kullback_leibler(shares, expected)
     raise ValueError(f"unknown kind of deviation: {kind!r}; one of {', '.join(DEVIATIONS)}")
-
-
-def kullback_leibler(shares: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Divergence of each row of ``shares`` (C, K) from ``expected`` (K,), in nats: finite, as no expected share is 0."""
-    ratios = np.where(shares > 0, shares / expected, 1.0)
-    return (shares * log(ratios)).sum(axis=1)
 
 
 def balance(composition: np.ndarray) -> float:

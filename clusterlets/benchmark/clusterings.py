@@ -14,7 +14,6 @@ _RUN = ["dataset", "method", "matcher", "k", "hops", "omega", "seed"]
 COMPOSITION = [*_RUN, "cluster", "size", "colour", "count", "share", "dataset_share"]
 PROJECTION = [*_RUN, "rows", "row", "x", "y", "x_share", "y_share", "colour", "cluster"]
 
-_COMPARED = (CLUSTERLETS, "FRAC (nearest)", "FRAC (fair)")
 # The setting at which the matchers are shown beside each other, or the nearest to it that the grid has.
 _SETTING = {"k": 5, "hops": 2, "omega": 0.5}
 _MARKERS = 4  # colours that a reader can tell apart by the shape of a point
@@ -27,12 +26,6 @@ def run_of(row: Mapping) -> Run:
     matcher = "" if pd.isna(row["matcher"]) else row["matcher"]
     whole = None if hops is None else int(hops)
     return Run(row["dataset"], row["method"], int(row["k"]), int(row["seed"]), matcher, whole, omega)
-
-
-def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of table 4: of each dataset the best of Clusterlets, which is table 2's, and of FRAC."""
-    runs = selection.ok(selection.seeds_of_paper(runs[runs["method"].isin(_COMPARED)]))
-    return selection.best(selection.without_limit_cases(runs), "deviation_mean", ["dataset", "method"]).sort_index()
 
 
 def alike_runs(runs: pd.DataFrame) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import pandas as pd
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from clusterlets.benchmark import selection, tables
+from clusterlets.benchmark import selection
 from clusterlets.benchmark.statistics import ALPHA, Ranking, p_in_words
 from clusterlets.benchmark.words import counted
 
@@ -32,8 +32,7 @@ def samples(runs: pd.DataFrame, rankings: list[Ranking]) -> dict[str, pd.DataFra
 
 def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """Datasets x (Clusterlets, FRAC (nearest), FRAC (fair)): the least mean deviation of a run, as in table 4."""
-    (table,) = tables.make(runs, ["table4_frac_vs_clusterlets"])
-    values = table.frame.pivot(index="dataset", columns="method", values="deviation_mean").dropna(axis=1, how="all")
+    values = selection.best_runs(runs).pivot(index="dataset", columns="method", values="deviation_mean")
     return values[[name for name in selection.METHODS if name in values]].rename_axis(columns=None).dropna()
 
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from clusterlets.benchmark.cells import Match
+from clusterlets.benchmark.centroid_cells import centroid_match
 from clusterlets.benchmark.grid import CENTROID_MATCHER, Cell, centroid_configuration, seed_blocks, seeds_of
 from clusterlets.benchmark.intermediates import OK, Block
-from clusterlets.benchmark.steps.centroid import centroid_match
-from clusterlets.benchmark.steps.matching import pinball_match
+from clusterlets.benchmark.pinball_cells import pinball_match
 from clusterlets.clusterlets import Clusterlets
 from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError

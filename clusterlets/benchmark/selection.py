@@ -11,6 +11,7 @@ from clusterlets.benchmark.variants import SEEDS_OF_PAPER
 # Our matchers by the paper's names, in the order of its table 1.
 PAPER_NAMES = {"C": "C", "G-B": "G-B", "D": "D-PB", "B": "B-PB", "G-D": "G-D-PB"}
 METHODS = ("Clusterlets", "FRAC (nearest)", "FRAC (fair)", "k-means", "random")
+COMPARED = METHODS[:3]
 CONFIGURATION = ["dataset", "method", "matcher", "k", "hops", "omega"]
 
 FEWEST_CLUSTERS = 3
@@ -82,3 +83,9 @@ def best(candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
     keys = candidates.assign(matcher=candidates["matcher"].map(place))[list(preference)].astype(float)
     order = (keys.round(12) * pd.Series(preference)).sort_values(list(preference), kind="stable").index
     return candidates.loc[order].drop_duplicates(per)
+
+
+def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs of table 4: of each dataset the best of Clusterlets, which is table 2's, and of FRAC."""
+    runs = ok(seeds_of_paper(runs[runs["method"].isin(COMPARED)]))
+    return best(without_limit_cases(runs), "deviation_mean", ["dataset", "method"]).sort_index()

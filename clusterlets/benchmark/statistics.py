@@ -1,6 +1,6 @@
 """Are the methods' differences more than chance? Friedman's test and Nemenyi's critical difference (Demsar 2006)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -9,7 +9,7 @@ import pandas as pd
 import scikit_posthocs
 from scipy.stats import friedmanchisquare, studentized_range
 
-from clusterlets.benchmark import reported, selection
+from clusterlets.benchmark import selection
 from clusterlets.benchmark.words import counted
 
 ALPHA = 0.05
@@ -208,11 +208,11 @@ ASSUMPTIONS = (
 )
 
 
-def missing_in_words(ranking: Ranking) -> str:
+def missing_in_words(ranking: Ranking, datasets_of_paper: Iterable[str]) -> str:
     """Which of the paper's datasets are no block, and which blocks were left out, by name and why."""
     blocks = ranking.values.index.get_level_values("dataset")
     met = {*blocks, *(name.split(" ")[0] for name in ranking.incomplete)}
-    absent = [name for name in reported.datasets() if name not in met]
+    absent = [name for name in datasets_of_paper if name not in met]
     listed = [f"{block} (no {methods})" for block, methods in list(ranking.incomplete.items())[:_LISTED]]
     if ranking.incomplete_blocks > _LISTED:
         listed.append(f"and {ranking.incomplete_blocks - _LISTED} more")
@@ -222,7 +222,9 @@ def missing_in_words(ranking: Ranking) -> str:
     )
 
 
-def to_markdown(rankings: list[Ranking]) -> str:
+def to_markdown(rankings: list[Ranking], datasets_of_paper: Sequence[str]) -> str:
     """All rankings in words, what they lack, and the assumptions."""
-    sections = [f"## {ranking.title}\n\n{in_words(ranking)} {missing_in_words(ranking)}\n" for ranking in rankings]
+    sections = [
+        f"## {ranking.title}\n\n{in_words(ranking)} {missing_in_words(ranking, datasets_of_paper)}\n" for ranking in rankings
+    ]
     return "\n".join(["# Do the methods differ?\n", f"{ASSUMPTIONS}\n", *sections])

@@ -87,7 +87,7 @@ def best_configurations(runs: pd.DataFrame, by: str) -> pd.DataFrame:
 
 def frac_against_clusterlets(runs: pd.DataFrame) -> pd.DataFrame:
     """Table 4: best run by mean deviation of Clusterlets, of FRAC as the paper scored it, and of FRAC as defined."""
-    runs = runs[runs["method"].isin(["Clusterlets", "FRAC (nearest)", "FRAC (fair)"])]
+    runs = runs[runs["method"].isin(selection.COMPARED)]
     frame = _chosen(runs, selection.ok(runs), "deviation_mean", ["dataset", "method"])
     columns = ["dataset", "method", "matcher", "k", *_METRICS, "hops", "omega", "seed", *_COUNTS]
     return frame[columns].astype({"size": "Int64"})

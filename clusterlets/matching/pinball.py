@@ -8,9 +8,9 @@ import numpy as np
 
 from clusterlets.centroids import centroid_distances, distances_to
 from clusterlets.clusterlets import Clusterlets
+from clusterlets.elementary import kullback_leibler
 from clusterlets.errors import ClusterletsError
 from clusterlets.matching.costs import TIE, check_whole, deviations, first_least
-from clusterlets.metrics import kullback_leibler
 
 #: What a candidate is weighed against: the clusterlet added last, or the whole cluster so far.
 SCOPES = ("last", "cluster")

@@ -28,7 +28,7 @@ ALLOWED = {
     "elementary": set(),
     "metrics": {"elementary"},
     "centroids": set(),
-    "matching": {"errors", "clusterlets", "metrics", "centroids"},
+    "matching": {"errors", "clusterlets", "elementary", "centroids"},
     "frac": {"errors", "checks", "compiled", "geometry", "kmeans"},
     "datasets": {"errors", "storage", "checks"},
     "estimators": {"errors", "checks", "extraction", "geometry", "kmeans", "metrics", "matching", "frac"},

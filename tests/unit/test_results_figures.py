@@ -133,7 +133,7 @@ def test_the_lines_over_omega(runs):
 
 
 def test_the_runs_looked_into_are_those_of_table_4(runs):
-    chosen = clusterings.best_runs(runs)
+    chosen = selection.best_runs(runs)
     (table,) = tables.make(runs, ["table4_frac_vs_clusterlets"])
     shown = table.frame.dropna(subset="seed")
     columns = ["dataset", "method", "k", "seed", "deviation_mean"]

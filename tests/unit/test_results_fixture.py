@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clusterlets.benchmark import clusterings, frames, reported
+from clusterlets.benchmark import clusterings, frames, reported, selection
 from clusterlets.benchmark.intermediates import Prepared
 from clusterlets.benchmark.recovery import Clusters
 from clusterlets.benchmark.steps.recovery import together
@@ -60,7 +60,7 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
 
 def synthetic_clusterings(runs) -> dict[str, pd.DataFrame]:
     """What recover-clusters would write of these runs, by file name, with made-up clusters of two colours."""
-    rows = clusterings.best_runs(runs).to_dict("records")
+    rows = selection.best_runs(runs).to_dict("records")
     composition = [clusterings.composition(row, _clusters(row), ["no", "yes"]) for row in rows]
     alike = clusterings.alike_runs(runs)
     rows = alike[alike["dataset"] == next(iter(alike["dataset"]), None)].to_dict("records")

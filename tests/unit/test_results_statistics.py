@@ -9,7 +9,7 @@ from scipy.stats import friedmanchisquare, rankdata
 from test_results_fixture import synthetic_runs
 from test_results_selection import some_runs
 
-from clusterlets.benchmark import paired, statistics
+from clusterlets.benchmark import paired, reported, statistics
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_what_is_missing_is_named(values):
     values.loc["pima", ["b", "d"]] = np.nan
     ranking = statistics.rank("x", "X", values)
     assert ranking.incomplete == {"pima": "b, d"}
-    words = statistics.missing_in_words(ranking)
+    words = statistics.missing_in_words(ranking, reported.datasets())
     assert "pima (no b, d)" in words
     absent = words.split("without a run: ")[1].split(". ")[0].split(", ")
     assert "bank" in absent and "adult" not in absent and "pima" not in absent

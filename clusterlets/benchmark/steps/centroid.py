@@ -1,16 +1,10 @@
 """The step of one grid cell of C: take the best of the sampled partitions for every seed of the block, and score it."""
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
-
-from clusterlets.benchmark.cells import Match, write_matched
+from clusterlets.benchmark.cells import write_matched
+from clusterlets.benchmark.centroid_cells import centroid_match
 from clusterlets.benchmark.grid import CENTROID_MATCHER
-from clusterlets.benchmark.intermediates import Block
-from clusterlets.clusterlets import Clusterlets
-from clusterlets.matching.centroid import ParetoFront
-from clusterlets.matching.centroid import match_centroid as match_front
 
 
 def match_centroid(
@@ -34,14 +28,3 @@ def match_centroid(
     fixed = {"dataset": dataset, "method": "Clusterlets", "matcher": CENTROID_MATCHER, "k": k, "omega": omega}
     match = centroid_match(partitions, omega, equation)
     write_matched(fixed, groups, distances, geometry, seeds, deviation, match, output)
-
-
-def centroid_match(partitions: str, omega: float, equation: Literal["corrected", "printed"]) -> Match:
-    """How a cell of C matches the clusterlets of one seed: from the fronts in a file; None where a front is empty."""
-    fronts: Mapping[str, Mapping[str, Any]] = Block.load(partitions).values
-
-    def membership(clusterlets: Clusterlets, seed: int) -> np.ndarray | None:
-        front = ParetoFront(**fronts[str(seed)])
-        return match_front(front, omega, equation) if len(front) else None
-
-    return membership

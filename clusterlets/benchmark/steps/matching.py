@@ -1,11 +1,7 @@
 """The step of one grid cell of D, B, G-D or G-B: match the clusterlets of every seed of the block, and score the result."""
 
-import numpy as np
-
-from clusterlets.benchmark.cells import Match, write_matched
-from clusterlets.benchmark.grid import random_stream
-from clusterlets.clusterlets import Clusterlets
-from clusterlets.matching import get_matcher
+from clusterlets.benchmark.cells import write_matched
+from clusterlets.benchmark.pinball_cells import pinball_match
 
 
 def match_pinball(
@@ -30,15 +26,3 @@ def match_pinball(
     match = pinball_match(dataset, matcher, k, hops, base_seed, scope)
     fixed = {"dataset": dataset, "method": "Clusterlets", "matcher": matcher, "k": k, "hops": hops}
     write_matched(fixed, groups, distances, geometry, seeds, deviation, match, output)
-
-
-def pinball_match(dataset: str, matcher: str, k: int, hops: int, base_seed: int, scope: str) -> Match:
-    """How a cell of D, B, G-D or G-B matches the clusterlets of one seed."""
-    chosen = get_matcher(matcher)
-    match = chosen.load()
-
-    def membership(clusterlets: Clusterlets, seed: int) -> np.ndarray:
-        stream = {"random_state": random_stream(base_seed, dataset, k, seed, "matching")} if chosen.random else {}
-        return match(clusterlets, hops, scope=scope, **stream)
-
-    return membership

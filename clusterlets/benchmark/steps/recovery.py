@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from clusterlets.benchmark import clusterings
+from clusterlets.benchmark import clusterings, selection
 from clusterlets.benchmark.frames import read_runs, write_csv
 from clusterlets.benchmark.intermediates import Prepared
 from clusterlets.benchmark.recovery import Clusters, Kept
@@ -23,7 +23,7 @@ def recover_clusters(runs: str, config: str, results: str, composition: str, pro
     projection: one line a row and cluster (.csv)
     """
     every, settings = read_runs(runs), json.loads(config)
-    best, alike = clusterings.best_runs(every), clusterings.alike_runs(every)
+    best, alike = selection.best_runs(every), clusterings.alike_runs(every)
 
     @functools.lru_cache(maxsize=1)  # runs come dataset by dataset, and together the tables may be more than the memory
     def table(dataset: str) -> Prepared:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from clusterlets.benchmark import paired, statistics
+from clusterlets.benchmark import paired, reported, statistics
 from clusterlets.benchmark.frames import read_runs, write_csv
 from clusterlets.storage import write_text
 
@@ -22,5 +22,5 @@ def compare_methods(runs: str, output: str) -> None:
     write_csv(Path(output) / "nemenyi.csv", statistics.pairs(rankings))
     write_csv(Path(output) / "wilcoxon.csv", tests)
     write_csv(Path(output) / "intervals.csv", intervals)
-    words = [statistics.to_markdown(rankings), paired.to_markdown(tests, intervals)]
+    words = [statistics.to_markdown(rankings, reported.datasets()), paired.to_markdown(tests, intervals)]
     write_text(Path(output) / "statistics.md", "\n".join(words))
