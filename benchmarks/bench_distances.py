@@ -16,8 +16,8 @@ from measuring import Bars, cpu_seconds, peak_megabytes  # isort: skip; before n
 import former_distances
 import numpy as np
 
-from clusterlets import geometry
-from clusterlets.kmeans import kmeans_labels
+from clusterlets.algorithms import geometry
+from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.metrics import cohesion
 from clusterlets.storage import load_arrays
 

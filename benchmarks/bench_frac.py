@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
 
-from clusterlets.frac import fair_assignment, frac
+from clusterlets.algorithms.frac import fair_assignment, frac
 from clusterlets.storage import load_arrays
 
 ADULT = Path("results/prepared/adult.npz")
@@ -23,7 +23,7 @@ ADULT = Path("results/prepared/adult.npz")
 FIRST_USE = """
 import time; start = time.perf_counter()
 import numpy as np; numpy = time.perf_counter()
-from clusterlets.frac import frac; imported = time.perf_counter()
+from clusterlets.algorithms.frac import frac; imported = time.perf_counter()
 frac(np.arange(20.0).reshape(10, 2), np.tile([0, 1], 5), 2, np.random.default_rng(0)); ran = time.perf_counter()
 print(f"import numpy {numpy - start:.2f} s, frac {imported - numpy:.2f} s, first call {ran - imported:.2f} s")
 """

@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 from measuring import Bars, peak_megabytes  # before numpy: it sets the threads
 
-from clusterlets import geometry
-from clusterlets.clusterlets import Clusterlets
-from clusterlets.extraction import extract_clusterlets
-from clusterlets.matching import MATCHERS
+from clusterlets.algorithms import geometry
+from clusterlets.algorithms.clusterlets import Clusterlets
+from clusterlets.algorithms.extraction import extract_clusterlets
+from clusterlets.algorithms.matching import MATCHERS
 
 SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
 K, DIMENSIONS, CENTRES = 20, 10, 50
@@ -39,7 +39,7 @@ def match(name: str, clusterlets: Clusterlets) -> None:
     """Run a matcher with the most work that the paper's grid asks of it."""
     matcher, stream = MATCHERS[name], np.random.default_rng(0)
     if matcher.parameter == "omega":
-        from clusterlets.matching.centroid import sample_partitions
+        from clusterlets.algorithms.matching.centroid import sample_partitions
 
         matcher.load()(sample_partitions(clusterlets, 250_000, stream), 0.5)
     else:

@@ -16,7 +16,7 @@ from sklearn import datasets
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from clusterlets.kmeans import kmeans_plus_plus, lloyd
+from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 from clusterlets.storage import load_arrays
 
 PREPARED = Path("results/prepared")

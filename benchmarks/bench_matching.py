@@ -9,11 +9,11 @@ import sys
 import numpy as np
 from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
 
-from clusterlets.centroids import centroid_distances
-from clusterlets.clusterlets import Clusterlets
-from clusterlets.matching import MATCHERS
-from clusterlets.matching.centroid import match_centroid, sample_partitions
-from clusterlets.matching.costs import deviations
+from clusterlets.algorithms.centroids import centroid_distances
+from clusterlets.algorithms.clusterlets import Clusterlets
+from clusterlets.algorithms.matching import MATCHERS
+from clusterlets.algorithms.matching.centroid import match_centroid, sample_partitions
+from clusterlets.algorithms.matching.objectives import deviations
 
 SAMPLES = 250_000
 OMEGAS = (0, 0.25, 0.5, 0.75)

@@ -16,7 +16,7 @@ import sys
 from bench_matching import SAMPLES, match_every_omega
 from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
 
-from clusterlets.extraction import clusterlets_from_labels
+from clusterlets.algorithms.extraction import clusterlets_from_labels
 
 DATA = """
 import numpy as np

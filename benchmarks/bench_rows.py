@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from bench_growth import instances  # before numpy: it sets the threads
 
-from clusterlets.benchmark import accounts
+from clusterlets.grid import accounts
 
 SIZES = (10_000, 100_000, 316_228, 1_000_000)
 MOST_FOR_PAIRS = 316_228

@@ -15,7 +15,7 @@ _COLUMNS = 512
 
 
 def distance_sums(X: np.ndarray, labels: np.ndarray, n_groups: int) -> np.ndarray:
-    """Summed distances between groups, (n_groups, n_groups), as :func:`clusterlets.geometry.distance_sums`."""
+    """Summed distances between groups, (n_groups, n_groups), as :func:`clusterlets.algorithms.geometry.distance_sums`."""
     X = np.asarray(X, dtype=np.float64)
     order = np.argsort(labels, kind="stable")
     groups = np.asarray(labels)[order]

@@ -1,7 +1,7 @@
 """Mutation testing of what computes (matchers, k-means, FRAC, kernels, metrics): change one place, and see if a test notices.
 
-    python benchmarks/mutation.py                            all modules, two processes
-    python benchmarks/mutation.py --sample 5 matching/pinball.py      every fifth mutant of one module
+    python benchmarks/mutation.py                                               all modules, two processes
+    python benchmarks/mutation.py --sample 5 algorithms/matching/pinball.py     every fifth mutant of one module
 
 Mutants are made in memory, so nothing is written: pytest collects once, each mutant is a fork in which the code of one
 module is exchanged, and its tests run, the quickest first, until one fails. Compiled functions run as plain Python, on
@@ -30,7 +30,7 @@ os.environ.update(NUMBA_DISABLE_JIT="1", OPENBLAS_NUM_THREADS="1")  # before num
 import pytest
 from hypothesis import Phase, settings
 
-from clusterlets import kernels
+from clusterlets.algorithms import kernels
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPLAINED = ROOT / "docs" / "mutation.md"
@@ -38,19 +38,19 @@ EXPLAINED = ROOT / "docs" / "mutation.md"
 _PINBALL = ("unit/test_pinball.py", "properties/test_matching_properties.py")
 _CENTROID = ("unit/test_centroid.py", "properties/test_matching_properties.py")
 TESTS = {
-    "matching/__init__.py": _PINBALL,
-    "matching/costs.py": (*_PINBALL, "unit/test_centroid.py"),
-    "matching/pinball.py": _PINBALL,
-    "matching/centroid.py": _CENTROID,
-    "centroids.py": (*_PINBALL, "unit/test_centroid.py", "unit/test_metrics.py"),
+    "algorithms/matching/__init__.py": _PINBALL,
+    "algorithms/matching/objectives.py": (*_PINBALL, "unit/test_centroid.py"),
+    "algorithms/matching/pinball.py": _PINBALL,
+    "algorithms/matching/centroid.py": _CENTROID,
+    "algorithms/centroids.py": (*_PINBALL, "unit/test_centroid.py", "unit/test_metrics.py"),
     "metrics.py": ("unit/test_metrics.py", *_PINBALL),
-    "kernels.py": ("unit/test_kernels.py",),
-    "kmeans.py": ("unit/test_kmeans.py",),
-    "geometry.py": ("unit/test_geometry.py", "unit/test_extraction.py"),
-    "extraction.py": ("unit/test_extraction.py",),
-    "elementary.py": ("unit/test_elementary.py",),
-    "checks.py": ("unit/test_checks.py",),
-    "frac.py": ("unit/test_frac.py", "properties/test_frac_properties.py"),
+    "algorithms/kernels.py": ("unit/test_kernels.py",),
+    "algorithms/kmeans.py": ("unit/test_kmeans.py",),
+    "algorithms/geometry.py": ("unit/test_geometry.py", "unit/test_extraction.py"),
+    "algorithms/extraction.py": ("unit/test_extraction.py",),
+    "algorithms/elementary.py": ("unit/test_elementary.py",),
+    "algorithms/checks.py": ("unit/test_checks.py",),
+    "algorithms/frac.py": ("unit/test_frac.py", "properties/test_frac_properties.py"),
 }
 MEMORY = 4 * 2**30
 #: The lanes of a tile in plain Python: the fewer, the quicker, and as many edges are met.

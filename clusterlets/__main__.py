@@ -35,12 +35,12 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("clusterlets.commands.compare", "a run's numbers beside those of a reference"),
 }
 
-# Functions of clusterlets.benchmark.steps; the workflow's rules call them.
+# Functions of clusterlets.steps; the workflow's rules call them.
 _STEPS = {
     "fetch-dataset": "fetching:fetch_dataset",
     "prepare-dataset": "preparing:prepare_dataset",
-    "prepare-own-table": "own_table:prepare_own_table",
-    "list-data": "overview:list_data",
+    "prepare-own-table": "user_table:prepare_own_table",
+    "list-data": "datasets_table:list_data",
     "measure-geometry": "geometry:measure_geometry",
     "extract-clusterlets": "extraction:extract_clusterlets",
     "sum-distances": "distances:sum_distances",
@@ -80,7 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     status = _run(name, options)
     if name in _STEPS:
-        from clusterlets.benchmark import accounts
+        from clusterlets.grid import accounts
 
         print(accounts.line(name, time.perf_counter() - _BEGAN), file=sys.stderr)  # ends the job's log
     return status
@@ -90,11 +90,11 @@ def _run(name: str, options: list[str]) -> int:
     try:
         if name in _COMMANDS:
             return importlib.import_module(_COMMANDS[name][0]).main(options)
-        from clusterlets.benchmark.libraries import locked_alone
+        from clusterlets.grid.libraries import locked_alone
 
         module, function = _STEPS[name].split(":")
         with locked_alone():
-            step = getattr(importlib.import_module(f"clusterlets.benchmark.steps.{module}"), function)
+            step = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
         with locked_alone():  # again, as a step may import more
             step(**vars(_parser(name, step).parse_args(options)))
     except ClusterletsError as error:

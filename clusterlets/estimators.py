@@ -1,6 +1,7 @@
 """The algorithms with scikit-learn's face: ``fit(X, sensitive_features=...)``, ``labels_``, ``memberships_``.
 
-Only this module imports scikit-learn as a whole; who wants a matcher alone takes it from :mod:`clusterlets.matching`.
+Only this module imports scikit-learn as a whole; who wants a matcher alone takes it from
+:mod:`clusterlets.algorithms.matching`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,13 +17,14 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from clusterlets import geometry, metrics
-from clusterlets.checks import check_largest
+from clusterlets import metrics
+from clusterlets.algorithms import geometry
+from clusterlets.algorithms.checks import check_largest
+from clusterlets.algorithms.extraction import extract_clusterlets
+from clusterlets.algorithms.frac import frac, frac_oe
+from clusterlets.algorithms.kmeans import nearest_centres
+from clusterlets.algorithms.matching import MATCHERS, get_matcher
 from clusterlets.errors import ClusterletsError
-from clusterlets.extraction import extract_clusterlets
-from clusterlets.frac import frac, frac_oe
-from clusterlets.kmeans import nearest_centres
-from clusterlets.matching import MATCHERS, get_matcher
 
 
 class InvalidInput(ClusterletsError, ValueError):
@@ -176,7 +178,7 @@ class ClusterletClustering(_FairClusterer):
         matcher = get_matcher(self.matcher)
         match = matcher.load()
         if matcher.parameter == "omega":
-            from clusterlets.matching.centroid import sample_partitions  # only C samples
+            from clusterlets.algorithms.matching.centroid import sample_partitions  # only C samples
 
             return match(sample_partitions(self.clusterlets_, self.sample_size, random_state), self.omega)
         scope = {} if self.scope is None else {"scope": self.scope}
@@ -249,7 +251,7 @@ class FRAC(_FairClusterer):
 
     Notes
     -----
-    Gupta, Ghalme, Krishnan and Jain, DMKD 2023; see :mod:`clusterlets.frac`. O(n k d) at least a round.
+    Gupta, Ghalme, Krishnan and Jain, DMKD 2023; see :mod:`clusterlets.algorithms.frac`. O(n k d) at least a round.
 
     Examples
     --------
@@ -355,7 +357,7 @@ def fairness_report(
     -----
     Cohesion is exact up to 100,000 instances (``geometry.EXACT_LIMIT``): O(n^2 d) time (of a crisp clustering: of the
     pairs inside the clusters), O(n d + G^2) memory for G different combinations of clusters. Past that it comes from
-    :func:`clusterlets.geometry.sampled_sums`, in seconds. The largest distance is exact always.
+    :func:`clusterlets.algorithms.geometry.sampled_sums`, in seconds. The largest distance is exact always.
     """
     X = check_array(X, dtype=np.float64, order="C")
     memberships, _ = _as_memberships(clustering)

@@ -6,7 +6,7 @@ clusterlets, or for FRAC and k-means their clusters themselves. An instance may 
 
 import numpy as np
 
-from clusterlets.elementary import exp, kullback_leibler, log
+from clusterlets.algorithms.elementary import exp, kullback_leibler, log
 
 DEVIATIONS = ("absolute", "relative", "kl")
 
@@ -31,8 +31,8 @@ def score(
     inertia : float array (N,)
         Sum of squared distances of each group's members to its centroid.
     sums : float array (N, N)
-        Summed distances between groups, :func:`clusterlets.geometry.distance_sums`. Where every cluster is a single
-        group, the diagonal is enough.
+        Summed distances between groups, :func:`clusterlets.algorithms.geometry.distance_sums`. Where every cluster is a
+        single group, the diagonal is enough.
     diameter : float
         Largest distance in the dataset.
     deviation : {"absolute", "relative", "kl"}

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clusterlets.benchmark.words import counted
+from clusterlets.algorithms.matching import MATCHERS, get_matcher
 from clusterlets.commands.output import given, in_utf8, whole, write_memberships, writing
-from clusterlets.datasets import own
+from clusterlets.datasets import user_table
 from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
-from clusterlets.matching import MATCHERS, get_matcher
 from clusterlets.metrics import deviation_per_cluster, price_of_fairness, silhouette
+from clusterlets.text import counted
 
 #: Most rows for which the silhouette is computed: it needs all pairs.
 SILHOUETTE_LIMIT = 10_000
@@ -157,9 +157,9 @@ def _is_same_file(one: str | Path, other: str | Path) -> bool:
 
 def _read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
     """The table, the number in the file of each of its rows, and what a reader should know of it."""
-    if options.table.suffix == own.PARQUET:
+    if options.table.suffix == user_table.PARQUET:
         raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
-    features = options.features.split(",") if options.features else own.NUMERIC
+    features = options.features.split(",") if options.features else user_table.NUMERIC
     for option, names in (("--sensitive", options.sensitive), ("--features", features if options.features else ())):
         twice = [name for name in names if list(names).count(name) > 1]
         if twice:
@@ -167,8 +167,8 @@ def _read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
     both = [column for column in options.sensitive if column in features]
     if both:
         raise ClusterletsError(f"{both[0]!r} cannot be sensitive and a feature too; leave it out of --features.")
-    table, remarks = own.read(options.table, options.sensitive, features, options.separator)
-    separator = options.separator or own.SEPARATORS[options.table.suffix]
+    table, remarks = user_table.read(options.table, options.sensitive, features, options.separator)
+    separator = options.separator or user_table.SEPARATORS[options.table.suffix]
     # Rows without a sensitive value are no part of the table; their numbers must not go to others.
     sensitive = pd.read_csv(
         options.table, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig",
@@ -269,8 +269,8 @@ def _scores(X: np.ndarray, table: Table, fitted, seed: int) -> list[str]:
 
 def _price(X: np.ndarray, report: dict, seed: int) -> str:
     """What fairness costs, against plain k-means with as many clusters."""
-    from clusterlets.geometry import group_moments
-    from clusterlets.kmeans import kmeans_labels
+    from clusterlets.algorithms.geometry import group_moments
+    from clusterlets.algorithms.kmeans import kmeans_labels
 
     name = "price of fairness  "
     n_clusters = report["n_clusters"]

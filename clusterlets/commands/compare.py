@@ -9,11 +9,12 @@ from pathlib import Path, PurePosixPath
 
 import pandas as pd
 
-from clusterlets.benchmark import differences, manifest
-from clusterlets.benchmark.words import counted
+from clusterlets.analysis import differences
 from clusterlets.commands.output import whole
 from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid import manifest
+from clusterlets.text import counted
 
 # Folders whose tables are not read: the cells, as runs.csv holds their rows, and what is promised by no manifest.
 _CELLS = "runs"

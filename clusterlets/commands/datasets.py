@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from clusterlets.benchmark import costs, overview
-from clusterlets.benchmark.configuration import read_configuration
 from clusterlets.datasets import CLASS, describe
 from clusterlets.datasets.fetch import ask_sources
 from clusterlets.errors import ClusterletsError, UnusableFileError
+from clusterlets.grid import datasets_table, estimate
+from clusterlets.grid.configuration import read_configuration
 from clusterlets.storage import load_json
 
 _ESTIMATE = ("dataset", "CPU time", "disk", "memory of a job")
@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
         described = {dataset: _described(prepared, dataset, settings) for dataset, settings in config["tables"].items()}
     except UnusableFileError as problem:
         raise ClusterletsError(f"{problem.happened} `{preparing}` makes it anew.") from None
-    print(overview.listing(described))
+    print(datasets_table.listing(described))
     print(_estimate(described, config, preparing))
     return 0
 
@@ -68,20 +68,20 @@ def _estimate(described: Mapping[str, Mapping], config: Mapping, preparing: str)
         if known.get("rows"):
             halves = [known["rows"] // 2] * 2  # colours that nobody has counted yet
             counts = list((known.get("colours") or {}).values()) or halves
-            found[dataset] = costs.of_dataset(known["rows"], known["features"] or 0, counts, config)
-    total = costs.of_all(list(found.values()))
+            found[dataset] = estimate.of_dataset(known["rows"], known["features"] or 0, counts, config)
+    total = estimate.of_all(list(found.values()))
     cores = os.cpu_count() or 1
     rows = [{"dataset": name, **_in_words(cost)} for name, cost in [*found.items(), ("all, with the report", total)]]
     unknown = ", ".join(name for name in described if name not in found)
     return "\n".join([
         f"Estimate for the grid of {len(config['k'])} k and {config['seeds']['count']} seeds, good to a factor of two:",
-        overview.to_text(rows, _ESTIMATE),
+        datasets_table.to_text(rows, _ESTIMATE),
         f"On this machine's {cores} cores about {_time(total.seconds / cores)}; finished jobs are not run again.",
         *([f"Not in it, as nobody has counted their rows yet: {unknown}. `{preparing}` does."] if unknown else []),
     ])
 
 
-def _in_words(cost: costs.Cost) -> dict[str, str]:
+def _in_words(cost: estimate.Cost) -> dict[str, str]:
     return {
         "CPU time": _time(cost.seconds),
         "disk": f"{cost.disk / 1e6:,.1f} MB",

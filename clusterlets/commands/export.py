@@ -4,13 +4,13 @@ import argparse
 import shlex
 from pathlib import Path
 
-from clusterlets.benchmark.configuration import read_configuration
-from clusterlets.benchmark.recovery import CLUSTERLETS, Clusters, Kept, Run
-from clusterlets.benchmark.rows import read_cell
-from clusterlets.benchmark.words import counted
+from clusterlets.algorithms.matching import get_matcher
 from clusterlets.commands.output import given, whole, write_memberships
 from clusterlets.errors import ClusterletsError, UnusableFileError
-from clusterlets.matching import get_matcher
+from clusterlets.grid.configuration import read_configuration
+from clusterlets.grid.recovery import CLUSTERLETS, Clusters, Kept, Run
+from clusterlets.grid.runs_table import read_cell
+from clusterlets.text import counted
 
 # By the name on the command line: the method's name in results/runs.csv.
 _METHODS = {

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import numpy as np
 import pandas as pd
 
-from clusterlets.benchmark.frames import write_csv
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid.runs_frame import write_csv
 
 _MOST = 10**18  # of a whole number, so that it goes into every array
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import PercentFormatter
 
-from clusterlets.benchmark.figures.names import cut
+from clusterlets.report.figures.names import cut
 from clusterlets.storage import write_bytes
 
 # Both palettes are told apart with every common colour blindness. Clusters: Okabe and Ito's without its black and pale

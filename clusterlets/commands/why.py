@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from clusterlets.benchmark.fingerprints import PACKAGE, changed
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid.fingerprints import PACKAGE, changed
 
 _SHOWN = 5  # jobs, files or names at a time
 

@@ -2,7 +2,7 @@
 
 ``sources.yaml`` says what is known of each dataset, :mod:`~clusterlets.datasets.fetch` brings the raw files,
 one module a dataset prepares them, and :mod:`~clusterlets.datasets.table` checks the result;
-:mod:`~clusterlets.datasets.own` reads a person's own table.
+:mod:`~clusterlets.datasets.user_table` reads a person's own table.
 """
 
 import difflib

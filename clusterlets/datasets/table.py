@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from clusterlets.checks import check_magnitudes
+from clusterlets.algorithms.checks import check_magnitudes
 from clusterlets.datasets import numerals
 
 CLASS = "class"  # the colour that every dataset of the benchmark has, beside its sensitive attributes

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from chromium import find_program
 
-from clusterlets.benchmark.figures import CAPTIONS
+from clusterlets.report.figures import CAPTIONS
 
 TABLE = "#table2_best_by_deviation table.beside"
 COLUMN = 5  # of that table: deviation mean

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from clusterlets import datasets, storage
-from clusterlets.benchmark.steps.fetching import fetch_dataset
-from clusterlets.benchmark.steps.preparing import prepare_dataset
 from clusterlets.datasets.table import standardise
 from clusterlets.errors import ClusterletsError
+from clusterlets.steps.fetching import fetch_dataset
+from clusterlets.steps.preparing import prepare_dataset
 
 HEADER = "Pregnancies,Glucose,BloodPressure,SkinThickness,Insulin,BMI,DiabetesPedigreeFunction,Age,Outcome\n"
 ROWS = [f"{row},148,72,35,0,33.6,0.627,50,{row % 2}\n" for row in range(6)]

@@ -21,9 +21,9 @@ import pytest
 from served import ADULT, GOOD
 
 from clusterlets import storage
-from clusterlets.benchmark.steps.fetching import fetch_dataset
-from clusterlets.benchmark.steps.preparing import prepare_dataset
 from clusterlets.datasets import fetch as module
+from clusterlets.steps.fetching import fetch_dataset
+from clusterlets.steps.preparing import prepare_dataset
 
 FILE, ZIP = "/diabetes.csv", "/toy.zip"
 WRONG = GOOD.replace(b"33.6", b"36.3", 1)
@@ -643,7 +643,7 @@ def test_killed_between_two_files(pair, site):
 
 PREPARING = """
 import os, sys, time
-from clusterlets.benchmark.steps.preparing import prepare_dataset
+from clusterlets.steps.preparing import prepare_dataset
 replace = os.replace
 def stall(source, target):
     if str(target).endswith(sys.argv[1]):

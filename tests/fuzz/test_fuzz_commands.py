@@ -13,8 +13,8 @@ from from_schema import ANYTHING, spoilt
 from fuzzing import ODD, command, files_here, fuzz, is_one_line, kept, one_of_these
 from hypothesis import strategies as st
 
-from clusterlets.benchmark.configuration import read_configuration
 from clusterlets.commands import why
+from clusterlets.grid.configuration import read_configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -17,10 +17,10 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from clusterlets import __main__ as command_line
-from clusterlets.benchmark.configuration import read_configuration
-from clusterlets.benchmark.grid import cells, number_of_cells
+from clusterlets.algorithms.matching import MATCHERS
 from clusterlets.errors import ClusterletsError
-from clusterlets.matching import MATCHERS
+from clusterlets.grid.cells import cells, number_of_cells
+from clusterlets.grid.configuration import read_configuration
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = yaml.safe_load((ROOT / "workflow" / "schemas" / "config.schema.yaml").read_text(encoding="utf-8"))
@@ -147,7 +147,7 @@ def planned(config_file):
 def taken(name, options):
     """What the options of a step say to it."""
     module, function = command_line._STEPS[name].split(":")
-    step = getattr(importlib.import_module(f"clusterlets.benchmark.steps.{module}"), function)
+    step = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
     return vars(command_line._parser(name, step).parse_args(options))
 
 

@@ -15,7 +15,7 @@ from fuzzing import ODD, fuzz, one_of_these
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from clusterlets.datasets import own
+from clusterlets.datasets import user_table
 from clusterlets.errors import ClusterletsError
 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -66,7 +66,7 @@ def tables(draw):
 
 def as_read(path, sensitive, **options):
     try:
-        return own.read(Path(path), sensitive, **options)
+        return user_table.read(Path(path), sensitive, **options)
     except ClusterletsError as error:
         assert "\n" not in str(error) and path in str(error) and len(str(error)) < 3000, str(error)
         return None

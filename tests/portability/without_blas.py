@@ -1,7 +1,8 @@
 """Makes products of double-precision numbers impossible in this process, so that a step which asks for one fails.
 
-The order of summation in them hangs on the processor, and on which kernel the BLAS picks for it. Single precision stays:
-the screening of C (``clusterlets/matching/centroid.py``) uses it, with a bound on its error that makes the order indifferent.
+The order of summation in them hangs on the processor, and on which kernel the BLAS picks for it. Single precision stays: the
+screening of C (``clusterlets/algorithms/matching/centroid.py``) uses it, with a bound on its error that makes the order
+indifferent.
 """
 
 import ctypes

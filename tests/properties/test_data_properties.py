@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clusterlets.algorithms.extraction import extract_clusterlets
+from clusterlets.algorithms.frac import fair_assignment, frac
+from clusterlets.algorithms.geometry import diameter, distance_sums, within_sums
+from clusterlets.algorithms.matching import MATCHERS
+from clusterlets.algorithms.matching.centroid import sample_partitions
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import ClusterletClustering
-from clusterlets.extraction import extract_clusterlets
-from clusterlets.frac import fair_assignment, frac
-from clusterlets.geometry import diameter, distance_sums, within_sums
-from clusterlets.matching import MATCHERS
-from clusterlets.matching.centroid import sample_partitions
 
 few = settings(max_examples=25, deadline=None)
 every_matcher = pytest.mark.parametrize("name", MATCHERS)

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterlets.frac import fair_assignment, frac
+from clusterlets.algorithms.frac import fair_assignment, frac
 
 MAX_EXAMPLES = 60
 relaxed = settings(max_examples=MAX_EXAMPLES, deadline=None)  # the first example compiles

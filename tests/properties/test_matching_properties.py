@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterlets.clusterlets import Clusterlets
-from clusterlets.matching import pinball as pinball_module
-from clusterlets.matching.centroid import match_centroid, sample_partitions
-from clusterlets.matching.pinball import (
+from clusterlets.algorithms.clusterlets import Clusterlets
+from clusterlets.algorithms.matching import pinball as pinball_module
+from clusterlets.algorithms.matching.centroid import match_centroid, sample_partitions
+from clusterlets.algorithms.matching.pinball import (
     SCOPES,
     _first_least_divergence,
     match_balance,

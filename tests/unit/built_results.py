@@ -6,12 +6,12 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from clusterlets.benchmark import figures
-from clusterlets.benchmark.figures.style import plt
-from clusterlets.benchmark.steps.comparison import check_reported
-from clusterlets.benchmark.steps.report import write_report
-from clusterlets.benchmark.steps.statistics import compare_methods
-from clusterlets.benchmark.steps.tables import make_tables
+from clusterlets.report import figures
+from clusterlets.report.figures.style import plt
+from clusterlets.steps.comparison import check_reported
+from clusterlets.steps.report import write_report
+from clusterlets.steps.statistics import compare_methods
+from clusterlets.steps.tables import make_tables
 from clusterlets.storage import save_json
 
 SETTINGS = yaml.safe_load((Path(__file__).resolve().parents[2] / "config.yaml").read_text(encoding="utf-8"))

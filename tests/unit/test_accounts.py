@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 from clusterlets import __main__ as command_line
-from clusterlets.benchmark import accounts, provenance
-from clusterlets.benchmark.figures import runtime
-from clusterlets.benchmark.figures.style import save
-from clusterlets.benchmark.grid import cells
+from clusterlets.grid import accounts, provenance
+from clusterlets.grid.cells import cells
+from clusterlets.report.figures import runtime
+from clusterlets.report.figures.style import save
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = {
@@ -54,7 +54,7 @@ def test_a_step_ends_its_log_with_what_it_cost_even_when_it_fails(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands the peak down")
 def test_the_peak_is_not_that_of_the_process_that_started_the_job():
-    code = "from clusterlets.benchmark.accounts import _peak_memory; print(_peak_memory())"
+    code = "from clusterlets.grid.accounts import _peak_memory; print(_peak_memory())"
     held = bytearray(300_000_000)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert 5e6 < int(done.stdout) < len(held)
@@ -68,11 +68,11 @@ def test_a_command_for_people_says_nothing_of_its_cost(capsys, tmp_path):
 
 def test_the_line_of_a_job_loads_nothing_that_the_job_does_not():
     code = (
-        "import sys, clusterlets.benchmark.steps.matching; before = set(sys.modules); "
-        "import clusterlets.benchmark.accounts as a; a.line('x', 0.1); print(*(set(sys.modules) - before))"
+        "import sys, clusterlets.steps.matching; before = set(sys.modules); "
+        "import clusterlets.grid.accounts as a; a.line('x', 0.1); print(*(set(sys.modules) - before))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert set(done.stdout.split()) == {"clusterlets.benchmark.accounts", "resource"}
+    assert set(done.stdout.split()) == {"clusterlets.grid.accounts", "resource"}
 
 
 def test_steps_add_up(tmp_path):
@@ -223,7 +223,7 @@ def test_the_processor_is_named_as_its_system_knows_it(tmp_path, text, name):
 
 def test_the_code_that_libraries_choose_is_that_of_the_environment():
     def asked(**environment):
-        code = "import json; from clusterlets.benchmark import provenance; print(json.dumps(provenance.processor()))"
+        code = "import json; from clusterlets.grid import provenance; print(json.dumps(provenance.processor()))"
         variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
         done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
         return json.loads(done.stdout)

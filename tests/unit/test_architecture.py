@@ -1,77 +1,117 @@
-"""Arrows run one way, imports stay lean, and a step's fingerprint covers what it runs and nothing else."""
+"""Imports go one way and stay lean, and a step's fingerprint covers what it runs and nothing else."""
 
 import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-from clusterlets.benchmark import fingerprints
+from clusterlets.grid import fingerprints
 
 PACKAGE = Path(fingerprints.__file__).resolve().parents[1]
 MODULES = {
     path.relative_to(PACKAGE.parent).with_suffix("").as_posix().replace("/", "."): path for path in PACKAGE.rglob("*.py")
 }
 
-# Which rooms a room may import from; a room is a module or package directly below clusterlets.
+# What each part of the package may import besides itself: a part as a whole, or one module of it. A part is a module or package
+# directly below clusterlets; of those in LAYERS each may import all that come after it.
+LAYERS = ("steps", "report", "paper", "analysis", "grid", "datasets", "metrics", "algorithms", "storage", "text", "errors")
 ALLOWED = {
-    "errors": set(),
-    "checks": {"errors"},
-    "storage": {"errors"},
-    "compiled": set(),
-    "kernels": {"compiled"},
-    "kmeans": {"kernels"},
-    "clusterlets": set(),
-    "extraction": {"errors", "checks", "clusterlets", "geometry", "kmeans"},
-    "geometry": {"checks", "kernels"},
-    "elementary": set(),
-    "metrics": {"elementary"},
-    "centroids": set(),
-    "matching": {"errors", "clusterlets", "elementary", "centroids"},
-    "frac": {"errors", "checks", "compiled", "geometry", "kmeans"},
-    "datasets": {"errors", "storage", "checks"},
-    "estimators": {"errors", "checks", "extraction", "geometry", "kmeans", "metrics", "matching", "frac"},
-    "benchmark": {
-        *("errors", "storage", "clusterlets", "kmeans", "extraction", "geometry", "metrics"),
-        *("centroids", "matching", "frac", "datasets"),
-    },
-    "commands": {
-        *("errors", "storage", "kmeans", "extraction", "geometry", "metrics", "matching", "frac"),
-        *("estimators", "datasets", "benchmark"),
-    },
-    "__main__": {"errors", "benchmark"},
-    "__init__": set(),
+    **{part: LAYERS[place + 1 :] for place, part in enumerate(LAYERS)},
+    "__init__": (),
+    "__main__": LAYERS,
+    "commands": ("estimators", *LAYERS),
+    "estimators": ("metrics", "algorithms", "errors"),
+    "datasets": ("algorithms.checks", "storage", "errors"),
+    "metrics": ("algorithms.elementary",),
+    "algorithms": ("errors",),
+    "storage": ("errors",),
+    "text": (),
+}
+# The same for the modules of algorithms: what a step imports is in its fingerprint, and costs every job of it time.
+WITHIN_ALGORITHMS = {
+    "__init__": (),
+    "compiled": (),
+    "checks": (),
+    "elementary": (),
+    "centroids": (),
+    "clusterlets": (),
+    "kernels": ("compiled",),
+    "kmeans": ("kernels",),
+    "geometry": ("checks", "kernels"),
+    "extraction": ("checks", "clusterlets", "geometry", "kmeans"),
+    "frac": ("checks", "compiled", "geometry", "kmeans"),
+    "matching": ("centroids", "clusterlets", "elementary"),
 }
 
 
-def room_of(module):
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 else "__init__"
-
-
-def imported_names(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def imported_names(source):
+    """What a source imports, wherever the statement stands: ``package.module`` or ``package.module.name``."""
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from (f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
+
+
+def complaints(module, source):
+    """A line for each import that goes against the direction, with what would be right."""
+    for name in imported_names(source):
+        reason = reason_against(module, name)
+        if reason:
+            yield f"{module} imports {name}: {reason}"
+
+
+def reason_against(module, name):
+    if name.startswith("."):
+        return "write the whole name, for fingerprints do not follow relative imports"
+    if name.split(".")[0] == "snakemake":
+        return "a rule calls the package, never the other way"
+    for package, allowed in (("clusterlets", ALLOWED), ("clusterlets.algorithms", WITHIN_ALGORITHMS)):
+        if module.startswith(f"{package}.") and name.startswith(f"{package}."):
+            importing, imported = (dotted.removeprefix(f"{package}.") for dotted in (module, name))
+            part = importing.split(".")[0]
+            others = allowed.get(part, ())
+            if not any(f"{imported}.".startswith(f"{other}.") for other in (part, *others)):
+                return f"of {package}, {part} may import {', '.join(others) or 'nothing'}"
+    return ""
 
 
 @pytest.mark.parametrize("module", sorted(MODULES))
-def test_arrows_run_one_way(module):
-    room = room_of(module)
-    for name in imported_names(MODULES[module]):
-        assert name.split(".")[0] != "snakemake", f"{module} imports Snakemake"
-        if name.split(".")[0] == "clusterlets" and len(name.split(".")) > 1:
-            other = name.split(".")[1]
-            assert other == room or other in ALLOWED[room], f"{module} imports {name}"
+def test_imports_go_one_way(module):
+    found = list(complaints(module, MODULES[module].read_text(encoding="utf-8")))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("allowed", [ALLOWED, WITHIN_ALGORITHMS])
+def test_what_is_allowed_has_no_circle(allowed):
+    TopologicalSorter({part: {name.split(".")[0] for name in names} for part, names in allowed.items()}).prepare()
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "told"),
+    [
+        ("grid.recovery", "from clusterlets.steps.centroid import match_centroid", "clusterlets.steps.centroid.match_centroid"),
+        ("grid.cells", "def f():\n    from clusterlets.analysis import selection", "clusterlets.analysis.selection"),
+        ("analysis.paired", "if x:\n    import clusterlets.paper.tables", "clusterlets.paper.tables"),
+        ("datasets.table", "from clusterlets.algorithms import checks, kernels", "clusterlets.algorithms.kernels"),
+        ("algorithms.matching.pinball", "from clusterlets.metrics import score", "clusterlets.metrics.score"),
+        ("algorithms.matching", "from clusterlets.algorithms import frac", "clusterlets.algorithms.frac"),
+        ("metrics", "from clusterlets import algorithms", "clusterlets.algorithms"),
+        ("steps.tables", "from snakemake import utils", "snakemake.utils"),
+        ("steps.tables", "from . import claims", "..claims"),
+    ],
+)
+def test_an_import_against_the_direction_is_named(module, source, told):
+    (found,) = complaints(f"clusterlets.{module}", source)
+    assert found.startswith(f"clusterlets.{module} imports {told}: ")
 
 
 def test_what_a_run_shows_stands_alone():
     plugin = PACKAGE.parent / "snakemake_logger_plugin_cells"
-    names = {path.name: set(imported_names(path)) for path in plugin.glob("*.py")}
+    names = {path.name: set(imported_names(path.read_text(encoding="utf-8"))) for path in plugin.glob("*.py")}
     assert not any(name.split(".")[0] == "clusterlets" for found in names.values() for name in found)
     assert not any("snakemake" in name for name in names["progress.py"])
 
@@ -85,8 +125,9 @@ def modules_loaded_by(statement):
 @pytest.mark.parametrize(
     "module",
     [
-        *("matching", "matching.pinball", "matching.centroid", "metrics", "clusterlets"),
-        *(f"benchmark.steps.{step}" for step in ("matching", "centroid", "partitions", "scoring", "collecting")),
+        "metrics",
+        *(f"algorithms.{module}" for module in ("clusterlets", "matching", "matching.pinball", "matching.centroid")),
+        *(f"steps.{step}" for step in ("matching", "centroid", "partitions", "scoring", "collecting")),
     ],
 )
 def test_a_cell_pays_for_numpy_alone(module):
@@ -95,8 +136,8 @@ def test_a_cell_pays_for_numpy_alone(module):
 
 
 def test_one_matcher_does_not_load_the_other():
-    loaded = modules_loaded_by("from clusterlets.matching import get_matcher; get_matcher('G-B').load()")
-    assert "clusterlets.matching.pinball" in loaded and "clusterlets.matching.centroid" not in loaded
+    loaded = modules_loaded_by("from clusterlets.algorithms.matching import get_matcher; get_matcher('G-B').load()")
+    assert "clusterlets.algorithms.matching.pinball" in loaded and "clusterlets.algorithms.matching.centroid" not in loaded
 
 
 def closure(*modules):
@@ -104,21 +145,21 @@ def closure(*modules):
 
 
 def test_the_closure_of_a_step_is_what_it_runs():
-    pinball = closure("benchmark.steps.matching", "matching.pinball")
-    assert {"clusterlets.matching.pinball", "clusterlets.metrics", "clusterlets.storage"} <= pinball
-    assert not {"clusterlets.frac", "clusterlets.geometry", "clusterlets.kernels", "clusterlets.extraction"} & pinball
-    assert "clusterlets.metrics" not in closure("benchmark.steps.extraction")
-    assert "clusterlets.metrics" not in closure("benchmark.steps.frac")
-    assert "clusterlets.matching.pinball" not in closure("benchmark.steps.frac") | closure("benchmark.steps.centroid")
-    assert "clusterlets.matching.centroid" not in pinball
+    pinball = closure("steps.matching", "algorithms.matching.pinball")
+    assert {"clusterlets.algorithms.matching.pinball", "clusterlets.metrics", "clusterlets.storage"} <= pinball
+    assert not {f"clusterlets.algorithms.{name}" for name in ("frac", "geometry", "kernels", "extraction")} & pinball
+    assert "clusterlets.metrics" not in closure("steps.extraction")
+    assert "clusterlets.metrics" not in closure("steps.frac")
+    assert "clusterlets.algorithms.matching.pinball" not in closure("steps.frac") | closure("steps.centroid")
+    assert "clusterlets.algorithms.matching.centroid" not in pinball
 
 
 def test_a_fingerprint_follows_source_and_versions(tmp_path, monkeypatch):
     first = fingerprints.fingerprint(["metrics"], {"numpy": "1"})
     assert fingerprints.fingerprint(["metrics"], {"numpy": "2"}) != first
     copy = tmp_path / "clusterlets"
-    copy.mkdir()
-    for name in ("__init__.py", "metrics.py", "elementary.py"):
+    (copy / "algorithms").mkdir(parents=True)
+    for name in ("__init__.py", "metrics.py", "algorithms/__init__.py", "algorithms/elementary.py"):
         (copy / name).write_bytes((PACKAGE / name).read_bytes())
     monkeypatch.setattr(fingerprints, "PACKAGE", copy)
     fingerprints.import_closure.cache_clear()

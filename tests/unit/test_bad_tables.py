@@ -21,11 +21,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterlets import datasets
-from clusterlets.benchmark.frames import read_lines, write_csv
-from clusterlets.benchmark.steps.own_table import prepare_own_table
-from clusterlets.datasets import numerals, own
+from clusterlets.datasets import numerals, user_table
 from clusterlets.datasets.table import fingerprint
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid.runs_frame import read_lines, write_csv
+from clusterlets.steps.user_table import prepare_own_table
 from clusterlets.storage import hash_of_file, load_arrays, load_json
 
 CHECKOUT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ def read(tmp_path):
     def read(content, name="people.csv", sensitive=("city",), **settings):
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return own.read(path, list(sensitive), **settings)
+        return user_table.read(path, list(sensitive), **settings)
 
     return read
 
@@ -290,7 +290,7 @@ def test_control_characters_are_refused_in_names_of_columns_and_colours(control,
     def read(columns, **settings):
         path, frame = tmp_path / f"people.{form}", pd.DataFrame(columns)
         frame.to_csv(path, index=False) if form == "csv" else frame.to_parquet(path)
-        return own.read(path, ["city"], **settings)[0]
+        return user_table.read(path, ["city"], **settings)[0]
 
     bad, code = f"a{control}b", f"U+{ord(control):04X}, which no name may hold"
     ages = {"age": [1, 2, 3, 4]}
@@ -312,14 +312,14 @@ def test_several_sensitive_columns_are_combined(read):
 def test_a_file_that_cannot_be_meant_is_refused_unread(name, complaint, tmp_path):
     (tmp_path / "people.xlsx").touch()
     with pytest.raises(ClusterletsError, match=complaint):
-        own.check_file(tmp_path / name)
+        user_table.check_file(tmp_path / name)
 
 
 def test_parquet_without_its_reader_is_refused_with_the_remedy(tmp_path, monkeypatch):
     (tmp_path / "people.parquet").touch()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ClusterletsError, match="`python -m pip install pyarrow` in the environment of the workflow"):
-        own.check_file(tmp_path / "people.parquet")
+        user_table.check_file(tmp_path / "people.parquet")
 
 
 def test_parquet_is_the_same_table_as_csv(read, tmp_path):
@@ -327,13 +327,13 @@ def test_parquet_is_the_same_table_as_csv(read, tmp_path):
     parquet = importlib.import_module("pyarrow.parquet")
     columns = {"age": [31, 45.5, 29], "rich": [True, False, True], "city": ["Rom", "Bonn", "Rom"]}
     parquet.write_table(pyarrow.table(columns), tmp_path / "people.parquet")
-    assert fingerprint(own.read(tmp_path / "people.parquet", ["city"])[0]) == fingerprint(read(GOOD)[0])
+    assert fingerprint(user_table.read(tmp_path / "people.parquet", ["city"])[0]) == fingerprint(read(GOOD)[0])
     parquet.write_table(pyarrow.table(columns | {"age": [31, None, 29]}), tmp_path / "people.parquet")
     with pytest.raises(ClusterletsError, match="people.parquet, row 2: column 'age' is empty"):
-        own.read(tmp_path / "people.parquet", ["city"])
+        user_table.read(tmp_path / "people.parquet", ["city"])
     (tmp_path / "people.parquet").write_bytes(b"PAR1 no more")
     with pytest.raises(ClusterletsError, match="people.parquet is no intact Parquet file"):
-        own.read(tmp_path / "people.parquet", ["city"])
+        user_table.read(tmp_path / "people.parquet", ["city"])
 
 
 def test_whatever_bit_of_a_parquet_file_flips_the_error_is_for_people(tmp_path):
@@ -349,7 +349,7 @@ def test_whatever_bit_of_a_parquet_file_flips_the_error_is_for_people(tmp_path):
         flipped[at] ^= 1 << bit
         path.write_bytes(flipped)
         try:
-            assert len(own.read(path, ["city"])[0].X) <= 3
+            assert len(user_table.read(path, ["city"])[0].X) <= 3
         except ClusterletsError as error:
             assert "\n" not in str(error)
 
@@ -365,7 +365,7 @@ def test_checksums_inside_a_parquet_file_are_checked(tmp_path):
     whole[whole.index(struct.pack("<d", 45.5)) + 5] ^= 1
     path.write_bytes(whole)
     with pytest.raises(ClusterletsError, match="people.parquet is no intact Parquet file .*CRC"):
-        own.read(path, ["city"])
+        user_table.read(path, ["city"])
 
 
 @pytest.mark.parametrize("kind, far", [
@@ -380,9 +380,9 @@ def test_dates_beyond_those_of_python_are_texts(kind, far, tmp_path):
     importlib.import_module("pyarrow.parquet").write_table(
         pyarrow.table({"age": [1, 2, 3, 4], "born": dates, "city": ["a", "b", "a", "b"]}), path, version="2.6"
     )
-    table, remarks = own.read(path, ["city"])
+    table, remarks = user_table.read(path, ["city"])
     assert table.feature_names == ("age",) and remarks == ["columns that hold no numbers are no features: born"]
-    table, remarks = own.read(path, ["born"])
+    table, remarks = user_table.read(path, ["born"])
     assert table.colour_counts.tolist() in ([2, 1], [1, 2]) and "1970-01-01" in " ".join(table.colour_names)
     assert "1 of 4 rows has no sensitive value and was left out" in remarks
 
@@ -394,7 +394,7 @@ def test_a_parquet_file_that_announces_other_rows_than_it_has_is_refused(tmp_pat
     known = parquet.ParquetFile.iter_batches
     monkeypatch.setattr(parquet.ParquetFile, "iter_batches", lambda *a, **k: (batch[:2] for batch in known(*a, **k)))
     with pytest.raises(ClusterletsError, match=r"no intact Parquet file \(3 rows are announced, 2 are there\)"):
-        own.read(tmp_path / "people.parquet", ["city"])
+        user_table.read(tmp_path / "people.parquet", ["city"])
 
 
 def test_the_step_writes_colours_by_name(tmp_path):

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from clusterlets.centroids import centroid_distances, centroid_silhouette
-from clusterlets.clusterlets import Clusterlets
-from clusterlets.errors import ClusterletsError
-from clusterlets.matching import centroid
-from clusterlets.matching.centroid import (
+from clusterlets.algorithms.centroids import centroid_distances, centroid_silhouette
+from clusterlets.algorithms.clusterlets import Clusterlets
+from clusterlets.algorithms.matching import centroid
+from clusterlets.algorithms.matching.centroid import (
     ParetoFront,
     best_partition,
     match_centroid,
     sample_partitions,
 )
+from clusterlets.errors import ClusterletsError
 
 OMEGAS = (0, 0.25, 0.5, 0.75, 1)
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from clusterlets.checks import check_magnitudes
+from clusterlets.algorithms.checks import check_magnitudes
+from clusterlets.algorithms.extraction import extract_clusterlets
+from clusterlets.algorithms.frac import frac
+from clusterlets.algorithms.geometry import diameter
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import FRAC, ClusterletClustering, fairness_report
-from clusterlets.extraction import extract_clusterlets
-from clusterlets.frac import frac
-from clusterlets.geometry import diameter
 
 X = np.random.default_rng(0).normal(size=(60, 2))
 COLOURS = np.arange(60) % 2

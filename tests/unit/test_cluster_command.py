@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 
 from clusterlets import __main__ as command_line
+from clusterlets.algorithms.geometry import group_moments
+from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.commands import cluster, picture
 from clusterlets.datasets.table import standardise
 from clusterlets.estimators import FRAC, ClusterletClustering, fairness_report
-from clusterlets.geometry import group_moments
-from clusterlets.kmeans import kmeans_labels
 
 FEATURES = ["age", "income"]
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from clusterlets import datasets
-from clusterlets.benchmark.steps.fetching import fetch_dataset
-from clusterlets.benchmark.steps.preparing import prepare_dataset
 from clusterlets.datasets.table import BadData, Table, coloured, recolour
 from clusterlets.errors import ClusterletsError
+from clusterlets.steps.fetching import fetch_dataset
+from clusterlets.steps.preparing import prepare_dataset
 from clusterlets.storage import load_arrays
 
 CHECKOUT = Path(__file__).parents[2]

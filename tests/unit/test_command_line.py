@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from clusterlets import __main__ as command_line
-from clusterlets.benchmark.intermediates import Block
+from clusterlets.grid.artifacts import Block
 from clusterlets.storage import save_arrays
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from clusterlets import __main__ as command_line
-from clusterlets.benchmark import differences
+from clusterlets.analysis import differences
 
 COMPARISON = (
     "table,row,dataset,quantity,reproduced,verdict\nt1,C,,size,9,close\nt1,C,,cohesion,0.5,reproduced\nt1,D,,size,8,differs\n"

@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from clusterlets.compiled import compiled
+from clusterlets.algorithms.compiled import compiled
 
 MODULE = '''
 import sys
-from clusterlets import compiled as kept
+from clusterlets.algorithms import compiled as kept
 
 @kept.compiled("float64(float64)")
 def twice(x):

@@ -19,12 +19,12 @@ import yaml
 
 from clusterlets import __main__ as command_line
 from clusterlets import datasets
-from clusterlets.benchmark import costs, overview
-from clusterlets.benchmark.steps.fetching import fetch_dataset
-from clusterlets.benchmark.steps.preparing import prepare_dataset
 from clusterlets.datasets.fetch import fetch
 from clusterlets.datasets.table import BadData, Table, check, fingerprint, standardise, unexpected
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid import datasets_table, estimate
+from clusterlets.steps.fetching import fetch_dataset
+from clusterlets.steps.preparing import prepare_dataset
 from clusterlets.storage import save_json
 
 CHECKOUT = Path(__file__).parents[2]
@@ -284,14 +284,15 @@ ROW = {"dataset": "x", "source": "mirror", "licence": "CC0", "citation": "c" * 2
 
 def test_the_table_fits_a_terminal_and_shortens_only_what_is_wide():
     name = "heart_failure.sex+age_group"
-    text = overview.to_text([overview.row(name, ROW), overview.row("y", ROW | {"fingerprint_ok": None, "colours": {}})])
+    plain = ROW | {"fingerprint_ok": None, "colours": {}}
+    text = datasets_table.to_text([datasets_table.row(name, ROW), datasets_table.row("y", plain)])
     assert {len(line) for line in text.splitlines()} == {120}
     assert f"| {name} | mirror | 3    | 2        | 2: a/b 1, c d" in text
     assert "ccc… |" in text and "| not known " in text
 
 
 def test_the_csv_holds_everything():
-    (row,) = csv.DictReader(overview.to_csv([overview.row("x", ROW)]).splitlines(keepends=True))
+    (row,) = csv.DictReader(datasets_table.to_csv([datasets_table.row("x", ROW)]).splitlines(keepends=True))
     assert row["citation"] == "c" * 200 and row["colours"] == "2: a|b 1, c\nd 2" and row["fingerprint ok"] == "yes"
 
 
@@ -347,16 +348,16 @@ def test_the_command_says_what_is_wrong_with_a_configuration(content, complaint,
 def test_the_estimate_is_near_what_was_measured():
     config = yaml.safe_load((CHECKOUT / "config.yaml").read_text(encoding="utf-8"))
     known = [(rows, features, [rows - positives, positives]) for rows, features, positives, _ in REAL.values()]
-    total = costs.of_all([costs.of_dataset(*sizes, config) for sizes in known])
+    total = estimate.of_all([estimate.of_dataset(*sizes, config) for sizes in known])
     assert 1430 / 1.5 < total.seconds < 1430 * 1.5  # CPU of the paper's grid on the ten datasets
     assert 80e6 / 1.5 < total.disk < 80e6 * 1.5  # its results
 
 
 def test_the_estimate_grows_as_the_work_does():
     config = yaml.safe_load((CHECKOUT / "config.yaml").read_text(encoding="utf-8"))
-    small, large = (costs.of_dataset(rows, 5, [rows // 2] * 2, config) for rows in (10**5, 10**6))
+    small, large = (estimate.of_dataset(rows, 5, [rows // 2] * 2, config) for rows in (10**5, 10**6))
     assert 80 < large.seconds / small.seconds < 101  # the square of the rows
-    many = costs.of_dataset(10**5, 5, [100] * 1000, config)
+    many = estimate.of_dataset(10**5, 5, [100] * 1000, config)
     assert many.memory > 100 * small.memory and many.disk > 10 * small.disk  # the square of the clusterlets
-    without = costs.of_dataset(10**5, 5, [50_000] * 2, {**config, "frac": {**config["frac"], "run": False}})
+    without = estimate.of_dataset(10**5, 5, [50_000] * 2, {**config, "frac": {**config["frac"], "run": False}})
     assert without.seconds < small.seconds and without.disk < small.disk

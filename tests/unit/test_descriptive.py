@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from clusterlets.benchmark import tables
-from clusterlets.benchmark.descriptive import COEFFICIENTS, correlation, std, variance
+from clusterlets.analysis.descriptive import COEFFICIENTS, correlation, std, variance
+from clusterlets.paper import tables
 
 NUMBERS = st.floats(min_value=-1e6, max_value=1e6, allow_subnormal=False).map(lambda value: round(value, 6))
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterlets.elementary import exp, kullback_leibler, log
+from clusterlets.algorithms.elementary import exp, kullback_leibler, log
 from clusterlets.metrics import price_of_fairness
 
 LEAST, LARGEST = 5e-324, np.finfo(float).max
@@ -19,7 +19,7 @@ POSITIVE = st.floats(min_value=LEAST, max_value=LARGEST)
 RESULTS = """
 import hashlib
 import numpy as np
-from clusterlets.elementary import kullback_leibler
+from clusterlets.algorithms.elementary import kullback_leibler
 from clusterlets.metrics import price_of_fairness
 
 stream = np.random.default_rng(7)

@@ -17,13 +17,14 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from clusterlets import estimators, geometry
+from clusterlets import estimators
+from clusterlets.algorithms import geometry
+from clusterlets.algorithms.extraction import extract_clusterlets
+from clusterlets.algorithms.frac import frac, frac_oe
+from clusterlets.algorithms.matching import MATCHERS, get_matcher
+from clusterlets.algorithms.matching.centroid import match_centroid, sample_partitions
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import FRAC, ClusterletClustering, InvalidInput, cluster_composition, fairness_report
-from clusterlets.extraction import extract_clusterlets
-from clusterlets.frac import frac, frac_oe
-from clusterlets.matching import MATCHERS, get_matcher
-from clusterlets.matching.centroid import match_centroid, sample_partitions
 
 
 class ChecksHaveNoColours:

@@ -14,15 +14,15 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 
 from clusterlets import __main__ as command_line
-from clusterlets.benchmark import clusterings
-from clusterlets.benchmark.configuration import read_configuration
-from clusterlets.benchmark.grid import random_stream
-from clusterlets.benchmark.intermediates import INFEASIBLE, Block, Prepared
-from clusterlets.benchmark.recovery import Clusters
-from clusterlets.benchmark.rows import read_cell, write_runs
-from clusterlets.clusterlets import Clusterlets
+from clusterlets.algorithms.clusterlets import Clusterlets
+from clusterlets.algorithms.matching.pinball import match_greedy_distance
+from clusterlets.analysis import clusterings
 from clusterlets.estimators import fairness_report
-from clusterlets.matching.pinball import match_greedy_distance
+from clusterlets.grid.artifacts import INFEASIBLE, Block, Prepared
+from clusterlets.grid.cells import random_stream
+from clusterlets.grid.configuration import read_configuration
+from clusterlets.grid.recovery import Clusters
+from clusterlets.grid.runs_table import read_cell, write_runs
 from clusterlets.storage import load_text, save_arrays, save_text
 
 ROOT = Path(__file__).resolve().parents[2]

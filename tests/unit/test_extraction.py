@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clusterlets.algorithms.extraction import clusterlets_from_labels, extract_clusterlets
+from clusterlets.algorithms.geometry import group_moments
+from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.errors import ClusterletsError
-from clusterlets.extraction import clusterlets_from_labels, extract_clusterlets
-from clusterlets.geometry import group_moments
-from clusterlets.kmeans import kmeans_labels
 
 
 @settings(max_examples=40, deadline=None)

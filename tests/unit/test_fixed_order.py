@@ -35,29 +35,29 @@ _LIBRARIES = {"scipy", "sklearn", "statsmodels", "scikit_posthocs", "bottleneck"
 UNPROMISED = (
     "clusterlets.estimators",  # the library's face, not the workflow's
     "clusterlets.commands",
-    "clusterlets.benchmark.figures",
-    "clusterlets.benchmark.costs",  # an estimate before the run
-    "clusterlets.benchmark.report",  # a page that shows what other modules computed
+    "clusterlets.report.figures",
+    "clusterlets.grid.estimate",  # an estimate before the run
+    "clusterlets.report.page",  # a page that shows what other modules computed
 )
 _SCREENING = "screens partitions; those that may be on the front are scored again, in a fixed order"
 ALLOWED = {
-    ("clusterlets.kmeans", "", "log"): "of a whole number, rounded down; no whole number is near a power of e",
-    ("clusterlets.kmeans", "lloyd", ".var"): "of an array: a sum of a product of whole arrays",
-    ("clusterlets.matching.centroid", "_bulk_scores", "@"): _SCREENING,
-    ("clusterlets.matching.centroid", "_bulk_scores", "np.matmul"): _SCREENING,
+    ("clusterlets.algorithms.kmeans", "", "log"): "of a whole number, rounded down; no whole number is near a power of e",
+    ("clusterlets.algorithms.kmeans", "lloyd", ".var"): "of an array: a sum of a product of whole arrays",
+    ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "@"): _SCREENING,
+    ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "np.matmul"): _SCREENING,
     ("clusterlets.metrics", "cohesion", "@"): "integers",
-    ("clusterlets.geometry", "sampled_sums", ".std"): "an estimate's error; no column of the grid",
+    ("clusterlets.algorithms.geometry", "sampled_sums", ".std"): "an estimate's error; no column of the grid",
     ("clusterlets.metrics", "score", "@"): "integers",
     ("clusterlets.metrics", "score", ".std"): "of an array: a sum of a product of whole arrays",
     ("clusterlets.metrics", "silhouette", "import sklearn"): "no column of the grid",
     ("clusterlets.datasets.table", "standardise", ".std"): "of an array: a sum of a product of whole arrays",
-    ("clusterlets.benchmark.recovery", "composition", "@"): "integers",
-    ("clusterlets.benchmark.descriptive", "correlation", "import scipy"): "Kendall's tau-b counts pairs in integers",
-    ("clusterlets.benchmark.statistics", "", "import scipy"): "tests: promised to a tolerance",
-    ("clusterlets.benchmark.statistics", "", "import scikit_posthocs"): "tests: promised to a tolerance",
-    ("clusterlets.benchmark.paired", "", "import scipy"): "tests: promised to a tolerance",
-    ("clusterlets.benchmark.paired", "", "import statsmodels"): "tests: promised to a tolerance",
-    ("clusterlets.benchmark.clusterings", "", "import sklearn"): "the projection: promised to a tolerance",
+    ("clusterlets.grid.recovery", "composition", "@"): "integers",
+    ("clusterlets.analysis.descriptive", "correlation", "import scipy"): "Kendall's tau-b counts pairs in integers",
+    ("clusterlets.analysis.statistics", "", "import scipy"): "tests: promised to a tolerance",
+    ("clusterlets.analysis.statistics", "", "import scikit_posthocs"): "tests: promised to a tolerance",
+    ("clusterlets.analysis.paired", "", "import scipy"): "tests: promised to a tolerance",
+    ("clusterlets.analysis.paired", "", "import statsmodels"): "tests: promised to a tolerance",
+    ("clusterlets.analysis.clusterings", "", "import sklearn"): "the projection: promised to a tolerance",
 }
 
 
@@ -131,7 +131,7 @@ def test_no_promised_number_hangs_on_the_processor(module):
 
 def test_what_is_unpromised_is_there():
     assert all(any(is_in(module, [name]) for module in MODULES) for name in UNPROMISED)
-    assert not is_in("clusterlets.benchmark.reported", UNPROMISED)
+    assert not is_in("clusterlets.paper.reported", UNPROMISED)
 
 
 # A line a source, and what is to be found in it.

@@ -12,9 +12,9 @@ from math import floor
 import numpy as np
 import pytest
 
-import clusterlets.frac as frac_module
+import clusterlets.algorithms.frac as frac_module
+from clusterlets.algorithms.frac import fair_assignment, frac, frac_oe
 from clusterlets.errors import ClusterletsError
-from clusterlets.frac import fair_assignment, frac, frac_oe
 
 
 def squared_distance(x, y):
@@ -364,7 +364,7 @@ class TestFrac:
 
 FINGERPRINT = """
 import hashlib, numpy as np
-from clusterlets.frac import frac, frac_oe
+from clusterlets.algorithms.frac import frac, frac_oe
 rng = np.random.default_rng(0)
 X, colours = rng.normal(size=(3000, 5)), rng.integers(0, 2, size=3000)
 runs = [frac(X, colours, 8, np.random.default_rng(0), max_iter=5, init=init) for init in ("random", "k-means++")]

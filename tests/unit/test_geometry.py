@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from clusterlets.geometry import diameter, distance_sums, sampled_sums, within_sums
+from clusterlets.algorithms.geometry import diameter, distance_sums, sampled_sums, within_sums
 
 
 def brute_sums(X, labels, n_groups):

@@ -12,9 +12,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterlets.benchmark import variants
-from clusterlets.benchmark.configuration import check_configuration, read_configuration
-from clusterlets.benchmark.grid import (
+from clusterlets.errors import ClusterletsError
+from clusterlets.grid import variants
+from clusterlets.grid.cells import (
     OMEGA,
     cells,
     centroid_configuration,
@@ -23,8 +23,8 @@ from clusterlets.benchmark.grid import (
     seed_blocks,
     seeds_of,
 )
-from clusterlets.benchmark.recovery import Run
-from clusterlets.errors import ClusterletsError
+from clusterlets.grid.configuration import check_configuration, read_configuration
+from clusterlets.grid.recovery import Run
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"

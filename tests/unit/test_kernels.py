@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from clusterlets.kernels import (
+from clusterlets.algorithms.kernels import (
     LANES,
     ROWS,
     add_distances,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from clusterlets.kmeans import kmeans_labels, kmeans_plus_plus, lloyd
+from clusterlets.algorithms.kmeans import kmeans_labels, kmeans_plus_plus, lloyd
 
 
 def normal(rng):

@@ -10,9 +10,9 @@ import pytest
 from another_numpy import another_numpy
 
 from clusterlets import __main__ as command_line
-from clusterlets.benchmark import libraries, provenance
-from clusterlets.benchmark.steps import geometry
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid import libraries, provenance
+from clusterlets.steps import geometry
 from clusterlets.storage import save_arrays
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from clusterlets import metrics
-from clusterlets.extraction import clusterlets_from_labels
-from clusterlets.geometry import distance_sums
+from clusterlets.algorithms.extraction import clusterlets_from_labels
+from clusterlets.algorithms.geometry import distance_sums
 
 
 def test_deviation_by_hand():

@@ -8,10 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from clusterlets.clusterlets import Clusterlets
-from clusterlets.errors import ClusterletsError
-from clusterlets.matching import MATCHERS, get_matcher
-from clusterlets.matching.pinball import (
+from clusterlets.algorithms.clusterlets import Clusterlets
+from clusterlets.algorithms.matching import MATCHERS, get_matcher
+from clusterlets.algorithms.matching.pinball import (
     _first_least_divergence,
     _route,
     match_balance,
@@ -19,6 +18,7 @@ from clusterlets.matching.pinball import (
     match_greedy_balance,
     match_greedy_distance,
 )
+from clusterlets.errors import ClusterletsError
 
 
 def build(positions, sizes=None):
@@ -422,8 +422,8 @@ def test_an_unknown_matcher_is_refused_with_the_nearest():
 @pytest.mark.parametrize(("name", "other"), [("D", "centroid"), ("C", "pinball")])
 def test_a_matcher_imports_neither_the_others_nor_anything_heavy(name, other):
     code = (
-        "import sys; from clusterlets.matching import get_matcher; get_matcher(sys.argv[1]).load();"
-        "print([m for m in ('sklearn', 'scipy', 'pandas', 'numba', 'clusterlets.matching.' + sys.argv[2])"
+        "import sys; from clusterlets.algorithms.matching import get_matcher; get_matcher(sys.argv[1]).load();"
+        "print([m for m in ('sklearn', 'scipy', 'pandas', 'numba', 'clusterlets.algorithms.matching.' + sys.argv[2])"
         " if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code, name, other], capture_output=True, text=True, check=True)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import yaml
 
-from clusterlets.benchmark.grid import cells
-from clusterlets.benchmark.selection import PAPER_NAMES
+from clusterlets.analysis.selection import PAPER_NAMES
+from clusterlets.grid.cells import cells
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -12,10 +12,11 @@ import pandas as pd
 import pytest
 from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
 
-from clusterlets.benchmark import claims, reported, selection
-from clusterlets.benchmark.claims import on_runs, on_tables
-from clusterlets.benchmark.claims.findings import FAILS, HOLDS, IN_PART, UNTOLD, Scale, graded
-from clusterlets.benchmark.claims.numbers import Numbers
+from clusterlets.analysis import selection
+from clusterlets.paper import claims, reported
+from clusterlets.paper.claims import on_runs, on_tables
+from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, UNTOLD, Scale, graded
+from clusterlets.paper.claims.numbers import Numbers
 
 CLAIMS = {claim["claim"]: claim for claim in reported.claims()["claims"]}
 DATASETS = list(reported.datasets())

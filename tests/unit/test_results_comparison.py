@@ -7,7 +7,7 @@ import pytest
 from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
 from test_results_selection import some_runs
 
-from clusterlets.benchmark import comparison, reported
+from clusterlets.paper import comparison, reported
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,12 @@ from matplotlib.backends.backend_pdf import PdfFile
 from matplotlib.text import Text
 from test_results_fixture import synthetic_clusterings, synthetic_runs
 
-from clusterlets.benchmark import clusterings, reported, selection, tables
-from clusterlets.benchmark.comparison import compare, half_widths, verdict
-from clusterlets.benchmark.figures import (
+from clusterlets.analysis import clusterings, selection
+from clusterlets.datasets import names
+from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
+from clusterlets.paper import reported, tables
+from clusterlets.paper.comparison import compare, half_widths, verdict
+from clusterlets.report.figures import (
     CAPTIONS,
     cohesion_vs_deviation,
     composition,
@@ -25,9 +28,7 @@ from clusterlets.benchmark.figures import (
     projection,
     reported_vs_reproduced,
 )
-from clusterlets.benchmark.figures.style import WIDTH, plt, save
-from clusterlets.benchmark.frames import read_lines, read_runs, write_csv
-from clusterlets.datasets import names
+from clusterlets.report.figures.style import WIDTH, plt, save
 
 ROOT = Path(__file__).resolve().parents[2]
 DATASETS = ("pima", "credit")
@@ -333,9 +334,9 @@ def test_figures_are_made_of_little(runs, little, tmp_path):
 
 DRAWN = """
 import sys
-from clusterlets.benchmark.figures import cohesion_vs_deviation, critical_difference, heatmaps, omega_effect
-from clusterlets.benchmark.figures.style import save
-from clusterlets.benchmark.frames import read_runs
+from clusterlets.report.figures import cohesion_vs_deviation, critical_difference, heatmaps, omega_effect
+from clusterlets.report.figures.style import save
+from clusterlets.grid.runs_frame import read_runs
 from pathlib import Path
 
 runs = read_runs(sys.argv[1])

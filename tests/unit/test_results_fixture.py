@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clusterlets.benchmark import clusterings, frames, reported, selection
-from clusterlets.benchmark.intermediates import Prepared
-from clusterlets.benchmark.recovery import Clusters
-from clusterlets.benchmark.steps.recovery import together
+from clusterlets.analysis import clusterings, selection
+from clusterlets.grid import runs_frame
+from clusterlets.grid.artifacts import Prepared
+from clusterlets.grid.recovery import Clusters
+from clusterlets.paper import reported
+from clusterlets.steps.recovery import together
 
 PAPER_WITHOUT_NBFI = tuple(name for name in reported.datasets() if name != "nbfi")
 FUZZY = ("D", "B")
@@ -97,7 +99,7 @@ def test_the_synthetic_runs_have_the_documented_columns():
 def test_reading_keeps_values_and_types(tmp_path):
     runs = synthetic_runs(("iris",), seeds=2, ks=(2, 5))
     runs.to_csv(tmp_path / "runs.csv", index=False)
-    read = frames.read_runs(tmp_path / "runs.csv")
+    read = runs_frame.read_runs(tmp_path / "runs.csv")
     assert list(read.columns) == list(runs.columns)
     assert (read["deviation_mean"] == runs["deviation_mean"]).all()
     assert read["hops"].dtype == float and read["dataset"].dtype == object and read["note"].isna().all()

@@ -10,13 +10,14 @@ import pytest
 from built_results import CLAIMS, SETTINGS, build, write
 from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
 
-from clusterlets.benchmark import report, telling
-from clusterlets.benchmark.figures import CAPTIONS, cohesion_vs_deviation
-from clusterlets.benchmark.figures.style import plt
-from clusterlets.benchmark.manifest import without_provenance
-from clusterlets.benchmark.steps.claims import check_claims
-from clusterlets.benchmark.steps.figures import plot
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid.manifest import without_provenance
+from clusterlets.report import narrative
+from clusterlets.report.figures import CAPTIONS, cohesion_vs_deviation
+from clusterlets.report.figures.style import plt
+from clusterlets.report.page import Findings, render, view
+from clusterlets.steps.claims import check_claims
+from clusterlets.steps.figures import plot
 from clusterlets.storage import save_json
 
 
@@ -79,8 +80,8 @@ def test_the_same_runs_give_the_same_figures_and_claims(built, tmp_path):
 def test_the_page_shows_the_claims_that_the_step_judges(built, tmp_path):
     check_claims(str(built / "runs.csv"), str(tmp_path / "claims.csv"), str(tmp_path / "claims.md"))
     judged = pd.read_csv(tmp_path / "claims.csv")
-    assert list(judged.columns) == list(CLAIMS.columns) and set(judged["verdict_paper"]) <= set(telling.CLAIM_VERDICTS)
-    page = report.render(telling.Results(small(), SETTINGS, judged), report.Findings({}))
+    assert list(judged.columns) == list(CLAIMS.columns) and set(judged["verdict_paper"]) <= set(narrative.CLAIM_VERDICTS)
+    page = render(narrative.Results(small(), SETTINGS, judged), Findings({}))
     assert section(page, "claims").count("<tr id=") == len(judged) and "No figure was drawn." in page
 
 
@@ -178,7 +179,7 @@ def test_a_section_without_content_says_why(content, tmp_path):
 def test_numbers_are_written_for_readers():
     mixed = ["a", True, "b", "", None]
     frame = pd.DataFrame({"some_name": [0.12345, -2.5, 0.00002, None, 3.0], "of": [1, 20, 300, 4, 5], "is": mixed})
-    shown = report.view(frame)
+    shown = view(frame)
     assert shown.columns == [("some name", True), ("of", True), ("is", False)]
     assert [row[0] for row in shown.rows] == ["0.123", "−2.500", "2.0e−05", "–", "3"]
     assert [row[2] for row in shown.rows] == ["a", "yes", "b", "", "–"]
@@ -187,7 +188,7 @@ def test_numbers_are_written_for_readers():
 def test_missing_lines_name_status_methods_and_notes():
     runs = synthetic_runs(PAPER_WITHOUT_NBFI)
     runs.loc[runs.index[:7], "note"] = "k above a colour's size"
-    lines = telling.missing_lines(telling.Results(runs[runs["matcher"] != "B"], SETTINGS))
+    lines = narrative.missing_lines(narrative.Results(runs[runs["matcher"] != "B"], SETTINGS))
     assert lines == [
         "Of the paper's 11 datasets, 10 are here; missing: nbfi.",
         "Methods of the paper without runs: B-PB.",
@@ -200,7 +201,7 @@ def test_a_wider_grid_is_told():
     runs = pd.concat([small(("pima",)), synthetic_runs(("pima",), seeds=2, ks=(7, 12))], ignore_index=True)
     runs.loc[runs["matcher"] == "B", "matcher"] = "mine"
     runs["omega"] = runs["omega"].replace(0.75, 0.9)
-    lines = telling.missing_lines(telling.Results(runs, SETTINGS))
+    lines = narrative.missing_lines(narrative.Results(runs, SETTINGS))
     enter = "Their runs enter tables, claims and tests like all others."
     assert "Values of k in the paper's grid that were not run: 5, 20, 30." in lines
     assert f"Values of k that the paper's grid does not have: 7, 12. {enter}" in lines
@@ -213,28 +214,29 @@ def test_one_is_singular_and_thousands_are_separated():
     runs = small(("pima",))
     runs.loc[runs.index[0], "note"] = "k above a colour's size"
     runs.loc[runs.index[1], "status"] = "infeasible"
-    lines = telling.missing_lines(telling.Results(runs, SETTINGS))
+    lines = narrative.missing_lines(narrative.Results(runs, SETTINGS))
     assert lines[0].startswith("Of the paper's 11 datasets, 1 is here; missing: adult")
     assert "1 run of C has no result, status infeasible: pima (1)." in lines
     assert "1 run carries the note: k above a colour's size" in lines
     many = pd.concat([runs] * 14, ignore_index=True)
-    assert telling.basis_sentence(telling.Results(many, SETTINGS)).startswith("This rests on 1,330 runs on 1 dataset (pima);")
-    assert telling.Results(many, SETTINGS).tables["table1_matchers"].note.startswith("From 1,330 runs (all methods")
+    results = narrative.Results(many, SETTINGS)
+    assert narrative.basis_sentence(results).startswith("This rests on 1,330 runs on 1 dataset (pima);")
+    assert results.tables["table1_matchers"].note.startswith("From 1,330 runs (all methods")
 
 
 def test_what_is_held_against_the_paper_is_of_its_datasets_alone():
     others = small(("iris", "heart_failure.sex")).assign(deviation_mean=0.9)
-    of_paper, mixed = (telling.Results(runs, SETTINGS) for runs in (small(), pd.concat([small(), others], ignore_index=True)))
-    alone, beside = telling.verdict_sentences(of_paper), telling.verdict_sentences(mixed)
+    of_paper, mixed = (narrative.Results(runs, SETTINGS) for runs in (small(), pd.concat([small(), others], ignore_index=True)))
+    alone, beside = narrative.verdict_sentences(of_paper), narrative.verdict_sentences(mixed)
     assert beside[:2] == alone[:2]
     assert beside[2] == alone[2].replace("3 datasets here", "3 of the paper's datasets here")
     assert beside[3] == alone[3].replace("Of the best runs,", "Of the best runs on the paper's datasets,")
     assert beside[4] == alone[4].replace("Over 3 datasets,", "Over 3 of the paper's datasets,")
-    assert telling.basis_sentence(mixed).startswith("This rests on 480 runs on 5 datasets")
+    assert narrative.basis_sentence(mixed).startswith("This rests on 480 runs on 5 datasets")
 
 
 def test_explanations_are_said_of_the_reference(built):
-    page = report.render(telling.Results(synthetic_runs(), SETTINGS), report.Findings({}))
+    page = render(narrative.Results(synthetic_runs(), SETTINGS), Findings({}))
     why = page.split("<h3>Why numbers differ</h3>")[1]
     assert why.lstrip().startswith('<p class="note">Written of the run in docs/reference: ten datasets, the paper&#39;s grid.')
     assert page.count("Written of the run") == 1
@@ -266,24 +268,24 @@ def test_the_summary(built):
 
 
 def test_the_share_that_comes_back_is_of_what_can_be_compared():
-    results = telling.Results(small(), SETTINGS)
+    results = narrative.Results(small(), SETTINGS)
     counted = results.comparison.query("counted and verdict != 'not comparable'")["verdict"]
     back = counted.isin(["reproduced", "close"])
-    said = re.match(r"Of the (\d+) .* compared, (\d+) % come back", telling.verdict_sentences(results)[0])
+    said = re.match(r"Of the (\d+) .* compared, (\d+) % come back", narrative.verdict_sentences(results)[0])
     assert int(said[1]) == len(counted) and int(said[2]) == round(100 * back.mean())
 
 
 def test_another_best_matcher_is_said():
     runs = small()
     runs.loc[runs["matcher"] == "G-B", "deviation_mean"] = 0.001
-    sentence = telling.verdict_sentences(telling.Results(runs, SETTINGS))[2]
+    sentence = narrative.verdict_sentences(narrative.Results(runs, SETTINGS))[2]
     assert "is G-B, where the paper has C: 0.001 on 3 datasets here" in sentence
 
 
 def test_the_verdict_of_the_demo():
     demo = synthetic_runs(("breast_cancer", "wine", "iris", "digits"), seeds=1, ks=(2, 5))
     claims = CLAIMS.assign(verdict_ours="cannot be told")
-    lines = telling.verdict_sentences(telling.Results(demo, SETTINGS, claims))
+    lines = narrative.verdict_sentences(narrative.Results(demo, SETTINGS, claims))
     assert lines[0].startswith("None of the paper's numbers can be held against ours")
     assert lines[1].endswith("by ours none can be told, as these runs lack what they speak of.")
     assert lines[2].endswith("on 4 datasets here (none of them the paper's), .029 on 11 there.")
@@ -309,11 +311,11 @@ def test_the_report_builds_from_little(bare, tmp_path):
 
 def test_the_papers_settings_are_no_departure_and_others_are_said():
     runs = small()
-    assert not [line for line in telling.missing_lines(telling.Results(runs, SETTINGS)) if line.startswith("Setting")]
+    assert not [line for line in narrative.missing_lines(narrative.Results(runs, SETTINGS)) if line.startswith("Setting")]
     other = copy.deepcopy(SETTINGS) | {"scaling": "standard", "sample_size": 300}
     other["frac"]["tau"] = 0.1
     other["tables"] = {"pima": {"scaling": "standard"}, "magic": {"scaling": "none"}}
-    lines = telling.missing_lines(telling.Results(runs, other))
+    lines = narrative.missing_lines(narrative.Results(runs, other))
     for said in ("Setting scaling: standard instead of none.", "Setting sample_size: 300 instead of 250000.",
                  "Setting frac.tau: 0.1 instead of balanced.", "Dataset magic: scaling none."):  # fmt: skip
         assert said in lines

@@ -4,9 +4,10 @@ import pandas as pd
 import pytest
 from test_results_fixture import synthetic_runs
 
-from clusterlets.benchmark import frames, selection
-from clusterlets.benchmark.rows import COLUMNS
+from clusterlets.analysis import selection
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid import runs_frame
+from clusterlets.grid.runs_table import COLUMNS
 
 USUAL = {
     "dataset": "pima", "method": "Clusterlets", "matcher": "G-B", "k": 5, "hops": 2, "omega": None, "seed": 1,
@@ -95,4 +96,4 @@ def test_names_and_order_keep_what_a_reader_plugs_in():
 def test_a_file_without_a_column_is_refused_by_name(tmp_path):
     synthetic_runs(("iris",), seeds=1, ks=(2,)).drop(columns="overlap").to_csv(tmp_path / "runs.csv", index=False)
     with pytest.raises(ClusterletsError, match="overlap"):
-        frames.read_runs(tmp_path / "runs.csv")
+        runs_frame.read_runs(tmp_path / "runs.csv")

@@ -9,7 +9,8 @@ from scipy.stats import friedmanchisquare, rankdata
 from test_results_fixture import synthetic_runs
 from test_results_selection import some_runs
 
-from clusterlets.benchmark import paired, reported, statistics
+from clusterlets.analysis import paired, statistics
+from clusterlets.paper import reported
 
 
 @pytest.fixture

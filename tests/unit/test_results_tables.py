@@ -10,7 +10,7 @@ import pytest
 from test_results_fixture import synthetic_runs
 from test_results_selection import some_runs
 
-from clusterlets.benchmark import reported, tables
+from clusterlets.paper import reported, tables
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from test_results_fixture import synthetic_runs
 
-from clusterlets.benchmark import reported, sensitivity
-from clusterlets.benchmark.figures import sensitivity as figure
-from clusterlets.benchmark.rows import COLUMNS
-from clusterlets.benchmark.sensitivity import Choice, assess, to_markdown
+from clusterlets.grid.runs_table import COLUMNS
+from clusterlets.paper import reported, sensitivity
+from clusterlets.paper.sensitivity import Choice, assess, to_markdown
+from clusterlets.report.figures import sensitivity as figure
 
 SCOPE = Choice("pinball_scope", "last", "cluster")
 SELECTION = ("selection", "configuration means")

@@ -13,10 +13,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 REFERENCE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-MATCHING = (path.stem for path in (ROOT / "clusterlets" / "matching").glob("*.py"))
+MATCHING = (path.stem for path in (ROOT / "clusterlets" / "algorithms" / "matching").glob("*.py"))
 MODULES = [
-    *("clusterlets.estimators", "clusterlets.frac", "clusterlets.metrics", "clusterlets.geometry"),
-    *(f"clusterlets.matching.{name}".removesuffix(".__init__") for name in MATCHING),
+    *("clusterlets.estimators", "clusterlets.metrics", "clusterlets.algorithms.frac", "clusterlets.algorithms.geometry"),
+    *(f"clusterlets.algorithms.matching.{name}".removesuffix(".__init__") for name in MATCHING),
 ]
 
 

@@ -9,8 +9,8 @@ from clusterlets import __main__ as command_line
 from clusterlets.commands import why
 
 PARAMETERS = "Params have changed since last execution: Union of exclusive params before and now across all output: "
-BEFORE = "0123456789abcdef metrics.py:11111111 matching/pinball.py:11111111 numpy==2.4.6"
-NOW = "0123456789abcdee metrics.py:11111111 matching/pinball.py:22222222 numpy==2.5.0"
+BEFORE = "0123456789abcdef metrics.py:11111111 algorithms/matching/pinball.py:11111111 numpy==2.4.6"
+NOW = "0123456789abcdee metrics.py:11111111 algorithms/matching/pinball.py:22222222 numpy==2.5.0"
 GRID, LARGER = '{"k": [2], "hops": [1]}', '{"k": [2, 3], "hops": [1]}'
 
 REASONS = {
@@ -20,10 +20,10 @@ REASONS = {
     "Set of input files has changed since last execution": ["it reads other files than before, as another grid does"],
     "Code has changed since last execution": ["its command in workflow/rules changed"],
     f"{PARAMETERS}before: {BEFORE!r} now: {NOW!r} ": [
-        "its code changed: clusterlets/matching/pinball.py, another version of numpy"
+        "its code changed: clusterlets/algorithms/matching/pinball.py, another version of numpy"
     ],
     f"Input files updated by another job: a; {PARAMETERS}before: {BEFORE!r} now: {NOW!r} ": [
-        "its code changed: clusterlets/matching/pinball.py, another version of numpy"
+        "its code changed: clusterlets/algorithms/matching/pinball.py, another version of numpy"
     ],
     f"{PARAMETERS}before: '0123456789abcdef' now: '0123456789abcdee' ": ["its code or a library changed"],
     f"{PARAMETERS}before: 0.5,'last' now: 0.25,'cluster' ": ["an option changed: 0.5, last -> 0.25, cluster"],

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from clusterlets.benchmark.manifest import without_provenance
+from clusterlets.grid.manifest import without_provenance
 
 ROOT = Path(__file__).resolve().parents[2]
 

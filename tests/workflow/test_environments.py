@@ -15,7 +15,7 @@ import stand_in_conda
 import yaml
 from another_numpy import another_numpy
 
-from clusterlets.benchmark.fingerprints import locked_versions
+from clusterlets.grid.fingerprints import locked_versions
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {path.stem: path for path in (ROOT / "envs").glob("*.yaml")}

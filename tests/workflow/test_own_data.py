@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterlets.benchmark.rows import read_cell
+from clusterlets.grid.runs_table import read_cell
 
 ROOT = Path(__file__).resolve().parents[2]
 MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or ROOT.parent / "shared" / "datasets")

@@ -134,12 +134,13 @@ def test_another_matcher_runs_its_cells(original, sums):
 
 NUMERIC = BLOCKS | TABLES
 CODE = {
-    "clusterlets/matching/pinball.py": PINBALL,
-    "clusterlets/matching/centroid.py": {"sample_partitions": 4} | CENTROID,
-    "clusterlets/matching/__init__.py": {"sample_partitions": 4} | CENTROID | PINBALL,  # where a new matcher is entered
-    "clusterlets/frac.py": FRAC,
+    "clusterlets/algorithms/matching/pinball.py": PINBALL,
+    "clusterlets/algorithms/matching/centroid.py": {"sample_partitions": 4} | CENTROID,
+    # Where a new matcher is entered.
+    "clusterlets/algorithms/matching/__init__.py": {"sample_partitions": 4} | CENTROID | PINBALL,
+    "clusterlets/algorithms/frac.py": FRAC,
     "clusterlets/metrics.py": PINBALL | CENTROID | SCORES | {"measure_geometry": 2},
-    "clusterlets/benchmark/steps/yardsticks.py": {"cluster_yardsticks": 4, "sum_distances": 4, "score_yardsticks": 4},
+    "clusterlets/steps/yardsticks.py": {"cluster_yardsticks": 4, "sum_distances": 4, "score_yardsticks": 4},
     "clusterlets/datasets/bundled.py": FETCHED | NUMERIC,
 }
 
@@ -160,7 +161,7 @@ def test_a_comment_that_no_step_reads_runs_nothing(checkout, module):
 
 
 def test_why_names_the_module_that_changed(checkout):
-    checkout.comment("clusterlets/matching/costs.py")
+    checkout.comment("clusterlets/algorithms/matching/objectives.py")
     done = subprocess.run(
         [sys.executable, "-m", "clusterlets", "why", CELL, "--configfile", "settings.yaml"],
         cwd=checkout.workflow.folder,
@@ -168,7 +169,7 @@ def test_why_names_the_module_that_changed(checkout):
         capture_output=True,
         text=True,
     )
-    assert done.stdout == "Its code changed: clusterlets/matching/costs.py\n    iris: D, k = 2, 2 hops\n", done
+    assert done.stdout == "Its code changed: clusterlets/algorithms/matching/objectives.py\n    iris: D, k = 2, 2 hops\n", done
     assert done.stderr == "" and done.returncode == 0
 
 
@@ -195,7 +196,7 @@ def test_another_place_and_core_count_run_nothing(original):
 
 
 def test_an_edited_figure_is_drawn_again_and_nothing_else(checkout, sums):
-    checkout.comment("clusterlets/benchmark/figures/cohesion_vs_deviation.py")
+    checkout.comment("clusterlets/report/figures/cohesion_vs_deviation.py")
     expected = {"plot_cohesion_vs_deviation": 1, "account": 1, "write_report": 1, "write_manifest": 1}
     assert expected.items() <= sums.items()
     assert checkout.planned() == expected == checkout.executed()
@@ -205,7 +206,7 @@ def test_an_edited_figure_is_drawn_again_and_nothing_else(checkout, sums):
 def test_what_was_planned_is_what_runs(checkout):
     """Last in this file: it leaves the copy as another grid. As far as the runs: what sums them up costs more than they do."""
     runs, settings = "results/tiny/runs.csv", {"omega": [0.5, 0.25]}
-    checkout.comment("clusterlets/matching/pinball.py")
+    checkout.comment("clusterlets/algorithms/matching/pinball.py")
     expected = PINBALL | CENTROID | {"collect_runs": 1}
     assert checkout.planned(runs, **settings) == expected == checkout.executed(runs, **settings)
     assert checkout.planned(runs, **settings) == {}

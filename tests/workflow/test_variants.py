@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from clusterlets.benchmark.intermediates import Block, Prepared
+from clusterlets.grid.artifacts import Block, Prepared
 
 SMALL = {"datasets": ["iris"], "k": [3], "omega": [0, 0.5]}
 VARIANTS = {

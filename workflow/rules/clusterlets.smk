@@ -12,7 +12,7 @@ rule extract_clusterlets:
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("benchmark.steps.extraction", libraries=COMPILED),
+        code=step_fingerprint("steps.extraction", libraries=COMPILED),
         base_seed=config["base_seed"],
     message:
         "Clusterlets of {wildcards.dataset}, k = {wildcards.k}"
@@ -33,7 +33,7 @@ rule sum_distances:
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("benchmark.steps.distances", libraries=COMPILED),
+        code=step_fingerprint("steps.distances", libraries=COMPILED),
         # Only clusterlets are joined into larger clusters; the others need no sums between groups.
         within=lambda wildcards: [] if wildcards.source == "clusterlets" else ["--within"],
     message:
@@ -53,7 +53,7 @@ rule sample_partitions:
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("benchmark.steps.partitions"),
+        code=step_fingerprint("steps.partitions"),
         base_seed=config["base_seed"],
         sample_size=config["sample_size"],
     message:
@@ -104,7 +104,7 @@ rule match_centroid:
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("benchmark.steps.centroid"),
+        code=step_fingerprint("steps.centroid"),
         equation=setting("equation"),
         deviation=setting("deviation"),
     message:

@@ -31,18 +31,18 @@ shell.prefix(
     "LOCK={workflow.basedir:q}/requirements.lock; "
 )
 
-from clusterlets.benchmark import variants
-from clusterlets.benchmark.abandoned import remove_locks
-from clusterlets.benchmark.configuration import check_configuration, set_mirror
-from clusterlets.benchmark.costs import seconds_per_job
-from clusterlets.benchmark.fingerprints import data_files, fingerprint, locked_versions, part
-from clusterlets.benchmark.grid import OMEGA, seed_blocks
-from clusterlets.benchmark.libraries import refuse_others
-from clusterlets.benchmark.provenance import LIBRARIES, installed
-from clusterlets.benchmark.room import check_writable, scarce
+from clusterlets.algorithms.matching import MATCHERS
 from clusterlets.datasets import CLASS, describe, names
 from clusterlets.errors import ClusterletsError
-from clusterlets.matching import MATCHERS
+from clusterlets.grid import variants
+from clusterlets.grid.cells import OMEGA, seed_blocks
+from clusterlets.grid.configuration import check_configuration, set_mirror
+from clusterlets.grid.estimate import seconds_per_job
+from clusterlets.grid.fingerprints import data_files, fingerprint, locked_versions, part
+from clusterlets.grid.libraries import refuse_others
+from clusterlets.grid.preflight import check_writable, scarce
+from clusterlets.grid.provenance import LIBRARIES, installed
+from clusterlets.grid.stale_locks import remove_locks
 from clusterlets.storage import hash_of_file
 
 try:
@@ -120,7 +120,7 @@ def dataset_fingerprint(step, name, libraries):
 
     def of_wildcards(wildcards):
         known = describe(name(wildcards))
-        code = step_fingerprint(f"benchmark.steps.{step}", f"datasets.{known['module']}", libraries=libraries)
+        code = step_fingerprint(f"steps.{step}", f"datasets.{known['module']}", libraries=libraries)
         said = json.dumps(known, sort_keys=True).encode()
         entry = f"datasets/sources.yaml#{known['name']}"
         return f"{code} {part(entry, said)}"
@@ -131,14 +131,14 @@ def dataset_fingerprint(step, name, libraries):
 def analysis_fingerprint(*modules):
     """Fingerprint of a step that reads results/runs.csv, with the paper's numbers and the report's templates."""
     libraries = ["numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "seaborn", "jinja2"]
-    folders = ["benchmark/reported", *(["benchmark/templates"] if "steps.report" in modules else [])]
+    folders = ["paper/reported", *(["report/templates"] if "steps.report" in modules else [])]
     files = [file for folder in folders for file in data_files(folder)]
-    return step_fingerprint(*(f"benchmark.{module}" for module in modules), libraries=libraries, files=files)
+    return step_fingerprint(*modules, libraries=libraries, files=files)
 
 
 # Of the step of a cell, for every matcher that takes hops; each is one module.
 MATCHING_CODE = {
-    name: step_fingerprint("benchmark.steps.matching", matcher.module.removeprefix("clusterlets."))
+    name: step_fingerprint("steps.matching", matcher.module.removeprefix("clusterlets."))
     for name, matcher in MATCHERS.items()
     if matcher.parameter == "hops"
 }

@@ -60,7 +60,7 @@ rule prepare_own_table:
     conda:
         FETCH
     params:
-        code=step_fingerprint("benchmark.steps.own_table"),
+        code=step_fingerprint("steps.user_table"),
         name=lambda wildcards: table_settings(wildcards)["name"],
         table=lambda wildcards: table_settings(wildcards)["path"],
         sha256=lambda wildcards: content_of_own_table(table_settings(wildcards)["path"]),
@@ -84,7 +84,7 @@ rule measure_geometry:
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("benchmark.steps.geometry", libraries=COMPILED),
+        code=step_fingerprint("steps.geometry", libraries=COMPILED),
     message:
         "Measure the largest distance of {wildcards.dataset}"
     shell:
@@ -102,7 +102,7 @@ rule list_data:
     conda:
         FETCH
     params:
-        code=step_fingerprint("benchmark.steps.overview"),
+        code=step_fingerprint("steps.datasets_table"),
         datasets=",".join(config["datasets"]),
         folder=subpath(input[0], parent=True),
     message:

@@ -14,7 +14,7 @@ rule cluster_frac:
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("benchmark.steps.frac", libraries=COMPILED),
+        code=step_fingerprint("steps.frac", libraries=COMPILED),
         base_seed=config["base_seed"],
         variant=config["frac"]["variant"],
         tau=config["frac"]["tau"],
@@ -41,7 +41,7 @@ rule cluster_yardsticks:
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("benchmark.steps.yardsticks", libraries=COMPILED),
+        code=step_fingerprint("steps.yardsticks", libraries=COMPILED),
         base_seed=config["base_seed"],
     message:
         "Plain k-means and a random partition of {wildcards.dataset}, k = {wildcards.k}"
@@ -67,7 +67,7 @@ for source, (folder, methods) in METHODS.items():
         conda:
             CLUSTER
         params:
-            code=step_fingerprint("benchmark.steps.scoring"),
+            code=step_fingerprint("steps.scoring"),
             methods=methods,
             deviation=setting("deviation"),
         message:

@@ -65,7 +65,7 @@ rule collect_runs:
     conda:
         ANALYSIS
     params:
-        code=step_fingerprint("benchmark.steps.collecting"),
+        code=step_fingerprint("steps.collecting"),
         settings=lambda wildcards: as_json(SETTINGS[wildcards.place]),
         variant=lambda wildcards: ["--variant", PLACES[wildcards.place]] if PLACES[wildcards.place] else [],
     message:
@@ -181,7 +181,7 @@ rule recover_clusters:
         ANALYSIS
     params:
         code=step_fingerprint(
-            "benchmark.steps.recovery",
+            "steps.recovery",
             *(matcher.module.removeprefix("clusterlets.") for matcher in MATCHERS.values()),
             libraries=["numpy", "pandas", "scikit-learn"],
         ),
@@ -210,7 +210,7 @@ for module, figures in DRAWN_BY.items():
         conda:
             ANALYSIS
         params:
-            code=analysis_fingerprint("steps.figures", f"figures.{module}"),
+            code=analysis_fingerprint("steps.figures", f"report.figures.{module}"),
             folder=subpath(output[0], parent=True),
             module=module,
             further=lambda wildcards, input: ",".join(input.further),
@@ -231,7 +231,7 @@ rule account:
     conda:
         ANALYSIS
     params:
-        code=step_fingerprint("benchmark.steps.accounts", libraries=LIBRARIES),
+        code=step_fingerprint("steps.accounts", libraries=LIBRARIES),
         settings=whole_configuration,
         fingerprints=fingerprints_of_rules,
         logs=",".join(f"{place}/logs" for place in PLACES),
@@ -282,7 +282,7 @@ rule write_manifest:
     conda:
         ANALYSIS
     params:
-        code=step_fingerprint("benchmark.steps.manifest", libraries=LIBRARIES),
+        code=step_fingerprint("steps.manifest", libraries=LIBRARIES),
         settings=whole_configuration,
         results=subpath(output[0], parent=True),
         # The cells follow from the settings: a command line has no room for thousands of names.

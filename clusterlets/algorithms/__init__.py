@@ -1,0 +1,1 @@
+"""The methods, and what they share: arrays in, arrays out. It reads and writes no result."""

@@ -1,0 +1,151 @@
+"""What scoring needs to know of the instances: summed distances, exact or estimated; the largest distance; group moments.
+
+Every cluster that a matcher makes is a union of disjoint clusterlets, so the matrix of summed
+distances between clusterlets gives the exact cohesion of any matching in O(|cluster|^2).
+Distances are square roots of summed squared differences, in double precision: an outlier costs no other pair a digit.
+All sums run in a fixed order (:mod:`clusterlets.algorithms.kernels`), so every processor gives the same bytes.
+"""
+
+import numpy as np
+
+from clusterlets.algorithms.checks import check_magnitudes
+from clusterlets.algorithms.kernels import add_distances, group_inertia, group_sums, largest_squared_distance, tiles_of
+
+#: Most rows for which exact sums are offered: 5 * 10^9 pairs, some 10 s of one core (memory is no limit, O(n d)). Ten
+#: times the rows take a hundred times as long; :func:`sampled_sums` takes about a second at any n.
+EXACT_LIMIT = 100_000
+
+# Independent estimates that sampled_sums averages: enough for a standard error that is itself within a fifth or so.
+_REPLICATES = 16
+# Rows that a replicate takes of every group, if it has as many, whatever the group's share of the rows.
+_LEAST = 20
+# What a further grouping costs beside the distances themselves, as a part of these; measured from .15 to .25.
+_GROUPING = 0.2
+
+
+def distance_sums(X: np.ndarray, labels: np.ndarray, n_groups: int) -> np.ndarray:
+    """Summed Euclidean distances between groups of instances.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    labels : int array (n,) or (S, n)
+        Group of each instance, 0..n_groups-1; or its groups in S groupings, for which each distance is computed once.
+    n_groups : int
+
+    Returns
+    -------
+    float array (n_groups, n_groups) or (S, n_groups, n_groups)
+        ``[a, b]`` is the sum of d(x, y) over x in a and y in b: symmetric; on the diagonal every pair counts twice
+        and an instance with itself as 0.
+
+    Raises
+    ------
+    ValueError
+        If a label is out of range.
+
+    Notes
+    -----
+    O(n^2 (d + S)) time over half of the pairs, of which a grouping costs as much as some two features;
+    O(n d + S (n + n_groups^2)) memory, one thread.
+    """
+    labels = np.asarray(labels)
+    groupings = np.require(np.atleast_2d(labels), np.int64, ["C", "W"])
+    if groupings.min() < 0 or groupings.max() >= n_groups:
+        raise ValueError(f"labels must lie in 0..{n_groups - 1}")
+    rows = np.require(X, np.float64, ["C", "W"])
+    upper = np.zeros((len(groupings), n_groups, n_groups))
+    add_distances(rows, tiles_of(rows), groupings, upper)
+    sums = upper + upper.transpose(0, 2, 1)
+    return sums if labels.ndim == 2 else sums[0]
+
+
+def within_sums(X: np.ndarray, labels: np.ndarray, n_groups: int) -> np.ndarray:
+    """The diagonals of :func:`distance_sums`, (n_groups,) or (S, n_groups): all that disjoint clusters need.
+
+    Each cluster is summed up by itself, which leaves out the pairs of different clusters; or all pairs once for all
+    groupings, where these are so many, of so few clusters, that it is less work.
+    """
+    labels = np.asarray(labels)
+    groupings = np.atleast_2d(labels)
+    pairs = sum(np.square(np.bincount(grouping), dtype=np.float64).sum() for grouping in groupings)
+    if pairs > len(X) * len(X) * (1 + _GROUPING * len(groupings)):
+        sums = distance_sums(X, groupings, n_groups).diagonal(axis1=1, axis2=2).copy()
+    else:
+        sums = np.array([[_total(X[grouping == group]) for group in range(n_groups)] for grouping in groupings])
+    return sums if labels.ndim == 2 else sums[0]
+
+
+def sampled_sums(
+    X: np.ndarray, labels: np.ndarray, n_groups: int, random_state: np.random.Generator, sample_size: int = 2000
+) -> tuple[np.ndarray, np.ndarray]:
+    """Unbiased estimate of :func:`distance_sums` from samples of rows, and its standard error.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    labels : int array (n,)
+        Group of each instance, 0..n_groups-1.
+    n_groups : int
+    random_state : numpy.random.Generator
+        Source of the samples.
+    sample_size : int
+        Rows of each of the 16 samples. Every group gives its share, but at least 20 rows, or all if it has fewer.
+
+    Returns
+    -------
+    sums, error : float arrays (n_groups, n_groups)
+        The estimate, symmetric, and the standard error of each of its entries: 0 where all rows were seen.
+
+    Notes
+    -----
+    Stratified sampling without replacement, 16 independent times: the estimate is the mean of the 16, the standard
+    error comes from their spread. Errors of sums inside different groups are independent, so the squared error of a
+    cohesion of disjoint clusters is a sum of theirs if ``labels`` are the clusters. O(n log n) time for the samples,
+    O(16 m^2 d) for m rows each; O(n) memory. Meant for more than ``EXACT_LIMIT`` rows.
+    """
+    X, labels = np.asarray(X), np.asarray(labels)
+    sizes = np.bincount(labels, minlength=n_groups)
+    shares = np.maximum(np.rint(sizes * (sample_size / len(labels))).astype(np.int64), _LEAST)
+    taken = np.minimum(sizes, shares)
+    weights = np.outer(sizes, sizes) / np.maximum(np.outer(taken, taken), 1)
+    # Inside a group an instance is no pair with itself: of m rows there are m (m - 1) pairs.
+    np.fill_diagonal(weights, sizes * (sizes - 1) / np.maximum(taken * (taken - 1), 1))
+    members = np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
+    drawn = np.repeat(np.arange(n_groups), taken)
+    estimates = np.empty((_REPLICATES, n_groups, n_groups))
+    for estimate in estimates:
+        chosen = [random_state.choice(rows, count, replace=False) for rows, count in zip(members, taken, strict=True)]
+        estimate[:] = weights * distance_sums(X[np.concatenate(chosen)], drawn, n_groups)
+    return estimates.mean(axis=0), estimates.std(axis=0, ddof=1) / np.sqrt(_REPLICATES)
+
+
+def diameter(X: np.ndarray) -> float:
+    """Largest Euclidean distance between two rows of ``X`` (n, d).
+
+    Rows are visited from the farthest from the centroid inwards; by the triangle inequality d(x, y) is at most the sum
+    of the two distances to the centroid, so most rows never meet. O(n^2 d) at worst, near O(n d) on real tables.
+    """
+    X = np.require(X, np.float64, "C")
+    check_magnitudes(X)
+    # Rounding moves a radius by far less than this, and so never hides a pair.
+    radii = np.sqrt(np.square(X - X.mean(axis=0)).sum(axis=1)) * (1 + 1e-9)
+    order = np.argsort(-radii, kind="stable")
+    rows = X[order]
+    return float(np.sqrt(largest_squared_distance(rows, tiles_of(rows), radii[order])))
+
+
+def group_moments(X: np.ndarray, labels: np.ndarray, n_groups: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mean (N, d) and sum of squared distances to it (N,) of each group of rows; no group may be empty. O(n d)."""
+    rows, labels = np.require(X, np.float64, ["C", "W"]), np.require(labels, np.int64, ["C", "W"])
+    means, inertia = np.empty((n_groups, rows.shape[1])), np.empty(n_groups)
+    sizes = np.empty(n_groups, dtype=np.int64)
+    group_sums(rows, labels, means, sizes)
+    means /= sizes[:, None]
+    group_inertia(rows, labels, means, inertia)
+    return means, inertia
+
+
+def _total(X: np.ndarray) -> float:
+    """Sum of all pairwise distances of the rows, each pair twice."""
+    return float(distance_sums(X, np.zeros(len(X), dtype=np.int64), 1)[0, 0]) if len(X) else 0.0

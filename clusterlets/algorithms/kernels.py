@@ -1,0 +1,183 @@
+"""Compiled loops over all instances: squared distances, their sums, nearest centres.
+
+Each lane of a vector register owns one sum, and every sum runs in an order that is written down here. So the results
+do not depend on the width of the registers, on BLAS or on the processor. There is no fast-math and no matrix product.
+
+The instances come as tiles: ``tiles[t, f, j]`` is feature f of instance ``t * LANES + j``. Feature by feature, a tile
+adds ``(x - y)^2`` for all of its instances at once. The last tile is padded with zeros; no result is read from there.
+"""
+
+import numpy as np
+from numba import njit
+
+from clusterlets.algorithms.compiled import compiled
+
+#: Instances of a tile. Four rows of squared distances to a tile and the tile itself fit the first-level cache.
+LANES = 128
+#: Rows that are compared with a tile at once: they share its loads.
+ROWS = 4
+
+
+def tiles_of(rows: np.ndarray) -> np.ndarray:
+    """Rows (n, d), float64, as tiles (T, d, LANES)."""
+    n, d = rows.shape
+    n_tiles = -(-n // LANES)
+    whole = np.zeros((n_tiles * LANES, d))
+    whole[:n] = rows
+    return np.ascontiguousarray(whole.reshape(n_tiles, LANES, d).transpose(0, 2, 1))
+
+
+@njit
+def _squared_distances(rows, first, tile, out):
+    """Squared distances of ``ROWS`` rows from ``first`` on to a tile (d, LANES): ``out[q * LANES + j]``.
+
+    Each is the sum of its squared differences in the order of the features. Past the last row, the last is repeated.
+    """
+    last = len(rows) - 1
+    row0, row1, row2, row3 = rows[first], rows[min(first + 1, last)], rows[min(first + 2, last)], rows[min(first + 3, last)]
+    odd = len(tile) % 2  # features go in pairs, which halves the traffic of sums, after a first one where they are odd
+    if odd:
+        for j in range(LANES):
+            x = tile[0, j]
+            out[j] = (x - row0[0]) * (x - row0[0])
+            out[LANES + j] = (x - row1[0]) * (x - row1[0])
+            out[2 * LANES + j] = (x - row2[0]) * (x - row2[0])
+            out[3 * LANES + j] = (x - row3[0]) * (x - row3[0])
+    else:
+        out[:] = 0.0
+    for f in range(odd, len(tile), 2):
+        a0, a1, a2, a3 = row0[f], row1[f], row2[f], row3[f]
+        b0, b1, b2, b3 = row0[f + 1], row1[f + 1], row2[f + 1], row3[f + 1]
+        x, y = tile[f], tile[f + 1]
+        for j in range(LANES):
+            out[j] = out[j] + (x[j] - a0) * (x[j] - a0) + (y[j] - b0) * (y[j] - b0)
+            out[LANES + j] = out[LANES + j] + (x[j] - a1) * (x[j] - a1) + (y[j] - b1) * (y[j] - b1)
+            out[2 * LANES + j] = out[2 * LANES + j] + (x[j] - a2) * (x[j] - a2) + (y[j] - b2) * (y[j] - b2)
+            out[3 * LANES + j] = out[3 * LANES + j] + (x[j] - a3) * (x[j] - a3) + (y[j] - b3) * (y[j] - b3)
+
+
+@compiled("void(float64[:,::1], float64[:,:,::1], int64[:,::1], float64[:,:,::1])")
+def add_distances(rows, tiles, labels, sums):
+    """Add the distances of all pairs i < j of rows to ``sums[s, group of i, group of j]``, for every grouping s.
+
+    ``labels`` (S, n) are the groups of the rows (n, d) in each of S groupings, in range of ``sums`` (S, G, G). A distance is
+    computed once for all groupings, which is most of the work. For each j the distances to the i of one group are added in
+    ascending order of i; these sums are added in ascending order of j.
+    """
+    n = len(rows)
+    distances, lanes = np.empty(ROWS * LANES), np.empty((len(labels), sums.shape[1], LANES))
+    for t in range(len(tiles)):
+        column = t * LANES
+        end = min(column + LANES, n)
+        lanes[:] = 0.0
+        for row in range(0, end, ROWS):
+            _squared_distances(rows, row, tiles[t], distances)
+            for q in range(ROWS):
+                for j in range(min(row + q + 1 - column, LANES)):  # pairs that were met before, and the row with itself
+                    distances[q * LANES + j] = 0.0
+            for j in range(ROWS * LANES):
+                distances[j] = np.sqrt(distances[j])
+            for s in range(len(labels)):
+                for q in range(min(ROWS, end - row)):
+                    of_group = lanes[s, labels[s, row + q]]
+                    for j in range(LANES):
+                        of_group[j] += distances[q * LANES + j]
+        for s in range(len(labels)):
+            for group in range(lanes.shape[1]):
+                for j in range(column, end):
+                    sums[s, group, labels[s, j]] += lanes[s, group, j - column]
+
+
+@compiled("float64(float64[:,::1], float64[:,:,::1], float64[::1])")
+def largest_squared_distance(rows, tiles, radii):
+    """Largest squared distance of two rows (n, d), which are sorted by descending distance ``radii`` from some point.
+
+    Two rows are no further apart than the sum of their radii. The radii may be too large, by rounding, but not too small.
+    """
+    n = len(rows)
+    squares = np.empty(ROWS * LANES)
+    largest = 0.0
+    for row in range(0, n, ROWS):
+        for t in range(row // LANES, len(tiles)):
+            reach = radii[row] + radii[max(row, t * LANES)]
+            if reach * reach < largest:
+                break
+            _squared_distances(rows, row, tiles[t], squares)
+            end = min(LANES, n - t * LANES)
+            for q in range(ROWS):
+                for j in range(end):
+                    largest = max(largest, squares[q * LANES + j])
+        if 4 * radii[row] * radii[row] < largest:
+            break
+    return largest
+
+
+@compiled("void(float64[:,:,::1], float64[:,::1], int64[::1], float64[::1])")
+def assign(tiles, centres, labels, distances):
+    """Nearest centre (k, d) of each instance, the lowest of equals, and its squared distance; both are written."""
+    n = len(labels)
+    squares, least, nearest = np.empty(ROWS * LANES), np.empty(LANES), np.empty(LANES, dtype=np.int64)
+    for t in range(len(tiles)):
+        for j in range(LANES):
+            least[j] = np.inf
+        for centre in range(0, len(centres), ROWS):
+            _squared_distances(centres, centre, tiles[t], squares)
+            for j in range(LANES):
+                best, index = least[j], nearest[j]
+                for q in range(ROWS):
+                    closer = squares[q * LANES + j] < best
+                    index = centre + q if closer else index
+                    best = squares[q * LANES + j] if closer else best
+                least[j], nearest[j] = best, index
+        for j in range(min(LANES, n - t * LANES)):
+            labels[t * LANES + j] = nearest[j]
+            distances[t * LANES + j] = least[j]
+
+
+@compiled("void(float64[:,:,::1], float64[:,::1], float64[::1], float64[:,::1], float64[::1])")
+def candidate_distances(tiles, candidates, distances, lowered, potentials):
+    """What each candidate (c, d) for a further centre would make of the squared ``distances`` (n,) to the nearest one.
+
+    ``lowered[i]`` (c, n) becomes the least of the distances and those to candidate i, ``potentials[i]`` its sum: lane by
+    lane over the tiles, then over the lanes.
+    """
+    n = len(distances)
+    squares, sums = np.empty(ROWS * LANES), np.zeros((len(candidates), LANES))
+    for t in range(len(tiles)):
+        first, width = t * LANES, min(LANES, n - t * LANES)
+        for candidate in range(0, len(candidates), ROWS):
+            _squared_distances(candidates, candidate, tiles[t], squares)
+            for q in range(min(ROWS, len(candidates) - candidate)):
+                for j in range(width):
+                    least = min(distances[first + j], squares[q * LANES + j])
+                    lowered[candidate + q, first + j] = least
+                    sums[candidate + q, j] += least
+    for i in range(len(candidates)):
+        potentials[i] = 0.0
+        for j in range(LANES):
+            potentials[i] += sums[i, j]
+
+
+@compiled("void(float64[:,::1], int64[::1], float64[:,::1], int64[::1])")
+def group_sums(rows, labels, sums, sizes):
+    """Sum (N, d) and number (N,) of the rows of each group, in the order of the rows; both are written."""
+    sums[:] = 0.0
+    sizes[:] = 0
+    for i in range(len(rows)):
+        group = labels[i]
+        sizes[group] += 1
+        for f in range(rows.shape[1]):
+            sums[group, f] += rows[i, f]
+
+
+@compiled("void(float64[:,::1], int64[::1], float64[:,::1], float64[::1])")
+def group_inertia(rows, labels, means, inertia):
+    """Sum of squared distances of each group's rows to its mean (N, d), in the order of the rows; written to (N,)."""
+    inertia[:] = 0.0
+    for i in range(len(rows)):
+        group = labels[i]
+        total = 0.0
+        for f in range(rows.shape[1]):
+            difference = rows[i, f] - means[group, f]
+            total += difference * difference
+        inertia[group] += total

@@ -1,0 +1,169 @@
+"""k-means: greedy k-means++ (Arthur and Vassilvitskii 2007) and Lloyd's rounds, with the same bytes on every processor.
+
+1. *First centre*: a row at random.
+2. *Further centres*: draw ``2 + floor(ln k)`` candidates, each row with a chance proportional to its squared distance to
+   the nearest centre so far; take the candidate that lowers the sum of these most, the first of equals. Stop early when
+   every row coincides with a centre: then there are as many centres as distinct rows.
+3. *Rounds*: each row goes to its nearest centre, the lowest of equals; each centre becomes the mean of its rows. For each
+   centre without rows, in index order, the farthest row from its own centre that is left (the first of equals) becomes
+   the centre, and is taken out of the mean that it belonged to.
+4. *End*: when no row changes its centre, or the centres' squared moves add up to at most ``tol`` times the mean variance
+   of a feature, or after ``max_iter`` rounds. In the last two cases the rows are assigned once more.
+
+These are the steps of scikit-learn's ``KMeans``, whose results depend on the processor: its BLAS sums in another order
+on each kind, and a last bit can send a run to another local optimum.
+"""
+
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+
+from clusterlets.algorithms.kernels import assign, candidate_distances, group_inertia, group_sums, tiles_of
+
+
+@dataclass(frozen=True)
+class KMeansResult:
+    """A local optimum of k-means.
+
+    Attributes
+    ----------
+    labels : int array (n,)
+        Nearest centre of each row.
+    centres : float array (k, d)
+    inertia : float
+        Sum of squared distances of the rows to their centres.
+    n_iter : int
+        Rounds.
+    """
+
+    labels: np.ndarray
+    centres: np.ndarray
+    inertia: float
+    n_iter: int
+
+
+def kmeans_labels(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
+    """Labels (n,) of k-means with ``min(n_clusters, distinct rows)`` clusters, numbered 0..m-1 without gaps.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    n_clusters : int
+        At least 1.
+    random_state : numpy.random.Generator
+
+    Notes
+    -----
+    One initialisation. O(n k d) time a round, O(n d) memory.
+    """
+    X = np.asarray(X, dtype=np.float64)
+    centres = X[kmeans_plus_plus(X, n_clusters, random_state)]
+    return np.unique(lloyd(X, centres).labels, return_inverse=True)[1].astype(np.int64)
+
+
+def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
+    """First centres by greedy k-means++, steps 1 and 2 above.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    n_clusters : int
+        At least 1.
+    random_state : numpy.random.Generator
+
+    Returns
+    -------
+    int array (m,)
+        Indices of ``m = min(n_clusters, distinct rows)`` rows that differ in value.
+
+    Notes
+    -----
+    O(n k d log k) time, O(n (d + log k)) memory.
+    """
+    rows = np.require(X, np.float64, ["C", "W"])
+    tiles = tiles_of(rows)
+    n_candidates = 2 + int(log(n_clusters))  # no whole number is near a power of e, so rounding cannot decide
+    chosen = [int(random_state.integers(len(rows)))]
+    (nearest,), _ = _lowered(tiles, rows[chosen], np.full(len(rows), np.inf))
+    while len(chosen) < n_clusters and nearest.any():
+        cumulative = np.cumsum(nearest)  # in index order
+        drawn = np.searchsorted(cumulative, random_state.random(n_candidates) * cumulative[-1], side="right")
+        # Rounding may put a draw past the last row that has a chance.
+        candidates = np.minimum(drawn, np.searchsorted(cumulative, cumulative[-1]))
+        lowered, potentials = _lowered(tiles, rows[candidates], nearest)
+        best = potentials.argmin()
+        chosen.append(int(candidates[best]))
+        nearest = lowered[best]
+    return np.array(chosen)
+
+
+def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 1e-4) -> KMeansResult:
+    """Rounds of k-means from given centres, steps 3 and 4 above.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    centres : float array (k, d)
+        First centres, k from 1 to n.
+    max_iter : int
+        Most rounds, at least 1.
+    tol : float
+        Least squared move of the centres in all, as a share of the mean variance of a feature.
+
+    Returns
+    -------
+    KMeansResult
+
+    Notes
+    -----
+    O(n k d) time a round, O(n d) memory.
+    """
+    rows, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
+    tiles = tiles_of(rows)
+    labels, former, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
+    least_move = tol * rows.var(axis=0).mean()
+    settled, n_iter = False, 0
+    while n_iter < max_iter:
+        n_iter += 1
+        assign(tiles, centres, labels, distances)
+        moved = _means(rows, labels, distances, centres)
+        squared_move = np.square(moved - centres).sum()
+        centres = moved
+        settled = np.array_equal(labels, former)
+        if settled or squared_move <= least_move:
+            break
+        former[:] = labels
+    if not settled:
+        assign(tiles, centres, labels, distances)
+    inertia = np.empty(len(centres))
+    group_inertia(rows, labels, centres, inertia)
+    return KMeansResult(labels, centres, float(inertia.sum()), n_iter)
+
+
+def nearest_centres(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Index of the nearest of the centres (k, d) to each row of X (n, d), the lowest of equals: int array (n,), O(n k d)."""
+    rows, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
+    labels = np.empty(len(rows), dtype=np.int64)
+    assign(tiles_of(rows), centres, labels, np.empty(len(rows)))
+    return labels
+
+
+def _lowered(tiles: np.ndarray, candidates: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Squared distances (c, n) to the nearest centre with each candidate among the centres, and their sums (c,)."""
+    lowered, potentials = np.empty((len(candidates), len(nearest))), np.empty(len(candidates))
+    candidate_distances(tiles, candidates, nearest, lowered, potentials)
+    return lowered, potentials
+
+
+def _means(rows: np.ndarray, labels: np.ndarray, distances: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Means (k, d) of the centres' rows; a centre without rows becomes the farthest row, as step 3 says."""
+    sums, sizes = np.empty_like(centres), np.empty(len(centres), dtype=np.int64)
+    group_sums(rows, labels, sums, sizes)
+    empty = np.flatnonzero(sizes == 0)
+    if len(empty) and distances.any():
+        for centre, row in zip(empty, np.argsort(-distances, kind="stable")[: len(empty)], strict=True):
+            sums[labels[row]] -= rows[row]
+            sizes[labels[row]] -= 1
+            sums[centre], sizes[centre] = rows[row], 1
+    return np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centres)

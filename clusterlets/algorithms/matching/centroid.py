@@ -1,0 +1,368 @@
+"""The centroid matcher C: the best of many random partitions (paper, section "Centroid Matcher", equation 1).
+
+A partition counts only through its silhouette and its largest deviation, so one pass over the samples keeps those that
+no other beats in both, and this Pareto front serves every omega. Scores are found in bulk in single precision, with a
+bound on their error; only partitions that may be on the front are scored again, exactly, so that the front depends
+neither on the order of sums in a matrix product nor on the number of threads.
+
+Arrays over many partitions have the partitions along the last axis: ``labels`` (N, S), ``members`` (B, N, S). They are
+chosen by ``compress``, which keeps them beside each other in memory, as ``[:, mask]`` does not: all that follows is
+several times as quick.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from threading import Lock
+from typing import Literal
+
+import numpy as np
+
+from clusterlets.algorithms.centroids import centroid_distances, members_of, ordered_product, silhouettes
+from clusterlets.algorithms.clusterlets import Clusterlets
+from clusterlets.algorithms.matching.objectives import check_whole, deviations
+from clusterlets.errors import ClusterletsError
+
+#: Samples whose block sizes are drawn at once, and samples dealt at once: the random stream hangs on both.
+_DRAWN, _DEALT = 2**18, 2**14
+#: Labels scored at once: their distances fit the caches.
+_SCORED = 2**15
+#: Fewer valid samples than one in this many: draw by construction instead.
+_RARE = 100
+#: Silhouettes and objectives are compared in steps of 2^-40: above rounding, so that what is equal on paper ties.
+_STEPS = 2.0**40
+
+_LIMITED = Lock()
+
+_Drawn = Literal["sampled", "enumerated", "constructed"]
+
+
+@dataclass(frozen=True)
+class ParetoFront:
+    """The partitions that no other one found beats in both silhouette and deviation, by ascending deviation.
+
+    Attributes
+    ----------
+    labels : int array (F, N)
+        Block of each clusterlet; blocks are numbered in the order in which they appear. Of partitions with equal scores
+        the lexicographically least is kept. F is 0 if no valid partition was found.
+    silhouette : float array (F,)
+        :func:`clusterlets.algorithms.centroids.centroid_silhouette`, rounded to 2^-40; ascending.
+    deviation : float array (F,)
+        Largest deviation of a block from the dataset; ascending.
+    drawn : {"sampled", "enumerated", "constructed"}
+        How partitions were found, see :func:`sample_partitions`.
+    n_valid : int
+        Valid partitions seen (with repetitions unless enumerated).
+    """
+
+    labels: np.ndarray
+    silhouette: np.ndarray
+    deviation: np.ndarray
+    drawn: _Drawn
+    n_valid: int
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+def sample_partitions(
+    clusterlets: Clusterlets, sample_size: int, random_state: np.random.Generator
+) -> ParetoFront:
+    """Draw partitions of the clusterlets and keep the Pareto front of the valid ones.
+
+    A partition is valid if it has two blocks or more and every block holds two clusterlets or more and every colour.
+
+    Parameters
+    ----------
+    clusterlets : Clusterlets
+        N clusterlets of K >= 2 colours.
+    sample_size : int
+        Partitions to draw, valid or not, at least 1.
+    random_state : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    ParetoFront
+        ``enumerated``: there are no more partitions than ``sample_size`` and all were tried (or a colour has one
+        clusterlet only, and none is valid). ``sampled``: blocks of a size uniform in 2..N-1, or of all that is left if
+        less is left, were filled with a random choice of the clusterlets left. ``constructed``: less than one sample
+        in 100 was valid, as happens with many colours, and instead ``sample_size`` partitions (less those whose sizes
+        leave a single clusterlet) were made valid: as many blocks as the sizes of a sample give, but at most as the
+        rarest colour has clusterlets; each colour puts one random clusterlet in every block, and the rest anywhere.
+
+    Raises
+    ------
+    ClusterletsError
+        If ``sample_size`` is no whole number of at least 1.
+
+    Notes
+    -----
+    O(sample_size * B * N^2) time for B blocks (about 2), O(2^18 B + N^2) memory. The same bytes come out however
+    the matrix products are rounded, and on any number of threads.
+    """
+    from threadpoolctl import threadpool_limits  # not needed to read a front
+
+    check_whole("sample_size", sample_size, least=1)
+    # The products are small: a second thread costs more than it brings. The limit holds for the whole process, and two
+    # threads that set it and put it back by turns would leave it behind.
+    with _LIMITED, threadpool_limits(limits=1):
+        return _explore(_Search.of(clusterlets), sample_size, random_state)
+
+
+def _explore(search: "_Search", sample_size: int, random_state: np.random.Generator) -> ParetoFront:
+    """The front of all partitions, of samples, or of constructions, as :func:`sample_partitions` says."""
+    colour_sizes = np.count_nonzero(search.counts, axis=0)
+    if colour_sizes.min() < 2:
+        return search.front([], "enumerated")
+    if _has_few_partitions(colour_sizes.sum(), sample_size):
+        return search.front(_enumerate(colour_sizes), "enumerated")
+    front = search.front(_sample(colour_sizes, sample_size, random_state), "sampled")
+    if front.n_valid * _RARE < sample_size:
+        front = search.front(_construct(colour_sizes, sample_size, random_state), "constructed")
+    return front
+
+
+def best_partition(
+    front: ParetoFront, omega: float, equation: Literal["corrected", "printed"] = "corrected"
+) -> np.ndarray | None:
+    """The labels (N,) of the front's best partition, or None if the front is empty.
+
+    Parameters
+    ----------
+    front : ParetoFront
+        Silhouettes s and largest deviations delta.
+    omega : float
+        Weight of the silhouette, in [0, 1].
+    equation : {"corrected", "printed"}
+        Maximise ``omega s + (1 - omega) (1 - delta)``, which the paper means, or ``1 + omega (s - delta)``, which it
+        prints (equation 1).
+
+    Raises
+    ------
+    ClusterletsError
+        If ``omega`` or ``equation`` is none of the above.
+
+    Notes
+    -----
+    Ties (to 2^-40) go to the higher silhouette, then the lower deviation, then the lexicographically least labels.
+    """
+    if not 0 <= omega <= 1:
+        raise ClusterletsError(f"omega must be in [0, 1], not {omega!r}.")
+    if equation not in ("corrected", "printed"):
+        raise ClusterletsError(f"equation must be corrected or printed, not {equation!r}.")
+    if len(front) == 0:
+        return None
+    s, delta = front.silhouette, front.deviation
+    objective = _rounded(omega * s + (1 - omega) * (1 - delta) if equation == "corrected" else 1 + omega * (s - delta))
+    return front.labels[np.flatnonzero(objective == objective.max())[-1]]  # silhouettes ascend, and none is there twice
+
+
+def match_centroid(
+    front: ParetoFront, omega: float, equation: Literal["corrected", "printed"] = "corrected"
+) -> np.ndarray:
+    """Membership matrix (B, N), bool, of :func:`best_partition`; crisp. ClusterletsError if the front is empty too."""
+    labels = best_partition(front, omega, equation)
+    if labels is None:
+        raise ClusterletsError(
+            "No partition was found whose every cluster holds every colour: C needs two clusterlets of each colour or "
+            "more (a larger k), or more samples."
+        )
+    return labels == np.arange(labels.max() + 1)[:, None]
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    return np.round(values * _STEPS) / _STEPS
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What partitions are scored by: distances over the largest (N, N), instances (N, K), type of bulk scores."""
+
+    distances: np.ndarray
+    counts: np.ndarray
+    bulk: type
+
+    @classmethod
+    def of(cls, clusterlets: Clusterlets) -> "_Search":
+        distances = centroid_distances(clusterlets.centroids)
+        distances /= distances.max() or 1
+        # Single precision does where sums of instances are exact (below 2^24) and distances do not underflow.
+        least = distances.min(where=distances > 0, initial=1)
+        single = clusterlets.counts.sum() < 2**24 and least > 1e-30
+        return cls(distances, clusterlets.counts, np.float32 if single else np.float64)
+
+    @property
+    def slack(self) -> float:
+        """Bound on the error of a bulk silhouette.
+
+        With u the unit roundoff, a sum of up to N distances, each rounded once, and its quotient by a block's size have
+        a relative error of at most (N + 4) u in any order of summation, and so have a and b; hence (b - a) / max(a, b)
+        is off by 3 (N + 4) u at most, and the mean of N of them by another N u. Twice that (eps is 2 u) covers second
+        orders; the last term is the rounding of the exact score that it is compared with.
+        """
+        return (4 * len(self.distances) + 20) * float(np.finfo(self.bulk).eps) + 1 / _STEPS
+
+    def front(self, batches: Iterable[np.ndarray], drawn: _Drawn) -> ParetoFront:
+        """Pareto front of batches of valid partitions; a batch is labels (N, S) with the same number of blocks."""
+        n = len(self.distances)
+        front = ParetoFront(np.empty((0, n), dtype=np.int64), np.empty(0), np.empty(0), drawn, 0)
+        for batch in batches:
+            front = self._merge(front, batch)
+        return front
+
+    def _merge(self, front: ParetoFront, labels: np.ndarray) -> ParetoFront:
+        """The front of a front and more partitions (N, S)."""
+        n_valid = front.n_valid + labels.shape[1]
+        silhouette, deviation = self._bulk_scores(labels)
+        hopeful = np.flatnonzero(~self._surely_beaten(front, silhouette, deviation))
+        if len(hopeful) == 0:
+            return ParetoFront(front.labels, front.silhouette, front.deviation, front.drawn, n_valid)
+        found = _canonical(labels[:, hopeful])
+        labels = np.concatenate([front.labels, found.T])
+        silhouette = np.concatenate([front.silhouette, self._exact_silhouettes(found)])
+        deviation = np.concatenate([front.deviation, deviation[hopeful]])
+        order = np.lexsort((*labels.T[::-1], -silhouette, deviation))
+        best_before = np.maximum.accumulate(np.append(-np.inf, silhouette[order]))[:-1]
+        kept = order[silhouette[order] > best_before]
+        return ParetoFront(labels[kept], silhouette[kept], deviation[kept], front.drawn, n_valid)
+
+    def _bulk_scores(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Silhouettes (S,) up to ``slack``, and largest deviations (S,), exact: sums of whole numbers are."""
+        distances: np.ndarray = self.distances.astype(self.bulk)
+        counts: np.ndarray = self.counts.T.astype(self.bulk)
+        totals = self.counts.sum(axis=0)
+        silhouette, deviation = np.empty(labels.shape[1]), np.empty(labels.shape[1])
+        for part in _parts(labels):
+            members = members_of(labels[:, part], self.bulk)
+            silhouette[part] = silhouettes(distances, members, np.matmul).mean(axis=0, dtype=np.float64)
+            deviation[part] = deviations(np.moveaxis(counts @ members, 1, 2), totals).max(axis=0)
+        return silhouette, deviation
+
+    def _exact_silhouettes(self, labels: np.ndarray) -> np.ndarray:
+        found = np.empty(labels.shape[1])
+        for part in _parts(labels):
+            values = silhouettes(self.distances, members_of(labels[:, part]), ordered_product)
+            found[part] = sum(values) / len(values)
+        return _rounded(found)
+
+    def _surely_beaten(self, front: ParetoFront, silhouette: np.ndarray, deviation: np.ndarray) -> np.ndarray:
+        """Which partitions (S,) truly have a lower silhouette than one, of these or the front's, that deviates no more.
+
+        Nothing that belongs on the front is beaten, for the margin exceeds the errors of the scores compared; so what
+        is left after the exact scoring is the exact front, however the bulk scores were rounded.
+        """
+        known = np.append(-np.inf, front.silhouette)[np.searchsorted(front.deviation, deviation, side="right")]
+        beaten = known > silhouette + self.slack
+        rest = np.flatnonzero(~beaten)
+        order = rest[np.lexsort((-silhouette[rest], deviation[rest]))]
+        beaten[order] = np.maximum.accumulate(silhouette[order]) > silhouette[order] + 2 * self.slack
+        return beaten
+
+
+def _parts(labels: np.ndarray) -> Iterator[slice]:
+    """Which of the partitions (N, S) are scored at once."""
+    step = max(1, _SCORED // len(labels))
+    return (slice(start, start + step) for start in range(0, labels.shape[1], step))
+
+
+def _canonical(labels: np.ndarray) -> np.ndarray:
+    """Labels (N, S) with blocks numbered in the order in which they appear."""
+    first = np.stack([(labels == block).argmax(axis=0) for block in range(labels.max() + 1)])
+    return first.argsort(axis=0).argsort(axis=0)[labels, np.arange(labels.shape[1])]
+
+
+def _has_few_partitions(n: int, limit: int) -> bool:
+    """Whether a set of ``n`` has at most ``limit`` partitions (its Bell number)."""
+    row = [1]  # of Bell's triangle; it ends in the Bell number of its length
+    while len(row) < n and row[-1] <= limit:
+        following = [row[-1]]
+        for value in row:
+            following.append(following[-1] + value)
+        row = following
+    return row[-1] <= limit
+
+
+def _enumerate(colour_sizes: np.ndarray) -> Iterator[np.ndarray]:
+    """All valid partitions, in batches with the same number of blocks."""
+    labels = np.zeros((1, 1), dtype=np.uint8)
+    for _ in range(colour_sizes.sum() - 1):
+        choices = labels.max(axis=0).astype(np.int64) + 2  # any block there is, or a new one
+        first = np.repeat(np.cumsum(choices) - choices, choices)
+        labels = np.vstack([labels.repeat(choices, axis=1), (np.arange(choices.sum()) - first).astype(np.uint8)])
+    colour_starts = np.cumsum(colour_sizes) - colour_sizes
+    n_blocks = labels.max(axis=0) + 1
+    for number in range(2, colour_sizes.min() + 1):
+        same_number = labels.compress(n_blocks == number, axis=1)
+        for start in range(0, same_number.shape[1], _DEALT):
+            batch = same_number[:, start : start + _DEALT]
+            in_colours = np.logical_or.reduceat(members_of(batch, bool), colour_starts, axis=1)
+            yield batch.compress(in_colours.all(axis=(0, 1)), axis=1)
+
+
+def _sample(colour_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
+    """The valid ones of ``sample_size`` random partitions, in batches with the same number of blocks."""
+    for sizes in _draw_block_sizes(colour_sizes.sum(), sample_size, random_state):
+        if 2 <= len(sizes) <= colour_sizes.min():
+            for start in range(0, sizes.shape[1], _DEALT):
+                yield _deal(sizes[:, start : start + _DEALT], colour_sizes, random_state)
+
+
+def _draw_block_sizes(n: int, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
+    """Sizes of the blocks (B, S) of those samples that leave no single clusterlet, grouped by their number."""
+    dtype = np.min_scalar_type(n)
+    for start in range(0, sample_size, _DRAWN):
+        left = np.full(min(_DRAWN, sample_size - start), n, dtype=dtype)
+        sizes = np.empty((0, len(left)), dtype=dtype)
+        while len(left):
+            size = random_state.integers(2, n, size=len(left), dtype=dtype)
+            last = size >= left
+            complete = last & (left > 1)
+            yield np.vstack([sizes, left]).compress(complete, axis=1)
+            sizes, left = np.vstack([sizes, size]).compress(~last, axis=1), (left - size)[~last]
+
+
+def _deal(sizes: np.ndarray, colour_sizes: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
+    """Labels (N, S') of clusterlets put at random into blocks of given sizes (B, S), less those that miss a colour.
+
+    Each clusterlet in turn takes one of the places left at random, which fills the blocks with a random choice.
+    """
+    room = sizes.copy()
+    left = int(colour_sizes.sum())
+    labels = np.empty((0, room.shape[1]), dtype=room.dtype)
+    for colour_size in colour_sizes:
+        before, dealt = room.copy(), np.empty((colour_size, room.shape[1]), dtype=room.dtype)
+        for label in dealt:
+            _take_place(room, random_state.integers(left, size=room.shape[1], dtype=room.dtype), label)
+            left -= 1
+        whole = (room < before).all(axis=0)
+        room, labels = room.compress(whole, axis=1), np.vstack([labels, dealt]).compress(whole, axis=1)
+    return labels
+
+
+def _take_place(room: np.ndarray, place: np.ndarray, label: np.ndarray) -> None:
+    """Write to ``label`` (S,) the block that holds place number ``place`` (S,) of those left in ``room`` (B, S)."""
+    places = np.zeros_like(place)
+    label[:] = 0
+    for block_room in room[:-1]:
+        places += block_room
+        label += place >= places
+    for block, block_room in enumerate(room):
+        block_room -= label == block
+
+
+def _construct(colour_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
+    """Partitions in which every block was dealt every colour, in batches with the same number of blocks."""
+    for sizes in _draw_block_sizes(colour_sizes.sum(), sample_size, random_state):
+        n_blocks = min(len(sizes), int(colour_sizes.min()))
+        for start in range(0, sizes.shape[1], _DEALT):
+            n_dealt = min(_DEALT, sizes.shape[1] - start)
+            yield np.vstack([_deal_colour(size, n_blocks, n_dealt, random_state) for size in colour_sizes])
+
+
+def _deal_colour(colour_size: int, n_blocks: int, n_dealt: int, random_state: np.random.Generator) -> np.ndarray:
+    """Labels (colour_size, n_dealt) of the clusterlets of one colour: one in every block, the rest anywhere."""
+    dtype = np.min_scalar_type(n_blocks)
+    one_each = np.repeat(np.arange(n_blocks, dtype=dtype)[:, None], n_dealt, axis=1)
+    rest = random_state.integers(n_blocks, size=(colour_size - n_blocks, n_dealt), dtype=dtype)
+    return random_state.permuted(np.vstack([one_each, rest]), axis=0)

@@ -1,0 +1,249 @@
+"""Matchers that grow clusters clusterlet by clusterlet: D and B (fuzzy), G-D and G-B (crisp).
+
+Paper, section "Pinball Matchers" and Algorithm 2, read as ``docs/reproduction.md`` says. A clustering comes back as a
+membership matrix: ``membership[c, j]`` says whether cluster c holds clusterlet j.
+"""
+
+import numpy as np
+
+from clusterlets.algorithms.centroids import centroid_distances, distances_to
+from clusterlets.algorithms.clusterlets import Clusterlets
+from clusterlets.algorithms.elementary import kullback_leibler
+from clusterlets.algorithms.matching.objectives import TIE, check_whole, deviations, first_least
+from clusterlets.errors import ClusterletsError
+
+#: What a candidate is weighed against: the clusterlet added last, or the whole cluster so far.
+SCOPES = ("last", "cluster")
+
+
+def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> np.ndarray:
+    """Distance pinball matcher (D): hop over the colours, each time to the nearest clusterlet (Algorithm 2).
+
+    Parameters
+    ----------
+    clusterlets : Clusterlets
+        N clusterlets of K colours, every colour present.
+    hops : int
+        Sweeps over the other K - 1 colours, at least 1.
+    scope : {"last", "cluster"}
+        Nearest to the clusterlet added last (the paper's numbers), or by the sum of the distances to all clusterlets
+        of the cluster (the paper's text).
+
+    Returns
+    -------
+    bool array (C, N)
+        Every clusterlet is in at least one cluster, a cluster holds at most ``1 + hops * (K - 1)``; no two are equal.
+        The clusters that started from colour 0 come first, in index order.
+
+    Raises
+    ------
+    ClusterletsError
+        If ``hops`` or ``scope`` is none of the above.
+
+    Notes
+    -----
+    O(N^2 d + hops * K * N^2) time, with at most 2 N hops, as more change nothing; O(N^2 + N d) memory. Distances within one
+    part in 10^12 of each other tie, and ties go to the lower index.
+    """
+    distances = centroid_distances(clusterlets.centroids)
+
+    def summed_distance(sums, known, candidates):
+        return sums[:, candidates]  # a candidate in the cluster already is at distance 0 from itself
+
+    return _match_pinball(clusterlets, hops, scope, distances, summed_distance)
+
+
+def match_balance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> np.ndarray:
+    """Balance pinball matcher (B): hop over the colours, each time to the clusterlet of least deviation (Algorithm 2).
+
+    As :func:`match_distance`, with the deviation from the dataset for a cost: of the clusterlet added last and the
+    candidate together (``scope="last"``), or of the whole cluster with the candidate (``scope="cluster"``).
+    O(hops * K * N^2 * K) time, O(N^2 K) memory; equal deviations tie, and ties go to the lower index.
+    """
+    counts = clusterlets.counts
+
+    def union_deviation(sums, known, candidates):
+        added = np.where(known[:, :, None], 0, counts[candidates])  # one in the cluster already changes nothing
+        return deviations(sums[:, None] + added, clusterlets.colour_counts)
+
+    return _match_pinball(clusterlets, hops, scope, counts, union_deviation)
+
+
+def _match_pinball(clusterlets, hops, scope, features, cost):
+    """Clusters from every clusterlet of colour 0, then from each of the other colours that no cluster holds by then.
+
+    ``cost(sums, known, candidates)`` is (m, c), from the ``features`` (N, F) summed over each reference (m, F) and
+    whether the reference holds the candidate (m, c).
+    """
+    _check_parameters(hops, scope)
+    # A way there and back leads to a new clusterlet, or to where the walk goes round: after N of them no cluster grows.
+    hops = min(hops, 2 * len(clusterlets))
+    n_colours = clusterlets.counts.shape[1]
+    covered = np.zeros(len(clusterlets), dtype=bool)
+    clusters = {}
+    for colour in range(n_colours):
+        starts = np.flatnonzero((clusterlets.colour == colour) & ~covered)
+        grown = _grow(clusterlets.colour, starts, _route(colour, n_colours, hops), scope, features, cost)
+        for start, cluster in zip(starts, grown, strict=True):
+            if colour == 0 or not covered[start]:
+                clusters.setdefault(cluster.tobytes(), cluster)  # equal clusters are kept once
+                covered |= cluster
+    return np.stack(list(clusters.values()))
+
+
+def _route(start: int, n_colours: int, hops: int) -> list[int]:
+    """Colours in the order in which a cluster that starts from colour ``start`` visits them."""
+    before, after = list(range(start)), list(range(start + 1, n_colours))
+    there = before[::-1] + after[::-1] if start else after
+    back = [*there[-2::-1], start] if there else []
+    return [colour for hop in range(hops) for colour in (back if hop % 2 else there)]
+
+
+def _grow(colour, starts, route, scope, features, cost):
+    """Clusters (m, N) grown from the clusterlets ``starts`` (m,) along a route; none depends on another."""
+    rows = np.arange(len(starts))
+    members = np.zeros((len(starts), len(colour)), dtype=bool)
+    members[rows, starts] = True
+    reference, sums = members.copy(), features[starts]
+    for visited in route:
+        candidates = np.flatnonzero(colour == visited)
+        last = candidates[first_least(cost(sums, reference[:, candidates], candidates))]
+        if scope == "last":
+            reference[:] = False
+            sums = features[last]
+        else:
+            sums = sums + np.where(members[rows, last, None], 0, features[last])
+        reference[rows, last] = members[rows, last] = True
+    return members
+
+
+def match_greedy_distance(
+    clusterlets: Clusterlets, hops: int, random_state: np.random.Generator, scope: str = "cluster"
+) -> np.ndarray:
+    """Greedy distance matcher (G-D): crisp; the nearest unused clusterlet of another colour than the last joins.
+
+    Parameters
+    ----------
+    clusterlets : Clusterlets
+        N clusterlets of K colours.
+    hops : int
+        Most clusterlets that join a start, at least 1.
+    random_state : numpy.random.Generator
+        Order of the starts: one permutation of N, of which each start is the next that is unused.
+    scope : {"cluster", "last"}
+        Distance to the cluster's centroid, weighted by size, or to the clusterlet added last (the paper's text).
+
+    Returns
+    -------
+    bool array (C, N)
+        Every clusterlet is in exactly one cluster; clusters in the order of their starts.
+
+    Raises
+    ------
+    ClusterletsError
+        If ``hops`` or ``scope`` is none of the above.
+
+    Notes
+    -----
+    The first join is unconditional; a later one happens only if its distance is not above the one before, else the
+    cluster is finished. O(N^2 d) time, O(N d) memory; ties go to the lower index. Paper, section "Pinball Matchers".
+    """
+    colour, sizes, centroids = clusterlets.colour, clusterlets.sizes, clusterlets.centroids
+
+    def distances(reference, candidates):
+        weights = sizes[reference]
+        centre = (weights[:, None] * centroids[reference]).sum(axis=0) / weights.sum()
+        return distances_to(centre, centroids[candidates])
+
+    def choose(cluster, unused):
+        candidates = np.flatnonzero(unused & (colour != colour[cluster[-1]]))
+        if len(candidates) == 0:
+            return None
+        return candidates[first_least(distances(_reference(cluster, scope), candidates))]
+
+    def distance_of_last_join(cluster):
+        return distances(_reference(cluster[:-1], scope), cluster[-1:])[0] if len(cluster) > 1 else np.inf
+
+    return _match_greedy(clusterlets, hops, random_state, scope, choose, distance_of_last_join)
+
+
+def match_greedy_balance(
+    clusterlets: Clusterlets, hops: int, random_state: np.random.Generator, scope: str = "cluster"
+) -> np.ndarray:
+    """Greedy balance matcher (G-B): crisp; the unused clusterlet of whatever colour that gives least deviation joins.
+
+    As :func:`match_greedy_distance`, with the deviation from the dataset for a cost: of the cluster with the candidate
+    (``scope="cluster"``), or of the clusterlet added last with the candidate (``scope="last"``). Equal deviations are
+    parted by Kullback-Leibler divergence from the dataset (of the same union), then by index. A clusterlet joins only
+    if the deviation of the whole cluster does not rise, else the cluster is finished. O(N^2 K) time.
+    """
+    counts, totals = clusterlets.counts, clusterlets.colour_counts
+
+    def choose(cluster, unused):
+        candidates = np.flatnonzero(unused)
+        if len(candidates) == 0:
+            return None
+        unions = counts[_reference(cluster, scope)].sum(axis=0) + counts[candidates]
+        costs = deviations(unions, totals)
+        tied = np.flatnonzero(costs == costs.min())
+        return candidates[tied[_first_least_divergence(unions[tied], totals)]]
+
+    def deviation(cluster):
+        return deviations(counts[cluster].sum(axis=0), totals)
+
+    return _match_greedy(clusterlets, hops, random_state, scope, choose, deviation)
+
+
+def _match_greedy(clusterlets, hops, random_state, scope, choose, level):
+    """Crisp clusters, one after the other, until every clusterlet is used.
+
+    ``choose(cluster, unused)`` names who would join next (or None); they join while ``level(cluster)`` does not rise.
+    """
+    _check_parameters(hops, scope)
+    unused = np.ones(len(clusterlets), dtype=bool)
+    clusters = []
+    # The next unused one of a random order is a uniform choice among the unused, whatever has joined so far.
+    for start in random_state.permutation(len(clusterlets)):
+        if unused[start]:
+            unused[start] = False
+            clusters.append(_grow_greedily([start], unused, hops, choose, level))
+    membership = np.zeros((len(clusters), len(clusterlets)), dtype=bool)
+    for row, cluster in zip(membership, clusters, strict=True):
+        row[cluster] = True
+    return membership
+
+
+def _grow_greedily(cluster, unused, hops, choose, level):
+    """The cluster (list of indices) with all that join it; takes them out of ``unused``."""
+    reached = level(cluster)
+    for _ in range(hops):
+        joining = choose(cluster, unused)
+        if joining is None:
+            break
+        grown = [*cluster, joining]
+        before, reached = reached, level(grown)
+        if reached > before * (1 + TIE):
+            break
+        cluster = grown
+        unused[joining] = False
+    return cluster
+
+
+def _reference(cluster: list, scope: str) -> list:
+    """The part of a cluster that candidates are weighed against."""
+    return cluster if scope == "cluster" else cluster[-1:]
+
+
+def _first_least_divergence(counts: np.ndarray, colour_counts: np.ndarray) -> int:
+    """Index of the first cluster (m, K) of least Kullback-Leibler divergence from the dataset, up to 10^-12 nats."""
+    if len(counts) == 1:
+        return 0
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    divergences = kullback_leibler(shares, colour_counts / colour_counts.sum())
+    return int((divergences <= divergences.min() + TIE).argmax())
+
+
+def _check_parameters(hops, scope):
+    check_whole("hops", hops, least=1)
+    if scope not in SCOPES:
+        raise ClusterletsError(f"scope must be one of {', '.join(SCOPES)}, not {scope!r}.")

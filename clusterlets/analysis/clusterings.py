@@ -1,0 +1,103 @@
+"""Which runs are shown cluster by cluster, and what is shown of them: their composition, and where their rows lie."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+from sklearn.decomposition import PCA
+
+from clusterlets.analysis import selection
+from clusterlets.grid.artifacts import Prepared
+from clusterlets.grid.recovery import CLUSTERLETS, Clusters, Run
+
+_RUN = ["dataset", "method", "matcher", "k", "hops", "omega", "seed"]
+COMPOSITION = [*_RUN, "cluster", "size", "colour", "count", "share", "dataset_share"]
+PROJECTION = [*_RUN, "rows", "row", "x", "y", "x_share", "y_share", "colour", "cluster"]
+
+# The setting at which the matchers are shown beside each other, or the nearest to it that the grid has.
+_SETTING = {"k": 5, "hops": 2, "omega": 0.5}
+_MARKERS = 4  # colours that a reader can tell apart by the shape of a point
+_POINTS = 700  # more only cover each other
+
+
+def run_of(row: Mapping) -> Run:
+    """The run that a row of results/runs.csv stands for."""
+    hops, omega = (None if pd.isna(row[name]) else row[name] for name in ("hops", "omega"))
+    matcher = "" if pd.isna(row["matcher"]) else row["matcher"]
+    whole = None if hops is None else int(hops)
+    return Run(row["dataset"], row["method"], int(row["k"]), int(row["seed"]), matcher, whole, omega)
+
+
+def alike_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """One run of each dataset and matcher, all at the same setting: k near 5, 2 hops, omega near .5, the first seed."""
+    runs = runs[runs["method"] == CLUSTERLETS]
+    for parameter, wanted in _SETTING.items():
+        known = np.sort(runs[parameter].dropna().unique())
+        if len(known):
+            nearest = known[np.abs(known - wanted).argmin()]
+            runs = runs[runs[parameter].isna() | (runs[parameter] == nearest)]
+    return selection.ok(runs[runs["seed"] == runs["seed"].min()])
+
+
+def most_telling(runs: pd.DataFrame, table_of: Callable[[str], Prepared]) -> str:
+    """The dataset whose plane of principal components shows most, among those of ``runs``.
+
+    First those on which most matchers have a result, then those whose colours can be told apart by the shape of a point;
+    of these the one whose second component holds the largest share of the variance: elsewhere all lies along a line.
+    """
+
+    def worth(dataset: str) -> tuple[int, bool, float]:
+        table = table_of(dataset)
+        matchers = int((runs["dataset"] == dataset).sum())
+        return matchers, len(table.colour_names) <= _MARKERS, float(principal_components(table.X)[1][1])
+
+    return max(runs["dataset"].unique(), key=worth)
+
+
+def principal_components(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows on the first two principal components (n, 2), and their shares of the variance (2,); zeros for a missing one."""
+    if not np.ptp(X, axis=0).any():
+        return np.zeros((len(X), 2)), np.zeros(2)
+    pca = PCA(min(2, X.shape[1]), svd_solver="covariance_eigh")
+    places = pca.fit_transform(X)
+    missing = 2 - places.shape[1]
+    return np.pad(places, ((0, 0), (0, missing))), np.pad(pca.explained_variance_ratio_, (0, missing))
+
+
+def composition(row: Mapping, clusters: Clusters, colour_names: Iterable[str]) -> pd.DataFrame:
+    """A line a cluster and colour of one run; the clusters by falling size."""
+    counts, names = clusters.composition, list(colour_names)
+    counts = counts[np.argsort(-counts.sum(axis=1), kind="stable")]
+    sizes = counts.sum(axis=1)
+    every = clusters.counts.sum(axis=0)
+    lines = pd.DataFrame({
+        "cluster": np.repeat(np.arange(len(counts)), len(names)), "size": np.repeat(sizes, len(names)),
+        "colour": names * len(counts), "count": counts.ravel(), "share": (counts / sizes[:, None]).ravel(),
+        "dataset_share": np.tile(every / every.sum(), len(counts)),
+    })  # fmt: skip
+    return _of_run(row, lines)[COMPOSITION]
+
+
+def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFrame:
+    """A line a row and cluster of one run, on the table's two principal components; at most 700 evenly spaced rows."""
+    places, shares = principal_components(table.X)
+    rows, cluster = clusters.members()
+    shown = np.isin(rows, np.unique(np.linspace(0, len(table.X) - 1, _POINTS).round().astype(int)))
+    rows, cluster = rows[shown], cluster[shown]
+    ranks = np.argsort(np.argsort(-clusters.composition.sum(axis=1), kind="stable"))
+    lines = pd.DataFrame({
+        "rows": len(table.X), "row": rows, "x": _short(places[rows, 0]), "y": _short(places[rows, 1]),
+        "x_share": _short(shares[:1])[0], "y_share": _short(shares[1:])[0],
+        "colour": np.array(table.colour_names)[table.colours[rows]], "cluster": ranks[cluster],
+    })  # fmt: skip
+    return _of_run(row, lines)[PROJECTION]
+
+
+def _of_run(row: Mapping, lines: pd.DataFrame) -> pd.DataFrame:
+    lines = lines.assign(**{name: row[name] for name in _RUN})
+    return lines.astype(dict.fromkeys(("k", "hops", "seed"), "Int64"))
+
+
+def _short(values: np.ndarray) -> list[float]:
+    """Five digits: enough to draw, and the same whatever a library does to the last bits."""
+    return [float(f"{value:.5g}") for value in values]

@@ -1,0 +1,91 @@
+"""Which runs enter, and which of them is the best: the rules behind the paper's tables 2 to 4."""
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from clusterlets.analysis.descriptive import std
+from clusterlets.grid.runs_frame import NUMBERS
+from clusterlets.grid.variants import SEEDS_OF_PAPER
+
+# Our matchers by the paper's names, in the order of its table 1.
+PAPER_NAMES = {"C": "C", "G-B": "G-B", "D": "D-PB", "B": "B-PB", "G-D": "G-D-PB"}
+METHODS = ("Clusterlets", "FRAC (nearest)", "FRAC (fair)", "k-means", "random")
+COMPARED = METHODS[:3]
+CONFIGURATION = ["dataset", "method", "matcher", "k", "hops", "omega"]
+
+FEWEST_CLUSTERS = 3
+OVERLAP_LIMIT = 0.5
+
+# 1: less is better, -1: more is better. The order is the order of the tie rules; omega and matcher only make it total.
+_PREFERENCE = {"deviation_max": 1, "cohesion": -1, "k": 1, "hops": 1, "seed": 1, "omega": 1, "matcher": 1}
+
+
+def in_order(values: Iterable[str], known: Iterable[str]) -> list[str]:
+    """The distinct values: known ones in their order, then whatever a reader plugged in, by name."""
+    values, known = set(values), list(known)
+    return [value for value in known if value in values] + sorted(values.difference(known))
+
+
+def paper_names(matchers: pd.Series) -> pd.Series:
+    """Matchers by the paper's names; one that the paper does not have keeps its own."""
+    return matchers.map(lambda matcher: PAPER_NAMES.get(matcher, matcher), na_action="ignore")
+
+
+def names(runs: pd.DataFrame) -> pd.Series:
+    """What to call each run's method: the paper's name of the matcher, or the method where there is none."""
+    return paper_names(runs["matcher"]).where(runs["matcher"].notna(), runs["method"])
+
+
+def ok(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs that have metrics."""
+    return runs[runs["status"] == "ok"]
+
+
+def seeds_of_paper(runs: pd.DataFrame) -> pd.DataFrame:
+    """The first ten seeds: choosing a single best run among more seeds would be an easier game than the paper's."""
+    return runs[runs["seed"] < SEEDS_OF_PAPER]
+
+
+def groups_of_seeds(runs: pd.DataFrame) -> list[pd.DataFrame]:
+    """Disjoint groups of ten seeds, each numbered 0 to 9; a group that lacks a seed is left out."""
+    groups = [group for _, group in runs.groupby(runs["seed"] // SEEDS_OF_PAPER)]
+    whole = [group for group in groups if group["seed"].nunique() == SEEDS_OF_PAPER]
+    return [group.assign(seed=group["seed"] % SEEDS_OF_PAPER) for group in whole]
+
+
+def without_limit_cases(runs: pd.DataFrame) -> pd.DataFrame:
+    """Drop fewer than 3 clusters and an overlap of .5 or more (captions of tables 2 to 4)."""
+    return runs[(runs["n_clusters"] >= FEWEST_CLUSTERS) & (runs["overlap"] < OVERLAP_LIMIT)]
+
+
+def configuration_means(runs: pd.DataFrame) -> pd.DataFrame:
+    """One row a configuration: means over its seeds, the spread of the mean deviation, and how many seeds."""
+    metrics = [column for column in NUMBERS if column not in (*CONFIGURATION, "seed")]
+    grouped = runs.groupby(CONFIGURATION, dropna=False, sort=False)
+    return grouped[metrics].mean().assign(
+        deviation_mean_std=grouped["deviation_mean"].agg(std), seeds=grouped.size()
+    ).reset_index()
+
+
+def best(candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
+    """The best candidate of each group by ``deviation_mean`` (least) or ``cohesion`` (most).
+
+    Ties: lower max deviation, higher cohesion, smaller k, hops, seed; then smaller omega, then the
+    matcher's place in table 1. Values that agree to 12 decimals are ties: the last bits of a sum are
+    no reason to prefer a run. Candidates without a value are passed over.
+    """
+    candidates = candidates[candidates[by].notna()]
+    preference = {by: -1 if by == "cohesion" else 1} | {
+        column: sign for column, sign in _PREFERENCE.items() if column in candidates and column != by
+    }
+    place = {matcher: position for position, matcher in enumerate(PAPER_NAMES)}
+    keys = candidates.assign(matcher=candidates["matcher"].map(place))[list(preference)].astype(float)
+    order = (keys.round(12) * pd.Series(preference)).sort_values(list(preference), kind="stable").index
+    return candidates.loc[order].drop_duplicates(per)
+
+
+def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs of table 4: of each dataset the best of Clusterlets, which is table 2's, and of FRAC."""
+    runs = ok(seeds_of_paper(runs[runs["method"].isin(COMPARED)]))
+    return best(without_limit_cases(runs), "deviation_mean", ["dataset", "method"]).sort_index()

@@ -1,0 +1,333 @@
+"""A person's own table: CSV, TSV or Parquet, read in one pass; complaints name the line and the column.
+
+Nothing is guessed in silence: a column that is mostly but not wholly numbers, or numbers with a decimal comma, is an error
+and not a text column.
+"""
+
+import csv
+import difflib
+import importlib.util
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from clusterlets.algorithms.checks import LARGEST
+from clusterlets.datasets import numerals
+from clusterlets.datasets.table import BadData, Table, check, check_name, coloured
+from clusterlets.errors import ClusterletsError
+
+NUMERIC = "numeric"  # in place of a list of features: every numeric and boolean column
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+PARQUET = ".parquet"
+
+_ROWS_AT_ONCE = 50_000
+_BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+_FORMULAS = "=+-@＝＋－＠"  # with which a cell begins that a spreadsheet computes, unless it is a number
+_MISSING = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "none", "null"}
+# Numbers to a person's eye, and what is to be done about them; a column of them is no column of text.
+_MISSPELT = {
+    re.compile(r"[+-]?[\d.]*\d,\d+"): "a number with a comma: write decimals with a point",
+    re.compile(r"[+-]?\d{1,3}(?:[_'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"): "a number with marks in it: write it without them",
+    re.compile(r"[+\-−]?\d+(?:\.\d+)?"): "a number in other characters: write it with 0 to 9, a point and a hyphen",
+}
+
+# (the place of each row, a list of cells for each column): texts, "" where a value is missing
+Chunk = tuple[Sequence[int], list[Sequence[str]]]
+
+
+def check_file(path: Path) -> None:
+    """Raise ClusterletsError unless there is a file that :func:`read` can be asked to read; opens nothing."""
+    if not path.is_file():
+        raise ClusterletsError(f"there is no file {path}; paths are relative to the folder where the command runs.")
+    if path.suffix not in (*SEPARATORS, PARQUET):
+        raise ClusterletsError(f"{path} is of unknown form; its name must end in {', '.join(SEPARATORS)} or {PARQUET}.")
+    if path.suffix == PARQUET and importlib.util.find_spec("pyarrow") is None:
+        raise ClusterletsError(
+            f"{path} needs the package pyarrow, which is not installed. Install it with `python -m pip install pyarrow`"
+            " in the environment of the workflow, or save the table as CSV."
+        )
+
+
+def check_separator(separator: str | None) -> None:
+    """Raise ClusterletsError unless it is one character that can part cells, or none is named."""
+    if separator is not None and (len(separator) != 1 or separator in '"\r\n\0'):
+        raise ClusterletsError(
+            f"the separator {separator!r} cannot part cells; it must be one character, and no quotation mark or line end."
+        )
+
+
+def read(
+    path: Path, sensitive: Sequence[str], features: str | Sequence[str] = NUMERIC, separator: str | None = None
+) -> tuple[Table, list[str]]:
+    """The table, and what a reader should know of how it was read.
+
+    Parameters
+    ----------
+    path : Path
+        CSV or TSV in UTF-8 with a header line, or Parquet.
+    sensitive : names
+        The column whose values are the colours, or several, whose combinations are. Rows without a value are left out.
+    features : names, or "numeric"
+        Columns to cluster by; by default every column of numbers or booleans that is not sensitive.
+    separator : str, optional
+        One character but quotation marks and line ends; by default a comma, in ``.tsv`` files a tab.
+
+    Raises
+    ------
+    ClusterletsError
+        With file, line and column of what cannot be used.
+    """
+    try:
+        check_separator(separator)
+        check_file(path)
+        if path.suffix == PARQUET:
+            header, chunks, place = _parquet(path, sensitive, features)
+        else:
+            header, chunks, place = _delimited(path, separator or SEPARATORS[path.suffix])
+        return _table(_checked_header(path.name, header, sensitive, features), chunks, place, sensitive, features)
+    except BadData as problem:
+        raise ClusterletsError(f"{problem} Correct {path} or the options, and run again.") from None
+
+
+# ---- files to chunks of text -----------------------------------------------------------------------------------------
+
+
+def _delimited(path: Path, separator: str) -> tuple[list[str], Iterator[Chunk], str]:
+    rows = _rows(path, separator)
+    _, header = next(rows, (0, []))
+    if not header:
+        raise BadData(f"{path.name} is empty.")
+    if len(header) == 1:
+        raise BadData(f"{path.name} has one column only, {header[0][:60]!r}.{_other_separator(header[0], separator)}")
+    return header, _chunks(path.name, rows, len(header)), f"{path.name}, line"
+
+
+def _rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """(line where it begins, cells) of every row; blank lines are passed over."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, delimiter=separator, strict=True)
+        line = 1
+        try:
+            for cells in reader:
+                if cells:
+                    yield line, cells
+                line = reader.line_num + 1
+        except csv.Error as error:
+            raise BadData(f"{path.name}, line {line}: {error}; is a quotation mark missing there?") from None
+        except UnicodeDecodeError:
+            raise BadData(f"{path.name}, {_undecodable(path)}; save the table as UTF-8.") from None
+
+
+def _undecodable(path: Path) -> str:
+    content = path.read_bytes()
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return f"line {line}: the byte 0x{content[error.start]:02x} is not UTF-8"
+    return "which changed while it was read"
+
+
+def _other_separator(header: str, separator: str) -> str:
+    likely = [character for character in (";", "\t", ",", "|") if character in header and character != separator]
+    if not likely:
+        return ""
+    typed = "$'\\t'" if likely[0] == "\t" else f"'{likely[0]}'"  # '\t' would reach the command as two characters
+    written = json.dumps(likely[0])
+    return f" Is another separator used? Then name it: --separator {typed} (in a configuration, separator: {written})."
+
+
+def _chunks(name: str, rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[Chunk]:
+    while chunk := list(islice(rows, _ROWS_AT_ONCE)):
+        for line, row in chunk:
+            if len(row) != width:
+                raise BadData(f"{name}, line {line}: {len(row)} cells where the header has {width}.")
+        lines, cells = zip(*chunk, strict=True)
+        yield lines, list(zip(*cells, strict=True))
+
+
+def _parquet(path: Path, sensitive: Sequence[str], features: str | Sequence[str]):
+    with _intact(path.name):
+        import pyarrow.parquet
+
+        file = pyarrow.parquet.ParquetFile(path, page_checksum_verification=True)
+        header = file.schema_arrow.names
+    return header, _batches(path.name, file), f"{path.name}, row"
+
+
+@contextmanager
+def _intact(name: str) -> Iterator[None]:
+    """Whatever pyarrow raises of a file's inside as BadData; what the system says of the file has a number, and stays."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise BadData(f"{name} is no intact Parquet file ({' '.join(str(error).split())[:200]}).") from None
+
+
+def _batches(name: str, file) -> Iterator[Chunk]:
+    batches, first = file.iter_batches(_ROWS_AT_ONCE), 1
+    while True:
+        with _intact(name):
+            batch = next(batches, None)
+            cells: list[Sequence[str]] = [_as_texts(column) for column in batch.columns] if batch else []
+        if batch is None:
+            break
+        yield range(first, first + len(batch)), cells
+        first += len(batch)
+    if first - 1 != file.metadata.num_rows:
+        raise BadData(f"{name} is no intact Parquet file ({file.metadata.num_rows} rows are announced, {first - 1} are there).")
+
+
+def _as_texts(column) -> list[str]:
+    """Cells as CSV would hold them: a missing value, and NaN, is empty."""
+    import pyarrow
+
+    if pyarrow.types.is_timestamp(column.type) or pyarrow.types.is_date(column.type):
+        column = column.cast(pyarrow.string())  # Python's dates end with the year 9999
+    return ["" if cell is None or cell != cell else str(cell) for cell in column.to_pylist()]
+
+
+# ---- the header ------------------------------------------------------------------------------------------------------
+
+
+def _checked_header(name: str, header: list[str], sensitive: Sequence[str], features: str | Sequence[str]) -> list[str]:
+    header = [column.strip() for column in header]
+    first: dict[str, int] = {}
+    for at, column in enumerate(header):
+        if not column or column.startswith("__index_level_"):  # how pandas saves row names in CSV and in Parquet
+            raise BadData(f"{name}: column {at + 1} has no name; if it is a row number, save the table without it.")
+        if first.setdefault(column, at) != at:
+            places = f"as columns {first[column] + 1} and {at + 1}"
+            raise BadData(f"{name}: the column name {column!r} occurs twice, {places}.")
+    for column in (*sensitive, *(() if features == NUMERIC else features)):
+        if column not in header:
+            near = difflib.get_close_matches(column, header, n=1)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            raise BadData(f"{name} has no column {column!r}{hint}; its columns: {', '.join(header)}.")
+    for column in header if features == NUMERIC else (*sensitive, *features):
+        check_name(column, f"{name}: the column name")
+    return header
+
+
+# ---- chunks to a table -----------------------------------------------------------------------------------------------
+
+
+class _Column:
+    """The numbers of a column, chunk by chunk, and the first cell that is none."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.parts: list[np.ndarray] = []
+        self.found: Counter[str] = Counter()  # cells by what they are
+        self.first_unusable: tuple[int, str] | None = None
+
+    def add(self, places: Sequence[int], cells: Sequence[str]) -> None:
+        values = numerals.numbers(cells)
+        others = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # NaN too
+        kinds = [_kind(cells[at], values[at]) for at in others]
+        for at, kind in zip(others, kinds, strict=True):
+            if kind == "boolean":
+                values[at] = _BOOLEANS[cells[at].strip().lower()]
+            elif self.first_unusable is None:
+                self.first_unusable = places[at], cells[at]
+        self.found.update(kinds, number=len(cells) - len(others))
+        self.parts.append(values)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is empty or most of its cells are texts, so that nobody can have meant it as a feature."""
+        meant = self.found["number"] + self.found["boolean"] + self.found["misspelt"]
+        return not meant or self.found["text"] > meant
+
+    def values(self, place: str) -> np.ndarray:
+        """All numbers (n,); BadData if there is a cell that is none, or if numbers and booleans are mixed."""
+        if self.first_unusable:
+            at, cell = self.first_unusable
+            what = f"holds {cell[:60]!r}, {_what_is_wrong_with(cell)}" if cell.strip() else "is empty"
+            unusable = self.found.total() - self.found["number"] - self.found["boolean"]
+            raise BadData(f"{place} {at}: column {self.name!r} {what} (unusable cells in the column: {unusable}).")
+        if self.found["number"] and self.found["boolean"]:
+            raise BadData(f"{place.rpartition(',')[0]}: column {self.name!r} mixes numbers with true and false.")
+        return np.concatenate(self.parts)
+
+
+def _kind(cell: str, value: float) -> str:
+    """What a cell is that is no number in range; its value, if it is a number at all, is too large."""
+    word = cell.strip().lower()
+    if word in _BOOLEANS:
+        return "boolean"
+    if word in _MISSING:
+        return "missing"
+    return "misspelt" if not np.isnan(value) or _remedy(cell) else "text"
+
+
+def _remedy(cell: str) -> str | None:
+    return next((remedy for pattern, remedy in _MISSPELT.items() if pattern.fullmatch(cell.strip())), None)
+
+
+def _what_is_wrong_with(cell: str) -> str:
+    remedy = _remedy(cell) if np.isnan(numerals.number(cell)) else None
+    return f"{remedy}, or name the features to use" if remedy else f"which is no finite number below {LARGEST:g}"
+
+
+def _table(
+    header: list[str], chunks: Iterable[Chunk], place: str, sensitive: Sequence[str], features: str | Sequence[str]
+) -> tuple[Table, list[str]]:
+    wanted = [column for column in header if column not in sensitive] if features == NUMERIC else features
+    columns = {name: _Column(name) for name in wanted}
+    labels: dict[str, list[str]] = {name: [] for name in sensitive}
+    shared: dict[str, str] = {}  # equal labels share memory
+    for places, cells in chunks:
+        named = dict(zip(header, cells, strict=True))
+        for name, column in columns.items():
+            column.add(places, named[name])
+        for name, values in labels.items():
+            for at, cell in zip(places, named[name], strict=True):
+                text = cell.strip()
+                if text not in shared:
+                    check_name(text, f"{place} {at}: column {name!r}:")
+                    shared[text] = text
+                values.append(shared[text])
+    unused = [name for name, column in columns.items() if column.is_text] if features == NUMERIC else []
+    file = place.rpartition(",")[0]
+    if not next(iter(labels.values())):
+        raise BadData(f"{file} has a header only, and no row below it.")
+    numeric = tuple(name for name in columns if name not in unused)
+    if not numeric:
+        raise BadData(f"{file} has no numeric or boolean column beside the sensitive one.")
+    X = np.column_stack([columns[name].values(place) for name in numeric])
+    try:
+        table = coloured(X, numeric, [np.array(values, dtype=object) for values in labels.values()])
+        check(table)
+    except BadData as problem:
+        raise BadData(f"{file}: {problem}") from None
+    if not np.ptp(table.X, axis=0).any():
+        raise BadData(f"{file}: no feature varies, so all rows are the same point.")
+    return table, _remarks(table, len(X), unused, sorted(text for text in shared if text and text.lower() in _MISSING))
+
+
+def _remarks(table: Table, rows: int, unused: list[str], marks: list[str]) -> list[str]:
+    spread = np.ptp(table.X, axis=0)
+    constant = [name for name, varies in zip(table.feature_names, spread, strict=True) if not varies]
+    remarks = []
+    if rows > len(table.X):
+        have, were = ("has", "was") if rows - len(table.X) == 1 else ("have", "were")
+        remarks.append(f"{rows - len(table.X)} of {rows} rows {have} no sensitive value and {were} left out")
+    if marks:
+        remarks.append(f"a sensitive value counts as a group though it may mark a missing one: {', '.join(marks)}")
+    formulas = [name for name in table.colour_names if name[0] in _FORMULAS and np.isnan(numerals.number(name))]
+    if formulas:
+        remarks.append(f"groups whose names a spreadsheet takes for formulas, in the CSV files too: {', '.join(formulas)}")
+    if unused:
+        remarks.append(f"columns that hold no numbers are no features: {', '.join(unused)}")
+    if constant:
+        remarks.append(f"features that never vary: {', '.join(constant)}")
+    return remarks

@@ -1,0 +1,125 @@
+"""What the jobs cost: the line that ends the log of every step, and what the lines of a grid add up to.
+
+Only what Python itself carries is imported, for a job of a cell takes little more than the start of Python.
+"""
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+COLUMNS = ("step", "jobs", "cpu_seconds", "wall_seconds", "largest_memory_mb")
+
+_MARK = "account: "
+# Steps that serve one method; the names of their logs do not say which.
+_SERVES = {"sample_partitions": "C", "match_centroid": "C", "cluster_frac": "FRAC", "score_frac": "FRAC"}
+
+
+# ---- one job ---------------------------------------------------------------------------------------------------------
+
+
+def line(step: str, wall: float) -> str:
+    """The last line of a job's log: CPU seconds of this process since its start, ``wall`` seconds, peak memory, the time."""
+    spent = {"cpu_seconds": round(time.process_time(), 3), "wall_seconds": round(wall, 3)}
+    memory = round(_peak_memory() / 1e6, 1)
+    return _MARK + json.dumps({"step": step, **spent, "memory_mb": memory, "ended": round(time.time(), 1)})
+
+
+def _peak_memory() -> int:
+    """Bytes. Linux hands ``ru_maxrss`` down from the process that started this one (Snakemake), so not there."""
+    try:
+        with open("/proc/self/status", encoding="utf-8") as status:
+            return next(int(text.split()[1]) * 1024 for text in status if text.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+
+
+# ---- all jobs --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Accounts:
+    """The lines of the jobs that count, and how many logs were left out, by reason."""
+
+    jobs: list[dict]
+    left_out: dict[str, int]
+
+    @property
+    def span(self) -> dict[str, str | None]:
+        """When the first job began and the last one ended (UTC); they may be of different runs of the workflow."""
+        if not self.jobs:
+            return {"first_job_began": None, "last_job_ended": None}
+        began = min(job["ended"] - job["wall_seconds"] for job in self.jobs)
+        return {"first_job_began": _utc(began), "last_job_ended": _utc(max(job["ended"] for job in self.jobs))}
+
+    def by_step(self) -> list[dict]:
+        """Rows of :data:`COLUMNS`, a step each, the costliest first."""
+        steps: dict[str, list[dict]] = {}
+        for job in self.jobs:
+            steps.setdefault(job["step"], []).append(job)
+        rows = [
+            {
+                "step": step,
+                "jobs": len(jobs),
+                "cpu_seconds": round(sum(job["cpu_seconds"] for job in jobs), 2),
+                "wall_seconds": round(sum(job["wall_seconds"] for job in jobs), 2),
+                "largest_memory_mb": max(job["memory_mb"] for job in jobs),
+            }
+            for step, jobs in steps.items()
+        ]
+        return sorted(rows, key=lambda row: (-row["cpu_seconds"], row["step"]))
+
+
+def read(folders: Iterable[Path], config: Mapping, after: Iterable[str] = ()) -> Accounts:
+    """The accounts in folders of logs, of the jobs that the configured grid consists of, whenever they ran.
+
+    A log of another dataset, configuration or block of seeds is left out, and so is one without a line: its job was cut
+    off, or ran before there were accounts. ``after`` names rules that run after the accounts; what lies there of them
+    is of an earlier run.
+    """
+    words, after = _words(config), set(after)
+    jobs, left_out = [], {"not of this grid": 0, "without an account": 0}
+    for log, name in ((log, log.relative_to(folder)) for folder in folders for log in sorted(folder.rglob("*.log"))):
+        rule, *rest = name.with_suffix("").parts
+        if rule in after:
+            continue
+        if not (set(rest) <= words and _SERVES.get(rule, "") in {"", *words}):
+            left_out["not of this grid"] += 1
+            continue
+        found = parse(log.read_text(encoding="utf-8", errors="replace"))
+        if found:
+            jobs.append(found)
+        else:
+            left_out["without an account"] += 1
+    return Accounts(jobs, left_out)
+
+
+def parse(log: str) -> dict | None:
+    """The account of one job, or None; the last one where a retry wrote below the first try."""
+    lines = [text.removeprefix(_MARK) for text in log.splitlines() if text.startswith(_MARK)]
+    try:
+        return json.loads(lines[-1]) if lines else None
+    except json.JSONDecodeError:
+        return None
+
+
+def _words(config: Mapping) -> set[str]:
+    """Every part that the path of a log of this grid may have below its rule; the grid is the product of them."""
+    from clusterlets.grid.cells import cells  # numpy, which the line of a job must not ask for
+
+    grid = list(cells(config))
+    tables = config.get("tables", {}).values()
+    sources = {"clusterlets", "yardsticks", *(["frac"] if config["frac"]["run"] else [])}
+    return sources.union(
+        *({cell.dataset, cell.method, cell.configuration, cell.configuration.split("_")[0]} for cell in grid),
+        {f"seeds{cell.seeds}" for cell in grid},
+        {table["name"] for table in tables},
+    )
+
+
+def _utc(moment: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))

@@ -1,0 +1,268 @@
+"""The workflow's configuration: checked against its schema before anything runs, in plain words."""
+
+import difflib
+import functools
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from pathlib import Path
+
+import yaml
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
+
+from clusterlets.algorithms.matching import MATCHERS
+from clusterlets.datasets import CLASS, check_colour, user_table
+from clusterlets.datasets import names as dataset_names
+from clusterlets.errors import ClusterletsError
+from clusterlets.grid import cells
+
+_LONGEST_ID = 100  # letters; it is a part of the names of files, for which systems have 255 bytes
+_CHECKOUT = Path(__file__).resolve().parents[2]
+_MOST_CELLS = 1_000_000  # Snakemake plans a thousand a second
+_LONGEST_FAULT = 300
+
+
+def _is_whole(_, value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)  # YAML's true would be 1
+
+
+def _is_number(_, value: object) -> bool:
+    return _is_whole(_, value) or (isinstance(value, float) and math.isfinite(value))  # YAML's .nan passes every bound
+
+
+_NUMBERS = {"integer": _is_whole, "number": _is_number}
+_Validator = extend(Draft202012Validator, type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(_NUMBERS))
+
+
+def read_configuration(path: str | Path | None = None) -> dict:
+    """The checkout's ``config.yaml`` with a file's values in place of its own, as ``snakemake --configfile``, checked.
+
+    Mappings are merged, lists are replaced.
+    """
+    config = _read(_CHECKOUT / "config.yaml")
+    for key, value in (_read(Path(path)) if path else {}).items():
+        both = isinstance(value, dict) and isinstance(config.get(key), dict)
+        config[key] = config[key] | value if both else value
+    return check_configuration(config, _CHECKOUT / "workflow" / "schemas" / "config.schema.yaml")
+
+
+def _read(path: Path) -> dict:
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        reason = f"{path} cannot be read ({error.strerror})"
+        raise ClusterletsError(f"{reason}. The configuration lies in the project's checkout.") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that there is not is a ValueError
+        raise ClusterletsError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(found, dict):
+        raise ClusterletsError(f"{path} holds no configuration; config.yaml shows every key.")
+    return found
+
+
+def check_configuration(config: Mapping, schema: str | Path) -> dict:
+    """The configuration, resolved: every entry of ``datasets`` has an id and settings.
+
+    ``datasets`` becomes the list of ids, which name paths and rows; ``tables`` maps each id to its settings. What is
+    excluded is in neither; ``exclude`` becomes a list.
+
+    Raises
+    ------
+    ClusterletsError
+        With one line for each fault: the key, what is wrong with it, and what may stand there.
+    """
+    config = _with_whole_numbers(config)
+    faults = sorted(_validator(schema).iter_errors(config), key=lambda error: str(error.path))
+    _refuse([_in_words(error) for error in faults])
+    results = os.path.normpath(config["results"])  # as Snakemake compares names of files, not files
+    tables = [_settings(entry, config["scaling"]) for entry in config["datasets"]]
+    excluded = _listed(config["exclude"])
+    known = {*dataset_names(), *(table["name"] for table in tables), *(table["id"] for table in tables)}
+    _refuse([
+        *(["results: it is the working directory itself; name a folder below it"] if results == "." else []),
+        *(f"datasets: {fault}" for table in tables for fault in _table_faults(table)),
+        *(f"datasets: {fault}" for fault in _repeated([table["id"] for table in tables])),
+        *_unknown("matchers", config["matchers"], MATCHERS),
+        *_unknown("exclude", excluded, sorted(known)),
+        *_unchanged(config),
+        *_tau_faults(config),
+    ])
+    kept = {table["id"]: table for table in tables if not {table["id"], table["name"]} & set(excluded)}
+    if not kept:
+        _refuse(["exclude: every dataset is excluded; name fewer"])
+    checked = {**config, "results": results, "datasets": list(kept), "tables": kept, "exclude": excluded}
+    _refuse(_too_many_cells(checked))
+    return checked
+
+
+@functools.cache
+def _validator(schema: str | Path):
+    return _Validator(yaml.safe_load(Path(schema).read_text(encoding="utf-8")))
+
+
+def _with_whole_numbers(value):
+    """A copy where 1.0 is 1, as YAML's 2.0e+4 means 20000: a value has one name in paths and commands."""
+    try:
+        if isinstance(value, Mapping):
+            return {key: _with_whole_numbers(part) for key, part in value.items()}
+        if isinstance(value, list):
+            return [_with_whole_numbers(part) for part in value]
+    except RecursionError:
+        raise ClusterletsError("The configuration cannot be used: a list or mapping in it holds itself.") from None
+    is_exact = isinstance(value, float) and value.is_integer() and abs(value) <= 2**53
+    return int(value) if is_exact else value
+
+
+def _refuse(faults: list[str]) -> None:
+    if faults:
+        lines = (f"  - {_in_one_line(text)}" for text in faults)
+        raise ClusterletsError("\n".join(["The configuration cannot be used:", *lines]))
+
+
+def _in_one_line(text: str) -> str:
+    """Keys and names come from the user: a line's end in one, or what no terminal shows, is written as its code."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
+def _settings(entry: str | Mapping, scaling: str) -> dict:
+    """An entry of ``datasets`` with its id and all defaults.
+
+    Another colour than the class has an id of its own, so that its results lie beside those of the class.
+    """
+    entry = {"name": entry} if isinstance(entry, str) else dict(entry)
+    is_own = "path" in entry
+    for key in ("colour", "sensitive"):
+        if isinstance(entry.get(key), str):
+            entry[key] = [entry[key]]
+    defaults: dict[str, object] = {"scaling": scaling}
+    defaults |= {"features": user_table.NUMERIC, "separator": None} if is_own else {"colour": [CLASS]}
+    colours = entry.get("sensitive", []) if is_own else entry.get("colour", [CLASS])
+    suffix = "" if colours == [CLASS] and not is_own else "." + "+".join(_for_a_path(colour) for colour in colours)
+    return {"id": entry["name"] + suffix, **defaults, **entry}
+
+
+def _for_a_path(column: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]", "_", column)
+
+
+def _table_faults(table: Mapping) -> list[str]:
+    name = table["name"]
+    if "path" not in table:
+        return _dataset_faults(table)
+    if name in dataset_names():
+        return [f"{name!r} is a dataset of the benchmark; give the table {table['path']} another name"]
+    if "sensitive" not in table:
+        return [f"{name}: 'sensitive' is missing, the column of {table['path']} whose values are the colours"]
+    faults = []
+    if "colour" in table:
+        faults.append(f"{name}: 'colour' is for the benchmark's datasets; your own have 'sensitive'")
+    if table["features"] != user_table.NUMERIC:
+        both = [column for column in table["features"] if column in table["sensitive"]]
+        faults += [f"{name}: {column!r} cannot be sensitive and a feature too" for column in both]
+    for check in (lambda: user_table.check_file(Path(table["path"])), lambda: user_table.check_separator(table["separator"])):
+        faults += _said_by(check, f"{name}: ")
+    return faults + _id_faults(table)
+
+
+def _dataset_faults(table: Mapping) -> list[str]:
+    name = table["name"]
+    misplaced = [key for key in ("sensitive", "features", "separator") if key in table]
+    if misplaced:
+        return [f"{name}: {misplaced[0]!r} is for tables of your own, which need a 'path'"]
+    unknown = _unknown("", [name], dataset_names())
+    if unknown:
+        return [f"{unknown[0]}; a table of your own needs a 'path'"]
+    if table["colour"] != [CLASS]:  # only then is the dataset's module loaded
+        return _said_by(lambda: check_colour(name, table["colour"])) + _id_faults(table)
+    return _id_faults(table)
+
+
+def _id_faults(table: Mapping) -> list[str]:
+    """A table that went by the name of another would be held against the paper's numbers; and files are named by ids."""
+    name, chosen = table["name"], table["id"]
+    if len(chosen) > _LONGEST_ID:
+        long = f"the id {chosen[:30]!r}... has {len(chosen):,} letters"
+        return [f"{name[:60]}: {long}; give the entry an 'id' of {_LONGEST_ID} at most"]
+    if chosen in dataset_names() and (chosen != name or table["colour"] != [CLASS]):
+        return [f"{name}: the id {chosen!r} stands for a dataset with its class as colour; choose another"]
+    return []
+
+
+def _said_by(check: Callable[[], None], prefix: str = "") -> list[str]:
+    try:
+        check()
+    except ClusterletsError as error:
+        return [f"{prefix}{error}"]
+    return []
+
+
+def _repeated(ids: list[str]) -> list[str]:
+    repeated = sorted({name for name in ids if ids.count(name) > 1})
+    return [f"two entries go by {name!r}, so one would overwrite the other; give one an 'id'" for name in repeated]
+
+
+def _unchanged(config: Mapping) -> list[str]:
+    """A variant that changes nothing would say that the choice does nothing."""
+    return [
+        f"variants.{name}.{key}: it is {value} already; a variant changes a setting"
+        for name, changes in config["variants"].items()
+        for key, value in changes.items()
+        if config[key] == value
+    ]
+
+
+def _tau_faults(config: Mapping) -> list[str]:
+    """FRAC reads a tau as the simplest fraction within the rounding of a float, so 1/k as a float is 1/k."""
+    tau, k = config["frac"]["tau"], max(config["k"])
+    if not config["frac"]["run"] or tau == "balanced" or Fraction(tau) * (1 - Fraction(1, 2**50)) <= Fraction(1, k):
+        return []
+    return [f"frac.tau: {tau} is more than 1/k = {1 / k:.6g} for k = {k}; it must be balanced, or a number from 0 to 1/k"]
+
+
+def _too_many_cells(config: Mapping) -> list[str]:
+    number = cells.number_of_cells(config)
+    if number <= _MOST_CELLS:
+        return []
+    return [f"the grid has {number:,} cells, and {_MOST_CELLS:,} are the most; take larger blocks of seeds, or fewer values"]
+
+
+def set_mirror(config: Mapping) -> None:
+    """Hand the configured mirror to the jobs; ``CLUSTERLETS_MIRROR``, where it is set, comes first.
+
+    By the environment and not as a parameter of the rule: another mirror of the same files changes no result.
+    """
+    if config["mirror"]:
+        os.environ.setdefault("CLUSTERLETS_MIRROR", str(config["mirror"]))
+
+
+def _listed(value: str | list[str] | None) -> list[str]:
+    """``exclude`` may come from a command line, as in ``--config exclude=nbfi,adult``, or ``exclude=``."""
+    return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else list(value or [])
+
+
+def _unknown(key: str, given: Iterable[str], known: Iterable[str]) -> list[str]:
+    known = list(known)
+    where = f"{key}: " if key else ""
+    unknown = [name for name in given if name not in known]
+    return [f"{where}there is no {name!r}{_near(name, known)}; known: {', '.join(known)}" for name in unknown]
+
+
+def _in_words(error: ValidationError) -> str:
+    where = ".".join(str(part) for part in error.path)
+    message = error.message if len(error.message) <= _LONGEST_FAULT else error.message[:_LONGEST_FAULT] + "…"
+    if error.validator == "additionalProperties":
+        known = list(error.schema["properties"])
+        unknown = [key for key in error.instance if key not in known]
+        inside = f"{where}." if where else ""
+        return "; ".join(f"{inside}{key}: unknown key{_near(str(key), known)}" for key in unknown)
+    if error.validator == "required":
+        return f"{where + ': ' if where else ''}{message}; config.yaml shows every key"
+    meaning = error.schema.get("description", "")
+    return f"{where}: {message}{'. ' + meaning if meaning else ''}"
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    matches = difflib.get_close_matches(name, list(known), n=1)
+    return f" (did you mean {matches[0]!r}?)" if matches else ""

@@ -1,0 +1,110 @@
+"""What a grid costs, before it runs: a few constants measured once, so good to a factor of two.
+
+They come from the paper's grid on the ten datasets at hand (1,430 s of CPU, 13 minutes on two cores, 2026-11).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from clusterlets.grid import variants
+from clusterlets.grid.cells import CENTROID_MATCHER, cells, seed_blocks
+
+_PAIR = 3e-9  # seconds to add up the distance of two instances
+_SAMPLE = 9e-7  # to draw and score one partition for C
+_KMEANS = 2e-6  # of k-means, an instance
+_FRAC = 3e-5  # of FRAC, an instance
+_START = 0.2  # of a job that loads numpy alone
+_START_KMEANS = 1.6  # of a job that loads scikit-learn
+_SUMMARY = 40.0  # of tables, figures and report, once
+
+# The step that makes the cells of a method; the others are the pinball and greedy matchers.
+_STEPS = {CENTROID_MATCHER: "match_centroid", "FRAC": "score_frac", "yardsticks": "score_yardsticks"}
+
+_CELL = 8_000  # bytes on disk of a cell with its log
+_NUMBER = 8
+_BASE = 180_000_000  # bytes of memory of a job that loads scikit-learn and numba
+_COPIES = 4  # of the instances, and of the distance sums, that a job holds at its peak
+
+
+@dataclass(frozen=True)
+class Cost:
+    """CPU seconds, bytes on disk, and bytes of memory of the largest job."""
+
+    seconds: float
+    disk: float
+    memory: float
+
+
+def of_dataset(rows: int, features: int, colour_counts: Sequence[int], config: Mapping) -> Cost:
+    """Of everything that the configured grid does with one dataset."""
+    grid = list(cells({**config, "datasets": [""]}))
+    seeds, block = config["seeds"]["count"], min(config["seeds"]["block"], config["seeds"]["count"])
+    ran = _others(config)
+    disk: float = _CELL * len(grid) + _NUMBER * rows * (features + 1)
+    largest = 0
+    for k in config["k"]:
+        groups = sum(min(k, count) for count in colour_counts)
+        label = 1 if groups <= 256 else 2
+        disk += seeds * (rows * label * (1 + 2 * ran) + _NUMBER * (groups**2 + 2 * ran * k**2 + groups * features))
+        largest = max(largest, block * groups**2)
+    seconds = sum(seconds for _, seconds in steps_of_dataset(rows, config).values())
+    for variant in config["variants"]:
+        further = _of_variant(rows, features, colour_counts, config, variant)
+        seconds, disk = seconds + further.seconds, disk + further.disk
+    return Cost(seconds, disk, _BASE + _COPIES * _NUMBER * (rows * features + largest))
+
+
+def steps_of_dataset(rows: int, config: Mapping) -> dict[str, tuple[int, float]]:
+    """Of each step of the workflow on one dataset, by its rule's name: how many jobs, and their CPU seconds together."""
+    seeds, ran = config["seeds"]["count"], _others(config)
+    jobs = len(config["k"]) * len(seed_blocks(**config["seeds"]))
+    runs = len(config["k"]) * seeds
+    # All pairs for the clusterlets; those inside a cluster for the others.
+    pairs = seeds * sum(rows**2 / 2 * (1 + 2 * ran / k) for k in config["k"])
+    steps = {
+        "prepare_dataset": (1, _START),
+        "measure_geometry": (1, _START),
+        "extract_clusterlets": (jobs, jobs * _START_KMEANS + runs * rows * _KMEANS),
+        "cluster_yardsticks": (jobs, jobs * _START_KMEANS + runs * rows * _KMEANS),
+        "sum_distances": (jobs * (1 + ran), jobs * (1 + ran) * _START + pairs * _PAIR),
+    }
+    if config["frac"]["run"]:
+        steps["cluster_frac"] = (jobs, jobs * _START_KMEANS + runs * rows * _FRAC)
+    if CENTROID_MATCHER in config["matchers"]:
+        steps["sample_partitions"] = (jobs, jobs * _START + runs * config["sample_size"] * _SAMPLE)
+    for cell in cells({**config, "datasets": [""]}):
+        count, seconds = steps.get(step := _STEPS.get(cell.method, "match_pinball"), (0, 0.0))
+        steps[step] = (count + 1, seconds + _START)
+    return steps
+
+
+def seconds_per_job(rows: Mapping[str, int], config: Mapping) -> dict[str, dict[str, float]]:
+    """CPU seconds of a step's job, by its rule's name, on each of the datasets of so many rows: the mean over the grid."""
+    found: dict[str, dict[str, float]] = defaultdict(dict)
+    for dataset, count in rows.items():
+        for step, (jobs, seconds) in steps_of_dataset(count, config).items():
+            found[step][dataset] = seconds / jobs
+    return dict(found)
+
+
+def _others(config: Mapping) -> int:
+    """Jobs beside the clusterlets': FRAC and the yardsticks, two clusterings each."""
+    return 1 + config["frac"]["run"]
+
+
+def _of_variant(rows: int, features: int, colour_counts: Sequence[int], config: Mapping, variant: str) -> Cost:
+    """Of the cells that a variant touches; with tables of its own, of the whole grid on the paper's seeds."""
+    if variants.has_own_tables(config, variant):
+        count = min(config["seeds"]["count"], variants.SEEDS_OF_PAPER)
+        again = {**config, "seeds": {**config["seeds"], "count": count}, "variants": {}}
+        return of_dataset(rows, features, colour_counts, again)
+    own = variants.folder(config["results"], variant) + "/"
+    number = sum(path.startswith(own) for path in variants.paths({**config, "datasets": [""]}, variant))
+    return Cost(_START * number, _CELL * number, 0)
+
+
+def of_all(costs: Sequence[Cost]) -> Cost:
+    """Of a whole grid, with what sums it up."""
+    total = sum(cost.seconds for cost in costs) + _SUMMARY
+    return Cost(total, sum(cost.disk for cost in costs), max((cost.memory for cost in costs), default=_BASE))

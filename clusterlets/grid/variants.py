@@ -1,0 +1,55 @@
+"""Variants of the grid: settings changed one at a time, so that one sees what each choice does.
+
+A variant runs the cells that its change touches, on the paper's seeds and from the same clusterlets; all other rows are
+the grid's own. Its files lie in a folder of their own below the results.
+"""
+
+from collections.abc import Mapping
+
+from clusterlets.grid.cells import CENTROID_MATCHER, cells, seeds_of
+
+#: Tables are made of these, and variants run on these: choosing among more seeds would be another game than the paper's.
+SEEDS_OF_PAPER = 10
+
+# Methods whose cells hang on a setting; whatever is not here touches all cells.
+_TOUCHED = {"pinball_scope": ("D", "B"), "greedy_scope": ("G-B", "G-D"), "equation": (CENTROID_MATCHER,)}
+
+
+def folder(results: str, variant: str) -> str:
+    """Where the cells of a variant lie, and of the grid itself, whose name is empty."""
+    return f"{results}/variants/{variant}" if variant else results
+
+
+def settings_of(config: Mapping, variant: str) -> dict:
+    """The configuration with the changes of a variant. It knows of no other, so that a further one leaves it alone."""
+    if not variant:
+        return {**config, "variants": {}}
+    changes = config["variants"][variant]
+    tables = {name: {**table, **_only(changes, "scaling")} for name, table in config["tables"].items()}
+    return {**config, **changes, "tables": tables, "variants": {variant: changes}}
+
+
+def has_own_tables(config: Mapping, variant: str) -> bool:
+    """Whether a variant changes the tables themselves, and with them all that is made of them."""
+    return not variant or "scaling" in config["variants"][variant]
+
+
+def paths(config: Mapping, variant: str) -> list[str]:
+    """Files of all cells that make up a variant, or the grid: a variant's own where it touches them."""
+    results = config["results"]
+    if not variant:
+        return [f"{results}/{cell.path}" for cell in cells(config)]
+    changes = config["variants"][variant]
+    return [
+        f"{folder(results, variant if _touches(changes, cell.method) else '')}/{cell.path}"
+        for cell in cells(config)
+        if seeds_of(cell.seeds).start < SEEDS_OF_PAPER
+    ]
+
+
+def _touches(changes: Mapping, method: str) -> bool:
+    return any(method in _TOUCHED.get(setting, [method]) for setting in changes)
+
+
+def _only(changes: Mapping, key: str) -> dict:
+    return {key: changes[key]} if key in changes else {}

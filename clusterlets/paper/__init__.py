@@ -1,0 +1,1 @@
+"""What the paper printed and said, beside what came out here."""

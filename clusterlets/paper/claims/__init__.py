@@ -1,0 +1,91 @@
+"""What the paper says in words: every claim with a verdict by the paper's own numbers, and one by ours."""
+
+import pandas as pd
+
+from clusterlets.paper import reported
+from clusterlets.paper.claims import on_runs, on_tables
+from clusterlets.paper.claims.findings import UNTOLD, VERDICTS, CannotTell, Finding, Scale
+from clusterlets.paper.claims.numbers import Numbers
+
+COLUMNS = [
+    *("claim", "subject", "sentence", "claim_in_short", "test", "statistic_paper", "verdict_paper"),
+    *("statistic_ours", "verdict_ours", "evidence", "remark"),
+]
+__all__ = ["COLUMNS", "VERDICTS", "Numbers", "assess", "counts", "judge", "to_markdown"]
+
+
+def assess(runs: pd.DataFrame) -> pd.DataFrame:
+    """One row a claim of ``reported/claims.yaml``: ``results/claims.csv``, columns ``COLUMNS``.
+
+    Ours are told from the paper's datasets alone, and only if more than half of them are among the runs.
+    """
+    paper, ours = Numbers.of_paper(), Numbers.of_runs(runs)
+    return pd.DataFrame([_row(claim, paper, ours) for claim in reported.claims()["claims"]], columns=COLUMNS)
+
+
+def judge(claim: dict, numbers: Numbers) -> Finding:
+    """The verdict on one claim by some numbers, and what it rests on."""
+    scales = reported.claims()["scales"]
+    arguments = {
+        name: Scale(**scales[value]) if name == "scale" else value for name, value in claim["parameters"].items()
+    }
+    try:
+        numbers.check_datasets()
+        return (getattr(on_tables, claim["kind"], None) or getattr(on_runs, claim["kind"]))(numbers, **arguments)
+    except CannotTell as reason:
+        return Finding(UNTOLD, str(reason))
+
+
+def counts(assessed: pd.DataFrame) -> pd.DataFrame:
+    """How many claims have each verdict: columns ``verdict``, ``paper`` and ``ours``, rows as in ``VERDICTS``."""
+    columns = {who: assessed[f"verdict_{who}"].value_counts().reindex(VERDICTS, fill_value=0) for who in ("paper", "ours")}
+    return pd.DataFrame(columns).rename_axis("verdict").reset_index()
+
+
+def _row(claim: dict, paper: Numbers, ours: Numbers) -> dict:
+    by_paper, by_ours = judge(claim, paper), judge(claim, ours)
+    return claim | {
+        "test": _test_in_words(claim),
+        "statistic_paper": by_paper.statistic, "verdict_paper": by_paper.verdict,
+        "statistic_ours": by_ours.statistic, "verdict_ours": by_ours.verdict,
+        "remark": claim.get("remark", ""),
+    }  # fmt: skip
+
+
+def _test_in_words(claim: dict) -> str:
+    scale = claim["parameters"].get("scale")
+    grading = f" {reported.claims()['scales'][scale]['in_words']}" if scale else ""
+    return claim["test"].format(**claim["parameters"]) + grading
+
+
+# ---- as Markdown -----------------------------------------------------------------------------------------------------
+
+
+def to_markdown(assessed: pd.DataFrame) -> str:
+    """The counts, one table of verdicts a subject, and below it each claim with its sentence, test and numbers."""
+    header = ["# What the paper says, and what the numbers say\n", _table(counts(assessed))]
+    return "\n".join([*header, *(_section(subject, group) for subject, group in assessed.groupby("subject", sort=False))])
+
+
+def _section(subject: str, claims: pd.DataFrame) -> str:
+    titles = {"claim_in_short": "claim", "verdict_paper": "by the paper's numbers", "verdict_ours": "by ours"}
+    overview = _table(claims[list(titles)].rename(columns=titles))
+    return "\n".join([f"## {subject}\n", overview, *map(_entry, claims.to_dict("records"))])
+
+
+def _entry(row: dict) -> str:
+    lines = [
+        f"### {row['claim_in_short']}\n",
+        f"> {row['sentence']}\n",
+        f"{row['test']}\n",
+        f"- the paper: **{row['verdict_paper']}**. {row['statistic_paper']}",
+        f"- ours: **{row['verdict_ours']}**. {row['statistic_ours']}",
+    ]
+    evidence = [f"- evidence: `{row['evidence']}`"] if row["evidence"] else []
+    remark = [f"- {row['remark']}"] if row["remark"] else []
+    return "\n".join([*lines, *evidence, *remark, ""])
+
+
+def _table(frame: pd.DataFrame) -> str:
+    rows = [frame.columns, ["---"] * frame.shape[1], *frame.astype(str).to_numpy()]
+    return "\n".join([*(f"| {' | '.join(row)} |" for row in rows), ""])

@@ -1,0 +1,135 @@
+"""The numbers that claims are held against: the paper's five tables, or ours with the runs behind them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.analysis import paired, selection, statistics
+from clusterlets.paper import reported, tables
+from clusterlets.paper.claims.findings import CannotTell
+
+_TEXT = ("dataset", "method", "matcher", "coefficient", "x", "y")
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The paper's five tables as numbers, in the paper's columns, and the runs behind them (None for the paper's own)."""
+
+    tables: Mapping[str, pd.DataFrame]
+    runs: pd.DataFrame | None = None
+
+    @classmethod
+    def of_paper(cls) -> "Numbers":
+        """What the paper prints. Its FRAC is FRAC (nearest), and the s of its table 5 whatever was meant by it."""
+        printed = {name: reported.table(name).replace({"FRAC": "FRAC (nearest)", "cohesion": "s"}) for name in reported.TABLES}
+        return cls({name: _numeric(table) for name, table in printed.items()})
+
+    @classmethod
+    def of_runs(cls, runs: pd.DataFrame) -> "Numbers":
+        """Our tables, from the paper's datasets alone; the s of table 5 is the silhouette, as in equation 1."""
+        runs = runs[runs["dataset"].isin(reported.datasets())]
+        made = {table.name: table.frame.replace("centroid_silhouette", "s") for table in tables.make(runs, reported.TABLES)}
+        return cls(made, runs)
+
+    def check_datasets(self) -> None:
+        """A verdict takes more than half of the paper's datasets, or it would be one on something else."""
+        if self.runs is not None:
+            too_few = reported.too_few(self.runs["dataset"].nunique())
+            if too_few:
+                raise CannotTell(too_few)
+
+    def matcher(self, name: str) -> pd.Series:
+        """A row of table 1."""
+        rows = self.tables["table1_matchers"].set_index("matcher")
+        if name not in rows.index or pd.isna(rows.loc[name, "deviation_mean"]):
+            raise CannotTell(f"No numbers for matcher {name}.")
+        return rows.loc[name]
+
+    def every_matcher(self) -> pd.DataFrame:
+        """Table 1, if all of the paper's matchers are in it."""
+        return pd.DataFrame([self.matcher(name) for name in selection.PAPER_NAMES.values()])
+
+    def chosen(self, name: str) -> pd.DataFrame:
+        """The one run of each dataset that a table shows, or that the same rule chooses from the runs."""
+        if name in _CHOSEN_BY_TABLE:
+            table, method = _CHOSEN_BY_TABLE[name]
+            rows = self.tables[table]
+            rows = rows if method is None else rows[rows["method"] == method]
+        else:
+            rows = _CHOSEN_FROM_RUNS[name](self._of_paper_seeds).rename(columns={"n_clusters": "size"})
+            rows = rows.assign(matcher=selection.paper_names(rows["matcher"]))
+        rows = rows[rows["deviation_mean"].notna()].set_index("dataset")
+        if rows.empty:
+            raise CannotTell(f"No numbers for {name}.")
+        return rows.loc[selection.in_order(rows.index, reported.datasets())]
+
+    @property
+    def known_runs(self) -> pd.DataFrame:
+        """Every single run whose numbers are known, limit cases aside: all of ours, tables 2 and 3 of the paper."""
+        if self.runs is not None:
+            own = self._of_paper_seeds
+            return selection.without_limit_cases(own[own["method"] == "Clusterlets"])
+        return pd.concat([self.tables[reported.TABLES[1]], self.tables[reported.TABLES[2]]], ignore_index=True)
+
+    @property
+    def needed_runs(self) -> pd.DataFrame:
+        """Every run with a result; the paper's tables do not show single runs."""
+        if self.runs is None:
+            raise CannotTell("The printed tables do not show it; it takes the runs.")
+        return selection.ok(self.runs)
+
+    @property
+    def _of_paper_seeds(self) -> pd.DataFrame:
+        return selection.seeds_of_paper(self.needed_runs)
+
+    @cached_property
+    def rankings(self) -> dict[str, statistics.Ranking]:
+        """The rankings of figure 1; the paper's figure is an empty picture in its source."""
+        if self.runs is None:
+            raise CannotTell("Figure 1, which would show it, is an empty picture in the paper's source; the tables do not.")
+        return {ranking.name: ranking for ranking in statistics.rank_all(self.runs)}
+
+    @cached_property
+    def wilcoxon(self) -> pd.DataFrame:
+        """Wilcoxon's test of every pair of matchers over the datasets."""
+        return paired.wilcoxon({"matchers": self.rankings["matchers"].values})
+
+
+def _numeric(printed: pd.DataFrame) -> pd.DataFrame:
+    return printed.astype({column: float for column in printed if column not in _TEXT})
+
+
+# Which table shows a choice, and of which method.
+_CHOSEN_BY_TABLE = {
+    "best by deviation": ("table2_best_by_deviation", None),
+    "best by cohesion": ("table3_best_by_cohesion", None),
+    "Clusterlets": ("table4_frac_vs_clusterlets", "Clusterlets"),
+    "FRAC (nearest)": ("table4_frac_vs_clusterlets", "FRAC (nearest)"),
+    "FRAC (fair)": ("table4_frac_vs_clusterlets", "FRAC (fair)"),
+}
+
+
+def _best_of_clusterlets(runs: pd.DataFrame, fewest_clusters: int = 0, overlap_limit: float = np.inf) -> pd.DataFrame:
+    runs = runs[(runs["method"] == "Clusterlets") & (runs["n_clusters"] >= fewest_clusters)]
+    return selection.best(runs[runs["overlap"] < overlap_limit], "deviation_mean", ["dataset"])
+
+
+# Choices that no table shows. Nearly every run of C has two clusters, so its choices keep the limit cases.
+_CHOSEN_FROM_RUNS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+    "C by deviation": lambda runs: selection.best(runs[runs["matcher"] == "C"], "deviation_mean", ["dataset"]),
+    "C by cohesion": lambda runs: selection.best(runs[runs["matcher"] == "C"], "cohesion", ["dataset"]),
+    "best by deviation, any size": lambda runs: _best_of_clusterlets(runs, overlap_limit=selection.OVERLAP_LIMIT),
+    "best by deviation, any overlap": lambda runs: _best_of_clusterlets(runs, selection.FEWEST_CLUSTERS),
+}
+
+
+def aligned(numbers: Numbers, first: str, second: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Two choices on the datasets that both have."""
+    one, other = numbers.chosen(first), numbers.chosen(second)
+    both = [name for name in one.index if name in other.index]
+    if not both:
+        raise CannotTell(f"No dataset has both {first} and {second}.")
+    return one.loc[both], other.loc[both]

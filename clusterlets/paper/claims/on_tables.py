@@ -1,0 +1,181 @@
+"""How claims on the paper's tables are tested: one function a kind of claim, the same for the paper's numbers and ours.
+
+A kind takes ``Numbers`` and the parameters of the claim, and gives a ``Finding``; it never knows whose numbers it looks at.
+What they do not tell raises ``CannotTell``.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.analysis import selection
+from clusterlets.paper import reported
+from clusterlets.paper.claims.findings import LAST_BIT, Finding, Scale, graded, number, plain, two_steps
+from clusterlets.paper.claims.numbers import Numbers, aligned
+
+# Half of the last digit of a printed deviation: tables 2 to 4 have three decimals.
+_HALF_DIGIT = 0.0005
+
+# ---- table 1: the matchers -------------------------------------------------------------------------------------------
+
+
+def place(numbers: Numbers, matcher: str, place: int) -> Finding:
+    """The matcher's place by mean deviation; one place off is in part."""
+    order = numbers.every_matcher()["deviation_mean"].sort_values(kind="stable")
+    off = abs(order.index.get_loc(matcher) + 1 - place)
+    return two_steps(off == 0, off == 1, ", ".join(f"{name} {number(value)}" for name, value in order.items()))
+
+
+def ratio(numbers: Numbers, of: str, to: str, factor: float, tolerance: float) -> Finding:
+    """Ratio of two matchers' mean deviations; in part where the first is larger by another factor."""
+    found = numbers.matcher(of)["deviation_mean"] / numbers.matcher(to)["deviation_mean"]
+    return two_steps(abs(found / factor - 1) <= tolerance + LAST_BIT, found > 1, f"{of} / {to} = {found:.2f}")
+
+
+def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: float) -> Finding:
+    """Standard deviation over mean of the mean deviation, in percent, of each matcher."""
+    found = pd.Series({name: _relative_spread(numbers.matcher(name)) for name in spreads})
+    near = (found - pd.Series(spreads)).abs() <= tolerance + LAST_BIT
+    return two_steps(bool(near.all()), bool(near.any()), ", ".join(f"{name} {found[name]:.0f} %" for name in spreads))
+
+
+def less_relative_spread(numbers: Numbers, matcher: str, than: str, factor: float) -> Finding:
+    """Whether one matcher's relative spread is below a share of the other's; in part where it is only below it."""
+    one, other = (_relative_spread(numbers.matcher(name)) for name in (matcher, than))
+    return two_steps(one <= factor * other, one < other, f"{matcher} {one:.0f} %, {than} {other:.0f} %")
+
+
+def _relative_spread(row: pd.Series) -> float:
+    return 100 * row["deviation_mean_std"] / row["deviation_mean"]
+
+
+def least(numbers: Numbers, matcher: str, quantities: list[str]) -> Finding:
+    """Whether a matcher has the least of every quantity of table 1; in part: of some."""
+    table = numbers.every_matcher()
+    lowest = {quantity: table[quantity].idxmin() for quantity in quantities}
+    words = ", ".join(f"least {plain(name)}: {who} {number(table.loc[who, name])}" for name, who in lowest.items())
+    return two_steps(set(lowest.values()) == {matcher}, matcher in lowest.values(), words)
+
+
+def range_of_matchers(numbers: Numbers, factor: float, in_part: float) -> Finding:
+    """Ratio of the largest to the least mean deviation of a matcher."""
+    deviation = numbers.every_matcher()["deviation_mean"]
+    found = deviation.max() / deviation.min()
+    return two_steps(found >= factor, found >= in_part, f"{deviation.idxmax()} / {deviation.idxmin()} = {found:.2f}")
+
+
+# ---- tables 2 to 4: chosen runs --------------------------------------------------------------------------------------
+
+
+def within(
+    numbers: Numbers, chosen: str, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}, but: str = ""
+) -> Finding:
+    """Whether the chosen run of each dataset keeps within bounds; the one dataset ``but`` should not."""
+    rows = numbers.chosen(chosen)
+    kept = _kept(rows, at_least, at_most)
+    broken = {
+        name: ", ".join(f"{plain(column)} {number(rows.loc[name, column])}" for column in kept if name == but or not ok[column])
+        for name, ok in kept.iterrows()
+    }
+    return graded(kept.all(axis=1) ^ (rows.index == but), scale, pd.Series(broken))
+
+
+def attained(numbers: Numbers, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}) -> Finding:
+    """Whether any known run of each dataset keeps within bounds."""
+    runs = numbers.known_runs
+    kept = _kept(runs, at_least, at_most).all(axis=1).groupby(runs["dataset"]).any()
+    return graded(kept.loc[selection.in_order(kept.index, reported.datasets())], scale)
+
+
+def _kept(rows: pd.DataFrame, at_least: Mapping, at_most: Mapping) -> pd.DataFrame:
+    """Rows x bounded columns: whether a value keeps within its bound."""
+    return pd.DataFrame(
+        {name: rows[name] >= bound - LAST_BIT for name, bound in at_least.items()}
+        | {name: rows[name] <= bound + LAST_BIT for name, bound in at_most.items()}
+    )
+
+
+def made_by(numbers: Numbers, chosen: str, matchers: list[str], scale: Scale) -> Finding:
+    """Whether the chosen run of each dataset is one of these matchers'."""
+    rows = numbers.chosen(chosen)
+    return graded(rows["matcher"].isin(matchers), scale, rows["matcher"])
+
+
+def changed(numbers: Numbers, first: str, second: str, columns: list[str], scale: Scale) -> Finding:
+    """Whether two choices differ, dataset by dataset, in any of the columns."""
+    one, other = aligned(numbers, first, second)
+    same = one[columns].eq(other[columns]) | (one[columns].isna() & other[columns].isna())
+    return graded(~same.all(axis=1), scale)
+
+
+def higher(
+    numbers: Numbers, first: str, second: str, quantity: str, scale: Scale, factor: float = 1.0, below: float = 0.0
+) -> Finding:
+    """Whether the first choice's value is above the second's, at least ``factor`` times it, or at most ``below`` under it."""
+    one, other = (rows[quantity] for rows in aligned(numbers, first, second))
+    if below or factor != 1:
+        finding = graded(one >= factor * other - below - LAST_BIT, scale, _against(one, other))
+        higher_on = f"; {second} is higher on {int((other > one).sum())} of {len(one)}"
+        return Finding(finding.verdict, f"{finding.statistic}{higher_on}; {_medians(first, one, second, other)}")
+    finding = graded(one > other, scale, _against(one, other))
+    return Finding(finding.verdict, f"{finding.statistic}; {_medians(first, one, second, other)}")
+
+
+def lower(numbers: Numbers, first: str, second: str, quantity: str, scale: Scale) -> Finding:
+    """Whether the first choice's value is below the second's."""
+    one, other = (rows[quantity] for rows in aligned(numbers, first, second))
+    finding = graded(one < other, scale, _against(one, other))
+    return Finding(finding.verdict, f"{finding.statistic}; {_medians(first, one, second, other)}")
+
+
+def _against(one: pd.Series, other: pd.Series) -> pd.Series:
+    return one.map(number) + " against " + other.map(number)
+
+
+def _medians(first: str, one: pd.Series, second: str, other: pd.Series) -> str:
+    return f"medians: {first} {number(one.median())}, {second} {number(other.median())}"
+
+
+def worse(numbers: Numbers, first: str, second: str, quantities: list[str], scale: Scale) -> Finding:
+    """Whether the first choice has more of every quantity on every dataset: cases are (quantity, dataset)."""
+    one, other = aligned(numbers, first, second)
+    more = (one[quantities] > other[quantities]).T.stack()
+    finding = graded(more, scale, of="cases")
+    counts = ", ".join(f"{plain(name)} {int(more[name].sum())} of {len(one)}" for name in quantities)
+    return Finding(finding.verdict, f"higher: {counts}")
+
+
+def relative_spread_higher(numbers: Numbers, first: str, second: str, scale: Scale) -> Finding:
+    """Whether the standard deviation over the mean, within a clustering, is higher for the first choice."""
+    one, other = aligned(numbers, first, second)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spreads = [rows["deviation_std"] / rows["deviation_mean"] for rows in (one, other)]
+    defined = spreads[0].notna() & spreads[1].notna()
+    return graded((spreads[0] > spreads[1])[defined], scale, _against(*spreads))
+
+
+def times_lower(numbers: Numbers, first: str, second: str, factor: float, some: int) -> Finding:
+    """On how many datasets the first choice's mean deviation is lower by a factor; one dataset is in part."""
+    one, other = aligned(numbers, first, second)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = other["deviation_mean"] / one["deviation_mean"]
+    far = ratios >= factor - LAST_BIT
+    # A printed zero stands for anything below half of its last digit: the ratio is only known to be above this.
+    least = (other["deviation_mean"] - _HALF_DIGIT) / _HALF_DIGIT
+    listed = ", ".join(
+        f"{name} above {least[name]:.0f}" if np.isinf(value) else f"{name} {value:.0f}" for name, value in ratios[far].items()
+    )
+    words = f"{int(far.sum())} of {len(far)} datasets ({second} / {first}: {listed or f'at most {number(ratios.max())}'})"
+    return two_steps(far.sum() >= some, far.sum() > 0, words)
+
+
+# ---- table 5 ---------------------------------------------------------------------------------------------------------
+
+
+def correlated(numbers: Numbers, x: str, y: str, sign: int, scale: Scale) -> Finding:
+    """Whether all three coefficients have a sign; in part: most of them."""
+    table = numbers.tables["table5_correlations"]
+    values = table[(table["x"] == x) & (table["y"] == y)].set_index("coefficient")["value"].dropna()
+    finding = graded(values * sign > 0, scale, of="coefficients")
+    return Finding(finding.verdict, ", ".join(f"{name.capitalize()} {value:.3f}" for name, value in values.items()))

@@ -1,0 +1,302 @@
+"""What each choice does to the paper's tables: the same numbers with one choice taken the other way.
+
+Some choices need runs of their own (variants of the grid); others only another look at the same runs: which runs are
+chosen, how FRAC is scored, what the blocks of the statistics are, which ten seeds are taken.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.analysis import selection, statistics
+from clusterlets.paper import comparison, reported, tables
+
+COLUMNS = [
+    *("choice", "usual", "taken", "table", "row", "quantity", "baseline", "varied", "difference", "reported"),
+    "range_over_seeds",
+]
+_TABLE1, _TABLE2, _TABLE3, _TABLE4 = reported.TABLES[:4]
+_VERDICTS = "verdicts"
+_RANKS = "figure1"
+_ALL = "all"
+_KEY = ["table", "row", "quantity"]
+_BACK = "reproduced_or_close"
+# Of what scipy computed: its last digits differ by processor, and this table is promised to the byte.
+_DECIMALS = 6
+
+
+class Choice(NamedTuple):
+    """What is chosen, how it usually is, and the other way."""
+
+    name: str
+    usual: str
+    taken: str
+
+    @classmethod
+    def of_variant(cls, config: Mapping, variant: str) -> "Choice":
+        """The choice that a variant of the grid makes."""
+        changes = config["variants"][variant]
+        return cls(" and ".join(changes), " and ".join(config[key] for key in changes), " and ".join(changes.values()))
+
+
+# The choices that are another look at the same runs.
+_SELECTION = Choice("selection", "single runs", "configuration means")
+_FRAC = Choice("FRAC is scored", "nearest", "fair")
+_BLOCKS = Choice("blocks of figure 1", "datasets", "(dataset, k, seed)")
+_SEEDS = "seeds"
+
+
+#: The numbers to look at first, by title: (table, row, quantity).
+HEADLINES = {
+    **{f"{matcher}: deviation": (_TABLE1, matcher, "deviation_mean") for matcher in selection.PAPER_NAMES.values()},
+    "table 2: deviation": (_TABLE2, _ALL, "deviation_mean"),
+    "table 2: won by G-B": (_TABLE2, "G-B", "wins"),
+    "table 3: cohesion": (_TABLE3, _ALL, "cohesion"),
+    "table 3: size": (_TABLE3, _ALL, "size"),
+    "table 4: datasets below FRAC": (_TABLE4, _ALL, "datasets_below_frac"),
+    "numbers that come back": (_VERDICTS, _ALL, _BACK),
+}
+
+
+def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.DataFrame:
+    """One row a choice and number: ``results/sensitivity.csv``.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Every run of the grid. Where there are datasets of the paper, only they enter.
+    variants : mapping
+        Runs of the whole grid under another choice.
+
+    Returns
+    -------
+    DataFrame
+        :data:`COLUMNS`. ``range_over_seeds`` is how far a number of the baseline moves over disjoint groups of ten
+        seeds, where there are several: less than that is noise.
+    """
+    runs = reported.of_paper(runs)
+    first, *further = selection.groups_of_seeds(runs) or [selection.seeds_of_paper(runs)]
+    baseline = _of_runs(first)
+    over_seeds = {Choice(_SEEDS, "0-9", f"{10 * g}-{10 * g + 9}"): _of_runs(group) for g, group in enumerate(further, 1)}
+    varied = {choice: _of_runs(reported.of_paper(frame)) for choice, frame in variants.items()}
+    varied[_SELECTION] = _numbers(_tables_of_means(first))
+    if first["method"].str.startswith("FRAC").any():
+        varied[_FRAC] = _of_runs(_with_fair_for_nearest(first))
+    rankings = {ranking.name: ranking for ranking in statistics.rank_all(first)}
+    varied[_BLOCKS] = _ranks(rankings["pseudo_replication"])
+    baseline = pd.concat([baseline, _ranks(rankings["matchers"])])
+    rows = [_compared(choice, baseline, numbers) for choice, numbers in (varied | over_seeds).items()]
+    groups = pd.DataFrame([baseline, *over_seeds.values()])
+    ranges = (groups.max() - groups.min()).where(bool(over_seeds) & groups.notna().all())
+    known = {"reported": _of_printed(first), "range_over_seeds": ranges}
+    return pd.concat(rows, ignore_index=True).join(pd.DataFrame(known), on=_KEY)[COLUMNS]
+
+
+def _compared(choice: Choice, baseline: pd.Series, varied: pd.Series) -> pd.DataFrame:
+    """One row a number that the choice bears on."""
+    values = pd.DataFrame({"baseline": baseline.reindex(varied.index), "varied": varied})
+    values["difference"] = values["varied"] - values["baseline"]
+    return values.rename_axis(_KEY).reset_index().assign(choice=choice.name, usual=choice.usual, taken=choice.taken)
+
+
+def _with_fair_for_nearest(runs: pd.DataFrame) -> pd.DataFrame:
+    """Runs in which FRAC's fair clusterings stand where the paper's nearest ones stood."""
+    nearest, fair = "FRAC (nearest)", "FRAC (fair)"
+    return runs.assign(method=runs["method"].replace({nearest: fair, fair: nearest}))
+
+
+# ---- the numbers -----------------------------------------------------------------------------------------------------
+
+
+def _of_runs(runs: pd.DataFrame) -> pd.Series:
+    """All numbers of tables 1 to 4, and how many of the paper's come back."""
+    made = {table.name: table.frame for table in tables.make(runs, reported.TABLES[:4])}
+    return pd.concat([_numbers(made), _verdicts(runs)])
+
+
+def _of_printed(runs: pd.DataFrame) -> pd.Series:
+    """The paper's own, on the datasets that there are; its table 1 is over all of its datasets."""
+    printed = {name: reported.table(name) for name in reported.TABLES[:4]}
+    kept = {name: frame[frame["dataset"].isin(runs["dataset"])] for name, frame in printed.items() if name != _TABLE1}
+    if kept[_TABLE2].empty:
+        return pd.Series(dtype=float, index=pd.MultiIndex.from_arrays([[]] * 3, names=_KEY))
+    kept[_TABLE4] = kept[_TABLE4].replace({"method": {"FRAC": "FRAC (nearest)"}})
+    return _numbers({_TABLE1: printed[_TABLE1], **kept})
+
+
+def _tables_of_means(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Tables 2 to 4 with configurations chosen by their means over seeds."""
+    means = selection.without_limit_cases(selection.configuration_means(selection.ok(runs)))
+    return {
+        _TABLE2: tables.best_configurations(runs, "deviation_mean"),
+        _TABLE3: tables.best_configurations(runs, "cohesion"),
+        _TABLE4: selection.best(means, "deviation_mean", ["dataset", "method"]),
+    }
+
+
+def _numbers(made: Mapping[str, pd.DataFrame]) -> pd.Series:
+    """The telling numbers of some of the tables 1 to 4, ours or the paper's, by (table, row, quantity)."""
+    telling = {_TABLE1: _of_matchers, _TABLE2: _of_winners, _TABLE3: _of_winners, _TABLE4: _of_duels}
+    numbers = {
+        (name, *key): value for name, frame in made.items() for key, value in telling[name](frame).items()
+    }
+    return pd.Series(numbers, dtype=float).rename_axis(_KEY)
+
+
+def _of_matchers(table: pd.DataFrame) -> dict[tuple[str, str], float]:
+    """Table 1, and each matcher's place by mean deviation, 1 for the least."""
+    metrics = ["deviation_mean", "cohesion", "size", "overlap"]
+    table = table.set_index("matcher")[metrics].astype(float)
+    table["place"] = table["deviation_mean"].rank()
+    return table.stack(future_stack=True).to_dict()
+
+
+def _of_winners(table: pd.DataFrame) -> dict[tuple[str, str], float]:
+    """Tables 2 and 3: means over the datasets' winners, and how many datasets each matcher wins."""
+    metrics = table[["deviation_mean", "cohesion", "size", "overlap"]].astype(float).mean()
+    wins = table["matcher"].value_counts().reindex(list(selection.PAPER_NAMES.values()), fill_value=0)
+    found = {(_ALL, "datasets"): int(table["matcher"].notna().sum())}
+    return found | {(_ALL, name): value for name, value in metrics.items()} | {(m, "wins"): n for m, n in wins.items()}
+
+
+def _of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
+    """Table 4, where both sides have a run: mean deviations, their ratio, and where Clusterlets' is the lower."""
+    both = table.pivot(index="dataset", columns="method", values="deviation_mean").astype(float)
+    both = both.reindex(columns=["Clusterlets", "FRAC (nearest)"]).dropna()
+    ours, frac = both["Clusterlets"], both["FRAC (nearest)"]
+    return {
+        (_ALL, "datasets"): len(both),
+        (_ALL, "datasets_below_frac"): int((ours < frac).sum()) if len(both) else np.nan,
+        (_ALL, "deviation_mean_clusterlets"): ours.mean(),
+        (_ALL, "deviation_mean_frac"): frac.mean(),
+        (_ALL, "ratio_to_frac"): ours.mean() / frac.mean() if frac.mean() else np.nan,
+    }
+
+
+def _verdicts(runs: pd.DataFrame) -> pd.Series:
+    """How many of the paper's numbers come back, by table; nothing without a dataset of the paper."""
+    if not runs["dataset"].isin(reported.datasets()).any():
+        return pd.Series(dtype=float)
+    counts = comparison.counts(comparison.compare(runs)).set_index("table")
+    counts[_BACK] = counts["reproduced"] + counts["close"]
+    chosen = counts[["reproduced", "close", "differs", _BACK]].stack()
+    return pd.concat({_VERDICTS: chosen}).astype(float).rename_axis(_KEY)
+
+
+def _ranks(ranking: statistics.Ranking) -> pd.Series:
+    """Nemenyi's p of every pair of matchers, and how many are significant."""
+    pairs = ranking.pairs.to_dict("records")
+    in_order = [selection.in_order((pair["better"], pair["worse"]), selection.PAPER_NAMES.values()) for pair in pairs]
+    significant = np.nan if ranking.obstacle else int((ranking.pairs["significant"] == True).sum())  # noqa: E712
+    numbers = {
+        **{
+            (_RANKS, " - ".join(names), "p_value"): round(pair["p_value"], _DECIMALS)
+            for names, pair in zip(in_order, pairs, strict=True)
+        },
+        (_RANKS, _ALL, "blocks"): len(ranking.values),
+        (_RANKS, _ALL, "critical_difference"): round(ranking.critical_difference, _DECIMALS),
+        (_RANKS, _ALL, "significant_pairs"): significant,
+    }
+    return pd.Series(numbers, dtype=float).rename_axis(_KEY)
+
+
+# ---- in words --------------------------------------------------------------------------------------------------------
+
+_HOW_TO_READ = (
+    "Each row takes one choice the other way and leaves the rest as it usually is; = is the usual choices' number. The "
+    "deviations below are means over all runs of a matcher (table 1); tables 2 and 3 are means over the datasets' best runs; "
+    "the last column counts the paper's numbers that are reproduced or close, of those that can be compared."
+)
+_NO_VARIANTS = (
+    "Choices that need runs of their own are not here: no variants were run. `make extended` runs them, and twenty further "
+    "seeds (workflow/configs/extended.yaml)."
+)
+_NO_GROUPS = "How much is noise is not known: that takes two groups of ten seeds or more (`make extended`)."
+
+
+def headlines(assessed: pd.DataFrame) -> pd.DataFrame:
+    """The rows of :data:`HEADLINES` in their order, with the title; those that there are."""
+    titles = pd.DataFrame([(title, *key) for title, key in HEADLINES.items()], columns=["title", *_KEY])
+    return titles.merge(assessed, on=_KEY)
+
+
+def by_choice(assessed: pd.DataFrame) -> Iterator[tuple[Choice, pd.DataFrame]]:
+    """The rows of each choice, in their order."""
+    for key, rows in assessed.groupby(["choice", "usual", "taken"], sort=False):
+        yield Choice(*key), rows
+
+
+def to_markdown(assessed: pd.DataFrame) -> str:
+    """The headline numbers as one table, a row a choice; the statistics' blocks; and what is not there."""
+    shown = headlines(assessed)
+    header = ["", *(title for title in HEADLINES if title in set(shown["title"]))]
+    usual = {row["title"]: row for row in shown.to_dict("records")}
+    comparable = _comparable(assessed.drop_duplicates(_KEY), "baseline")
+    lines = [_line("the paper", [_number(usual[title], "reported") for title in header[1:]])]
+    lines += [_line("usual choices", [_of(_number(usual[title], "baseline"), title, comparable) for title in header[1:]])]
+    for choice, rows in by_choice(assessed):
+        comparable = _comparable(rows, "varied")
+        cells = {row["title"]: _of(_cell(row), row["title"], comparable) for row in headlines(rows).to_dict("records")}
+        if cells:
+            lines.append(_line("{0}: {2} instead of {1}".format(*choice), [cells.get(title, "") for title in header[1:]]))
+    noise = shown["range_over_seeds"].notna().any()
+    lines += [_line("range over seeds", [_number(usual[title], "range_over_seeds") for title in header[1:]])] if noise else []
+    bold = "Bold: further from the usual choices' number than ten other seeds move it (last row)." if noise else _NO_GROUPS
+    has_variants = set(assessed["choice"]) - {_SELECTION.name, _FRAC.name, _BLOCKS.name, _SEEDS}
+    table = [_line(header[0], header[1:]), _line("---", ["---:"] * len(header[1:])), *lines]
+    read = f"{_HOW_TO_READ}{_basis_of_the_paper(assessed)}"
+    parts = ["# What each choice does", read, bold, *([] if has_variants else [_NO_VARIANTS]), "\n".join(table)]
+    return "\n\n".join([*parts, _of_blocks(assessed)]) + "\n"
+
+
+def _comparable(rows: pd.DataFrame, column: str) -> float:
+    """How many of the paper's numbers can be held against ours: those that come back and those that differ."""
+    of_all = rows[(rows["table"] == _VERDICTS) & (rows["row"] == _ALL)]
+    return of_all.loc[of_all["quantity"].isin([_BACK, "differs"]), column].sum()
+
+
+def _of(cell: str, title: str, comparable: float) -> str:
+    """A cell, with its denominator where it counts numbers that come back."""
+    return f"{cell} of {comparable:.0f}" if HEADLINES[title][0] == _VERDICTS else cell
+
+
+def _basis_of_the_paper(assessed: pd.DataFrame) -> str:
+    """A sentence on the datasets behind the paper's row, where they are not the same for all of its tables."""
+    present = assessed.loc[(assessed["table"] == _TABLE2) & (assessed["quantity"] == "datasets"), "reported"].max()
+    total = len(reported.datasets())
+    if pd.isna(present) or present == total:
+        return ""
+    return f' In the row "the paper", table 1 is over all of its {total} datasets, tables 2 to 4 over the {present:.0f} here.'
+
+
+def _line(first: str, cells: list[str]) -> str:
+    return f"| {' | '.join([first, *cells])} |"
+
+
+def _number(row: Mapping, column: str) -> str:
+    if pd.isna(row[column]):
+        return "–"
+    decimals = {"deviation_mean": 3, "cohesion": 3, "size": 1}.get(row["quantity"], 0)
+    return f"{row[column]:.{decimals}f}"
+
+
+def _cell(row: Mapping) -> str:
+    if row["difference"] == 0:
+        return "="
+    beyond = abs(row["difference"]) > row["range_over_seeds"]  # False where there is no range
+    return f"**{_number(row, 'varied')}**" if beyond else _number(row, "varied")
+
+
+def _of_blocks(assessed: pd.DataFrame) -> str:
+    """Which pairs of matchers are significant, by the blocks of figure 1's statistics."""
+    rows = assessed[assessed["table"] == _RANKS]
+    pairs = rows[rows["quantity"] == "p_value"]
+    if pairs["baseline"].isna().all() or pairs["varied"].isna().all():
+        return "Blocks of figure 1: the tests cannot be computed, statistics/statistics.md says why."
+    said = []
+    for column, blocks in (("baseline", rows["usual"].iloc[0]), ("varied", rows["taken"].iloc[0])):
+        names = pairs.loc[pairs[column] < statistics.ALPHA, "row"]
+        said.append(f"with blocks of {blocks} {len(names)} of {len(pairs)} ({', '.join(names) or 'none'})")
+    return f"Pairs of matchers that differ significantly: {'; '.join(said)}. The latter is pseudo-replication."

@@ -1,0 +1,334 @@
+"""The paper's tables 1 to 5 from the runs, and their three faces: CSV, Markdown, LaTeX."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+
+import pandas as pd
+
+from clusterlets.analysis import selection
+from clusterlets.analysis.descriptive import COEFFICIENTS, correlation, std
+from clusterlets.paper import reported
+from clusterlets.text import counted
+
+_METRICS = ["size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap"]
+_COUNTS = ["candidates", "limit_cases", "dropped"]
+_WHOLE = ["k", "hops", "seed"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column for readers: a title, the one value or the value and spread it shows, and its decimals."""
+
+    title: str
+    keys: tuple[str, ...]
+    decimals: int | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: every column for machines, some of them for readers.
+
+    ``note`` says how many runs entered and how many did not.
+    """
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    frame: pd.DataFrame
+    note: str
+
+
+# ---- what is in them -------------------------------------------------------------------------------------------------
+
+
+def by_matcher(runs: pd.DataFrame) -> pd.DataFrame:
+    """Table 1: mean and population standard deviation over all runs of a matcher, limit cases included.
+
+    The centroid silhouette is there too: what the paper calls C's cohesion may be it.
+    """
+    runs = _clusterlets(runs)
+    quantities = {name: name for name in ("deviation_mean", "deviation_max")} | {
+        "size": "n_clusters"} | {name: name for name in ("cohesion", "overlap", "centroid_silhouette")}  # fmt: skip
+    grouped = selection.ok(runs).groupby("matcher")
+    columns = {}
+    for quantity, column in quantities.items():
+        columns[quantity] = grouped[column].mean()
+        columns[f"{quantity}_std"] = grouped[column].agg(std)
+    entered, present = grouped.size(), runs["matcher"].value_counts()
+    frame = pd.DataFrame(columns | {"runs": entered}).reindex(selection.in_order(present.index, selection.PAPER_NAMES))
+    frame["runs"] = frame["runs"].fillna(0).astype(int)
+    frame["dropped"] = present.reindex(frame.index) - frame["runs"]
+    frame = frame.rename_axis("matcher").reset_index()
+    return frame.assign(matcher=selection.paper_names(frame["matcher"]))
+
+
+def best_runs(runs: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Tables 2 (``by="deviation_mean"``) and 3 (``by="cohesion"``): the single best run of each dataset."""
+    runs = _clusterlets(runs)
+    frame = _chosen(runs, selection.ok(runs), by, ["dataset"])
+    return frame[["dataset", "matcher", "k", *_METRICS, "hops", "omega", "seed", *_COUNTS]].astype({"size": "Int64"})
+
+
+def best_configurations(runs: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Beside tables 2 and 3: the best configuration by its mean over seeds, the sounder choice.
+
+    The rule on limit cases applies to the configuration's means: dropping single runs first would favour
+    configurations of which few seeds survive.
+    """
+    runs = _clusterlets(runs)
+    frame = _chosen(runs, selection.configuration_means(selection.ok(runs)), by, ["dataset"])
+    frame["seeds"] = frame["seeds"].astype("Int64")
+    columns = ["size", "deviation_mean", "deviation_mean_std", *_METRICS[2:]]
+    return frame[["dataset", "matcher", "k", *columns, "hops", "omega", "seeds", *_COUNTS]]
+
+
+def frac_against_clusterlets(runs: pd.DataFrame) -> pd.DataFrame:
+    """Table 4: best run by mean deviation of Clusterlets, of FRAC as the paper scored it, and of FRAC as defined."""
+    runs = runs[runs["method"].isin(selection.COMPARED)]
+    frame = _chosen(runs, selection.ok(runs), "deviation_mean", ["dataset", "method"])
+    columns = ["dataset", "method", "matcher", "k", *_METRICS, "hops", "omega", "seed", *_COUNTS]
+    return frame[columns].astype({"size": "Int64"})
+
+
+def correlations(runs: pd.DataFrame) -> pd.DataFrame:
+    """Table 5: correlations between s, omega and mean deviation over the runs of C.
+
+    The caption calls s cohesion, equation 1 the silhouette: both are here. Kendall's is tau-b. A coefficient is undefined
+    (NaN) when a side is constant or fewer than three pairs are left.
+    """
+    runs = selection.ok(runs[runs["matcher"] == "C"]).rename(columns={"deviation_mean": "deviation"})
+    pairs = [(s, other) for s in ("cohesion", "centroid_silhouette") for other in ("omega", "deviation")]
+    known = {(x, y): runs[[x, y]].dropna() for x, y in [*pairs, ("omega", "deviation")]}
+    rows = [
+        (coefficient, x, y, correlation(both[x], both[y], coefficient), len(both))
+        for coefficient in COEFFICIENTS
+        for (x, y), both in known.items()
+    ]
+    return pd.DataFrame(rows, columns=["coefficient", "x", "y", "value", "runs"])
+
+
+def _clusterlets(runs: pd.DataFrame) -> pd.DataFrame:
+    return runs[runs["method"] == "Clusterlets"]
+
+
+def _chosen(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
+    """The best candidate of each group of ``runs``, a group without one too, with how many were passed over and why."""
+    kept = selection.without_limit_cases(candidates)
+    counts = pd.DataFrame({
+        "candidates": kept.groupby(per).size(),
+        "limit_cases": candidates.groupby(per).size(),
+        "dropped": runs[runs["status"] != "ok"].groupby(per).size(),
+    }, index=runs.groupby(per).size().index).fillna(0).astype(int)  # fmt: skip
+    counts["limit_cases"] -= counts["candidates"]
+    chosen = selection.best(kept, by, per).rename(columns={"n_clusters": "size"})
+    frame = counts.reset_index().merge(chosen, on=per, how="left")
+    frame = frame.astype({column: "Int64" for column in _WHOLE if column in frame})
+    frame["matcher"] = selection.paper_names(frame["matcher"])
+    known = {"dataset": reported.datasets(), "method": selection.METHODS}
+    order = {column: selection.in_order(runs[column], known[column]) for column in per}
+    return frame.sort_values(per, key=lambda column: column.map(order[column.name].index), ignore_index=True)
+
+
+# ---- the seven tables ------------------------------------------------------------------------------------------------
+
+_DATASET, _MATCHER, _K = Column("Dataset", ("dataset",)), Column("Matcher", ("matcher",)), Column("k", ("k",), 0)
+_WHERE = (Column("hops", ("hops",), 0), Column("omega", ("omega",), 2))
+_SEED = Column("seed", ("seed",), 0)
+_SIZE, _MEAN_SIZE = Column("Size", ("size",), 0), Column("Size", ("size",), 1)
+_DEVIATION = Column("Deviation", ("deviation_mean", "deviation_std"), 3)
+_QUALITY = tuple(
+    Column(title, (key,), 3)
+    for title, key in (("Max", "deviation_max"), ("Cohesion", "cohesion"), ("Overlap", "overlap"))
+)
+
+_MATCHER_COLUMNS = (
+    _MATCHER,
+    Column("Deviation", ("deviation_mean", "deviation_mean_std"), 3),
+    Column("Max", ("deviation_max", "deviation_max_std"), 3),
+    Column("Size", ("size", "size_std"), 1),
+    Column("Cohesion", ("cohesion", "cohesion_std"), 3),
+    Column("Overlap", ("overlap", "overlap_std"), 3),
+    Column("runs", ("runs",), 0),
+)
+_RUN_COLUMNS = (_DATASET, _MATCHER, _K, *_WHERE, _SEED, _SIZE, _DEVIATION, *_QUALITY)
+_FRAC_COLUMNS = (_DATASET, Column("Method", ("method",)), *_RUN_COLUMNS[1:])
+_MEAN_COLUMNS = (
+    *(_DATASET, _MATCHER, _K, *_WHERE, Column("seeds", ("seeds",), 0), _MEAN_SIZE),
+    *(Column("Deviation", ("deviation_mean", "deviation_mean_std"), 3), *_QUALITY),
+)
+_CORRELATION_COLUMNS = (
+    *(Column("Coefficient", ("coefficient",)), Column("x", ("x",)), Column("y", ("y",))),
+    *(Column("Value", ("value",), 3), Column("runs", ("runs",), 0)),
+)
+
+_LIMITS = "Fewer than 3 clusters, or an overlap of 0.5 or more, are left out."
+_OVER_SEEDS = f"averaged over seeds (± is the spread over seeds). {_LIMITS}"
+_SPECIFICATIONS: tuple[tuple[str, str, tuple[Column, ...], Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
+    (
+        "table1_matchers",
+        "Clusterlets by matcher: mean ± standard deviation over all runs.",
+        _MATCHER_COLUMNS,
+        by_matcher,
+    ),
+    (
+        "table2_best_by_deviation",
+        f"Best run of each dataset by mean deviation. {_LIMITS}",
+        _RUN_COLUMNS,
+        partial(best_runs, by="deviation_mean"),
+    ),
+    (
+        "table3_best_by_cohesion",
+        f"Best run of each dataset by cohesion. {_LIMITS}",
+        _RUN_COLUMNS,
+        partial(best_runs, by="cohesion"),
+    ),
+    (
+        "table4_frac_vs_clusterlets",
+        "Clusterlets against FRAC, the best run of each by mean deviation. FRAC (nearest) is how the paper scored it, "
+        f"FRAC (fair) is the algorithm as defined. {_LIMITS}",
+        _FRAC_COLUMNS,
+        frac_against_clusterlets,
+    ),
+    (
+        "table5_correlations",
+        "Correlations over the runs of C between s (cohesion, or the centroid silhouette), omega and mean deviation.",
+        _CORRELATION_COLUMNS,
+        correlations,
+    ),
+    (
+        "table2_by_configuration_mean",
+        f"Best configuration of each dataset by mean deviation, {_OVER_SEEDS}",
+        _MEAN_COLUMNS,
+        partial(best_configurations, by="deviation_mean"),
+    ),
+    (
+        "table3_by_configuration_mean",
+        f"Best configuration of each dataset by cohesion, {_OVER_SEEDS}",
+        _MEAN_COLUMNS,
+        partial(best_configurations, by="cohesion"),
+    ),
+)
+
+
+NAMES = tuple(name for name, *_ in _SPECIFICATIONS)
+
+
+def make(runs: pd.DataFrame, names: Collection[str] = NAMES) -> list[Table]:
+    """The tables of these names, from the first ten seeds of ``runs``."""
+    runs = selection.seeds_of_paper(runs)
+    note = _note(runs)
+    return [
+        Table(name, caption, columns, build(runs), note)
+        for name, caption, columns, build in _SPECIFICATIONS
+        if name in names
+    ]
+
+
+def _note(runs: pd.DataFrame) -> str:
+    counts = runs["status"].value_counts().sort_index()
+    left_out = ", ".join(f"{count:,} {status}" for status, count in counts.drop("ok", errors="ignore").items())
+    return (
+        f"From {counted(counts.get('ok', 0), 'run')} (all methods, seeds below {selection.SEEDS_OF_PAPER}); "
+        f"left out for their status: {left_out or 'none'}."
+    )
+
+
+# ---- how they look ---------------------------------------------------------------------------------------------------
+
+
+def cells(table: Table) -> list[list[str]]:
+    """The rows as a reader sees them: text, ``–`` where there is no value, ``mean ± spread`` in one cell."""
+    return [[_cell(row, column) for column in table.columns] for row in table.frame.to_dict("records")]
+
+
+def _cell(row: dict, column: Column) -> str:
+    values = [row[key] for key in column.keys]
+    if pd.isna(values[0]):
+        return "–"
+    if column.decimals is None:
+        return str(values[0])
+    return " ± ".join(f"{value:.{column.decimals}f}" for value in values if not pd.isna(value)).replace("-", "−")
+
+
+def to_markdown(table: Table) -> str:
+    """A pipe table with its caption above and its note below."""
+    header = [column.title for column in table.columns]
+    rule = ["---" if column.decimals is None else "---:" for column in table.columns]
+    escaped = ([re.sub(r"[\\|]", r"\\\g<0>", cell) for cell in row] for row in cells(table))
+    lines = [f"| {' | '.join(row)} |" for row in (header, rule, *escaped)]
+    return "\n".join([table.caption, "", *lines, "", table.note, ""])
+
+
+def to_latex(table: Table) -> str:
+    """A ``table`` environment for documents that load booktabs and multirow; equal first cells share one."""
+    alignment = "".join("l" if column.decimals is None else "r" for column in table.columns)
+    header = [column.title for column in table.columns]
+    return "\n".join([
+        r"\begin{table}[t]",
+        r"\centering\footnotesize",
+        r"\setlength{\tabcolsep}{1mm}",
+        rf"\caption{{{latex_escape(table.caption)} {latex_escape(table.note)}}}",
+        rf"\label{{tbl:{table.name}}}",
+        rf"\begin{{tabular}}{{@{{}}{alignment}@{{}}}}",
+        r"\toprule",
+        _latex_row(header),
+        r"\midrule",
+        *_latex_body(cells(table)),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+        "",
+    ])  # fmt: skip
+
+
+def document(names: Iterable[str]) -> str:
+    """A LaTeX document that takes in the tables of these names, each in a file beside it, and compiles as it stands."""
+    return "\n".join([
+        r"\documentclass{article}",
+        r"\usepackage[a4paper, landscape, margin=2cm]{geometry}",
+        r"\usepackage{booktabs, multirow}",
+        r"\begin{document}",
+        *(rf"\input{{{name}}}\clearpage" for name in names),
+        r"\end{document}",
+        "",
+    ])  # fmt: skip
+
+
+def _latex_body(rows: list[list[str]]) -> Iterator[str]:
+    groups = [list(group) for _, group in groupby(rows, key=itemgetter(0))]
+    for position, group in enumerate(groups):
+        if position and len(group) > 1:
+            yield r"\midrule"
+        for number, row in enumerate(group):
+            yield _latex_row(row) if len(group) == 1 else _latex_row(row[1:], first=_shared(row[0], len(group), number))
+
+
+def _shared(cell: str, height: int, number: int) -> str:
+    return "" if number else rf"\multirow{{{height}}}{{*}}{{{latex_escape(cell)}}}"
+
+
+def _latex_row(row: list[str], first: str | None = None) -> str:
+    escaped = [latex_escape(cell) for cell in row]
+    return " & ".join(escaped if first is None else [first, *escaped]) + r" \\"
+
+
+def latex_escape(text: str) -> str:
+    """Text as LaTeX prints it literally; ``±``, ``–`` and a minus sign become their LaTeX forms."""
+    return re.sub("|".join(map(re.escape, _LATEX)), lambda found: _LATEX[found[0]], text)
+
+
+_LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "–": "--",
+    "−": "$-$",
+    "|": r"\textbar{}",
+    "<": r"$<$",
+    ">": r"$>$",
+}

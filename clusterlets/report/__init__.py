@@ -1,0 +1,1 @@
+"""What people look at: the verdict in sentences, the page, and the figures."""

@@ -1,0 +1,65 @@
+"""Cohesion against mean deviation, a panel a dataset, with the front of what no run beats in both."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from clusterlets.analysis import selection
+from clusterlets.paper import reported
+from clusterlets.report.figures.names import cut
+from clusterlets.report.figures.style import COLOURS, colour_of, explain, panels
+
+_LONGEST = 20  # letters of a dataset's name
+_KEY = (
+    "small: every run; large: a method's best by mean deviation (hollow: all its runs have fewer than 3 clusters\n"
+    "or an overlap of .5 or more); line: the Pareto front of the other runs, which none beats in both"
+)
+
+
+def from_runs(runs: pd.DataFrame) -> dict[str, Figure]:
+    """The figure by its file name."""
+    return {"cohesion_vs_deviation": draw(runs)}
+
+
+def draw(runs: pd.DataFrame) -> Figure:
+    """A panel a dataset: every run faint, of each method the best run by mean deviation marked, and the Pareto front.
+
+    Mark and front obey the rule on limit cases; a mark is hollow where all runs of a method are limit cases.
+    """
+    runs = selection.ok(runs).dropna(subset=["deviation_mean", "cohesion"])
+    runs = runs.assign(name=selection.names(runs)).query("name != 'random'")
+    marks, kept = _marks(runs), selection.without_limit_cases(runs)
+    datasets = selection.in_order(runs["dataset"], reported.datasets())
+    look = {name: (colour_of(name), "o") for name in selection.in_order(runs["name"], COLOURS)}
+    figure, places = panels(len(datasets))
+    for axes, dataset in zip(places, datasets, strict=True):
+        for name, (colour, _) in look.items():
+            cloud, mark = (part[(part["dataset"] == dataset) & (part["name"] == name)] for part in (runs, marks))
+            faint = {"s": 4, "alpha": min(0.35, 40 / max(len(cloud), 1)), "lw": 0, "rasterized": True}
+            axes.scatter(cloud["deviation_mean"], cloud["cohesion"], color=colour, **faint)
+            face = mark["limit_case"].map({True: "white", False: colour})
+            large = {"s": 24, "color": face, "edgecolor": colour, "lw": 1.2, "zorder": 4}
+            axes.scatter(mark["deviation_mean"], mark["cohesion"], **large)
+        front = pareto_front(kept[kept["dataset"] == dataset])
+        axes.plot(*front.T, color="0.25", lw=1, drawstyle="steps-post", zorder=3)
+        axes.set_title(cut(dataset, _LONGEST))
+        axes.set_xlim(left=-0.01)
+    if datasets:
+        explain(figure, look, "mean deviation (share; left is fairer)", "cohesion (up is better)", _KEY)
+    return figure
+
+
+def pareto_front(runs: pd.DataFrame) -> np.ndarray:
+    """Mean deviation and cohesion of the runs that no other has both lower and higher, (m, 2), by rising deviation."""
+    ordered = runs.sort_values(["deviation_mean", "cohesion"], ascending=[True, False])[["deviation_mean", "cohesion"]]
+    before = ordered["cohesion"].cummax().shift(fill_value=-np.inf)
+    return ordered[ordered["cohesion"] > before].to_numpy()
+
+
+def _marks(runs: pd.DataFrame) -> pd.DataFrame:
+    """The best run of each method on each dataset; a limit case where there is nothing else."""
+    kept = selection.without_limit_cases(runs)
+    runs = runs.assign(limit_case=~runs.index.isin(kept.index))
+    per = ["dataset", "name"]
+    proper = selection.best(runs[~runs["limit_case"]], "deviation_mean", per)
+    return pd.concat([proper, selection.best(runs, "deviation_mean", per)]).drop_duplicates(per)

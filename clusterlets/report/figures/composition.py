@@ -1,0 +1,102 @@
+"""The colours of each cluster of the best clusterings, against the dataset's."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+
+from clusterlets.analysis import selection
+from clusterlets.paper import reported
+from clusterlets.report.figures.names import cut
+from clusterlets.report.figures.style import nothing, panels
+
+_METHODS = ("Clusterlets", "FRAC (nearest)")
+# Okabe and Ito's, in an order in which neighbours differ in lightness too; more colours come from one scale.
+_HUES = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#D55E00")
+_NAMED = 3  # colours whose names have room beside each other
+_LONGEST = 12  # letters of a colour's name
+_TITLE = 28  # of a dataset's
+_LABELLED = 7  # bars with room for their sizes
+_OUTLINE = withStroke(linewidth=2, foreground="white")
+_HALF = 1.12  # from the left end of one method's bars to the other's
+
+
+def from_runs(runs: pd.DataFrame, composition: pd.DataFrame) -> dict[str, Figure]:
+    """The figure by its file name; ``composition`` is results/clusterings/composition.csv."""
+    return {"composition": draw(runs, composition)}
+
+
+def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
+    """A panel a dataset, a bar a cluster: on the left the best run of Clusterlets, on the right FRAC's; lines: the dataset."""
+    datasets = selection.in_order(runs.loc[runs["method"].isin(_METHODS), "dataset"], reported.datasets())
+    if not datasets:
+        return nothing("Nothing to show: no run of Clusterlets or FRAC.")
+    figure, places = panels(len(datasets), a_row=3, height=1.7)
+    for axes, dataset in zip(places, datasets, strict=True):
+        axes.set_title(cut(dataset, _TITLE), loc="left", pad=14)
+        axes.grid(False)
+        _draw_dataset(axes, composition[composition["dataset"] == dataset])
+    for axes in places[::3]:
+        axes.set_ylabel("share of the colour")
+    return figure
+
+
+def _draw_dataset(axes: Axes, lines: pd.DataFrame) -> None:
+    """The clusters of each method beside each other, and the dataset's shares through all of them."""
+    lines = lines[lines["method"].isin(_METHODS)]
+    axes.set(ylim=(0, 1), yticks=[0, 0.5, 1])
+    if lines.empty:
+        axes.set(xticks=[])
+        axes.text(0.5, 0.5, "no run with 3 clusters or more\nand an overlap below .5", ha="center", va="center",
+                  transform=axes.transAxes, fontsize=7.5)  # fmt: skip
+        return
+    names = list(lines["colour"].unique())
+    hues = _HUES if len(names) <= len(_HUES) else colormaps["viridis"](np.linspace(0.05, 0.95, len(names)))
+    for half, method in enumerate(_METHODS):
+        of_method = lines[lines["method"] == method]
+        if len(of_method):
+            _draw_bars(axes, half * _HALF, of_method, names, hues)
+    axes.set_xticks([0.5, 0.5 + _HALF], [_in_words(lines[lines["method"] == method], method) for method in _METHODS])
+    axes.tick_params(axis="x", length=0)
+    axes.set_xlim(-0.03, _HALF + 1.03)
+    shares = lines.drop_duplicates("colour")["dataset_share"].cumsum().to_numpy()[:-1]
+    for share in shares:
+        axes.axhline(share, color="black", lw=1, ls=(0, (4, 2)), path_effects=[_OUTLINE])
+    _name_colours(axes, names, hues)
+
+
+def _draw_bars(axes: Axes, left: float, lines: pd.DataFrame, names: list[str], hues: Sequence) -> None:
+    """Stacked bars, one a cluster, over a width of 1; with their sizes where these have room."""
+    shares = lines.pivot(index="cluster", columns="colour", values="share")[names].to_numpy()
+    starts = np.cumsum(shares, axis=1) - shares
+    places = left + (np.arange(len(shares)) + 0.5) / len(shares)
+    for colour, name in enumerate(names):
+        look = {"width": 0.88 / len(shares), "color": hues[colour], "lw": 0, "label": name}
+        axes.bar(places, shares[:, colour], bottom=starts[:, colour], **look)
+    if len(shares) <= _LABELLED:
+        for place, size in zip(places, lines.drop_duplicates("cluster")["size"], strict=True):
+            axes.text(place, 0.03, f"{size:,}", rotation=90, ha="center", va="bottom", fontsize=6.5, path_effects=[_OUTLINE])
+
+
+def _in_words(lines: pd.DataFrame, method: str) -> str:
+    """Which run it is, how many clusters it has, and how large they are."""
+    if lines.empty:
+        return f"{method}\nno such run\n"
+    first, sizes = lines.iloc[0], lines["size"]
+    name = method if pd.isna(first["matcher"]) else f"{method}, {selection.PAPER_NAMES.get(first['matcher'], first['matcher'])}"
+    return f"{name}\n{lines['cluster'].nunique()} clusters of\n{sizes.min():,} to {sizes.max():,}"
+
+
+def _name_colours(axes: Axes, names: list[str], hues: Sequence) -> None:
+    """The names of the colours above the panel, each with its hue; how many, if they are too many."""
+    words = [(cut(name, _LONGEST), hue) for name, hue in zip(names, hues, strict=False)]
+    words = words if len(names) <= _NAMED else [(f"{len(names)} colours", "0.3")]
+    look = {"va": "bottom", "fontsize": 7}
+    text = axes.annotate("", (0, 1.03), xycoords="axes fraction", **look)
+    for name, hue in words:
+        square = axes.annotate("■ ", (1, 0), xycoords=text, color=hue, **look)
+        text = axes.annotate(f"{name}   ", (1, 0), xycoords=square, **look)

@@ -1,0 +1,52 @@
+"""Figure 1 of the paper: the critical-difference diagram."""
+
+import pandas as pd
+import scikit_posthocs
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from clusterlets.analysis.statistics import Ranking, rank_all
+from clusterlets.report.figures.style import colour_of, single
+
+
+def from_runs(runs: pd.DataFrame) -> dict[str, Figure]:
+    """Figure 1, and the same with FRAC and k-means, by file name."""
+    matchers, with_frac, _ = rank_all(runs)
+    return {
+        "figure1_critical_difference": draw(matchers),
+        "figure1_critical_difference_with_frac": draw(with_frac),
+    }
+
+
+def draw(ranking: Ranking) -> Figure:
+    """Figure 1: mean ranks (right is better), bands join methods whose difference is not significant."""
+    figure, axes = single(1 if ranking.obstacle else 1.9 + 0.25 * len(ranking.mean_ranks))
+    axes.set_title(ranking.title)
+    if ranking.obstacle:
+        axes.axis("off")
+        axes.text(0.5, 0.5, f"Not computed. {ranking.obstacle}", ha="center", va="center", transform=axes.transAxes)
+        return figure
+    artists = scikit_posthocs.critical_difference_diagram(
+        ranking.mean_ranks,
+        ranking.nemenyi,
+        ax=axes,
+        label_fmt_left="{label} ({rank:.2f})  ",
+        label_fmt_right="  ({rank:.2f}) {label}",
+        color_palette={name: colour_of(name) for name in ranking.mean_ranks.index},
+    )
+    for (band,) in artists["crossbars"]:  # through points in the order of a set, which is another one in every process
+        band.set_xdata(sorted(band.get_xdata()))
+    for label in artists["labels"]:
+        label.set_color("black")
+    _scale_bar(axes, float(ranking.mean_ranks.min()), ranking.critical_difference)
+    key = "right is better; bands join what is not significantly different"
+    words = f"mean rank over {len(ranking.values)} blocks: {key}"
+    axes.text(0.5, -0.06, words, ha="center", va="top", fontsize=8, transform=axes.transAxes)
+    return figure
+
+
+def _scale_bar(axes: Axes, start: float, length: float) -> None:
+    """The critical difference as a bar above the axis, clear of the tick labels."""
+    axes.plot([start, start + length], [1.6, 1.6], color="black", marker="|", markersize=8, lw=1.5)
+    axes.text(start + length / 2, 1.8, f"critical difference {length:.2f}", ha="center", va="bottom", fontsize=8)
+    axes.set_ylim(top=2.8)

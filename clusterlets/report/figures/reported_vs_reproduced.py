@@ -1,0 +1,148 @@
+"""The paper's numbers against ours, a panel a quantity, with the bands of the verdicts and the largest misses named."""
+
+from textwrap import fill
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+from matplotlib.text import Text
+from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.transforms import Bbox
+
+from clusterlets.analysis import selection
+from clusterlets.paper.comparison import compare, half_widths
+from clusterlets.report.figures.style import explain, nothing, panels
+
+_VERDICT_LOOK = {
+    "reproduced": ("#0072B2", "o"),
+    "close": ("#E69F00", "D"),
+    "differs": ("#D55E00", "X"),
+    "not comparable": ("#999999", "P"),
+}
+# Title, and the ticks of an axis that is logarithmic but for its part below the second; none: linear throughout.
+_SHARES = (0, 0.01, 0.03, 0.1, 0.3)
+_PANELS = {
+    "deviation_mean": ("mean deviation", _SHARES),
+    "deviation_std": ("deviation, spread", _SHARES),
+    "deviation_max": ("largest deviation", _SHARES),
+    "cohesion": ("cohesion", ()),
+    "overlap": ("overlap (fuzzy only)", ()),
+    "size": ("size (clusters)", (0, 2, 5, 10, 20, 50)),
+    "correlation": ("correlation", ()),
+}
+_NAMED = 3  # misses with a name in each panel
+
+
+def from_runs(runs: pd.DataFrame) -> dict[str, Figure]:
+    """The figure by its file name."""
+    return {"reported_vs_reproduced": draw(compare(runs))}
+
+
+def draw(cells: pd.DataFrame) -> Figure:
+    """A panel a quantity: the paper's number against ours, by verdict; on the diagonal they are equal."""
+    cells = cells[cells["counted"] & cells["difference"].notna()]
+    cells = cells.assign(panel=cells["quantity"].replace({"deviation_mean_std": "deviation_std"}))
+    shown = selection.in_order(set(cells["panel"]) & set(_PANELS), _PANELS)
+    if not shown:
+        return nothing("Nothing to compare: none of the paper's datasets is among these runs.")
+    figure, places = panels(len(shown), height=1.75)
+    for axes, quantity in zip(places, shown, strict=True):
+        numbers = cells[cells["panel"] == quantity].astype({"reported": float, "reproduced": float})
+        title, ticks = _PANELS[quantity]
+        axes.set_title(title)
+        _same_scale(axes, numbers[["reported", "reproduced"]].to_numpy(), ticks)
+        _draw_bands(axes, quantity)
+        for verdict, (colour, marker) in _VERDICT_LOOK.items():
+            points = numbers[numbers["verdict"] == verdict]
+            look = {"color": colour, "marker": marker, "s": 16, "alpha": 0.85, "lw": 0}
+            axes.scatter(points["reported"], points["reproduced"], **look)
+    key = "bands: reproduced (dark), close (light); named: the furthest out (T2: table 2)"
+    explain(figure, _VERDICT_LOOK, "in the paper", "ours", key)
+    figure.draw_without_rendering()  # places are final now, so that names can be put where they are free
+    figure.set_layout_engine("none")
+    for axes, quantity in zip(places, shown, strict=True):
+        numbers = cells[cells["panel"] == quantity].astype({"reported": float, "reproduced": float})
+        _name(axes, largest_misses(numbers), numbers[["reported", "reproduced"]].to_numpy())
+    return figure
+
+
+def largest_misses(numbers: pd.DataFrame) -> pd.DataFrame:
+    """Of the numbers that differ, those furthest out in half-widths of the band that is close."""
+    missed = numbers[numbers["verdict"] == "differs"]
+    widths = [half_widths(cell["quantity"], cell["reported"])[1] for cell in missed.to_dict("records")]
+    order = (missed["difference"].abs() / widths).sort_values(ascending=False, kind="stable").index
+    return missed.loc[order[:_NAMED]]
+
+
+def _draw_bands(axes: Axes, quantity: str) -> None:
+    """The diagonal, and around it what is reproduced and what is close."""
+    low, high = axes.get_xlim()
+    left, right = axes.transData.transform([(low, low), (high, high)])[:, 0]
+    across = axes.transData.inverted().transform(np.column_stack([np.linspace(left, right, 200), np.zeros(200)]))[:, 0]
+    widths = np.array([half_widths(quantity, reported) for reported in across]).T
+    for width, grey in zip(widths[::-1], ("0.94", "0.86"), strict=True):
+        axes.fill_between(across, across - width, across + width, color=grey, lw=0, zorder=0.5)
+    axes.plot(across, across, color="0.55", lw=0.8, zorder=0.6)
+
+
+def _same_scale(axes: Axes, values: np.ndarray, ticks: tuple[float, ...]) -> None:
+    """The same limits and ticks on both axes: linear, or where ticks are given logarithmic, around zero linear."""
+    low, high = values.min(), values.max()
+    if not ticks:
+        margin = 0.06 * (high - low) or 0.05
+        axes.set(xlim=(low - margin, high + margin), ylim=(low - margin, high + margin))
+        axes.locator_params(nbins=4)
+    else:
+        limits = (low - 0.1 * ticks[1] if low < ticks[1] else low / 1.3, max(high * 1.4, ticks[1]))
+        near_zero = {"linthresh": ticks[1], "linscale": 0.5}
+        axes.set_xscale("symlog", **near_zero)
+        axes.set_yscale("symlog", **near_zero)
+        axes.set(xticks=ticks, yticks=ticks)
+        axes.set(xlim=limits, ylim=limits)  # which ticks would have widened
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_minor_locator(NullLocator())
+    axes.set_aspect("equal")
+
+
+def _name(axes: Axes, missed: pd.DataFrame, points: np.ndarray) -> None:
+    """Write the names of these numbers beside them, where they cover neither a point nor each other."""
+    panel, half_mark = axes.get_window_extent(), 2.5 * axes.figure.dpi / 72
+    centres = axes.transData.transform(points)  # of what is taken already, in pixels, and half of how wide and high it is
+    halves = np.full_like(centres, half_mark)
+    for number, cell in enumerate(missed.to_dict("records")):
+        place = (cell["reported"], cell["reproduced"])
+        text = axes.annotate(
+            _short(cell), place, place, textcoords="data", fontsize=6.5, ha="center", va="center", linespacing=0.95,
+            zorder=6 - number, path_effects=[withStroke(linewidth=1.5, foreground="white")],
+            arrowprops={"arrowstyle": "-", "lw": 0.4, "color": "0.4", "shrinkA": 0, "shrinkB": 2},
+        )  # fmt: skip
+        point, half = axes.transData.transform(place), Text.get_window_extent(text).size / 2
+        best = _free_place(point, half, centres, halves, panel)
+        text.set_position(axes.transData.inverted().transform(best))
+        line = _on_the_way(point, best[None])[0]
+        centres = np.vstack([centres, best, line])
+        halves = np.vstack([halves, half, np.full_like(line, 1.0)])
+
+
+def _free_place(point: np.ndarray, half: np.ndarray, centres: np.ndarray, halves: np.ndarray, panel: Bbox) -> np.ndarray:
+    """The middle of a name inside the panel: it covers least, then it is near its point and its line crosses little."""
+    across, up = (np.linspace(low + h, high - h, 40) for low, high, h in zip(panel.p0, panel.p1, half + 2, strict=True))
+    tried = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
+    covered = (np.abs(tried[:, None] - centres) < halves + half).all(axis=-1).sum(axis=1)
+    line = _on_the_way(point, tried)[:, :, None]
+    crossed = (np.abs(line - centres) < halves).all(axis=-1).any(axis=1).sum(axis=1)
+    distance = np.hypot(*((tried - point) / (half + half.min())).T)
+    return tried[np.lexsort((distance + crossed, covered))[0]]
+
+
+def _on_the_way(point: np.ndarray, names: np.ndarray) -> np.ndarray:
+    """Dots (m, 8, 2) on the lines from a point to the middles of names (m, 2)."""
+    return point + (names - point)[:, None] * np.linspace(0.25, 0.8, 8)[:, None]
+
+
+def _short(cell: dict) -> str:
+    """The row's name, and the table in which it stands."""
+    return fill(f"{cell['row']}, T{cell['table'][5]}", 18)

@@ -1,0 +1,88 @@
+"""What each choice does to the headline numbers, a panel a number, a row a choice."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, NullLocator
+
+from clusterlets.analysis import selection
+from clusterlets.report.figures.style import colour_of, plt, sns
+
+_MATCHERS = list(selection.PAPER_NAMES.values())
+_TABLES = ("table1_matchers", "table2_best_by_deviation", "table3_best_by_cohesion", "table4_frac_vs_clusterlets")
+_ONE = "all"
+_INK = "#333333"
+# By title: table, quantity, and whether it is one number a matcher or one in all.
+_PANELS = {
+    "table 1: mean deviation": (_TABLES[0], "deviation_mean", _MATCHERS),
+    "table 1: mean cohesion": (_TABLES[0], "cohesion", _MATCHERS),
+    "table 2: mean of the deviation": (_TABLES[1], "deviation_mean", [_ONE]),
+    "table 3: mean of the cohesion": (_TABLES[2], "cohesion", [_ONE]),
+    "table 4: datasets below FRAC": (_TABLES[3], "datasets_below_frac", [_ONE]),
+    "numbers reproduced or close": ("verdicts", "reproduced_or_close", [_ONE]),
+}
+_COUNTS = ("datasets_below_frac", "reproduced_or_close")
+_PAPER, _USUAL = "the paper", "usual choices"
+
+
+def from_runs(runs: pd.DataFrame, assessed: pd.DataFrame) -> dict[str, Figure]:
+    """The figure by its file name; ``assessed`` is what ``paper.sensitivity.assess`` made of the runs."""
+    return {"sensitivity": draw(assessed)}
+
+
+def draw(assessed: pd.DataFrame) -> Figure:
+    """The paper's number, the usual choices' on the first and on further seeds, and what each choice makes of it.
+
+    A choice that leaves a number as it is has no mark.
+    """
+    shown = assessed[assessed["table"].isin([table for table, *_ in _PANELS.values()])]
+    label = (shown["choice"].str.replace("_", " ") + ":\n" + shown["taken"]).where(shown["choice"] != "seeds", _USUAL)
+    shown = shown.assign(label=label)
+    rows = list(dict.fromkeys([_PAPER, _USUAL, *label]))
+    with sns.axes_style("whitegrid", rc={"axes.edgecolor": "0.7", "grid.color": "0.92", "grid.linewidth": 0.6}):
+        size = (5.4, 0.5 + 3 * (0.6 + 0.33 * len(rows)))
+        figure, axes = plt.subplots(3, 2, figsize=size, sharey=True, layout="constrained")
+    for place, (title, (table, quantity, subjects)) in zip(axes.flat, _PANELS.items(), strict=True):
+        numbers = shown[(shown["table"] == table) & (shown["quantity"] == quantity)]
+        place.set_title(title, fontsize=9)
+        for position, subject in enumerate(subjects):
+            offset = 0.13 * (position - (len(subjects) - 1) / 2)
+            colour = colour_of(subject) if subject in _MATCHERS else _INK
+            _draw_number(place, numbers[numbers["row"] == subject], rows, offset, colour)
+        if numbers.empty:
+            place.text(0.5, 0.5, "none of the paper's\ndatasets is here", ha="center", fontsize=8, transform=place.transAxes)
+        place.margins(x=0.12)
+        place.xaxis.set_major_locator(MaxNLocator(4, integer=quantity in _COUNTS) if len(numbers) else NullLocator())
+        place.tick_params(labelsize=8)
+        place.tick_params(axis="y", length=0)
+    axes[0, 0].set(yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.4, -0.6))
+    figure.legend(handles=_legend(), ncols=4, fontsize=8, loc="outside upper center", frameon=False, handletextpad=0.4)
+    return figure
+
+
+def _draw_number(axes: Axes, numbers: pd.DataFrame, rows: list[str], offset: float, colour: str) -> None:
+    """One number under all choices, at its height within each row."""
+    if numbers.empty:
+        return
+    first = numbers.iloc[0]
+    axes.plot(first["reported"], offset, marker="D", ms=4.5, color=colour, mfc="white", zorder=3)
+    axes.axvline(first["baseline"], color=colour, lw=0.7, alpha=0.5, zorder=1)
+    axes.plot(first["baseline"], 1 + offset, marker="o", ms=5, color=colour, zorder=3)
+    for change in numbers[numbers["difference"] != 0].to_dict("records"):
+        y = rows.index(change["label"]) + offset
+        if change["label"] == _USUAL:
+            axes.plot(change["varied"], y, marker="|", ms=7, color=colour, zorder=2)
+            continue
+        axes.plot([change["baseline"], change["varied"]], [y, y], color=colour, lw=1.2, zorder=2)
+        axes.plot(change["varied"], y, marker="o", ms=5, color=colour, zorder=3)
+
+
+def _legend() -> list[Line2D]:
+    look = {"color": _INK, "ls": "", "markersize": 5}
+    return [
+        *(Line2D([], [], **look | {"color": colour_of(matcher)}, marker="o", label=matcher) for matcher in _MATCHERS),
+        Line2D([], [], **look, marker="o", label="in all"),
+        Line2D([], [], **look, marker="D", mfc="white", label="the paper"),
+        Line2D([], [], **look, marker="|", label="ten other seeds"),
+    ]

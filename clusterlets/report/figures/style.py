@@ -1,0 +1,118 @@
+"""What the figures share: colours, sizes, panels, legend, and files without dates.
+
+Figures are drawn at the size at which a paper prints them across its text, 7 inches, so that their letters are 7 points
+or more there.
+"""
+
+import io
+import os
+from collections.abc import Sequence
+from math import ceil
+
+import matplotlib
+
+matplotlib.use("Agg")  # before pyplot comes in: there is no screen on a cluster
+
+import matplotlib.pyplot as plt
+import numpy as np
+import seaborn as sns
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.backend_bases import GraphicsContextBase
+from matplotlib.backends.backend_pdf import RendererPdf
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from clusterlets.report.figures import names  # noqa: F401, which keeps matplotlib from reading names as formulas
+from clusterlets.storage import write_bytes
+
+# Okabe and Ito's palette: told apart with every common colour blindness. Grey is in the place of its yellow, too pale.
+COLOURS = {
+    "C": "#0072B2",
+    "G-B": "#D55E00",
+    "D-PB": "#009E73",
+    "B-PB": "#CC79A7",
+    "G-D-PB": "#E69F00",
+    "FRAC (nearest)": "#56B4E9",
+    "FRAC (fair)": "#000000",
+    "k-means": "#999999",
+}
+_PLUGGED_IN = "#7F5539"
+WIDTH = 7.0  # inches
+_PANELS_A_ROW = 4
+
+plt.rcParams.update({
+    "font.size": 8, "axes.titlesize": 8.5, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7,
+    "legend.fontsize": 7.5, "legend.title_fontsize": 7.5, "axes.linewidth": 0.6, "pdf.fonttype": 42,
+})  # fmt: skip
+
+
+_draw_image = RendererPdf.draw_image
+
+
+def _draw_own_pixels(self: RendererPdf, gc: GraphicsContextBase, x: float, y: float, im: np.ndarray, *rest: object) -> None:
+    """What a PDF's rastered parts show, and not the picture of the whole page that each is cut from.
+
+    Matplotlib keeps them until the file is written: of 100 panels, each a page of 100 panels, 5 GB.
+    """
+    _draw_image(self, gc, x, y, im.copy(), *rest)
+
+
+RendererPdf.draw_image = _draw_own_pixels
+
+
+def colour_of(method: str) -> str:
+    """Colour of a method by the name that the report gives it."""
+    return COLOURS.get(method, _PLUGGED_IN)
+
+
+def save(figure: Figure, stem: str | os.PathLike) -> None:
+    """Write ``stem``.pdf and ``stem``.png, whole or not at all, and close the figure."""
+    for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
+        content = io.BytesIO()
+        figure.savefig(content, format=suffix, dpi=200, bbox_inches="tight", metadata=metadata)
+        write_bytes(f"{stem}.{suffix}", content.getvalue())
+    plt.close(figure)
+
+
+def single(height: float) -> tuple[Figure, Axes]:
+    """A figure of one panel and of the width of a page."""
+    return plt.subplots(figsize=(WIDTH, height))
+
+
+def nothing(words: str = "Nothing to show: no values.") -> Figure:
+    """A figure that says why it is empty."""
+    figure, axes = single(0.8)
+    axes.axis("off")
+    axes.text(0.5, 0.5, words, ha="center", va="center", wrap=True)
+    return figure
+
+
+def panels(number: int, a_row: int = _PANELS_A_ROW, height: float = 1.62) -> tuple[Figure, list[Axes]]:
+    """Panels in rows, each so many inches high; without any, a figure that says so."""
+    if not number:
+        return nothing(), []
+    columns, rows = min(a_row, number), ceil(number / a_row)
+    with sns.axes_style("whitegrid", rc={"axes.edgecolor": "0.7", "grid.color": "0.9", "grid.linewidth": 0.6}):
+        size = (WIDTH * max(columns, 2) / a_row if columns < a_row else WIDTH, 0.6 + height * rows)
+        figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+    for unused in axes.flat[number:]:
+        unused.axis("off")
+    return figure, list(axes.flat[:number])
+
+
+def explain(figure: Figure, look: dict[str, tuple[str, str]], x: str, y: str, key: str | None = None) -> None:
+    """What all panels share: a legend of colours and markers with ``key`` as its title, and the names of the axes."""
+    handles = [
+        Line2D([], [], color=colour, marker=marker, ls="", markersize=5, label=name)
+        for name, (colour, marker) in look.items()
+    ]
+    explain_with(figure, handles, key)
+    figure.supxlabel(x, fontsize=8)
+    figure.supylabel(y, fontsize=8)
+
+
+def explain_with(figure: Figure, handles: Sequence[Artist], key: str | None = None, columns: int = 4) -> None:
+    """A legend above all panels."""
+    look = {"ncols": columns, "frameon": False, "handletextpad": 0.4, "columnspacing": 1.2}
+    figure.legend(handles=handles, title=key, loc="outside upper center", **look)

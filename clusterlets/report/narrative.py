@@ -1,0 +1,289 @@
+"""What the results say, in sentences that follow from the data: the verdict, and what a reader must know before it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import pandas as pd
+
+from clusterlets.analysis import selection, statistics
+from clusterlets.paper import comparison, reported, tables
+from clusterlets.text import counted
+
+HOLDS, IN_PART, FAILS, UNKNOWN = CLAIM_VERDICTS = ("holds", "holds in part", "does not hold", "cannot be told")
+
+_GRID_OF_PAPER = {"k": (2, 5, 10, 20, 30), "hops": (1, 2, 3, 4), "omega": (0, 0.25, 0.5, 0.75)}
+_SETTINGS_OF_PAPER = {
+    "scaling": "none", "sample_size": 250_000, "pinball_scope": "last", "greedy_scope": "cluster", "deviation": "absolute",
+    "equation": "corrected",
+    "frac": {"variant": "FRAC", "tau": "balanced", "init": "random", "max_iter": 100, "tol": 0.0001},
+}  # fmt: skip
+_METHODS_OF_PAPER = (*selection.PAPER_NAMES.values(), "FRAC (nearest)")
+_ENTER = "Their runs enter tables, claims and tests like all others."
+# What Clusterlets is held against, and how that clustering came about.
+_RIVALS = {
+    "FRAC (nearest)": "FRAC as the paper scored it (every instance to its nearest centre)",
+    "FRAC (fair)": "FRAC as defined (its fair assignment)",
+}
+
+
+@dataclass(frozen=True)
+class Results:
+    """The runs, what the claims came to, and everything that follows from them, each computed once when asked for."""
+
+    runs: pd.DataFrame
+    settings: Mapping
+    claims: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    @cached_property
+    def tables(self) -> dict[str, tables.Table]:
+        return {table.name: table for table in tables.make(self.runs)}
+
+    @cached_property
+    def comparison(self) -> pd.DataFrame:
+        return comparison.compare(self.runs)
+
+    @cached_property
+    def counts(self) -> pd.DataFrame:
+        return comparison.counts(self.comparison)
+
+    @cached_property
+    def rankings(self) -> list[statistics.Ranking]:
+        return statistics.rank_all(self.runs)
+
+    @cached_property
+    def datasets(self) -> list[str]:
+        return selection.in_order(self.runs["dataset"], reported.datasets())
+
+    @cached_property
+    def of_paper(self) -> "Results":
+        """The same from the paper's datasets alone, or from all where there is none of them."""
+        runs = reported.of_paper(self.runs)
+        return self if len(runs) == len(self.runs) else replace(self, runs=runs)
+
+    @property
+    def has_paper_data(self) -> bool:
+        return any(name in self.datasets for name in reported.datasets())
+
+    @property
+    def has_both(self) -> bool:
+        """Whether there are datasets of the paper and others."""
+        return self.of_paper is not self
+
+
+# ---- before any number -----------------------------------------------------------------------------------------------
+
+
+def missing_lines(results: Results) -> list[str]:
+    """What a reader must know before any number: datasets, settings and runs that are not there."""
+    absent = [name for name in reported.datasets() if name not in results.datasets]
+    extra = [name for name in results.datasets if name not in reported.datasets()]
+    lines = []
+    if absent:
+        total = len(reported.datasets())
+        here = counted(total - len(absent), "is", "are")
+        lines.append(f"Of the paper's {total} datasets, {here} here; missing: {', '.join(absent)}.")
+    if extra:
+        lines.append(f"Datasets that the paper does not have, shown but not compared: {', '.join(extra)}.")
+    lines += _unlike_the_paper(results.runs) + _other_settings(_SETTINGS_OF_PAPER, results.settings)
+    lines += _without_result(results.runs)
+    return lines or ["Nothing is missing: all of the paper's datasets, settings and seeds, every run with a result."]
+
+
+def _without_result(runs: pd.DataFrame) -> list[str]:
+    """Runs whose status is not ok, counted by status and method; and the notes of those that are."""
+    lines = []
+    troubled = runs[runs["status"] != "ok"]
+    for (status, method), group in troubled.groupby(["status", selection.names(troubled)]):
+        where = ", ".join(f"{name} ({count})" for name, count in group["dataset"].value_counts(sort=False).items())
+        runs_have = counted(len(group), f"run of {method} has", f"runs of {method} have")
+        lines.append(f"{runs_have} no result, status {status}: {where}.")
+    for note, count in selection.ok(runs)["note"].value_counts().sort_index().items():
+        lines.append(f"{counted(count, 'run carries', 'runs carry')} the note: {note}")
+    return lines
+
+
+def _unlike_the_paper(runs: pd.DataFrame) -> list[str]:
+    lines = []
+    methods = [name for name in _METHODS_OF_PAPER if name not in set(selection.names(runs))]
+    if methods:
+        lines.append(f"Methods of the paper without runs: {', '.join(methods)}.")
+    matchers = selection.in_order(set(selection.paper_names(runs["matcher"].dropna())) - set(_METHODS_OF_PAPER), ())
+    if matchers:
+        lines.append(f"Matchers that the paper does not have: {', '.join(matchers)}. {_ENTER}")
+    for parameter, values in _GRID_OF_PAPER.items():
+        run = set(runs[parameter].dropna())
+        absent, added = ([f"{value:g}" for value in sorted(found)] for found in (set(values) - run, run - set(values)))
+        if absent:
+            lines.append(f"Values of {parameter} in the paper's grid that were not run: {', '.join(absent)}.")
+        if added:
+            lines.append(f"Values of {parameter} that the paper's grid does not have: {', '.join(added)}. {_ENTER}")
+    seeds = runs["seed"].nunique()
+    if seeds < selection.SEEDS_OF_PAPER:
+        lines.append(f"Seeds: {seeds} instead of the paper's {selection.SEEDS_OF_PAPER}.")
+    if seeds > selection.SEEDS_OF_PAPER:
+        lines.append(
+            f"Tables are made from the first {selection.SEEDS_OF_PAPER} of {seeds} seeds, as in the paper; "
+            "the others show how noisy choosing a single run is."
+        )
+    return lines
+
+
+def _other_settings(paper: Mapping, ours: Mapping, inside: str = "") -> list[str]:
+    """Settings that change what a number means, where they are not those that the paper's numbers come from."""
+    lines = []
+    for key, value in paper.items():
+        if isinstance(value, Mapping):
+            lines += _other_settings(value, ours[key], f"{key}.")
+        elif ours[key] != value:
+            lines.append(f"Setting {inside}{key}: {ours[key]} instead of {value}.")
+    scaled = [name for name, table in ours.get("tables", {}).items() if table["scaling"] != ours["scaling"]]
+    return lines + [f"Dataset {name}: scaling {ours['tables'][name]['scaling']}." for name in scaled]
+
+
+# ---- the verdict in five sentences -----------------------------------------------------------------------------------
+
+
+def verdict_sentences(results: Results) -> list[str]:
+    """The five sentences to read if one reads no more; where there are datasets of the paper, of those alone."""
+    return [
+        _numbers_sentence(results),
+        _claims_sentence(results.claims),
+        _matcher_sentence(results),
+        _frac_sentence(results),
+        _significance_sentence(results),
+    ]
+
+
+def summary(results: Results, report: str) -> str:
+    """The five sentences, what they rest on and where the report lies: ``results/summary.txt``."""
+    return "\n".join([*verdict_sentences(results), f"{basis_sentence(results)} Report: {report}", ""])
+
+
+def basis_sentence(results: Results) -> str:
+    """How many runs there are and how many of them have no result, by status."""
+    counts = results.runs["status"].value_counts().sort_index()
+    left_out = ", ".join(f"{count:,} {status}" for status, count in counts.drop("ok", errors="ignore").items())
+    return (
+        f"This rests on {counted(counts.get('ok', 0), 'run')} on {_datasets(len(results.datasets))} "
+        f"({', '.join(results.datasets) or 'none'}); left out for their status: {left_out or 'none'}."
+    )
+
+
+def _numbers_sentence(results: Results) -> str:
+    if not results.has_paper_data:
+        return "None of the paper's numbers can be held against ours, as none of its datasets is among these runs."
+    total = results.counts.iloc[-1]
+    compared = total["counted"] - total["not comparable"]
+    back = total["reproduced"] + total["close"]
+    share = f"{back / compared:.0%}".replace("%", " %") if compared else "none"
+    return (
+        f"Of the {compared} numbers and choices in the paper's tables that can be compared, {share} come back: "
+        f"{counted(total['reproduced'], 'is', 'are')} reproduced and {counted(total['close'], 'is', 'are')} close, "
+        f"{counted(total['differs'], 'differs', 'differ')}; another "
+        f"{total['not comparable']} cannot be compared, each for a reason that is given."
+    )
+
+
+def _claims_sentence(claims: pd.DataFrame) -> str:
+    if claims.empty:
+        return "The claims of the paper's text have not been judged in this run."
+    by = {side: claims[f"verdict_{side}"].value_counts().reindex(CLAIM_VERDICTS, fill_value=0) for side in ("paper", "ours")}
+    paper, ours = by["paper"], by["ours"]
+    if ours[UNKNOWN] == len(claims):
+        return (
+            f"Of the {len(claims)} claims in the paper's experiments, {_hold(paper)} by the paper's own numbers; "
+            "by ours none can be told, as these runs lack what they speak of."
+        )
+    told = [
+        f"by {whose} numbers {_hold(count)}, {count[IN_PART]} in part, {counted(count[FAILS], 'fails', 'fail')} "
+        f"and {count[UNKNOWN]} cannot be told"
+        for whose, count in (("its own", paper), ("our", ours))
+    ]
+    return f"Of the {len(claims)} claims in the paper's experiments, {'; '.join(told)}."
+
+
+def _hold(counts: pd.Series) -> str:
+    return counted(counts[HOLDS], "holds", "hold")
+
+
+def _matcher_sentence(results: Results) -> str:
+    ours = results.of_paper.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
+    if ours.empty:
+        return "Which matcher is the fairest cannot be said, as no run of Clusterlets has a result."
+    printed = reported.table("table1_matchers")
+    printed = printed.loc[printed["deviation_mean"].astype(float).idxmin()]
+    best = ours.loc[ours["deviation_mean"].idxmin()]
+    alike = "as in the paper" if best["matcher"] == printed["matcher"] else f"where the paper has {printed['matcher']}"
+    aside = "" if results.has_paper_data else " (none of them the paper's)"
+    return (
+        f"The fairest matcher by mean deviation over all runs is {best['matcher']}, {alike}: "
+        f"{best['deviation_mean']:.3f} on {_datasets(len(results.of_paper.datasets), results.has_both)} here{aside}, "
+        f"{printed['deviation_mean']} on {len(reported.datasets())} there."
+    )
+
+
+def _frac_sentence(results: Results) -> str:
+    """Averages over the datasets on which every method has a best run, or they would not be of the same data."""
+    table4 = results.of_paper.tables["table4_frac_vs_clusterlets"].frame
+    chosen = table4.pivot(index="dataset", columns="method", values="deviation_mean").dropna(axis=1, how="all").dropna()
+    rivals = [method for method in _RIVALS if method in chosen]
+    if chosen.empty or "Clusterlets" not in chosen or not rivals:
+        return (
+            "Clusterlets cannot be held against FRAC, as not both have a run with at least 3 clusters and an overlap "
+            "below 0.5."
+        )
+    ours, total = chosen["Clusterlets"], len(chosen)
+    parts = [
+        f"on {int((ours < chosen[rival]).sum())} of {_datasets(total)} against {_RIVALS[rival]}, "
+        f"with a mean of {ours.mean():.4f} against {chosen[rival].mean():.4f}"
+        for rival in rivals
+    ]
+    where = " on the paper's datasets" if results.has_both else ""
+    return f"Of the best runs{where}, Clusterlets' deviates less than FRAC's {'; and '.join(parts)}."
+
+
+def _significance_sentence(results: Results) -> str:
+    ranking = results.of_paper.rankings[0]
+    if ranking.obstacle:
+        return f"Whether the matchers differ by more than chance was not computed: {ranking.obstacle}"
+    pairs = ranking.pairs
+    separated = pairs[pairs["significant"] == True]  # noqa: E712  (the column is of objects)
+    listed = ", ".join(f"{pair['better']} over {pair['worse']}" for pair in separated.to_dict("records"))
+    return (
+        f"Over {_datasets(len(ranking.values), results.has_both)}, {len(separated)} of {len(pairs)} pairs of matchers "
+        f"{'differs' if len(separated) == 1 else 'differ'} "
+        f"significantly{f' ({listed})' if listed else ''}: Friedman's p {statistics.p_in_words(ranking.p_value)}, "
+        f"Nemenyi's critical difference {ranking.critical_difference:.2f} ranks."
+    )
+
+
+def _datasets(number: int, of_paper: bool = False) -> str:
+    """So many datasets; of the paper, where it is to be said that others are left aside."""
+    return f"{number} of the paper's datasets" if of_paper else counted(number, "dataset")
+
+
+# ---- beside the counts -----------------------------------------------------------------------------------------------
+
+
+def remarks_on_numbers(results: Results) -> list[str]:
+    """What the counts of verdicts leave open."""
+    if not results.has_paper_data:
+        return []
+    lines = [
+        f"{results.counts.iloc[-1]['only_shown']} more numbers are shown but not counted: structural zeros, and rows that "
+        "repeat another."
+    ]
+    noise = results.comparison.query("counted and verdict == 'differs'")["within_selection_noise"].dropna()
+    if len(noise):
+        lines.append(
+            f"Of those that differ, {int(noise.sum())} of {len(noise)} {'lies' if noise.sum() == 1 else 'lie'} within what "
+            "choosing a single run on other seeds gives; they still count as differing."
+        )
+    reading = comparison.closer_reading(results.comparison)
+    if reading:
+        lines.append(
+            f"Table 5 is nearer to the paper with s read as {reading[0].replace('_', ' ')} "
+            f"(off by {reading[1]:.3f} on average)."
+        )
+    return lines

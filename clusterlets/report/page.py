@@ -1,0 +1,321 @@
+"""The report: one page that opens from disk without a network, in the order in which a reader asks."""
+
+import re
+import struct
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import PurePosixPath
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+import clusterlets
+from clusterlets.analysis import statistics
+from clusterlets.paper import comparison, tables
+from clusterlets.report.figures import CAPTIONS
+from clusterlets.report.narrative import (
+    CLAIM_VERDICTS,
+    Results,
+    basis_sentence,
+    missing_lines,
+    remarks_on_numbers,
+    verdict_sentences,
+)
+
+# Colour and symbol of a verdict: never the colour alone.
+_TONES = ("good", "near", "bad", "open")
+TONES = dict(zip(comparison.VERDICTS, _TONES, strict=True)) | dict(zip(CLAIM_VERDICTS, _TONES, strict=True))
+SYMBOLS = dict(zip(_TONES, "✓≈✗–", strict=True))
+
+_TITLES = {
+    "table1_matchers": "Table 1: the matchers",
+    "table2_best_by_deviation": "Table 2: the best runs by deviation",
+    "table3_best_by_cohesion": "Table 3: the best runs by cohesion",
+    "table4_frac_vs_clusterlets": "Table 4: Clusterlets against FRAC",
+    "table5_correlations": "Table 5: correlations",
+    "table2_by_configuration_mean": "Beside table 2: the best configurations by deviation",
+    "table3_by_configuration_mean": "Beside table 3: the best configurations by cohesion",
+}
+# Title, what is to be said of all the reasons below it, and the verdict that they are given for.
+_WHY = (
+    ("Why numbers differ", "Written of the run in docs/reference: ten datasets, the paper's grid.", "differs"),
+    ("Why numbers were not compared", "", "not comparable"),
+)
+# Tables of results/statistics that the page shows whole.
+STATISTICS = {
+    "wilcoxon": "Pairs of methods: Wilcoxon's test with Holm's correction, and effect sizes",
+    "intervals": "Bootstrap intervals",
+}
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What other steps made of the runs, as it lies in their files; each may be empty, and the page then says so.
+
+    ``images`` are the PNG figures by name; ``statistics`` tables by the stem of their file. ``steps`` and
+    ``provenance`` are the only ones that differ between two runs of equal results.
+    """
+
+    images: Mapping[str, bytes]
+    datasets: pd.DataFrame = field(default_factory=pd.DataFrame)
+    sensitivity: pd.DataFrame = field(default_factory=pd.DataFrame)
+    statistics: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    steps: pd.DataFrame = field(default_factory=pd.DataFrame)
+    provenance: Mapping = field(default_factory=dict)
+    runtime: bytes = b""
+
+
+@dataclass(frozen=True)
+class View:
+    """A table as the page shows it: titles with whether they head numbers, and rows of text."""
+
+    columns: list[tuple[str, bool]]
+    rows: list[list[str]]
+
+
+def render(results: Results, findings: Findings) -> str:
+    """The page as HTML."""
+    environment = Environment(
+        loader=PackageLoader("clusterlets.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style, script = _template("report.css"), _template("report.js")
+    figures = [_figure(name, image) for name, image in findings.images.items()]
+    return environment.get_template("report.html").render(
+        version=clusterlets.__version__,
+        style=Markup(style),
+        script=Markup(script),
+        policy=f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'",
+        tones=TONES,
+        symbols=SYMBOLS,
+        missing=missing_lines(results),
+        basis=basis_sentence(results),
+        sentences=verdict_sentences(results),
+        scores=_scores(results),
+        claims=_claims(results.claims),
+        claim_verdicts=_counted(results.claims.get("verdict_ours", ()), CLAIM_VERDICTS),
+        counts=_counts(results.counts) if results.has_paper_data else [],
+        remarks=remarks_on_numbers(results),
+        cell_verdicts=_counted(results.comparison["verdict"], comparison.VERDICTS) if results.has_paper_data else [],
+        sections=[_section(table, results.comparison) for table in results.tables.values()],
+        numbers=_numbers(results.comparison) if results.has_paper_data else [],
+        reasons=[(title, remark, _reasons(results.comparison, verdict)) for title, remark, verdict in _WHY],
+        figures=[figure for figure in figures if figure["name"] != "sensitivity"],
+        assumptions=statistics.ASSUMPTIONS,
+        rankings=[(ranking.title, statistics.in_words(ranking)) for ranking in results.rankings],
+        tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
+        sensitivity=_sensitivity(findings.sensitivity),
+        sensitivity_figures=[figure for figure in figures if figure["name"] == "sensitivity"],
+        bands=_bands(),
+        settings=_flat({key: value for key, value in results.settings.items() if key != "tables"}),
+        datasets=view(findings.datasets) if len(findings.datasets) else None,
+        steps=view(findings.steps) if len(findings.steps) else None,
+        provenance=_accounts({key: value for key, value in findings.provenance.items() if key != "settings"}),
+        runtime=_picture(findings.runtime) if findings.runtime else None,
+    )  # fmt: skip
+
+
+def _template(name: str) -> str:
+    return (files("clusterlets.report") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """A source for the content security policy: this very text and no other."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+# ---- verdicts --------------------------------------------------------------------------------------------------------
+
+
+def _counted(verdicts: pd.Series, known: tuple[str, ...]) -> list[tuple[str, int]]:
+    """How often each verdict was given; those that never were are left out."""
+    counts = Counter(verdicts)
+    return [(verdict, counts[verdict]) for verdict in known if counts[verdict]]
+
+
+def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
+    """Name, place on the page and counted verdicts of what the verdict sums up."""
+    scores = []
+    if results.has_paper_data:
+        numbers = results.comparison.loc[results.comparison["counted"], "verdict"]
+        scores.append(("Numbers and choices in the tables", "tables", _counted(numbers, comparison.VERDICTS)))
+    if len(results.claims):
+        for side, words in (("ours", "our"), ("paper", "the paper's own")):
+            verdicts = _counted(results.claims[f"verdict_{side}"], CLAIM_VERDICTS)
+            scores.append((f"Claims, by {words} numbers", "claims", verdicts))
+    return scores
+
+
+def _counts(counts: pd.DataFrame) -> list[tuple[str, str, list[tuple[str, int]], int]]:
+    """Title, place, counted verdicts and what is only shown, of each of the paper's tables."""
+    return [
+        (_TITLES[row["table"]], row["table"], [(word, row[word]) for word in comparison.VERDICTS], row["only_shown"])
+        for row in counts[counts["table"] != "all"].to_dict("records")
+    ]
+
+
+def _claims(claims: pd.DataFrame) -> list[dict]:
+    return [row | {"evidence": _evidence(row["evidence"])} for row in claims.fillna("").astype(str).to_dict("records")]
+
+
+def _evidence(text: str) -> list[tuple[str, str]]:
+    """Files as (name, link): to the place where the page shows the file, or to the file beside the page."""
+    return [_shown_at(PurePosixPath(word)) for word in re.split(r"[\s,;]+", text) if word]
+
+
+def _shown_at(path: PurePosixPath) -> tuple[str, str]:
+    if path.stem in _TITLES:
+        return _TITLES[path.stem].partition(":")[0], f"#{path.stem}"
+    if path.stem in CAPTIONS:
+        return "Figure", f"#figure-{path.stem}"
+    if path.stem in STATISTICS:
+        return path.name, f"#statistics-{path.stem}"
+    return path.name, {"comparison.csv": "#numbers", "sensitivity.csv": "#sensitivity"}.get(str(path), str(path))
+
+
+def _bands() -> list[tuple[str, list[str]]]:
+    """The bands of each kind of quantity in words: how far from the paper's number is still the verdict."""
+
+    def words(absolute: float, share: float) -> str:
+        return f"{absolute:g}" + (f" or {100 * share:g} %, the larger" if share else "")
+
+    kinds = {kind.replace("centroid", "centroid silhouette"): bands for kind, bands in comparison.BANDS.items()}
+    return [(kind, [words(*band) for band in bands]) for kind, bands in kinds.items()]
+
+
+def _reasons(compared: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
+    """Why cells have this verdict, with how many; most of what came back has nothing to say."""
+    reasons = compared.loc[compared["counted"] & (compared["verdict"] == verdict), "reason"]
+    return list(reasons[reasons != ""].value_counts(sort=False).items())
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def view(frame: pd.DataFrame) -> View:
+    """Any table: numbers with three decimals or, where they are tiny, two digits; ``–`` where there is no value."""
+    columns = [(_words(name), pd.api.types.is_numeric_dtype(frame[name])) for name in frame]
+    return View(columns, [[_text(value) for value in row] for row in frame.itertuples(index=False)])
+
+
+def _sensitivity(frame: pd.DataFrame) -> View | None:
+    """What each choice does, with tables by their names."""
+    names = {stem: title.partition(":")[0] for stem, title in _TITLES.items()}
+    return view(frame.replace(names)) if len(frame) else None
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if pd.isna(value):
+        return "–"
+    if not isinstance(value, float):
+        return str(value)
+    if value.is_integer():
+        return f"{value:.0f}"
+    return (f"{value:.3f}" if abs(value) >= 0.001 else f"{value:.1e}").replace("-", "−")
+
+
+def _section(table: tables.Table, compared: pd.DataFrame) -> dict:
+    """A table of ours, and beside it the paper's numbers where there is something to compare."""
+    compared = compared[compared["table"] == table.name]
+    return {
+        "table": table,
+        "title": _TITLES[table.name],
+        "view": View([(column.title, column.decimals is not None) for column in table.columns], tables.cells(table)),
+        "beside": _beside(compared) if compared["reproduced"].notna().any() else None,
+    }
+
+
+def _beside(compared: pd.DataFrame) -> dict:
+    """Rows and quantities of one table in the paper's order; a cell is None where the paper prints nothing."""
+    cells = {(cell["row"], cell["quantity"]): _number(cell) for cell in compared.to_dict("records")}
+    quantities = list(compared["quantity"].unique())
+    return {
+        "quantities": [_words(quantity) for quantity in quantities],
+        "rows": [(row, [cells.get((row, quantity)) for quantity in quantities]) for row in compared["row"].unique()],
+    }
+
+
+def _numbers(compared: pd.DataFrame) -> list[dict]:
+    """Every number of the paper, one after the other."""
+    return [_number(cell) for cell in compared.to_dict("records")]
+
+
+def _number(cell: dict) -> dict:
+    """One number of the paper beside ours, as the page shows it."""
+    ours = _like(cell["reported"], cell["reproduced"])
+    return {
+        "table": _TITLES[cell["table"]].partition(":")[0],
+        "row": cell["row"],
+        "quantity": _words(cell["quantity"]),
+        "ours": ours,
+        "sort": "" if pd.isna(cell["reproduced"]) else cell["reproduced"],
+        "printed": cell["reported"],
+        "difference": "–" if pd.isna(cell["difference"]) else f"{cell['difference']:+.3f}".replace("-", "−"),
+        "verdict": cell["verdict"],
+        "counted": cell["counted"],
+        "reason": cell["reason"],
+    }
+
+
+def _like(printed: str, ours: str) -> str:
+    """Our number with as many decimals as the paper prints; text and missing values as they are."""
+    if pd.isna(ours):
+        return "–"
+    try:
+        return f"{float(ours):.{len(printed.partition('.')[2])}f}".replace("-", "−")
+    except ValueError:
+        return ours
+
+
+def _flat(content: Mapping, inside: str = "") -> list[tuple[str, str]]:
+    """Every entry as key and value, inner ones by dotted keys."""
+    rows = []
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            rows += _flat(value, f"{inside}{key}.")
+        else:
+            rows.append((f"{inside}{key}", ", ".join(map(str, value)) if isinstance(value, list) else str(value)))
+    return rows
+
+
+def _accounts(provenance: Mapping) -> list[dict]:
+    """The parts of the provenance: a table where every entry has the same columns, else keys and values."""
+    single = {key: value for key, value in provenance.items() if not isinstance(value, Mapping)}
+    parts: list[dict] = [{"title": "In short", "rows": _flat(single), "view": None}] if single else []
+    for name, content in provenance.items():
+        if name in single:
+            continue
+        nested = bool(content) and all(isinstance(value, Mapping) for value in content.values())
+        frame = pd.DataFrame.from_dict(content, orient="index").rename_axis("name").reset_index() if nested else None
+        parts.append({"title": _words(name).capitalize(), "rows": _flat(content), "view": view(frame) if nested else None})
+    return parts
+
+
+# ---- figures ---------------------------------------------------------------------------------------------------------
+
+
+def _figure(name: str, image: bytes) -> dict:
+    """A figure with its caption, of which the first sentence is the title."""
+    title, _, rest = CAPTIONS[name].partition(". ")
+    return {"name": name, "title": title.rstrip("."), "caption": rest, **_picture(image)}
+
+
+def _picture(image: bytes) -> dict:
+    """A PNG as text, with its size in pixels, which stands in its first chunk: the page then never jumps."""
+    width, height = struct.unpack(">II", image[16:24])
+    return {"data": b64encode(image).decode(), "width": width, "height": height}

@@ -1,0 +1,1 @@
+"""The steps of the workflow, a module each: they read files, call functions and write files."""

@@ -1,0 +1,32 @@
+"""The step that samples partitions for C: one pass, whose Pareto front serves every omega."""
+
+from dataclasses import asdict
+
+import numpy as np
+
+from clusterlets.algorithms.clusterlets import Clusterlets
+from clusterlets.algorithms.matching.centroid import sample_partitions as sample
+from clusterlets.grid.artifacts import Block
+from clusterlets.grid.cells import random_stream, seeds_of
+
+
+def sample_partitions(
+    groups: str, dataset: str, k: int, seeds: str, base_seed: int, sample_size: int, output: str
+) -> None:
+    """Pareto front of random partitions of the clusterlets: high centroid silhouette, low largest deviation.
+
+    groups: the clusterlets (.npz)
+    dataset: its name, a part of the random streams
+    k: clusterlets wanted of each colour
+    seeds: block of seeds, as in 0-9
+    base_seed: first part of the random streams
+    sample_size: random partitions drawn for each seed
+    output: the front of each seed (.npz)
+    """
+    block = Block.load(groups)
+    values = {}
+    for seed in seeds_of(seeds) if block.values else ():
+        stream = random_stream(base_seed, dataset, k, seed, "partitions")
+        front = sample(Clusterlets.from_groups(**block.values[str(seed)]), sample_size, stream)
+        values[str(seed)] = {name: np.asarray(value) for name, value in asdict(front).items()}
+    Block(values, block.status).save(output)

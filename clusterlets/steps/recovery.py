@@ -1,0 +1,58 @@
+"""The step that looks into chosen clusterings: what their clusters are made of, and where their rows lie."""
+
+import functools
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from clusterlets.analysis import clusterings, selection
+from clusterlets.grid.artifacts import Prepared
+from clusterlets.grid.recovery import Clusters, Kept
+from clusterlets.grid.runs_frame import read_runs, write_csv
+
+
+def recover_clusters(runs: str, config: str, results: str, composition: str, projection: str) -> None:
+    """The composition of each dataset's best clusterings, and the rows of one dataset with their clusters by matcher.
+
+    runs: every run (.csv)
+    config: the workflow's configuration, as JSON
+    results: the results folder
+    composition: one line a cluster and colour (.csv)
+    projection: one line a row and cluster (.csv)
+    """
+    every, settings = read_runs(runs), json.loads(config)
+    best, alike = selection.best_runs(every), clusterings.alike_runs(every)
+
+    @functools.lru_cache(maxsize=1)  # runs come dataset by dataset, and together the tables may be more than the memory
+    def table(dataset: str) -> Prepared:
+        return Prepared.load(str(Path(results) / f"prepared/{dataset}.npz"))
+
+    parts = [
+        clusterings.composition(row, clusters, table(row["dataset"]).colour_names)
+        for row, clusters in _recovered(best, settings, results)
+    ]
+    write_csv(composition, together(parts, clusterings.COMPOSITION))
+    if len(alike):
+        alike = alike[alike["dataset"] == clusterings.most_telling(alike, table)]
+    parts = [
+        clusterings.projection(row, clusters, table(row["dataset"]))
+        for row, clusters in _recovered(alike, settings, results)
+    ]
+    write_csv(projection, together(parts, clusterings.PROJECTION))
+
+
+def _recovered(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tuple[Mapping, Clusters]]:
+    """Each run with its clusters, which must be those that its row was scored from."""
+    kept = Kept(config, results)
+    for row in runs.to_dict("records"):
+        run = clusterings.run_of(row)
+        clusters = kept.clusters(run)
+        clusters.refuse_if_unlike(row, config["deviation"], kept.cell(run))
+        yield row, clusters
+
+
+def together(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+    """One table of the lines of all runs, with its columns where there are none."""
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)

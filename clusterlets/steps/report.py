@@ -1,0 +1,47 @@
+"""The step that writes the report and its summary."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from clusterlets.grid.runs_frame import read_lines, read_runs
+from clusterlets.report import narrative, page
+from clusterlets.report.figures import CAPTIONS
+from clusterlets.storage import load_json, write_text
+
+
+def write_report(runs: str, config: str, results: str, output: str, summary: str) -> None:
+    """The report as one HTML page, and the verdict in five sentences as text.
+
+    What the other steps made is read from its place in the folder of results; what is not there, the page says so.
+
+    runs: every run (.csv)
+    config: the workflow's configuration, as JSON
+    results: folder of the results
+    output: the page (.html)
+    summary: the sentences (.txt)
+    """
+    folder, accounts = Path(results), Path(results, "accounts")
+    found = narrative.Results(read_runs(runs), json.loads(config), _table(folder / "claims.csv"))
+    pictures = {name: _bytes(folder / "figures" / f"{name}.png") for name in CAPTIONS}
+    findings = page.Findings(
+        images={name: image for name, image in pictures.items() if image},
+        datasets=_table(folder / "datasets.csv"),
+        sensitivity=_table(folder / "sensitivity.csv"),
+        statistics={name: _table(folder / "statistics" / f"{name}.csv") for name in page.STATISTICS},
+        steps=_table(accounts / "steps.csv"),
+        provenance=load_json(told) if (told := accounts / "provenance.json").is_file() else {},
+        runtime=_bytes(accounts / "runtime.png"),
+    )
+    write_text(output, page.render(found, findings))
+    write_text(summary, narrative.summary(found, output))
+
+
+def _table(path: Path) -> pd.DataFrame:
+    """A table as it was written; without rows where there is no such file or nothing in it."""
+    return read_lines(path) if _bytes(path) else pd.DataFrame()
+
+
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes() if path.is_file() else b""

@@ -1,0 +1,39 @@
+"""The step that makes a table of a person's own file."""
+
+import json
+from pathlib import Path
+
+from clusterlets.datasets import user_table
+from clusterlets.errors import ClusterletsError
+from clusterlets.steps.preparing import check_scaling, save_table
+from clusterlets.storage import hash_of_file
+
+
+def prepare_own_table(name: str, table: str, settings: str, npz_path: str, json_path: str, sha256: str = "") -> None:
+    """Read a table of one's own and write it in the form of a prepared dataset.
+
+    name: what the configuration calls it
+    table: the file (CSV, TSV or Parquet)
+    settings: sensitive (a list of columns), features (a list or "numeric"), separator and scaling, as JSON
+    npz_path: arrays to write: X, colour, feature_names, colour_names (.npz)
+    json_path: description to write: counts, fingerprint, file, remarks
+    sha256: of the file, as the workflow was planned with it; by default any file will do
+    """
+    chosen = json.loads(settings)
+    check_scaling(chosen["scaling"])
+    found, remarks = user_table.read(Path(table), chosen["sensitive"], chosen["features"], chosen["separator"])
+    digest = hash_of_file(table)
+    if sha256 not in ("", digest):
+        raise ClusterletsError(f"{table} changed while the workflow ran. Run the same command again.")
+    origin = {
+        "dataset": name,
+        "title": name,
+        "source": table,
+        "source_sha256": digest,
+        "fingerprint_ok": None,
+        "licence": "",
+        "citation": "",
+        "colour": "+".join(chosen["sensitive"]),
+        "warnings": remarks,
+    }
+    save_table(found, origin, chosen["scaling"], npz_path, json_path)
