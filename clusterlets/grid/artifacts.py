@@ -18,7 +18,7 @@ Keyed = dict[str, dict[str, np.ndarray]]
 
 
 @dataclass(frozen=True)
-class Block:
+class SeedBlock:
     """Arrays by key and name, and the status of the whole block."""
 
     values: Keyed
@@ -30,7 +30,7 @@ class Block:
         save_arrays(path, {"keys": np.array(list(self.values), dtype=np.str_), "status": np.array(self.status), **arrays})
 
     @classmethod
-    def load(cls, path: str) -> "Block":
+    def load(cls, path: str) -> "SeedBlock":
         """Read what :meth:`save` wrote; a damaged file is removed and named in the error."""
         arrays = load_arrays(path)
         status = str(arrays.pop("status"))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from clusterlets.algorithms.geometry import group_moments
-from clusterlets.grid.artifacts import INFEASIBLE, Block, Prepared, compact
+from clusterlets.grid.artifacts import INFEASIBLE, Prepared, SeedBlock, compact
 
 
 def save_groups(
@@ -24,12 +24,12 @@ def save_groups(
     With k above the number of instances nothing is run, and both files say that the block is infeasible.
     """
     if k > len(prepared.X):
-        Block({}, INFEASIBLE).save(groups)
-        Block({}, INFEASIBLE).save(labels)
+        SeedBlock({}, INFEASIBLE).save(groups)
+        SeedBlock({}, INFEASIBLE).save(labels)
         return
     found = {key: labels for seed in seeds for key, labels in cluster(seed).items()}
-    Block({key: _moments(prepared, labels) for key, labels in found.items()}).save(groups)
-    Block({key: {"labels": compact(labels)} for key, labels in found.items()}).save(labels)
+    SeedBlock({key: _moments(prepared, labels) for key, labels in found.items()}).save(groups)
+    SeedBlock({key: {"labels": compact(labels)} for key, labels in found.items()}).save(labels)
 
 
 def _moments(prepared: Prepared, labels: np.ndarray) -> dict[str, np.ndarray]:

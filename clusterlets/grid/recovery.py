@@ -16,7 +16,7 @@ import numpy as np
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.artifacts import OK, Block
+from clusterlets.grid.artifacts import OK, SeedBlock
 from clusterlets.grid.cells import CENTROID_MATCHER, Cell, centroid_configuration, seed_blocks, seeds_of
 from clusterlets.grid.centroid_cells import centroid_match
 from clusterlets.grid.pinball_cells import pinball_match
@@ -160,7 +160,7 @@ class Kept:
         return path
 
     def _arrays(self, kind: str, run: Run) -> dict[str, np.ndarray]:
-        block = Block.load(self._path(kind, run))
+        block = SeedBlock.load(self._path(kind, run))
         if block.status != OK:
             raise ClusterletsError(f"This run has no clusters: it is {block.status}, see {self.cell(run)}.")
         if run.key not in block.values:

@@ -6,7 +6,7 @@ import numpy as np
 
 from clusterlets.algorithms.centroids import centroid_distances, centroid_silhouette
 from clusterlets.algorithms.clusterlets import Clusterlets
-from clusterlets.grid.artifacts import NO_VALID_PARTITION, OK, Block
+from clusterlets.grid.artifacts import NO_VALID_PARTITION, OK, SeedBlock
 from clusterlets.grid.cells import seeds_of
 from clusterlets.grid.runs_table import write_cell
 from clusterlets.metrics import score
@@ -21,7 +21,7 @@ def write_matched(
     match: Match, output: str,
 ) -> None:  # fmt: skip
     """Write one row a seed: the columns that the cell fixes, the status, and the scores of ``match(clusterlets, seed)``."""
-    block, sums = Block.load(groups), Block.load(distances)
+    block, sums = SeedBlock.load(groups), SeedBlock.load(distances)
     measured = load_json(geometry)
     rows = []
     for seed in seeds_of(seeds):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from clusterlets.algorithms import geometry
-from clusterlets.grid.artifacts import Block, Prepared
+from clusterlets.grid.artifacts import Prepared, SeedBlock
 
 
 def sum_distances(data: str, labels: str, output: str, within: bool = False) -> None:
@@ -15,7 +15,7 @@ def sum_distances(data: str, labels: str, output: str, within: bool = False) -> 
     within: only the sums inside each group, which is all that disjoint clusters need
     """
     X = Prepared.load(data).X
-    block = Block.load(labels)
+    block = SeedBlock.load(labels)
     found = {key: named["labels"].astype(np.int64) for key, named in block.values.items()}
     values = {}
     if found:
@@ -24,7 +24,7 @@ def sum_distances(data: str, labels: str, output: str, within: bool = False) -> 
         for (key, groups), sums in zip(found.items(), sum_up(X, groupings, n_groups), strict=True):
             n_own = int(groups.max()) + 1  # a dataset may give fewer groups with another seed
             values[key] = {"sums": sums[:n_own, :n_own]}
-    Block(values, block.status).save(output)
+    SeedBlock(values, block.status).save(output)
 
 
 def _within(X: np.ndarray, labels: np.ndarray, n_groups: int) -> list[np.ndarray]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.centroid import sample_partitions as sample
-from clusterlets.grid.artifacts import Block
+from clusterlets.grid.artifacts import SeedBlock
 from clusterlets.grid.cells import random_stream, seeds_of
 
 
@@ -23,10 +23,10 @@ def sample_partitions(
     sample_size: random partitions drawn for each seed
     output: the front of each seed (.npz)
     """
-    block = Block.load(groups)
+    block = SeedBlock.load(groups)
     values = {}
     for seed in seeds_of(seeds) if block.values else ():
         stream = random_stream(base_seed, dataset, k, seed, "partitions")
         front = sample(Clusterlets.from_groups(**block.values[str(seed)]), sample_size, stream)
         values[str(seed)] = {name: np.asarray(value) for name, value in asdict(front).items()}
-    Block(values, block.status).save(output)
+    SeedBlock(values, block.status).save(output)

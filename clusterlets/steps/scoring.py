@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from clusterlets.grid.artifacts import OK, Block
+from clusterlets.grid.artifacts import OK, SeedBlock
 from clusterlets.grid.cells import seeds_of
 from clusterlets.grid.runs_table import write_cell
 from clusterlets.metrics import score
@@ -24,7 +24,7 @@ def score_groups(
     deviation: absolute, relative or kl
     output: one row a method and seed (CSV)
     """
-    block, sums = Block.load(groups), Block.load(distances)
+    block, sums = SeedBlock.load(groups), SeedBlock.load(distances)
     measured = load_json(geometry)
     rows = []
     for method in methods.split(","):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from clusterlets import __main__ as command_line
-from clusterlets.grid.artifacts import Block
+from clusterlets.grid.artifacts import SeedBlock
 from clusterlets.storage import save_arrays
 
 
@@ -83,8 +83,8 @@ def test_a_system_error_is_told_in_a_line(tmp_path, capsys):
 def test_a_block_survives_its_file(tmp_path):
     path = tmp_path / "block.npz"
     values = {"FRAC (fair)/3": {"a": np.arange(3), "b": np.eye(2)}, "4": {"a": np.zeros(0)}}
-    Block(values).save(path)
-    found = Block.load(path)
+    SeedBlock(values).save(path)
+    found = SeedBlock.load(path)
     assert found.status == "ok" and list(found.values) == list(values)
     assert np.array_equal(found.values["FRAC (fair)/3"]["b"], np.eye(2))
 

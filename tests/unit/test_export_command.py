@@ -18,7 +18,7 @@ from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.pinball import match_greedy_distance
 from clusterlets.analysis import clusterings
 from clusterlets.estimators import fairness_report
-from clusterlets.grid.artifacts import INFEASIBLE, Block, Prepared
+from clusterlets.grid.artifacts import INFEASIBLE, Prepared, SeedBlock
 from clusterlets.grid.cells import random_stream
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.recovery import Clusters
@@ -150,8 +150,8 @@ def test_greedy_matchers_draw_from_the_stream_of_the_repetition(export):
     """What the step and the command share, against the matcher and the stream themselves."""
     for seed in (2, 3):
         _, printed, _ = export("--matcher", "G-D", "--hops", "2", "--seed", str(seed))
-        clusterlets = Clusterlets.from_groups(**Block.load(kept("groups", "clusterlets")).values[str(seed)])
-        labels = Block.load(kept("labels", "clusterlets")).values[str(seed)]["labels"]
+        clusterlets = Clusterlets.from_groups(**SeedBlock.load(kept("groups", "clusterlets")).values[str(seed)])
+        labels = SeedBlock.load(kept("labels", "clusterlets")).values[str(seed)]["labels"]
         membership = match_greedy_distance(clusterlets, 2, random_stream(0, "iris", 3, seed, "matching"))
         clusters = membership.argmax(axis=0)[labels]
         assert printed.split()[1:] == [f"{row},{cluster}" for row, cluster in enumerate(clusters)]
@@ -249,7 +249,7 @@ def test_a_command_in_a_message_can_be_pasted(export):
 
 def test_a_run_without_clusters_says_so(export):
     block = Path(f"{OUT}/labels/iris/yardsticks/k200/seeds2-3.npz")
-    Block({}, INFEASIBLE).save(block)
+    SeedBlock({}, INFEASIBLE).save(block)
     status, _, complaint = export("--method", "random", "-k", "200", "--seed", "2")
     assert status == 1 and "infeasible" in complaint and "runs/iris/yardsticks/k200/seeds2-3.csv" in complaint
 

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from clusterlets.grid.artifacts import Block, Prepared
+from clusterlets.grid.artifacts import Prepared, SeedBlock
 
 SMALL = {"datasets": ["iris"], "k": [3], "omega": [0, 0.5]}
 VARIANTS = {
@@ -97,7 +97,7 @@ def test_a_relative_deviation_is_that_of_the_shares(extended):
     workflow, _ = extended
     top = workflow.folder / "results/tiny"
     colours = Prepared.load(str(top / "prepared/iris.npz")).colours
-    labels = Block.load(str(top / "labels/iris/frac/k3/seeds0-1.npz")).values["FRAC (nearest)/1"]["labels"]
+    labels = SeedBlock.load(str(top / "labels/iris/frac/k3/seeds0-1.npz")).values["FRAC (nearest)/1"]["labels"]
     overall = np.array([(colours == colour).mean() for colour in range(3)])
     deviations = []
     for cluster in np.unique(labels):
