@@ -22,7 +22,7 @@ include: "workflow/rules/results.smk"
 localrules:
     fetch_dataset,
     prepare_dataset,
-    prepare_own_table,
+    prepare_user_table,
     measure_geometry,
     list_data,
     collect_runs,

@@ -33,8 +33,8 @@ READ = ["--settings", '{"sensitive": ["colour"], "features": "numeric", "separat
 
 def steps(n: int) -> Iterator[tuple[str, list[str], str]]:
     """Name, words and output of every step that sees instances, in order."""
-    read = "prepare-own-table --name people --table people.csv --npz-path people.npz --json-path people.json"
-    yield "prepare-own-table", [*read.split(), *READ], "people.npz"
+    read = "prepare-user-table --name people --table people.csv --npz-path people.npz --json-path people.json"
+    yield "prepare-user-table", [*read.split(), *READ], "people.npz"
     for source, words in CLUSTERINGS.items():
         made = f"--groups groups.{source}.npz --labels labels.{source}.npz"
         yield words.split()[0], [*words.split(), *made.split()], f"labels.{source}.npz"

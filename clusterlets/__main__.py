@@ -39,7 +39,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
 _STEPS = {
     "fetch-dataset": "fetching:fetch_dataset",
     "prepare-dataset": "preparing:prepare_dataset",
-    "prepare-own-table": "user_table:prepare_own_table",
+    "prepare-user-table": "user_table:prepare_user_table",
     "list-data": "datasets_table:list_data",
     "measure-geometry": "geometry:measure_geometry",
     "extract-clusterlets": "extraction:extract_clusterlets",

@@ -132,14 +132,14 @@ def _settings(entry: str | Mapping, scaling: str) -> dict:
     Another colour than the class has an id of its own, so that its results lie beside those of the class.
     """
     entry = {"name": entry} if isinstance(entry, str) else dict(entry)
-    is_own = "path" in entry
+    is_user_table = "path" in entry
     for key in ("colour", "sensitive"):
         if isinstance(entry.get(key), str):
             entry[key] = [entry[key]]
     defaults: dict[str, object] = {"scaling": scaling}
-    defaults |= {"features": user_table.NUMERIC, "separator": None} if is_own else {"colour": [CLASS]}
-    colours = entry.get("sensitive", []) if is_own else entry.get("colour", [CLASS])
-    suffix = "" if colours == [CLASS] and not is_own else "." + "+".join(_for_a_path(colour) for colour in colours)
+    defaults |= {"features": user_table.NUMERIC, "separator": None} if is_user_table else {"colour": [CLASS]}
+    colours = entry.get("sensitive", []) if is_user_table else entry.get("colour", [CLASS])
+    suffix = "" if colours == [CLASS] and not is_user_table else "." + "+".join(_for_a_path(colour) for colour in colours)
     return {"id": entry["name"] + suffix, **defaults, **entry}
 
 

@@ -182,11 +182,11 @@ def check(results: Path) -> Check:
     missing = [file for file in promised if not (results / file).is_file()]
     changed = [file for file in promised if file not in missing and _hash(results / file) != promised[file]]
     extra = sorted(set(_results_in(results, promised)) - promised.keys())
-    tables = [path for path, digest in _own_tables(manifest).items() if Path(path).is_file() and _hash(Path(path)) != digest]
+    tables = [path for path, digest in _user_tables(manifest).items() if Path(path).is_file() and _hash(Path(path)) != digest]
     return Check(len(promised), missing, changed, extra, tables)
 
 
-def _own_tables(manifest: Mapping) -> dict[str, str]:
+def _user_tables(manifest: Mapping) -> dict[str, str]:
     """SHA-256 of each table of a person's own, by its path from the working directory."""
     known = {name: identity.get("source_sha256") for name, identity in manifest["datasets"].items()}
     return {manifest["settings"]["tables"][name]["path"]: digest for name, digest in known.items() if digest}

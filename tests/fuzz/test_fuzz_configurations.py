@@ -169,7 +169,7 @@ def test_what_is_accepted_is_planned_with_commands_that_say_the_same():
         for key in ("settings", "config"):
             told = [json.loads(step[key]) for _, step in steps if key in step]
             assert all(one.get("seeds", config["seeds"]) == config["seeds"] for one in told)
-        assert {step["name"] for name, step in steps if name == "prepare-own-table"} <= {"people"}
+        assert {step["name"] for name, step in steps if name == "prepare-user-table"} <= {"people"}
         assert {step["k"] for name, step in steps if name == "extract-clusterlets"} <= set(config["k"])
 
     fuzz(0.15, check, configurations(**SMALL))

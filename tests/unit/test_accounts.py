@@ -94,7 +94,7 @@ def test_folders_of_logs_add_up(tmp_path):
 
 COUNTED = [
     "fetch_dataset/people",
-    "prepare_own_table/people.city",
+    "prepare_user_table/people.city",
     "extract_clusterlets/people.city/k5/seeds2-3",
     "sum_distances/frac/iris/k2/seeds0-1",
     "score_frac/iris/k2/seeds0-1",

@@ -25,7 +25,7 @@ from clusterlets.datasets import numerals, user_table
 from clusterlets.datasets.table import fingerprint
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.runs_frame import read_lines, write_csv
-from clusterlets.steps.user_table import prepare_own_table
+from clusterlets.steps.user_table import prepare_user_table
 from clusterlets.storage import hash_of_file, load_arrays, load_json
 
 CHECKOUT = Path(__file__).parents[2]
@@ -401,7 +401,7 @@ def test_the_step_writes_colours_by_name(tmp_path):
     table, npz, described = tmp_path / "people.csv", tmp_path / "p.npz", tmp_path / "p.json"
     table.write_text(GOOD)
     settings = {"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "standard"}
-    prepare_own_table("people", str(table), json.dumps(settings), str(npz), str(described))
+    prepare_user_table("people", str(table), json.dumps(settings), str(npz), str(described))
     arrays, written = load_arrays(npz), load_json(described)
     assert arrays["colour_names"].tolist() == ["Bonn", "Rom"] and np.allclose(arrays["X"].mean(axis=0), 0)
     assert written["colours"] == {"Bonn": 1, "Rom": 2} and written["colour"] == "city"
@@ -414,7 +414,7 @@ def test_a_refused_table_writes_nothing(tmp_path):
     table.write_text(GOOD.replace("29", "old"))
     settings = {"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "none"}
     with pytest.raises(ClusterletsError):
-        prepare_own_table("people", str(table), json.dumps(settings), str(tmp_path / "p.npz"), str(tmp_path / "p.json"))
+        prepare_user_table("people", str(table), json.dumps(settings), str(tmp_path / "p.npz"), str(tmp_path / "p.json"))
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
 
@@ -423,10 +423,10 @@ def test_a_table_that_changed_since_the_plan_is_refused(tmp_path):
     table.write_text(GOOD)
     planned = hash_of_file(table)
     settings = json.dumps({"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "none"})
-    prepare_own_table("people", str(table), settings, *outputs, planned)
+    prepare_user_table("people", str(table), settings, *outputs, planned)
     table.write_text(GOOD.replace("29", "28"))
     with pytest.raises(ClusterletsError, match="people.csv changed while the workflow ran. Run the same command again."):
-        prepare_own_table("people", str(table), settings, *outputs, planned)
+        prepare_user_table("people", str(table), settings, *outputs, planned)
 
 
 def test_a_million_rows_are_read_in_seconds_and_little_memory(tmp_path):
@@ -435,7 +435,7 @@ def test_a_million_rows_are_read_in_seconds_and_little_memory(tmp_path):
         file.write("a,b,c,d,city\n")
         file.writelines(f"{i},{i % 97}.5,{i % 7},{i % 2},town {i % 30}\n" for i in range(10**6))
     settings = {"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "none"}
-    command = [sys.executable, "-m", "clusterlets", "prepare-own-table", "--name", "people", "--table", str(table)]
+    command = [sys.executable, "-m", "clusterlets", "prepare-user-table", "--name", "people", "--table", str(table)]
     outputs = ["--npz-path", str(tmp_path / "p.npz"), "--json-path", str(tmp_path / "p.json")]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([*command, "--settings", json.dumps(settings), *outputs], cwd=CHECKOUT, check=True)

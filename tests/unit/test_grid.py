@@ -147,19 +147,19 @@ def test_plain_names_are_their_own_ids_and_the_paper_s_settings():
     assert json.loads(json.dumps(checked)) == checked
 
 
-def own_table(tmp_path, **settings):
+def user_table(tmp_path, **settings):
     (tmp_path / "people.csv").touch()
     return {"name": "people", "path": str(tmp_path / "people.csv"), "sensitive": "city", **settings}
 
 
 def test_an_id_is_no_longer_than_the_name_of_a_file_may_be(tmp_path):
     most = 100 - len("people.")
-    checked = check_configuration(changed(datasets=[own_table(tmp_path, sensitive="x" * most)]), SCHEMA)
+    checked = check_configuration(changed(datasets=[user_table(tmp_path, sensitive="x" * most)]), SCHEMA)
     assert checked["datasets"] == ["people." + "x" * most]
     for settings in ({"sensitive": "x" * (most + 1)}, {"sensitive": ["x" * 50] * 1 + ["y" * 50]}):
         with pytest.raises(ClusterletsError, match=r"the id '.*'\.\.\. has \d+ letters; give the entry an 'id' of 100"):
-            check_configuration(changed(datasets=[own_table(tmp_path, **settings)]), SCHEMA)
-    long = own_table(tmp_path, sensitive="x" * 20_000, id="short")
+            check_configuration(changed(datasets=[user_table(tmp_path, **settings)]), SCHEMA)
+    long = user_table(tmp_path, sensitive="x" * 20_000, id="short")
     assert check_configuration(changed(datasets=[long]), SCHEMA)["datasets"] == ["short"]
 
 
@@ -168,7 +168,7 @@ def test_every_colour_has_an_id_of_its_own(tmp_path):
         *("adult", {"name": "iris"}, {"name": "pima", "colour": "class"}),
         *({"name": "adult", "colour": "sex"}, {"name": "adult", "colour": ["sex", "race"]}),
         *({"name": "adult", "colour": ["class", "sex"]}, {"name": "iris", "scaling": "standard", "id": "iris_std"}),
-        *(own_table(tmp_path), own_table(tmp_path, sensitive=["Größe, cm", "city"]), own_table(tmp_path, id="again")),
+        *(user_table(tmp_path), user_table(tmp_path, sensitive=["Größe, cm", "city"]), user_table(tmp_path, id="again")),
     ]
     checked = check_configuration(changed(datasets=entries), SCHEMA)
     assert checked["datasets"] == [

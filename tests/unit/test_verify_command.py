@@ -134,7 +134,7 @@ def test_a_missing_file_is_named_and_not_removed_again(results, capsys):
 
 
 @pytest.fixture
-def own_table(results, monkeypatch):
+def user_table(results, monkeypatch):
     """The same results, as if made from a table of a person's own; its path."""
     table = results.parent / "people.csv"
     table.write_text("a,b\n1,x\n")
@@ -144,16 +144,16 @@ def own_table(results, monkeypatch):
     return table
 
 
-def test_a_table_of_ones_own_that_changed_is_named(own_table, capsys):
+def test_a_table_of_ones_own_that_changed_is_named(user_table, capsys):
     assert verify(capsys)[0] == 0
-    own_table.write_text("a,b\n2,x\n")
+    user_table.write_text("a,b\n2,x\n")
     status, said = verify(capsys)
     assert status == 1 and "changed since the results were made from it: your own table\n  people.csv\n" in said
     assert "all 6 files" not in said and " rm " not in said and "made from a table that changed, is made by the command" in said
 
 
-def test_a_table_of_ones_own_that_lies_elsewhere_tells_nothing(own_table, capsys):
-    own_table.unlink()
+def test_a_table_of_ones_own_that_lies_elsewhere_tells_nothing(user_table, capsys):
+    user_table.unlink()
     assert verify(capsys)[0] == 0
 
 

@@ -39,8 +39,8 @@ def test_a_failure_shows_its_log_and_the_rest_goes_on(workflow):
     cells = [CELL, CELL.replace("iris", "people.city")]
     done = workflow.run(*cells, config=FAILING)
     assert done.status != 0
-    log = "results/tiny/logs/prepare_own_table/people.city.log"
-    assert f"FAILED: Read people.city from people.csv (prepare_own_table)\n  log: {log}\n  | " in done.output
+    log = "results/tiny/logs/prepare_user_table/people.city.log"
+    assert f"FAILED: Read people.city from people.csv (prepare_user_table)\n  log: {log}\n  | " in done.output
     assert (workflow.folder / log).read_text().splitlines()[-1] in done.output
     end = done.output[done.output.index("Not complete: 6 of 11 steps done, 1 failed") :]
     assert f"log {log}" in end and "not run, as it needs what failed" in end and "match_pinball 1" in end

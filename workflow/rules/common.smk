@@ -182,7 +182,7 @@ def table_settings(wildcards):
 
 
 @functools.cache
-def content_of_own_table(path):
+def content_of_user_table(path):
     """SHA-256 of a table of a person's own, read once."""
     try:
         return hash_of_file(path)
@@ -251,7 +251,7 @@ def fingerprints_of_rules(wildcards):
     codes = {rule.name: rule.params.get("code") for rule in workflow.rules}
     found = {name: code for name, code in codes.items() if isinstance(code, str)}
     found |= {f"match_pinball {name}": code for name, code in MATCHING_CODE.items()}
-    tables = {dataset: config["tables"][dataset]["name"] for dataset in config["datasets"] if dataset not in OWN}
+    tables = {dataset: config["tables"][dataset]["name"] for dataset in config["datasets"] if dataset not in USER_TABLES}
     for rule, datasets in (("fetch_dataset", tables.values()), ("prepare_dataset", tables)):
         for dataset in datasets:
             found[f"{rule} {dataset}"] = codes[rule](SimpleNamespace(base=OUT, dataset=dataset))

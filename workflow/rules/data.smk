@@ -1,11 +1,11 @@
-# fetch_dataset -> prepare_dataset, or prepare_own_table -> measure_geometry: once a table; list_data sums them up.
+# fetch_dataset -> prepare_dataset, or prepare_user_table -> measure_geometry: once a table; list_data sums them up.
 
-OWN = [dataset for dataset, settings in config["tables"].items() if "path" in settings]
+USER_TABLES = [dataset for dataset, settings in config["tables"].items() if "path" in settings]
 DATA_LIST = f"{OUT}/datasets.md"
 GEOMETRY = "{base}/geometry/{dataset}.json"
 
 
-ruleorder: prepare_own_table > prepare_dataset
+ruleorder: prepare_user_table > prepare_dataset
 
 
 rule fetch_dataset:
@@ -49,28 +49,28 @@ rule prepare_dataset:
 
 # Its content decides whether the table is read again, and so is a parameter and no input: of an input Snakemake compares times, and
 # would not see an older file in the place of a newer one; and it takes braces in a name for wildcards.
-rule prepare_own_table:
+rule prepare_user_table:
     output:
         arrays=prepared("npz"),
         summary=prepared("json"),
     log:
-        "{base}/logs/prepare_own_table/{dataset}.log",
+        "{base}/logs/prepare_user_table/{dataset}.log",
     wildcard_constraints:
-        dataset="|".join(map(re.escape, OWN)) or "(?!)",
+        dataset="|".join(map(re.escape, USER_TABLES)) or "(?!)",
     conda:
         FETCH
     params:
         code=step_fingerprint("steps.user_table"),
         name=lambda wildcards: table_settings(wildcards)["name"],
         table=lambda wildcards: table_settings(wildcards)["path"],
-        sha256=lambda wildcards: content_of_own_table(table_settings(wildcards)["path"]),
+        sha256=lambda wildcards: content_of_user_table(table_settings(wildcards)["path"]),
         settings=lambda wildcards: json.dumps(
             {key: table_settings(wildcards)[key] for key in ("sensitive", "features", "separator", "scaling")}
         ),
     message:
         "Read {wildcards.dataset} from {params.table}"
     shell:
-        "clusterlets prepare-own-table --name {params.name:q} --table={params.table:q} --sha256 {params.sha256:q}"
+        "clusterlets prepare-user-table --name {params.name:q} --table={params.table:q} --sha256 {params.sha256:q}"
         " --settings {params.settings:q} --npz-path {output.arrays:q} --json-path {output.summary:q} > {log:q} 2>&1"
 
 

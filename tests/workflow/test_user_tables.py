@@ -127,7 +127,7 @@ def test_in_an_ascii_locale_logs_and_results_are_utf_8(workflow):
     assert "K\\xf6ln" in done.output or "\\xe4lter" in done.output
     results = workflow.folder / "results/tiny"
     assert "Köln 21" in (results / "datasets.csv").read_text(encoding="utf-8")
-    assert "column 'age' holds 'älter'" in (results / "logs/prepare_own_table/people.gr__e.log").read_text(encoding="utf-8")
+    assert "column 'age' holds 'älter'" in (results / "logs/prepare_user_table/people.gr__e.log").read_text(encoding="utf-8")
 
 
 def test_results_of_two_colours_lie_side_by_side(workflow):
