@@ -26,7 +26,7 @@ BLOCK = "--data people.npz --dataset people --k 20 --seeds 0-0 --base-seed 0"
 CLUSTERINGS = {
     "clusterlets": f"extract-clusterlets {BLOCK}",
     "frac": f"cluster-frac {BLOCK} --variant FRAC --tau balanced --init random --max-iter 100 --tol 0.0001",
-    "yardsticks": f"cluster-yardsticks {BLOCK}",
+    "baselines": f"cluster-baselines {BLOCK}",
 }
 READ = ["--settings", '{"sensitive": ["colour"], "features": "numeric", "separator": null, "scaling": "none"}']
 

@@ -37,7 +37,7 @@ atexit.register(note)
 BUDGETS = {
     "cells": (500, {"match-pinball", "match-centroid", "score-groups"}),
     "C": (400, {"sample-partitions"}),
-    "k-means": (200, {"extract-clusterlets", "cluster-yardsticks"}),
+    "k-means": (200, {"extract-clusterlets", "cluster-baselines"}),
     "distances": (700, {"measure-geometry", "sum-distances"}),
     "FRAC": (450, {"cluster-frac"}),
     "Snakemake": (150, {"snakemake"}),

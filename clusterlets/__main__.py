@@ -48,7 +48,7 @@ _STEPS = {
     "match-pinball": "matching:match_pinball",
     "match-centroid": "centroid:match_centroid",
     "cluster-frac": "frac:cluster_frac",
-    "cluster-yardsticks": "yardsticks:cluster_yardsticks",
+    "cluster-baselines": "baselines:cluster_baselines",
     "score-groups": "scoring:score_groups",
     "collect-runs": "collecting:collect_runs",
     "recover-clusters": "recovery:recover_clusters",
@@ -140,7 +140,7 @@ def _parser(name: str, step: Callable) -> argparse.ArgumentParser:
 
 # Steps with compiled kernels. Numba asks for SciPy's BLAS as it starts, which takes as long as all else that they import;
 # they call none, and so it finds none.
-_WITHOUT_BLAS = {"measure-geometry", "extract-clusterlets", "sum-distances", "cluster-frac", "cluster-yardsticks"}
+_WITHOUT_BLAS = {"measure-geometry", "extract-clusterlets", "sum-distances", "cluster-frac", "cluster-baselines"}
 
 if __name__ == "__main__":
     if _WITHOUT_BLAS.intersection(sys.argv[1:2]):

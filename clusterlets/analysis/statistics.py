@@ -69,13 +69,13 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
     runs = selection.ok(runs)
     runs = runs.assign(name=selection.names(runs))
     own = selection.in_order(runs.loc[runs["matcher"].notna(), "name"], selection.PAPER_NAMES.values())
-    yardsticks = ["FRAC (fair)", "FRAC (nearest)", "k-means"]
+    others = ["FRAC (fair)", "FRAC (nearest)", "k-means"]
     return [
         rank("matchers", "Matchers, blocks are datasets", blocks(runs, own, ["dataset"])),
         rank(
             "with_frac",
             "Matchers, FRAC and k-means, blocks are datasets",
-            blocks(runs, own + yardsticks, ["dataset"]),
+            blocks(runs, own + others, ["dataset"]),
         ),
         rank(
             "pseudo_replication",

@@ -113,7 +113,7 @@ def _words(config: Mapping) -> set[str]:
 
     grid = list(cells(config))
     tables = config.get("tables", {}).values()
-    sources = {"clusterlets", "yardsticks", *(["frac"] if config["frac"]["run"] else [])}
+    sources = {"clusterlets", "baselines", *(["frac"] if config["frac"]["run"] else [])}
     return sources.union(
         *({cell.dataset, cell.method, cell.configuration, cell.configuration.split("_")[0]} for cell in grid),
         {f"seeds{cell.seeds}" for cell in grid},

@@ -57,7 +57,7 @@ def _configurations(config: Mapping) -> Iterator[tuple[str, str]]:
     for k in config["k"]:
         if config["frac"]["run"]:
             yield "FRAC", f"k{k}"
-        yield "yardsticks", f"k{k}"
+        yield "baselines", f"k{k}"
 
 
 def centroid_configuration(k: int, omega: float) -> str:

@@ -19,7 +19,7 @@ _START_KMEANS = 1.6  # of a job that loads scikit-learn
 _SUMMARY = 40.0  # of tables, figures and report, once
 
 # The step that makes the cells of a method; the others are the pinball and greedy matchers.
-_STEPS = {CENTROID_MATCHER: "match_centroid", "FRAC": "score_frac", "yardsticks": "score_yardsticks"}
+_STEPS = {CENTROID_MATCHER: "match_centroid", "FRAC": "score_frac", "baselines": "score_baselines"}
 
 _CELL = 8_000  # bytes on disk of a cell with its log
 _NUMBER = 8
@@ -66,7 +66,7 @@ def steps_of_dataset(rows: int, config: Mapping) -> dict[str, tuple[int, float]]
         "prepare_dataset": (1, _START),
         "measure_geometry": (1, _START),
         "extract_clusterlets": (jobs, jobs * _START_KMEANS + runs * rows * _KMEANS),
-        "cluster_yardsticks": (jobs, jobs * _START_KMEANS + runs * rows * _KMEANS),
+        "cluster_baselines": (jobs, jobs * _START_KMEANS + runs * rows * _KMEANS),
         "sum_distances": (jobs * (1 + ran), jobs * (1 + ran) * _START + pairs * _PAIR),
     }
     if config["frac"]["run"]:
@@ -89,7 +89,7 @@ def seconds_per_job(rows: Mapping[str, int], config: Mapping) -> dict[str, dict[
 
 
 def _others(config: Mapping) -> int:
-    """Jobs beside the clusterlets': FRAC and the yardsticks, two clusterings each."""
+    """Jobs beside the clusterlets': FRAC and the baselines, two clusterings each."""
     return 1 + config["frac"]["run"]
 
 

@@ -1,7 +1,7 @@
 """The clusters of any run of the grid, from what the workflow keeps of it.
 
 Nothing is clustered anew: the workflow keeps the clusterlets, and matching them again with the same random stream gives
-the clusters that were scored. Of FRAC and the yardsticks it keeps the clusters themselves.
+the clusters that were scored. Of FRAC and the baselines it keeps the clusters themselves.
 """
 
 import os
@@ -28,8 +28,8 @@ CLUSTERLETS = "Clusterlets"
 _SOURCES = {
     "FRAC (fair)": ("frac", "FRAC"),
     "FRAC (nearest)": ("frac", "FRAC"),
-    "k-means": ("yardsticks", "yardsticks"),
-    "random": ("yardsticks", "yardsticks"),
+    "k-means": ("baselines", "baselines"),
+    "random": ("baselines", "baselines"),
 }
 
 

@@ -1,4 +1,4 @@
-"""The step that scores clusterings whose clusters are the groups themselves: FRAC and the yardsticks."""
+"""The step that scores clusterings whose clusters are the groups themselves: FRAC and the baselines."""
 
 import numpy as np
 

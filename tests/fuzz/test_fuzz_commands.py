@@ -125,7 +125,7 @@ def make_results():
     for name, source, more in (
         ("extract-clusterlets", "clusterlets", {}),
         ("cluster-frac", "frac", {"variant": "FRAC", "tau": "balanced", "init": "random", "max_iter": 100, "tol": 1e-4}),
-        ("cluster-yardsticks", "yardsticks", {}),
+        ("cluster-baselines", "baselines", {}),
     ):
         step(name, **made, **more, groups=kept("groups", source), labels=kept("labels", source))
         step("sum-distances", data=data, labels=kept("labels", source), output=kept("distances", source))
@@ -139,7 +139,7 @@ def make_results():
     step("match-centroid", **of_clusterlets, **centroid, output="results/runs/iris/C/k3_omega0.25/seeds0-1.csv")
     for source, name, methods in (
         ("frac", "FRAC", "FRAC (fair),FRAC (nearest)"),
-        ("yardsticks", "yardsticks", "k-means,random"),
+        ("baselines", "baselines", "k-means,random"),
     ):
         of = {"groups": kept("groups", source), "distances": kept("distances", source), "methods": methods}
         step("score-groups", **scored, **of, output=f"results/runs/iris/{name}/k3/seeds0-1.csv")

@@ -63,8 +63,8 @@ def grid(tmp_path_factory):
         step("extract-clusterlets", **made, groups=kept("groups", "clusterlets"), labels=kept("labels", "clusterlets"))
         frac = {"variant": "FRAC", "tau": "balanced", "init": "random", "max_iter": 100, "tol": 1e-4}
         step("cluster-frac", **made, **frac, groups=kept("groups", "frac"), labels=kept("labels", "frac"))
-        step("cluster-yardsticks", **made, groups=kept("groups", "yardsticks"), labels=kept("labels", "yardsticks"))
-        for source in ("clusterlets", "frac", "yardsticks"):
+        step("cluster-baselines", **made, groups=kept("groups", "baselines"), labels=kept("labels", "baselines"))
+        for source in ("clusterlets", "frac", "baselines"):
             step("sum-distances", data=data, labels=kept("labels", source), output=kept("distances", source))
         clusterlets, fronts = kept("groups", "clusterlets"), kept("partitions", "clusterlets")
         step("sample-partitions", **common, groups=clusterlets, base_seed=0, sample_size=300, output=fronts)
@@ -78,7 +78,7 @@ def grid(tmp_path_factory):
         step("match-centroid", groups=clusterlets, **scored, **options)
         for source, name, methods in (
             ("frac", "FRAC", "FRAC (fair),FRAC (nearest)"),
-            ("yardsticks", "yardsticks", "k-means,random"),
+            ("baselines", "baselines", "k-means,random"),
         ):
             groups = {"groups": kept("groups", source), "distances": kept("distances", source), "methods": methods}
             step("score-groups", **{**scored, **groups}, output=cell(name, "k3"))
@@ -126,8 +126,8 @@ RUNS = {
     ("C", "k3_omega0.25"): ["--matcher", "C", "--omega", "0.25"],
     ("FRAC", "k3", "FRAC (fair)"): ["--method", "frac-fair"],
     ("FRAC", "k3", "FRAC (nearest)"): ["--method", "frac-nearest"],
-    ("yardsticks", "k3", "k-means"): ["--method", "k-means"],
-    ("yardsticks", "k3", "random"): ["--method", "random"],
+    ("baselines", "k3", "k-means"): ["--method", "k-means"],
+    ("baselines", "k3", "random"): ["--method", "random"],
 }
 
 
@@ -243,15 +243,15 @@ def test_a_command_in_a_message_can_be_pasted(export):
     Path("my settings.yaml").write_text(Path("settings.yaml").read_text())
     asked = ("--config", "my settings.yaml", "--results", "my results", "--method", "random", "--seed", "2")
     command = export(*asked)[2].rstrip().rpartition("\n")[2]
-    wanted = "my results/runs/iris/yardsticks/k3/seeds2-3.csv"
+    wanted = "my results/runs/iris/baselines/k3/seeds2-3.csv"
     assert shlex.split(command) == ["snakemake", "--cores", "2", wanted, "--configfile", "my settings.yaml"]
 
 
 def test_a_run_without_clusters_says_so(export):
-    block = Path(f"{OUT}/labels/iris/yardsticks/k200/seeds2-3.npz")
+    block = Path(f"{OUT}/labels/iris/baselines/k200/seeds2-3.npz")
     SeedBlock({}, INFEASIBLE).save(block)
     status, _, complaint = export("--method", "random", "-k", "200", "--seed", "2")
-    assert status == 1 and "infeasible" in complaint and "runs/iris/yardsticks/k200/seeds2-3.csv" in complaint
+    assert status == 1 and "infeasible" in complaint and "runs/iris/baselines/k200/seeds2-3.csv" in complaint
 
 
 @pytest.fixture

@@ -49,8 +49,8 @@ EXTENDED = read_configuration(ROOT / "workflow" / "configs" / "extended.yaml")
 
 @pytest.mark.parametrize("variant, matchers, of_a_dataset", [
     ("pinball_cluster", {"D", "B"}, 40), ("greedy_last", {"G-D", "G-B"}, 40), ("equation_printed", {"C"}, 20),
-    ("deviation_relative", {"C", "G-B", "D", "B", "G-D", "FRAC", "yardsticks"}, 110),
-    ("scaling_standard", {"C", "G-B", "D", "B", "G-D", "FRAC", "yardsticks"}, 110),
+    ("deviation_relative", {"C", "G-B", "D", "B", "G-D", "FRAC", "baselines"}, 110),
+    ("scaling_standard", {"C", "G-B", "D", "B", "G-D", "FRAC", "baselines"}, 110),
 ])  # fmt: skip
 def test_a_variant_runs_the_touched_cells_on_the_papers_seeds(variant, matchers, of_a_dataset):
     paths = variants.paths(EXTENDED, variant)

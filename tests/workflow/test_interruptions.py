@@ -105,7 +105,7 @@ KINDS = {
     "prepared/breast_cancer.json": ["datasets.csv"],
     "geometry/iris.json": ["runs/iris/D/k2_hops2"],
     "groups/breast_cancer/clusterlets/k2/seeds0-1.npz": ["runs/breast_cancer/D/k2_hops2"],
-    "labels/breast_cancer/yardsticks/k2/seeds0-1.npz": ["distances/breast_cancer/yardsticks/k2"],
+    "labels/breast_cancer/baselines/k2/seeds0-1.npz": ["distances/breast_cancer/baselines/k2"],
     "distances/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/B/k3_hops2"],
     "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3_omega0.5"],
 }

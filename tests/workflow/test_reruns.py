@@ -15,13 +15,13 @@ CELL = "results/tiny/runs/iris/D/k2_hops2/seeds0-1.csv"
 # Jobs of the tiny grid: two datasets, two k, one block of seeds.
 PINBALL = {"match_pinball": 16}
 CENTROID = {"match_centroid": 4}
-SCORES = {"score_frac": 4, "score_yardsticks": 4}
+SCORES = {"score_frac": 4, "score_baselines": 4}
 FRAC = {"cluster_frac": 4, "sum_distances": 4, "score_frac": 4}
 BLOCKS = {
     **PINBALL,
     **CENTROID,
     **SCORES,
-    **{"extract_clusterlets": 4, "sample_partitions": 4, "cluster_frac": 4, "cluster_yardsticks": 4, "sum_distances": 12},
+    **{"extract_clusterlets": 4, "sample_partitions": 4, "cluster_frac": 4, "cluster_baselines": 4, "sum_distances": 12},
 }
 TABLES = {"prepare_dataset": 2, "measure_geometry": 2, "list_data": 1}
 FETCHED = {"fetch_dataset": 2}
@@ -140,7 +140,7 @@ CODE = {
     "clusterlets/algorithms/matching/__init__.py": {"sample_partitions": 4} | CENTROID | PINBALL,
     "clusterlets/algorithms/frac.py": FRAC,
     "clusterlets/metrics.py": PINBALL | CENTROID | SCORES | {"measure_geometry": 2},
-    "clusterlets/steps/yardsticks.py": {"cluster_yardsticks": 4, "sum_distances": 4, "score_yardsticks": 4},
+    "clusterlets/steps/baselines.py": {"cluster_baselines": 4, "sum_distances": 4, "score_baselines": 4},
     "clusterlets/datasets/bundled.py": FETCHED | NUMERIC,
 }
 

@@ -22,8 +22,8 @@ TOUCHED = {
     "pinball_cluster": {"D", "B"},
     "greedy_last": {"G-D", "G-B"},
     "equation_printed": {"C"},
-    "deviation_relative": {"C", "G-B", "D", "B", "G-D", "FRAC", "yardsticks"},
-    "scaling_standard": {"C", "G-B", "D", "B", "G-D", "FRAC", "yardsticks"},
+    "deviation_relative": {"C", "G-B", "D", "B", "G-D", "FRAC", "baselines"},
+    "scaling_standard": {"C", "G-B", "D", "B", "G-D", "FRAC", "baselines"},
 }
 TARGETS = ["results/tiny/runs.csv", *(f"results/tiny/variants/{name}/runs.csv" for name in VARIANTS)]
 
@@ -33,7 +33,7 @@ def rows(workflow, name):
 
 
 def method(row):
-    return row["matcher"] or ("FRAC" if row["method"].startswith("FRAC") else "yardsticks")
+    return row["matcher"] or ("FRAC" if row["method"].startswith("FRAC") else "baselines")
 
 
 def counts(dry_run):
@@ -59,10 +59,10 @@ def test_only_new_seeds_touched_cells_and_what_sums_up_are_jobs(extended):
     assert counts(planned) == {
         "prepare_dataset": 1, "measure_geometry": 1,  # of the scaled table
         # of the block of further seeds, and of both blocks of the scaled table
-        "extract_clusterlets": 3, "sample_partitions": 3, "cluster_frac": 3, "cluster_yardsticks": 3, "sum_distances": 9,
+        "extract_clusterlets": 3, "sample_partitions": 3, "cluster_frac": 3, "cluster_baselines": 3, "sum_distances": 9,
         # further seeds; then both blocks of what a scope or equation touches; then of all, for deviation and scaling
         "match_pinball": 4 + 2 * (2 + 2) + 2 * (4 + 4), "match_centroid": 2 + 2 * 2 + 2 * (2 + 2),
-        "score_frac": 1 + 4, "score_yardsticks": 1 + 4, "collect_runs": 6,
+        "score_frac": 1 + 4, "score_baselines": 1 + 4, "collect_runs": 6,
         "total": 2 + 12 + 9 + 28 + 14 + 10 + 6,
     }  # fmt: skip
 

@@ -148,7 +148,7 @@ wildcard_constraints:
     place="|".join(map(re.escape, PLACES)),
     base="|".join(map(re.escape, BASES)),
     dataset="|".join(map(re.escape, [*config["tables"], *names()])),
-    source="clusterlets|frac|yardsticks",
+    source="clusterlets|frac|baselines",
     matcher="|".join(MATCHING_CODE),
     k="[2-9]|[1-9][0-9]+",
     hops="[1-9][0-9]*",

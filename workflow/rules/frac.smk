@@ -1,6 +1,6 @@
-# cluster_frac, cluster_yardsticks -> sum_distances -> score_groups: clusterings that are scored as they are.
+# cluster_frac, cluster_baselines -> sum_distances -> score_groups: clusterings that are scored as they are.
 
-METHODS = {"frac": ("FRAC", "FRAC (fair),FRAC (nearest)"), "yardsticks": ("yardsticks", "k-means,random")}
+METHODS = {"frac": ("FRAC", "FRAC (fair),FRAC (nearest)"), "baselines": ("baselines", "k-means,random")}
 
 
 rule cluster_frac:
@@ -30,23 +30,23 @@ rule cluster_frac:
         " --groups {output.groups:q} --labels {output.labels:q} > {log:q} 2>&1"
 
 
-rule cluster_yardsticks:
+rule cluster_baselines:
     input:
         prepared("npz"),
     output:
-        groups=of_block("groups", "yardsticks"),
-        labels=of_block("labels", "yardsticks"),
+        groups=of_block("groups", "baselines"),
+        labels=of_block("labels", "baselines"),
     log:
-        log_of_block("cluster_yardsticks"),
+        log_of_block("cluster_baselines"),
     conda:
         CLUSTER
     params:
-        code=step_fingerprint("steps.yardsticks", libraries=COMPILED),
+        code=step_fingerprint("steps.baselines", libraries=COMPILED),
         base_seed=config["base_seed"],
     message:
         "Plain k-means and a random partition of {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        "clusterlets cluster-yardsticks --data {input:q} --dataset {wildcards.dataset:q} --k {wildcards.k:q}"
+        "clusterlets cluster-baselines --data {input:q} --dataset {wildcards.dataset:q} --k {wildcards.k:q}"
         " --seeds {wildcards.seeds:q} --base-seed {params.base_seed:q}"
         " --groups {output.groups:q} --labels {output.labels:q} > {log:q} 2>&1"
 

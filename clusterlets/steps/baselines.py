@@ -1,4 +1,4 @@
-"""The step that makes the yardsticks: plain k-means, and a random partition of k equal parts."""
+"""The step that makes the baselines: plain k-means, and a random partition of k equal parts."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from clusterlets.grid.cells import random_stream, seeds_of
 from clusterlets.grid.groups import save_groups
 
 
-def cluster_yardsticks(data: str, dataset: str, k: int, seeds: str, base_seed: int, groups: str, labels: str) -> None:
+def cluster_baselines(data: str, dataset: str, k: int, seeds: str, base_seed: int, groups: str, labels: str) -> None:
     """Plain k-means, blind to the colours, and a random partition of the same number of clusters.
 
     data: the prepared dataset (.npz)
@@ -21,9 +21,9 @@ def cluster_yardsticks(data: str, dataset: str, k: int, seeds: str, base_seed: i
     """
     prepared = Prepared.load(data)
 
-    def yardsticks(seed: int) -> dict[str, np.ndarray]:
+    def baselines(seed: int) -> dict[str, np.ndarray]:
         plain = kmeans_labels(prepared.X, k, random_stream(base_seed, dataset, k, seed, "kmeans"))
         dealt = random_stream(base_seed, dataset, k, seed, "random").permutation(np.arange(len(prepared.X)) % k)
         return {f"k-means/{seed}": plain, f"random/{seed}": dealt}
 
-    save_groups(prepared, k, seeds_of(seeds), yardsticks, groups, labels)
+    save_groups(prepared, k, seeds_of(seeds), baselines, groups, labels)
