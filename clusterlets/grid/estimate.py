@@ -1,6 +1,6 @@
 """What a grid costs, before it runs: a few constants measured once, so good to a factor of two.
 
-They come from the paper's grid on the ten datasets at hand (1,430 s of CPU, 13 minutes on two cores, 2026-11).
+They come from the paper's grid on the ten datasets at hand (610 s of CPU, 7 minutes on two cores, 2026-11).
 """
 
 from collections import defaultdict
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from clusterlets.grid import variants
 from clusterlets.grid.cells import CENTROID_MATCHER, cells, seed_blocks
 
-_PAIR = 3e-9  # seconds to add up the distance of two instances
-_SAMPLE = 9e-7  # to draw and score one partition for C
+_PAIR = 4.5e-10  # seconds to add up the distance of two instances, which ten seeds share
+_SAMPLE = 3.5e-7  # to draw and score one partition for C
 _KMEANS = 2e-6  # of k-means, an instance
-_FRAC = 3e-5  # of FRAC, an instance
-_START = 0.2  # of a job that loads numpy alone
-_START_KMEANS = 1.6  # of a job that loads scikit-learn
+_FRAC = 1.6e-5  # of FRAC, an instance
+_START = 0.14  # of a job that loads numpy alone
+_START_COMPILED = 0.43  # of a job that loads numba
 _SUMMARY = 40.0  # of tables, figures and report, once
 
 # The step that makes the cells of a method; the others are the pinball and greedy matchers.
@@ -23,7 +23,7 @@ _STEPS = {CENTROID_MATCHER: "match_centroid", "FRAC": "score_frac", "baselines":
 
 _CELL = 8_000  # bytes on disk of a cell with its log
 _NUMBER = 8
-_BASE = 180_000_000  # bytes of memory of a job that loads scikit-learn and numba
+_BASE = 180_000_000  # bytes of memory of a job that loads numba
 _COPIES = 4  # of the instances, and of the distance sums, that a job holds at its peak
 
 
@@ -65,12 +65,12 @@ def steps_of_dataset(rows: int, config: Mapping) -> dict[str, tuple[int, float]]
     steps = {
         "prepare_dataset": (1, _START),
         "measure_geometry": (1, _START),
-        "extract_clusterlets": (jobs, jobs * _START_KMEANS + runs * rows * _KMEANS),
-        "cluster_baselines": (jobs, jobs * _START_KMEANS + runs * rows * _KMEANS),
-        "sum_distances": (jobs * (1 + ran), jobs * (1 + ran) * _START + pairs * _PAIR),
+        "extract_clusterlets": (jobs, jobs * _START_COMPILED + runs * rows * _KMEANS),
+        "cluster_baselines": (jobs, jobs * _START_COMPILED + runs * rows * _KMEANS),
+        "sum_distances": (jobs * (1 + ran), jobs * (1 + ran) * _START_COMPILED + pairs * _PAIR),
     }
     if config["frac"]["run"]:
-        steps["cluster_frac"] = (jobs, jobs * _START_KMEANS + runs * rows * _FRAC)
+        steps["cluster_frac"] = (jobs, jobs * _START_COMPILED + runs * rows * _FRAC)
     if CENTROID_MATCHER in config["matchers"]:
         steps["sample_partitions"] = (jobs, jobs * _START + runs * config["sample_size"] * _SAMPLE)
     for cell in cells({**config, "datasets": [""]}):
