@@ -47,7 +47,7 @@ TESTS = {
     "algorithms/kernels.py": ("unit/test_kernels.py",),
     "algorithms/kmeans.py": ("unit/test_kmeans.py",),
     "algorithms/geometry.py": ("unit/test_geometry.py", "unit/test_extraction.py"),
-    "algorithms/extraction.py": ("unit/test_extraction.py",),
+    "algorithms/extraction.py": ("unit/test_extraction.py", "unit/test_checks.py"),
     "algorithms/elementary.py": ("unit/test_elementary.py",),
     "algorithms/checks.py": ("unit/test_checks.py",),
     "algorithms/frac.py": ("unit/test_frac.py", "properties/test_frac_properties.py"),

@@ -77,8 +77,15 @@ def test_the_largest_distance_may_be_that_of_the_two_innermost_blocks():
     """Radii that are alike prune nothing: the pair may lie anywhere."""
     for seed in range(10):
         angles = np.random.default_rng(seed).uniform(0, 2 * np.pi, LANES + ROWS + 1)
-        rows = np.column_stack([np.cos(angles), np.sin(angles)])
-        assert largest_squared_distance(rows, tiles_of(rows), np.full(len(rows), 1 + 1e-9)) == squares(rows, rows).max()
+        for radius in (0.1, 1, 3):
+            rows = radius * np.column_stack([np.cos(angles), np.sin(angles)])
+            radii = np.full(len(rows), radius * (1 + 1e-9))
+            assert largest_squared_distance(rows, tiles_of(rows), radii) == squares(rows, rows).max()
+
+
+def test_the_zeros_that_fill_the_last_tile_are_no_rows():
+    rows = 100 + np.random.default_rng(0).normal(size=(LANES + 3, 2))
+    assert largest_squared_distance(rows, tiles_of(rows), np.full(len(rows), 1e3)) == squares(rows, rows).max()
 
 
 @pytest.mark.parametrize(("n", "k"), list(product(SIZES, [1, 2, 3, ROWS, ROWS + 1, 2 * ROWS + 3])))
