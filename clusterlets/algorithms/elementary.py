@@ -17,8 +17,8 @@ _LN2_HIGH = float.fromhex("0x1.62e42feep-1")
 _LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
 # Coefficients of the series, the highest power first, up to the last one that can change a bit:
 # of 2 atanh(s) / s - 2 in s squared, where |s| < .172, and of (exp(r) - 1) / r - 1 in r, where |r| < .347.
-_ATANH = [2 / (2 * power + 1) for power in range(11, 0, -1)]
-_EXP = [1 / factorial(power + 1) for power in range(13, 0, -1)]
+_ATANH = tuple(2 / (2 * power + 1) for power in range(11, 0, -1))
+_EXP = tuple(1 / factorial(power + 1) for power in range(13, 0, -1))
 _BEYOND = 2000.0  # exp of it overflows, and exp of its negative is 0
 
 
@@ -58,7 +58,7 @@ def kullback_leibler(shares: np.ndarray, expected: np.ndarray) -> np.ndarray:
     return (shares * log(ratios)).sum(axis=1)
 
 
-def _polynomial(coefficients: list[float], x: np.ndarray) -> np.ndarray:
+def _polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
     """Horner's rule; the last coefficient is that of x, and there is no constant."""
     value = np.zeros_like(x)
     for coefficient in coefficients:
