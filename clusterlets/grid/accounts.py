@@ -8,6 +8,7 @@ import resource
 import sys
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,11 +25,17 @@ _SERVES = {"sample_partitions": "C", "match_centroid": "C", "cluster_frac": "FRA
 def line(step: str, wall: float) -> str:
     """The last line of a job's log: CPU seconds of this process since its start, ``wall`` seconds, peak memory, the time."""
     spent = {"cpu_seconds": round(time.process_time(), 3), "wall_seconds": round(wall, 3)}
-    memory = round(_peak_memory() / 1e6, 1)
+    memory = round(peak_memory() / 1e6, 1)
     return _MARK + json.dumps({"step": step, **spent, "memory_mb": memory, "ended": round(time.time(), 1)})
 
 
-def _peak_memory() -> int:
+def reset_peak_memory() -> None:
+    """Let :func:`peak_memory` begin anew, where the system can."""
+    with suppress(OSError), open("/proc/self/clear_refs", "w", encoding="ascii") as clear:
+        clear.write("5")
+
+
+def peak_memory() -> int:
     """Bytes. Linux hands ``ru_maxrss`` down from the process that started this one (Snakemake), so not there."""
     try:
         with open("/proc/self/status", encoding="utf-8") as status:

@@ -13,6 +13,10 @@ from clusterlets.storage import load_arrays, save_arrays
 OK = "ok"
 INFEASIBLE = "infeasible"
 NO_VALID_PARTITION = "no_valid_partition"
+UNSUPPORTED = "unsupported"
+TIMEOUT = "timeout"
+OUT_OF_MEMORY = "out_of_memory"
+FAILED = "failed"
 
 Keyed = dict[str, dict[str, np.ndarray]]
 

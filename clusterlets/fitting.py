@@ -1,0 +1,204 @@
+"""Fits of a method under limits of time and memory, each with what it took.
+
+Fits run one after the other in a process of their own, which ends with a fit that crosses a limit; the next fit gets a
+new one. So a method that hangs, takes all memory or crashes costs its own run alone.
+"""
+
+import os
+import pickle
+import resource
+import select
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from clusterlets.benchmark.accounts import peak_memory, reset_peak_memory
+from clusterlets.benchmark.intermediates import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
+from clusterlets.errors import ClusterletsError
+from clusterlets.methods import Method
+
+_LONGEST_NOTE = 200
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds and megabytes (10^6 bytes) that a fit may take; None for no limit.
+
+    Memory is the address space that a fit adds to that of the process, since this is what systems can limit.
+    """
+
+    seconds: float | None = None
+    memory_mb: float | None = None
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What came of a fit: its status, why it has no result, the result, and what it took."""
+
+    status: str
+    note: str = ""
+    result: Any = None
+    seconds: float = 0.0
+    memory_mb: float = 0.0
+
+
+def fits(fit: Callable[[int], Any], seeds: Iterable[int], limits: Limits) -> Iterator[tuple[int, Fit]]:
+    """``fit(seed)`` of every seed; an exception, a crossed limit or a crash becomes a status."""
+    worker = None
+    for seed in seeds:
+        worker = worker or _Worker(fit, limits)
+        outcome = worker.fit(seed)
+        yield seed, outcome
+        if not worker.alive:
+            worker = None
+    if worker:
+        worker.end()
+
+
+def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.ndarray]:
+    """What ``fit`` returned, checked, by the names that results know.
+
+    Labels become codes 0..C-1 without gaps, (n,); memberships stay (n, C), bool.
+
+    Raises
+    ------
+    ClusterletsError
+        If it is none of what :class:`clusterlets.methods.Method` allows.
+    """
+    outputs = method.outputs
+    if not outputs:
+        return {method.name: _clustering(result, n_rows)}
+    if not isinstance(result, Mapping) or set(result) != set(outputs):
+        raise ClusterletsError(f"fit must return a mapping with {' and '.join(outputs)}")
+    return {name: _clustering(result[output], n_rows) for name, output in zip(method.names_in_results(), outputs, strict=True)}
+
+
+def _clustering(result: Any, n_rows: int) -> np.ndarray:
+    try:
+        found = np.asarray(result)
+    except ValueError as error:  # rows of different lengths
+        raise ClusterletsError(f"fit must return labels or memberships: {error}") from None
+    if found.ndim not in (1, 2) or len(found) != n_rows:
+        raise ClusterletsError(f"fit must return labels ({n_rows},) or memberships ({n_rows}, C), not {found.shape}")
+    if found.ndim == 2:
+        if found.dtype != bool:
+            raise ClusterletsError(f"memberships must be of type bool, not {found.dtype}")
+        found = found[:, found.any(axis=0)]
+        if not found.any(axis=1).all():
+            raise ClusterletsError(f"row {np.flatnonzero(~found.any(axis=1))[0]} is in no cluster")
+        return found
+    if not np.issubdtype(found.dtype, np.number) or np.issubdtype(found.dtype, np.complexfloating):
+        raise ClusterletsError(f"labels must be whole numbers of at least 0, not of type {found.dtype}")
+    wrong = np.flatnonzero(~((found >= 0) & (found == np.floor(found)) & (found < 2**53)))
+    if len(wrong):
+        raise ClusterletsError(f"labels must be whole numbers of at least 0, and that of row {wrong[0]} is {found[wrong[0]]}")
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+
+
+class _Worker:
+    """A fork that fits one seed after the other, in a session of its own, so that what it starts ends with it."""
+
+    def __init__(self, fit: Callable[[int], Any], limits: Limits):
+        self._limits = limits
+        seeds, outcomes = os.pipe(), os.pipe()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self._process = os.fork()
+        if self._process == 0:
+            os.close(seeds[1])
+            os.close(outcomes[0])
+            _serve(fit, limits, seeds[0], outcomes[1])
+        os.close(seeds[0])
+        os.close(outcomes[1])
+        self._seeds, self._outcomes = os.fdopen(seeds[1], "wb", buffering=0), os.fdopen(outcomes[0], "rb")
+        self.alive = True
+
+    def fit(self, seed: int) -> Fit:
+        """The outcome of a seed; the worker does not survive a crossed limit."""
+        began = time.perf_counter()
+        try:
+            self._seeds.write(b"%d\n" % seed)
+            ready, _, _ = select.select([self._outcomes], [], [], self._limits.seconds)
+            size = self._outcomes.read(8) if ready else b""
+            content = self._outcomes.read(int.from_bytes(size, "little"))
+        except BaseException:  # Ctrl-C above all
+            self._kill()
+            raise
+        if content:
+            return pickle.loads(content)
+        seconds = time.perf_counter() - began
+        if not ready:
+            self._kill()
+            return Fit(TIMEOUT, f"stopped after {self._limits.seconds:g} s", seconds=seconds)
+        ended = self.end()
+        # SIGKILL is the system's own answer to a lack of memory.
+        status = OUT_OF_MEMORY if ended == signal.SIGKILL else FAILED
+        return Fit(status, f"ended by {signal.Signals(ended).name}" if ended else "ended its process", seconds=seconds)
+
+    def end(self) -> int:
+        """Let the worker end, which it does without a further seed; the signal that ended it before, or 0."""
+        self._seeds.close()
+        self._outcomes.close()
+        self.alive = False
+        _, state = os.waitpid(self._process, 0)
+        with suppress(ProcessLookupError):  # what it has started
+            os.killpg(self._process, signal.SIGKILL)
+        return os.WTERMSIG(state) if os.WIFSIGNALED(state) else 0
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process, signal.SIGKILL)
+        self.end()
+
+
+def _serve(fit: Callable[[int], Any], limits: Limits, seeds: int, outcomes: int) -> NoReturn:
+    """The life of a worker. It leaves by ``_exit``: nothing of its parent's is to be flushed or put away twice."""
+    try:
+        os.setsid()
+        if limits.memory_mb is not None:
+            _limit_memory(limits.memory_mb)
+        for line in os.fdopen(seeds, "rb"):
+            if limits.seconds is not None:
+                signal.setitimer(signal.ITIMER_REAL, 2 * limits.seconds + 1)  # ends it where nobody is left to stop it
+            content = pickle.dumps(_outcome(fit, int(line), limits))
+            with os.fdopen(outcomes, "wb", closefd=False) as pipe:
+                pipe.write(len(content).to_bytes(8, "little") + content)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+def _outcome(fit: Callable[[int], Any], seed: int, limits: Limits) -> Fit:
+    reset_peak_memory()
+    began = time.perf_counter()
+    status, note, result = OK, "", None
+    try:
+        result = fit(seed)
+    except MemoryError:
+        status, note = OUT_OF_MEMORY, "out of memory" if limits.memory_mb is None else f"more than {limits.memory_mb:g} MB"
+    except ClusterletsError as error:
+        status, note = FAILED, str(error)
+    except (Exception, SystemExit) as error:  # somebody's code, which may raise anything
+        traceback.print_exc()
+        status, note = FAILED, traceback.format_exception_only(error)[-1]
+    lines = note.strip().splitlines()
+    return Fit(status, lines[-1][:_LONGEST_NOTE] if lines else "", result, time.perf_counter() - began, peak_memory() / 1e6)
+
+
+def _limit_memory(megabytes: float) -> None:
+    """Limit the address space to what is taken now and so much more; where /proc tells nothing, there is no limit."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except OSError:
+        return
+    limit = pages * resource.getpagesize() + int(megabytes * 1e6)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -1,0 +1,252 @@
+"""Fair clustering methods, one file each: C, G-B, D, B, G-D, FRAC, k-means, random, and whatever joins them.
+
+A file holds one subclass of :class:`Method`; its name is the method's in lower case, with ``_`` for ``-``: ``g_b.py``.
+A file of your own works alike, wherever it lies (:func:`from_file`). Nothing else has to know of it: paths, jobs,
+results, figures and commands follow from the attributes of the class.
+"""
+
+import importlib
+import importlib.util
+import re
+import zlib
+from collections.abc import Iterable, Mapping
+from inspect import Parameter, signature
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from clusterlets.algorithms.clusterlets import Clusterlets
+from clusterlets.errors import ClusterletsError
+
+#: What a method may be called: it is a part of the names of files.
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
+
+Result = np.ndarray | Mapping[str, np.ndarray]
+
+
+class Method:
+    """A way to cluster instances; a subclass says what the rest of the project needs to know of it.
+
+    Attributes
+    ----------
+    name : str
+        In configurations, paths and results: letters, digits and ``. + -``. The only attribute that must be given.
+    label : str
+        In figures and reports; by default the name.
+    citation : str
+        Whose method it is.
+    role : {"rival", "paper", "baseline"}
+        Whether it is one of the methods compared, one of the paper's own, or a control.
+    parameters : mapping of str to list
+        The default grid of the keyword parameters of :meth:`fit`, besides k and the seed. A configuration may override it,
+        and name parameters of ``fit`` that are not in it.
+    settings : mapping of str to str
+        Keyword parameters of :meth:`fit` that are keys of the configuration, the same for every run: ``{"scope":
+        "pinball_scope"}``. A variant that changes such a key runs the method again.
+    outputs : tuple of str
+        Where one fit gives several clusterings, what they are called; results name them ``name (output)``.
+    most_colours, most_rows : int or None
+        The largest table that the method can handle; a larger one gives the status ``unsupported``.
+    libraries : tuple of str
+        Distributions whose locked versions its results depend on.
+    is_random : bool
+        Whether its results depend on ``random_state``.
+    is_reproducible : bool
+        Whether it gives the same bytes on every processor; the manifest promises nothing of one that does not.
+    stream : int or None
+        Number of its random stream; by default one made from the name.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str] = ""
+    citation: ClassVar[str] = ""
+    role: ClassVar[Literal["rival", "paper", "baseline"]] = "rival"
+    parameters: ClassVar[Mapping[str, list]] = {}
+    settings: ClassVar[Mapping[str, str]] = {}
+    outputs: ClassVar[tuple[str, ...]] = ()
+    most_colours: ClassVar[int | None] = None
+    most_rows: ClassVar[int | None] = None
+    libraries: ClassVar[tuple[str, ...]] = ("numpy",)
+    is_random: ClassVar[bool] = True
+    is_reproducible: ClassVar[bool] = True
+    stream: ClassVar[int | None] = None
+
+    def fit(self, X: np.ndarray, colours: np.ndarray, k: int, random_state: np.random.Generator, **parameters) -> Result:
+        """Cluster instances.
+
+        Parameters
+        ----------
+        X : float array (n, d)
+        colours : int array (n,)
+            Sensitive group of each instance, 0..K-1.
+        k : int
+            Clusters wanted; for Clusterlets, clusterlets of each colour.
+        random_state : numpy.random.Generator
+        **parameters
+            Those of the method, each optional.
+
+        Returns
+        -------
+        labels (n,), memberships (n, C) as a bool array, or a mapping of these, one for each of ``outputs``
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no fit.")
+
+    def seconds(self, rows: int, features: int, k: int) -> float:
+        """About how many seconds a fit takes; only estimates rest on it."""
+        return 1e-8 * rows * features * k * 20
+
+    def unsupported(self, rows: int, n_colours: int) -> str:
+        """Why a table is more than the method can handle; empty if it is not."""
+        if self.most_colours is not None and n_colours > self.most_colours:
+            return f"{n_colours} colours, and {self.name} handles {self.most_colours}"
+        if self.most_rows is not None and rows > self.most_rows:
+            return f"{rows} rows, and {self.name} handles {self.most_rows}"
+        return ""
+
+    @classmethod
+    def names_in_results(cls) -> list[str]:
+        """What the column ``method`` of the results calls each of its outputs."""
+        return [f"{cls.name} ({output})" for output in cls.outputs] or [cls.name]
+
+    @classmethod
+    def stream_number(cls) -> int:
+        """The last part of the seed of its random streams."""
+        return zlib.crc32(cls.name.encode()) if cls.stream is None else cls.stream
+
+
+class Matcher(Method):
+    """A method of Clusterlets: it joins clusterlets, and never sees the instances.
+
+    Attributes
+    ----------
+    needs_partitions : bool
+        Whether :meth:`match` is handed a Pareto front of sampled partitions in place of a random state.
+    """
+
+    role = "paper"
+    stream = 2  # one for all matchers, after those of the extraction and of the samples
+    needs_partitions: ClassVar[bool] = False
+
+    def match(self, clusterlets: Clusterlets, random_state: np.random.Generator, **parameters) -> np.ndarray | None:
+        """Which clusterlets form each cluster.
+
+        Parameters
+        ----------
+        clusterlets : Clusterlets
+            N of them.
+        random_state : numpy.random.Generator
+        **parameters
+            Those of the method, each optional.
+
+        Returns
+        -------
+        bool array (C, N), or None where there is no clustering
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no match.")
+
+    def fit(self, X, colours, k, random_state, **parameters):
+        """As :meth:`Method.fit`: extract the clusterlets and match them; memberships (n, C)."""
+        from clusterlets.algorithms.extraction import extract_clusterlets  # the cells of the grid find them made
+
+        clusterlets = extract_clusterlets(X, colours, k, random_state)
+        membership = self.match(clusterlets, random_state, **parameters)
+        if membership is None:
+            raise ClusterletsError(f"{self.name} finds no clustering of these clusterlets; take a larger k.")
+        return membership.T[clusterlets.labels]
+
+
+# ---- the registry ----------------------------------------------------------------------------------------------------
+
+
+def get(name: str) -> type[Method]:
+    """The method of a name; ClusterletsError names all, and the nearest, if there is none. Imports its file alone."""
+    module = f"{__name__}.{name.lower().replace('-', '_')}"
+    if NAME.fullmatch(name) and importlib.util.find_spec(module):
+        found = _methods_of(importlib.import_module(module))
+        if name in found:
+            return found[name]
+    from difflib import get_close_matches  # only who is about to fail needs it
+
+    known = names()
+    near = get_close_matches(name.upper(), {known_name.upper(): known_name for known_name in known}, n=1)
+    hint = f" Did you mean {next(known_name for known_name in known if known_name.upper() == near[0])}?" if near else ""
+    raise ClusterletsError(f"There is no method {name!r}.{hint} The methods are {', '.join(known)}.")
+
+
+def names() -> list[str]:
+    """The methods that come with the package, by name."""
+    modules = (file.stem for file in sorted(Path(__file__).parent.glob("*.py")) if file.stem != "__init__")
+    return sorted(name for module in modules for name in _methods_of(importlib.import_module(f"{__name__}.{module}")))
+
+
+def from_file(path: str | Path) -> type[Method]:
+    """The method in a Python file of your own.
+
+    Raises
+    ------
+    ClusterletsError
+        If the file cannot be read or run, or does not hold exactly one method as :class:`Method` wants it.
+    """
+    path = Path(path)
+    spec = importlib.util.spec_from_file_location(f"{__name__}._own_{zlib.crc32(str(path.resolve()).encode()):08x}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise ClusterletsError(f"{path} is no Python file: a method is a .py file with one subclass of clusterlets.methods.Method.")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # it is somebody's code, which may raise anything
+        raise ClusterletsError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
+    found = list(_methods_of(module).values())
+    if len(found) != 1:
+        raise ClusterletsError(f"{path} holds {len(found)} methods, and should hold one: a subclass of Method with a name.")
+    check(found[0], str(path))
+    return found[0]
+
+
+def check(method: type[Method], where: str) -> None:
+    """Refuse a method whose attributes are not as :class:`Method` wants them; ``where`` says whose they are."""
+    faults = list(_faults(method))
+    if faults:
+        raise ClusterletsError(f"{where}: {'; '.join(faults)}.")
+
+
+def check_parameters(method: type[Method], given: Iterable[str], where: str) -> None:
+    """Refuse parameters that neither ``fit`` nor ``match`` of the method takes."""
+    function = method.match if issubclass(method, Matcher) else method.fit
+    known = list(signature(function).parameters.values())
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in known):
+        return
+    taken = [parameter.name for parameter in known if parameter.default is not Parameter.empty]
+    for name in given:
+        if name not in taken:
+            has = f"its parameters: {', '.join(taken)}" if taken else "it has none"
+            raise ClusterletsError(f"{where}: {method.name} has no parameter {name!r}; {has}.")
+
+
+def _methods_of(module: ModuleType) -> dict[str, type[Method]]:
+    """The methods that a module defines itself, by name."""
+    classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Method)]
+    return {
+        found.name: found for found in classes if found.__module__ == module.__name__ and isinstance(vars(found).get("name"), str)
+    }
+
+
+def _faults(method: type[Method]) -> Iterable[str]:
+    if not NAME.fullmatch(method.name):
+        yield f"name: {method.name!r} must begin with a letter and hold letters, digits, '.', '+' and '-' alone, 40 at most"
+    if method.role not in ("rival", "paper", "baseline"):
+        yield f"role: {method.role!r} is none of rival, paper and baseline"
+    for name, values in method.parameters.items():
+        if not isinstance(values, (list, tuple)) or not values:
+            yield f"parameters: {name} needs a list of one value or more, not {values!r}"
+        elif not all(isinstance(value, PARAMETER_TYPES) for value in values):
+            yield f"parameters: values of {name} must be numbers, texts, true, false or null"
+    for output in method.outputs:
+        if not re.fullmatch(r"[A-Za-z0-9 .+-]{1,40}", output):
+            yield f"outputs: {output!r} must hold letters, digits, spaces, '.', '+' and '-' alone"
+
+
+#: What a parameter's value may be, so that it can stand in a configuration and in the name of a file.
+PARAMETER_TYPES: tuple[Any, ...] = (int, float, str, bool, type(None))

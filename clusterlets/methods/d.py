@@ -1,0 +1,18 @@
+"""D, distance pinball: each clusterlet bounces through the colours, always to the nearest clusterlet."""
+
+from clusterlets.algorithms.matching.pinball import match_distance
+from clusterlets.methods import Matcher
+
+
+class DistancePinball(Matcher):
+    """See :func:`clusterlets.algorithms.matching.pinball.match_distance`."""
+
+    name = "D"
+    label = "Distance (D)"
+    citation = "Setzu and Guidotti, Fair Clustering with Clusterlets"
+    parameters = {"hops": [1, 2, 3, 4]}
+    settings = {"scope": "pinball_scope"}
+    is_random = False
+
+    def match(self, clusterlets, random_state, hops=4, scope="last"):
+        return match_distance(clusterlets, hops, scope=scope)

@@ -1,0 +1,81 @@
+"""A program in any language as a method: it reads a table from a file, and leaves the labels in another."""
+
+import csv
+import shlex
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from clusterlets.errors import ClusterletsError
+from clusterlets.methods import Method
+
+
+def program(method_name: str, command: str) -> type[Method]:
+    """The method that a command line is.
+
+    Parameters
+    ----------
+    method_name : str
+    command : str
+        For the shell. ``{table}`` is the file to read: a CSV with a header, the features x1, x2, ... and last the column
+        ``sensitive``, codes 0..K-1. ``{labels}`` is the file to write: a CSV with the header ``cluster`` and one whole number
+        a row, in the table's order. ``{k}``, ``{seed}`` and the names of parameters in braces stand for their values.
+
+    Raises
+    ------
+    ClusterletsError
+        If ``{table}`` or ``{labels}`` is missing in the command.
+    """
+    missing = [place for place in ("{table}", "{labels}") if place not in command]
+    if missing:
+        raise ClusterletsError(f"{method_name}: the command {command!r} lacks {' and '.join(missing)}.")
+
+    class Program(Method):
+        name = method_name
+        libraries = ()
+
+        def fit(self, X, colours, k, random_state, **parameters):
+            with TemporaryDirectory(prefix="clusterlets-") as folder:
+                table, labels = Path(folder) / "table.csv", Path(folder) / "labels.csv"
+                _write_table(table, X, colours)
+                values = {"table": table, "k": k, "seed": int(random_state.integers(2**31)), "labels": labels, **parameters}
+                filled = command
+                for key, value in values.items():
+                    filled = filled.replace(f"{{{key}}}", shlex.quote(str(value)))
+                _run(filled)
+                return _read_labels(labels, len(X))
+
+    return Program
+
+
+def _write_table(path: Path, X: np.ndarray, colours: np.ndarray) -> None:
+    with path.open("w", newline="", encoding="ascii") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*(f"x{feature + 1}" for feature in range(X.shape[1])), "sensitive"])
+        # As Python writes floats: with every digit, and so in every locale.
+        writer.writerows([*row, colour] for row, colour in zip(X.tolist(), colours.tolist(), strict=True))
+
+
+def _run(command: str) -> None:
+    done = subprocess.run(["/bin/sh", "-c", command], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    said = done.stderr.decode(errors="replace").strip()
+    if done.returncode:
+        last = f": {said.splitlines()[-1]}" if said else ""
+        raise ClusterletsError(f"the command ended with status {done.returncode}{last}")
+
+
+def _read_labels(path: Path, n_rows: int) -> np.ndarray:
+    if not path.is_file():
+        raise ClusterletsError("the command wrote no labels")
+    header, *lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    lines = [line.strip().strip('"') for line in lines if line.strip()]
+    if header.strip().strip('"') != "cluster":
+        raise ClusterletsError(f"the labels begin with {header[:40]!r}, and should begin with the header cluster")
+    for row, line in enumerate(lines):
+        if not (line.isascii() and line.isdigit()):
+            raise ClusterletsError(f"the label of row {row} is {line[:40]!r}, and should be a whole number")
+    if len(lines) != n_rows:
+        raise ClusterletsError(f"there are {len(lines)} labels for {n_rows} rows")
+    return np.array(lines, dtype=np.int64)

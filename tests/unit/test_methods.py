@@ -1,0 +1,127 @@
+"""The registry: every method by name, a file of one's own, and what is refused."""
+
+import numpy as np
+import pytest
+
+from clusterlets import methods
+from clusterlets.errors import ClusterletsError
+from clusterlets.algorithms.frac import frac
+from clusterlets.methods import Matcher, Method
+
+RNG = np.random.default_rng(0)
+X, COLOURS = RNG.normal(size=(90, 3)), RNG.integers(3, size=90)
+
+SHUFFLED = """
+import numpy as np
+from clusterlets.methods import Method
+
+class Shuffled(Method):
+    name = "shuffled"
+    parameters = {"share": [0.1, 0.5]}
+
+    def fit(self, X, colours, k, random_state, share=0.5):
+        return random_state.integers(k, size=len(X))
+"""
+
+
+def test_every_file_is_a_method_and_named_after_it():
+    assert methods.names() == ["B", "C", "D", "FRAC", "FRAC-OE", "G-B", "G-D", "k-means", "random"]
+    for name in methods.names():
+        method = methods.get(name)
+        assert method.name == name
+        methods.check(method, name)
+        methods.check_parameters(method, [*method.parameters, *method.settings], name)
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_fit_clusters_every_instance_and_repeats_itself(name):
+    method = methods.get(name)()
+    first, second = (method.fit(X, COLOURS, 4, np.random.default_rng(5)) for _ in range(2))
+    if not method.outputs:
+        first, second = {"": first}, {"": second}
+    assert list(first) == (list(method.outputs) or [""])
+    for output, found in first.items():
+        assert np.array_equal(found, second[output])
+        if isinstance(method, Matcher):
+            assert found.dtype == bool and found.shape[0] == len(X) and found.any(axis=1).all() and found.any(axis=0).all()
+        else:
+            assert found.shape == (len(X),) and set(found) <= set(range(4))
+
+
+def test_a_matcher_joins_clusterlets_whole():
+    from clusterlets.algorithms.extraction import extract_clusterlets
+
+    memberships = methods.get("G-B")().fit(X, COLOURS, 4, np.random.default_rng(1), hops=2)
+    clusterlets = extract_clusterlets(X, COLOURS, 4, np.random.default_rng(1))
+    for label in range(len(clusterlets)):
+        assert (memberships[clusterlets.labels == label] == memberships[clusterlets.labels == label][0]).all()
+
+
+def test_parameters_reach_the_algorithm():
+    found = methods.get("FRAC")().fit(X, COLOURS, 3, np.random.default_rng(2), tau=0.1, init="k-means++", max_iter=2)
+    expected = frac(X, COLOURS, 3, np.random.default_rng(2), 0.1, "k-means++", 2)
+    assert np.array_equal(found["fair"], expected.labels_fair) and np.array_equal(found["nearest"], expected.labels_nearest)
+
+
+@pytest.mark.parametrize("name", ["g-c", "frc", "", "..", "os", "method", "G_B", "x y", "G-B\n"])
+def test_an_unknown_name_is_told_with_all_names(name):
+    with pytest.raises(ClusterletsError, match="There is no method .*B, C, D, FRAC, FRAC-OE, G-B, G-D, k-means, random"):
+        methods.get(name)
+
+
+def test_a_near_name_is_proposed():
+    with pytest.raises(ClusterletsError, match="Did you mean FRAC-OE?"):
+        methods.get("frac-oa")
+
+
+def test_a_file_of_ones_own(tmp_path):
+    path = tmp_path / "any name.py"
+    path.write_text(SHUFFLED)
+    method = methods.from_file(path)
+    assert method.name == "shuffled" and method.parameters == {"share": [0.1, 0.5]} and method.role == "rival"
+    assert method().fit(X, COLOURS, 4, np.random.default_rng(0)).shape == (90,)
+    assert method.stream_number() == method.stream_number() > 2**16 and method.names_in_results() == ["shuffled"]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("x = 1", "holds 0 methods"),
+        (SHUFFLED + SHUFFLED.replace("shuffled", "other").replace("Shuffled", "Other"), "holds 2 methods"),
+        ("def f(:", "cannot be run: SyntaxError"),
+        ("import nothing_of_that_name", "cannot be run: ModuleNotFoundError"),
+        (SHUFFLED.replace('"shuffled"', '"a/b"'), "name: 'a/b' must begin with a letter"),
+        (SHUFFLED.replace("[0.1, 0.5]", "[]"), "parameters: share needs a list"),
+        (SHUFFLED.replace("[0.1, 0.5]", "[[1], [2]]"), "values of share must be numbers, texts"),
+        (SHUFFLED.replace("parameters =", 'role = "winner"\n    parameters ='), "role: 'winner' is none of"),
+        (SHUFFLED.replace("parameters =", 'outputs = ("a/b",)\n    parameters ='), "outputs: 'a/b' must hold"),
+    ],
+)
+def test_a_file_that_is_no_method_is_refused(tmp_path, source, said):
+    path = tmp_path / "mine.py"
+    path.write_text(source)
+    with pytest.raises(ClusterletsError, match=said) as refused:
+        methods.from_file(path)
+    assert str(path) in str(refused.value)
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    with pytest.raises(ClusterletsError, match="is no Python file"):
+        methods.from_file(tmp_path / "absent.py")
+
+
+def test_parameters_that_fit_does_not_take_are_refused():
+    methods.check_parameters(methods.get("FRAC"), ["tau", "tol"], "config.yaml")
+    with pytest.raises(ClusterletsError, match="config.yaml: G-B has no parameter 'tau'; its parameters: hops, scope"):
+        methods.check_parameters(methods.get("G-B"), ["tau"], "config.yaml")
+    with pytest.raises(ClusterletsError, match="random has no parameter 'k'; it has none"):
+        methods.check_parameters(methods.get("random"), ["k"], "config.yaml")
+
+
+def test_limits_of_a_method_are_told():
+    class Two(Method):
+        name, most_colours, most_rows = "two", 2, 100
+
+    assert Two().unsupported(100, 2) == ""
+    assert Two().unsupported(100, 3) == "3 colours, and two handles 2"
+    assert Two().unsupported(101, 2) == "101 rows, and two handles 100"
