@@ -13,8 +13,8 @@ report: "workflow/report/workflow.rst"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
-include: "workflow/rules/clusterlets.smk"
-include: "workflow/rules/frac.smk"
+include: "workflow/rules/intermediates.smk"
+include: "workflow/rules/methods.smk"
 include: "workflow/rules/results.smk"
 
 

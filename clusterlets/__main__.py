@@ -45,11 +45,8 @@ _STEPS = {
     "extract-clusterlets": "extraction:extract_clusterlets",
     "sum-distances": "distances:sum_distances",
     "sample-partitions": "partitions:sample_partitions",
-    "match-pinball": "matching:match_pinball",
-    "match-centroid": "centroid:match_centroid",
-    "cluster-frac": "frac:cluster_frac",
-    "cluster-baselines": "baselines:cluster_baselines",
-    "score-groups": "scoring:score_groups",
+    "fit-method": "fitting:fit_method",
+    "score-method": "scoring:score_method",
     "collect-runs": "collecting:collect_runs",
     "recover-clusters": "recovery:recover_clusters",
     "make-tables": "tables:make_tables",
@@ -138,13 +135,7 @@ def _parser(name: str, step: Callable) -> argparse.ArgumentParser:
     return parser
 
 
-# Steps with compiled kernels. Numba asks for SciPy's BLAS as it starts, which takes as long as all else that they import;
-# they call none, and so it finds none.
-_WITHOUT_BLAS = {"measure-geometry", "extract-clusterlets", "sum-distances", "cluster-frac", "cluster-baselines"}
-
 if __name__ == "__main__":
-    if _WITHOUT_BLAS.intersection(sys.argv[1:2]):
-        sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
     _status = main()
     if _STEPS.keys() & set(sys.argv[1:2]):  # the results are written, and to take Numba apart costs as much as to load it
         sys.stdout.flush()

@@ -8,7 +8,8 @@ from sklearn.decomposition import PCA
 
 from clusterlets.analysis import selection
 from clusterlets.grid.artifacts import Prepared
-from clusterlets.grid.recovery import CLUSTERLETS, Clusters, Run
+from clusterlets.grid.recovery import Clusters
+from clusterlets.grid.scoring import CLUSTERLETS
 
 _RUN = ["dataset", "method", "matcher", "k", "hops", "omega", "seed"]
 COMPOSITION = [*_RUN, "cluster", "size", "colour", "count", "share", "dataset_share"]
@@ -18,14 +19,6 @@ PROJECTION = [*_RUN, "rows", "row", "x", "y", "x_share", "y_share", "colour", "c
 _SETTING = {"k": 5, "hops": 2, "omega": 0.5}
 _MARKERS = 4  # colours that a reader can tell apart by the shape of a point
 _POINTS = 700  # more only cover each other
-
-
-def run_of(row: Mapping) -> Run:
-    """The run that a row of results/runs.csv stands for."""
-    hops, omega = (None if pd.isna(row[name]) else row[name] for name in ("hops", "omega"))
-    matcher = "" if pd.isna(row["matcher"]) else row["matcher"]
-    whole = None if hops is None else int(hops)
-    return Run(row["dataset"], row["method"], int(row["k"]), int(row["seed"]), matcher, whole, omega)
 
 
 def alike_runs(runs: pd.DataFrame) -> pd.DataFrame:

@@ -1,31 +1,26 @@
 """``clusterlets export``: the clusters of any run of the grid, from what the workflow keeps of it."""
 
 import argparse
+import re
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
-from clusterlets.algorithms.matching import get_matcher
 from clusterlets.commands.output import given, whole, write_memberships
 from clusterlets.errors import ClusterletsError, UnusableFileError
+from clusterlets.grid.cells import as_text, from_words
 from clusterlets.grid.configuration import read_configuration
-from clusterlets.grid.recovery import CLUSTERLETS, Clusters, Kept, Run
+from clusterlets.grid.program import load
+from clusterlets.grid.recovery import Clusters, Kept, Run, entries, method_of
 from clusterlets.grid.runs_table import read_cell
 from clusterlets.text import counted
 
-# By the name on the command line: the method's name in results/runs.csv.
-_METHODS = {
-    "frac-fair": "FRAC (fair)",
-    "frac-nearest": "FRAC (nearest)",
-    "k-means": "k-means",
-    "random": "random",
-}
-
 _EPILOG = """
 examples (in the folder where the workflow ran):
-  clusterlets export --dataset pima --matcher G-B -k 5 --hops 4 --seed 3 -o pima.csv
-  clusterlets export --dataset pima --matcher C -k 20 --omega 0.25
+  clusterlets export --dataset pima --method G-B -k 5 --parameters hops=4 --seed 3 -o pima.csv
+  clusterlets export --dataset pima --method C -k 20 --parameters omega=0.25
   clusterlets export --dataset pima --method frac-fair -k 5 --seed 3
-  clusterlets export --config workflow/configs/demo.yaml --dataset iris --matcher D -k 5 --hops 1
+  clusterlets export --config workflow/configs/demo.yaml --dataset iris --method D -k 5 --parameters hops=1
 
 The lines hold row and cluster, both counted from 0; rows are in the order of the prepared table,
 <results>/prepared/<dataset>.npz. Of D and B, a row that is in several clusters has several lines. Nothing is clustered anew:
@@ -41,7 +36,7 @@ def main(arguments: list[str]) -> int:
         known = ", ".join(config["datasets"])
         raise ClusterletsError(f"There is no dataset {options.dataset!r} in the configuration; its datasets: {known}.")
     asking = f" --configfile {shlex.quote(options.config)}" if options.config else ""
-    run, kept = _run(options), Kept(config, options.results or config["results"], asking)
+    run, kept = _run(options, config), Kept(config, options.results or config["results"], asking)
     try:
         clusters = kept.clusters(run)
         _compare_with_cell(clusters, run, kept.cell(run), config["deviation"])
@@ -59,13 +54,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--dataset", required=True, help="name of the dataset, as in results/runs.csv")
-    parser.add_argument(
-        "--method", choices=("clusterlets", *_METHODS), default="clusterlets", help="method (default: clusterlets)"
-    )
-    parser.add_argument("--matcher", help="D, B, G-D, G-B or C")
+    parser.add_argument("--method", required=True, help="as in results/runs.csv: G-B, k-means, 'FRAC (fair)' or frac-fair, ...")
     parser.add_argument("-k", type=whole(1), required=True, help="clusterlets of each colour; other methods: clusters")
-    parser.add_argument("--hops", type=whole(1), help="of D, B, G-D, G-B")
-    parser.add_argument("--omega", type=float, help="of C")
+    parser.add_argument("--parameters", default="", help="as in results/runs.csv: hops=4; by default none")
     parser.add_argument("--seed", type=whole(0), default=0, help="repetition (default: 0)")
     parser.add_argument("--config", type=given, metavar="FILE", help="values that replace config.yaml's, as for snakemake")
     parser.add_argument("--results", type=given, metavar="FOLDER", help="folder of the results (default: as configured)")
@@ -73,30 +64,31 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(options: argparse.Namespace) -> Run:
+def _run(options: argparse.Namespace, config: Mapping) -> Run:
     """The run that the options name."""
-    if options.method != "clusterlets":
-        useless = [f"--{name}" for name in ("matcher", "hops", "omega") if getattr(options, name) is not None]
-        if useless:
-            raise ClusterletsError(f"{' and '.join(useless)} has no use with --method {options.method}; leave it out.")
-        return Run(options.dataset, _METHODS[options.method], options.k, options.seed)
-    if options.matcher is None:
-        raise ClusterletsError("--matcher is missing: D, B, G-D, G-B or C; or name another --method.")
-    parameter = get_matcher(options.matcher).parameter
-    other = "omega" if parameter == "hops" else "hops"
-    if getattr(options, parameter) is None or getattr(options, other) is not None:
-        raise ClusterletsError(f"The matcher {options.matcher} needs --{parameter}, and has no use for --{other}.")
-    return Run(options.dataset, CLUSTERLETS, options.k, options.seed, options.matcher, options.hops, options.omega)
+    names = {_slug(name): name for entry in entries(config).values() for name in load(entry).names_in_results()}
+    name = names.get(_slug(options.method), options.method)
+    method = method_of(name, config)
+    grid, given = config["grids"][method]["parameters"], from_words(options.parameters)
+    if given.keys() != grid.keys():
+        wanted = ",".join(f"{parameter}={as_text(values[0])}" for parameter, values in grid.items())
+        needs = f"needs --parameters with a value for each, such as {wanted}" if grid else "has no use for --parameters; leave it out"
+        raise ClusterletsError(f"{name} {needs}.")
+    return Run(options.dataset, method, name, options.k, options.seed, {parameter: given[parameter] for parameter in grid})
+
+
+def _slug(name: str) -> str:
+    """A name without what a shell would want quoted: frac-fair for FRAC (fair)."""
+    return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def _compare_with_cell(clusters: Clusters, run: Run, cell: str, deviation: str) -> None:
     """Refuse clusters other than those that the cell scored, where there is one."""
     if Path(cell).is_file():
-        names = {"method": run.method, "seed": str(run.seed)}
-        scored = [row for row in read_cell(cell) if all(row.get(name) == value for name, value in names.items())]
+        scored = [row for row in read_cell(cell) if run.name in (row["method"], row["matcher"]) and row["seed"] == str(run.seed)]
         if len(scored) != 1:
             raise ClusterletsError(
-                f"{cell} holds {counted(len(scored), 'row')} of {run.method} with seed {run.seed}, and should hold one. "
+                f"{cell} holds {counted(len(scored), 'row')} of {run.name} with seed {run.seed}, and should hold one. "
                 "Remove it, and run the workflow again."
             )
         clusters.refuse_if_unlike(scored[0], deviation, cell)

@@ -11,12 +11,16 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 COLUMNS = ("step", "jobs", "cpu_seconds", "wall_seconds", "largest_memory_mb")
 
+FIT_COLUMNS = ("dataset", "method", "k", "parameters", "seed", "status", "seconds", "memory_mb")
+
 _MARK = "account: "
-# Steps that serve one method; the names of their logs do not say which.
-_SERVES = {"sample_partitions": "C", "match_centroid": "C", "cluster_frac": "FRAC", "score_frac": "FRAC"}
+_FIT_MARK = "fit: "
+# Steps that serve the methods which need what they make.
+_SERVES = {"extract_clusterlets": "clusterlets", "sum_distances": "clusterlets", "sample_partitions": "partitions"}
 
 
 # ---- one job ---------------------------------------------------------------------------------------------------------
@@ -27,6 +31,13 @@ def line(step: str, wall: float) -> str:
     spent = {"cpu_seconds": round(time.process_time(), 3), "wall_seconds": round(wall, 3)}
     memory = round(peak_memory() / 1e6, 1)
     return _MARK + json.dumps({"step": step, **spent, "memory_mb": memory, "ended": round(time.time(), 1)})
+
+
+def tell_fit(dataset: str, method: str, k: int, parameters: Mapping, seed: int, fit: Any) -> None:
+    """A line of a job's log for each fit: what a :class:`clusterlets.grid.fitting.Fit` took."""
+    row = {"dataset": dataset, "method": method, "k": k, "parameters": parameters, "seed": seed, "status": fit.status}
+    row |= {"seconds": round(fit.seconds, 4), "memory_mb": round(fit.memory_mb, 1)}
+    print(_FIT_MARK + json.dumps(row), file=sys.stderr)
 
 
 def reset_peak_memory() -> None:
@@ -118,13 +129,10 @@ def _words(config: Mapping) -> set[str]:
     """Every part that the path of a log of this grid may have below its rule; the grid is the product of them."""
     from clusterlets.grid.cells import cells  # numpy, which the line of a job must not ask for
 
-    grid = list(cells(config))
-    tables = config.get("tables", {}).values()
-    sources = {"clusterlets", "baselines", *(["frac"] if config["frac"]["run"] else [])}
-    return sources.union(
-        *({cell.dataset, cell.method, cell.configuration, cell.configuration.split("_")[0]} for cell in grid),
-        {f"seeds{cell.seeds}" for cell in grid},
-        {table["name"] for table in tables},
+    tables = config["tables"].values()
+    return {table["name"] for table in tables}.union(
+        *({cell.dataset, cell.method, cell.configuration, f"k{cell.k}", f"seeds{cell.seeds}"} for cell in cells(config)),
+        *(grid["needs"] for grid in config["grids"].values()),
     )
 
 

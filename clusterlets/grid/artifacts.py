@@ -1,10 +1,13 @@
 """What the steps of one (dataset, k, block of seeds) hand to each other.
 
 One file holds all seeds of the block: named arrays for each key, where the key is a seed (``"3"``) or a method and a seed
-(``"FRAC (fair)/3"``). A step that cannot run on its dataset says why in ``status``, and its file has no keys.
+(``"FRAC (fair)/3"``). A step that cannot run on its dataset says why in ``status``, and its file has no keys; a fit that
+gave nothing says why in ``failures``, by its seed.
 """
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,26 +26,33 @@ Keyed = dict[str, dict[str, np.ndarray]]
 
 @dataclass(frozen=True)
 class SeedBlock:
-    """Arrays by key and name, and the status of the whole block."""
+    """Arrays by key and name, the status of the whole block, and status and note of each seed without a result."""
 
     values: Keyed
     status: str = OK
+    note: str = ""
+    failures: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def status_of(self, seed: int) -> tuple[str, str]:
+        """Status and note of a seed."""
+        return (self.status, self.note) if self.status != OK else self.failures.get(str(seed), (OK, ""))
 
     def save(self, path: str) -> None:
         """Write the block as one file."""
         arrays = {f"{name}/{key}": array for key, named in self.values.items() for name, array in named.items()}
-        save_arrays(path, {"keys": np.array(list(self.values), dtype=np.str_), "status": np.array(self.status), **arrays})
+        keys, said = np.array(list(self.values), dtype=np.str_), [self.status, self.note, dict(self.failures)]
+        save_arrays(path, {"keys": keys, "status": np.array(json.dumps(said)), **arrays})
 
     @classmethod
     def load(cls, path: str) -> "SeedBlock":
         """Read what :meth:`save` wrote; a damaged file is removed and named in the error."""
         arrays = load_arrays(path)
-        status = str(arrays.pop("status"))
+        status, note, failures = json.loads(str(arrays.pop("status")))
         values: Keyed = {str(key): {} for key in arrays.pop("keys")}
         for full, array in arrays.items():
             name, key = full.split("/", 1)
             values[key][name] = array
-        return cls(values, status)
+        return cls(values, status, note, {seed: (status, note) for seed, (status, note) in failures.items()})
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,24 @@
 A cell is one configuration of one method on one dataset, for one block of seeds; it is one job and one file.
 """
 
+import itertools
+import math
+import re
+import string
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 import numpy as np
 
-CENTROID_MATCHER = "C"
-#: As :func:`centroid_configuration` writes it, and in no second way: 0, 1, 0.25, 1e-05.
-OMEGA = r"0|1|0\.(?!0000)[0-9]*[1-9]|[1-9](\.[0-9]*[1-9])?e-[0-9]{2,3}"
+# The last part of the seed of the random streams that methods share; each method has a number of its own besides.
+EXTRACTION, PARTITIONS = 0, 1
 
-# The last part of every random stream's seed. Appending is safe, renumbering changes every result.
-_STEPS = {"extraction": 0, "partitions": 1, "matching": 2, "frac": 3, "kmeans": 4, "random": 5}
+# Letters that stand in the name of a file as they are; an underscore separates parameters.
+_PLAIN = frozenset(string.ascii_letters + string.digits + ".+-")
+
+Value = int | float | str | bool | None
 
 
 @dataclass(frozen=True)
@@ -23,8 +29,14 @@ class Cell:
 
     dataset: str
     method: str
-    configuration: str
+    k: int
+    parameters: Mapping[str, Value]
     seeds: str
+
+    @property
+    def configuration(self) -> str:
+        """The part of the path that says k and the parameters."""
+        return configuration(self.k, self.parameters)
 
     @property
     def path(self) -> str:
@@ -35,34 +47,96 @@ class Cell:
 def cells(config: Mapping) -> Iterator[Cell]:
     """All cells of the configured grid, in the order of the result files."""
     for dataset in config["datasets"]:
-        for method, configuration in _configurations(config):
+        for method, k, parameters in _configurations(config):
             for seeds in seed_blocks(**config["seeds"]):
-                yield Cell(dataset, method, configuration, seeds)
+                yield Cell(dataset, method, k, parameters, seeds)
 
 
 def number_of_cells(config: Mapping) -> int:
     """How many cells the configured grid has with those of its variants, at most; none is listed."""
     blocks = -(-config["seeds"]["count"] // config["seeds"]["block"])
-    of_a_dataset = sum(1 for _ in _configurations(config)) * blocks
-    return len(config["datasets"]) * of_a_dataset * (1 + len(config["variants"]))
+    points = sum(math.prod(map(len, grid["parameters"].values())) for grid in config["grids"].values())
+    return len(config["datasets"]) * points * len(config["k"]) * blocks * (1 + len(config["variants"]))
 
 
-def _configurations(config: Mapping) -> Iterator[tuple[str, str]]:
-    for matcher in config["matchers"]:
-        for k in config["k"]:
-            if matcher == CENTROID_MATCHER:
-                yield from ((matcher, centroid_configuration(k, omega)) for omega in config["omega"])
-            else:
-                yield from ((matcher, f"k{k}_hops{hops}") for hops in config["hops"])
-    for k in config["k"]:
-        if config["frac"]["run"]:
-            yield "FRAC", f"k{k}"
-        yield "baselines", f"k{k}"
+def _configurations(config: Mapping) -> Iterator[tuple[str, int, dict]]:
+    """Matchers one after the other; then, for each k, the methods that cluster instances."""
+    grids = config["grids"]
+    matchers = [method for method in config["methods"] if grids[method]["needs"]]
+    for method, k in itertools.product(matchers, config["k"]):
+        yield from ((method, k, point) for point in points_of(grids[method]["parameters"]))
+    for k, method in itertools.product(config["k"], config["methods"]):
+        if method not in matchers:
+            yield from ((method, k, point) for point in points_of(grids[method]["parameters"]))
 
 
-def centroid_configuration(k: int, omega: float) -> str:
-    """What paths call a configuration of C. The value in the path is the value that runs: every digit of it is there."""
-    return f"k{k}_omega{repr(float(omega)).removesuffix('.0')}"
+def points_of(parameters: Mapping[str, list]) -> Iterator[dict[str, Value]]:
+    """Every combination of the values of some parameters."""
+    for values in itertools.product(*parameters.values()):
+        yield dict(zip(parameters, values, strict=True))
+
+
+# ---- configurations in the names of files ----------------------------------------------------------------------------
+
+
+def configuration(k: int, parameters: Mapping[str, Value]) -> str:
+    """What paths call a configuration: ``k5_hops2``. The value in the path is the value that runs, every digit of it."""
+    return "".join([f"k{k}", *(f"_{name}{as_text(value)}" for name, value in parameters.items())])
+
+
+def read_configuration_name(name: str, known: Iterable[str]) -> tuple[int, dict[str, Value]]:
+    """k and parameters, of the known ones, in what :func:`configuration` wrote; ValueError for what it does not write."""
+    first, *_ = name.split("_")
+    names = "|".join(sorted(map(re.escape, known), key=len, reverse=True)) or "(?!)"
+    parameters = {found[1]: _from_text(found[2]) for found in re.finditer(f"_({names})([^_]+)", name)}
+    k = int(first.removeprefix("k"))
+    if k < 2 or configuration(k, parameters) != name:
+        raise ValueError(f"{name!r} is no configuration")
+    return k, parameters
+
+
+def in_words(parameters: Mapping[str, Value]) -> str:
+    """What results call the parameters of a run: ``hops=2,scope=last``."""
+    return ",".join(f"{name}={as_text(value)}" for name, value in parameters.items())
+
+
+def from_words(words: str) -> dict[str, Value]:
+    """The parameters that :func:`in_words` wrote."""
+    parts = (part.partition("=") for part in words.split(",") if part)
+    return {name: _from_text(value) for name, _, value in parts}
+
+
+def as_text(value: Value) -> str:
+    """A value in letters that any path may hold. A text that reads as another value has its first letter as a code."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int | float):
+        return repr(value).removesuffix(".0")
+    plain = "".join(letter if letter in _PLAIN else "".join(f"%{byte:02X}" for byte in letter.encode()) for letter in value)
+    if plain and (plain in ("null", "true", "false") or _is_number(plain)):
+        return f"%{ord(plain[0]):02X}{plain[1:]}"
+    return plain or "%"
+
+
+def _from_text(text: str) -> Value:
+    if "%" in text:
+        return "" if text == "%" else unquote(text)
+    if text in ("null", "true", "false"):
+        return {"null": None, "true": True, "false": False}[text]
+    if _is_number(text):
+        return int(text) if re.fullmatch("-?[0-9]+", text) else float(text)
+    return text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+# ---- seeds -----------------------------------------------------------------------------------------------------------
 
 
 def seed_blocks(count: int, block: int) -> list[str]:
@@ -76,11 +150,10 @@ def seeds_of(block: str) -> range:
     return range(int(first), int(last) + 1)
 
 
-def random_stream(base_seed: int, dataset: str, k: int, seed: int, step: str) -> np.random.Generator:
-    """The generator of one step of one repetition.
+def random_stream(base_seed: int, dataset: str, k: int, seed: int, step: int) -> np.random.Generator:
+    """The generator of one step of one repetition; ``step`` is the number of a shared step, or of a method.
 
-    It depends on neither the method nor the other steps, so that all methods meet the same clusterlets. ``zlib.crc32``
-    and not ``hash``, which differs from one Python process to the next.
+    It does not depend on the parameters, so that all matchers meet the same clusterlets. ``zlib.crc32`` and not ``hash``,
+    which differs from one Python process to the next.
     """
-    entropy = [base_seed, zlib.crc32(dataset.encode()), k, seed, _STEPS[step]]
-    return np.random.default_rng(np.random.SeedSequence(entropy))
+    return np.random.default_rng(np.random.SeedSequence([base_seed, zlib.crc32(dataset.encode()), k, seed, step]))

@@ -6,18 +6,19 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
 from pathlib import Path
 
 import yaml
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
-from clusterlets.algorithms.matching import MATCHERS
 from clusterlets.datasets import CLASS, check_colour, user_table
 from clusterlets.datasets import names as dataset_names
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import cells
+from clusterlets.grid.cells import points_of
+from clusterlets.grid.program import load
+from clusterlets.methods import check_parameters
 
 _LONGEST_ID = 100  # letters; it is a part of the names of files, for which systems have 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[2]
@@ -66,7 +67,9 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     """The configuration, resolved: every entry of ``datasets`` has an id and settings.
 
     ``datasets`` becomes the list of ids, which name paths and rows; ``tables`` maps each id to its settings. What is
-    excluded is in neither; ``exclude`` becomes a list.
+    excluded is in neither; ``exclude`` becomes a list. ``methods`` becomes the list of names, and ``grids`` maps each name
+    to where the method comes from, what it needs besides the table, the keys of the configuration that it takes as
+    parameters, and its other parameters with all their values.
 
     Raises
     ------
@@ -76,6 +79,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     config = _with_whole_numbers(config)
     faults = sorted(_validator(schema).iter_errors(config), key=lambda error: str(error.path))
     _refuse([_in_words(error) for error in faults])
+    entries = [_method_entry(entry) for entry in config["methods"]]
     results = os.path.normpath(config["results"])  # as Snakemake compares names of files, not files
     tables = [_settings(entry, config["scaling"]) for entry in config["datasets"]]
     excluded = _listed(config["exclude"])
@@ -84,16 +88,21 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
         *(["results: it is the working directory itself; name a folder below it"] if results == "." else []),
         *(f"datasets: {fault}" for table in tables for fault in _table_faults(table)),
         *(f"datasets: {fault}" for fault in _repeated([table["id"] for table in tables])),
-        *_unknown("matchers", config["matchers"], MATCHERS),
+        *(f"methods: {fault}" for fault in _repeated([name for name, _ in entries])),
         *_unknown("exclude", excluded, sorted(known)),
         *_unchanged(config),
-        *_tau_faults(config),
     ])
     kept = {table["id"]: table for table in tables if not {table["id"], table["name"]} & set(excluded)}
     if not kept:
         _refuse(["exclude: every dataset is excluded; name fewer"])
-    checked = {**config, "results": results, "datasets": list(kept), "tables": kept, "exclude": excluded}
+    grids, faults = _grids(dict(entries), config)
+    _refuse(faults)
+    checked = {
+        **config, "results": results, "datasets": list(kept), "tables": kept, "exclude": excluded,
+        "methods": list(grids), "grids": grids,
+    }  # fmt: skip
     _refuse(_too_many_cells(checked))
+    _refuse(_point_faults(checked))
     return checked
 
 
@@ -213,12 +222,45 @@ def _unchanged(config: Mapping) -> list[str]:
     ]
 
 
-def _tau_faults(config: Mapping) -> list[str]:
-    """FRAC reads a tau as the simplest fraction within the rounding of a float, so 1/k as a float is 1/k."""
-    tau, k = config["frac"]["tau"], max(config["k"])
-    if not config["frac"]["run"] or tau == "balanced" or Fraction(tau) * (1 - Fraction(1, 2**50)) <= Fraction(1, k):
-        return []
-    return [f"frac.tau: {tau} is more than 1/k = {1 / k:.6g} for k = {k}; it must be balanced, or a number from 0 to 1/k"]
+def _method_entry(entry: str | Mapping) -> tuple[str, dict]:
+    """The name of a method and the rest of its entry; of a file, which knows its name, the name comes from there."""
+    entry = {"name": entry} if isinstance(entry, str) else dict(entry)
+    if "path" in entry:
+        entry["name"] = load(entry).name
+    return entry.pop("name"), entry
+
+
+def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict], list[str]]:
+    """The resolved entry of each method, and what is wrong with them.
+
+    A key of the configuration that is called like a parameter, as ``hops``, holds its values for every method that has
+    none of its own.
+    """
+    grids, faults = {}, []
+    for name, entry in entries.items():
+        try:
+            method = load({"name": name, **entry})
+            check_parameters(method, entry.get("parameters", {}), f"methods: {name}")
+        except ClusterletsError as error:
+            faults.append(str(error))
+            continue
+        default = {parameter: config.get(parameter, list(values)) for parameter, values in method.parameters.items()}
+        parameters = {**default, **entry.get("parameters", {})}
+        source = {key: entry[key] for key in ("path", "command", "conda") if key in entry}
+        grids[name] = {**source, "needs": list(method.needs), "settings": dict(method.settings), "parameters": parameters}
+    return grids, faults
+
+
+def _point_faults(config: Mapping) -> list[str]:
+    """What the methods say of the points of their grids."""
+    faults = [
+        f"methods: {name}: {fault}"
+        for name, grid in config["grids"].items()
+        for k in config["k"]
+        for point in points_of(grid["parameters"])
+        for fault in load({"name": name, **grid})().faults(k, **point)
+    ]
+    return list(dict.fromkeys(faults))
 
 
 def _too_many_cells(config: Mapping) -> list[str]:

@@ -3,23 +3,21 @@
 They come from the paper's grid on the ten datasets at hand (610 s of CPU, 7 minutes on two cores, 2026-11).
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from clusterlets.grid import variants
-from clusterlets.grid.cells import CENTROID_MATCHER, cells, seed_blocks
+from clusterlets.grid.cells import cells, seed_blocks, seeds_of
+from clusterlets.grid.program import load
 
 _PAIR = 4.5e-10  # seconds to add up the distance of two instances, which ten seeds share
 _SAMPLE = 3.5e-7  # to draw and score one partition for C
 _KMEANS = 2e-6  # of k-means, an instance
-_FRAC = 1.6e-5  # of FRAC, an instance
 _START = 0.14  # of a job that loads numpy alone
 _START_COMPILED = 0.43  # of a job that loads numba
 _SUMMARY = 40.0  # of tables, figures and report, once
-
-# The step that makes the cells of a method; the others are the pinball and greedy matchers.
-_STEPS = {CENTROID_MATCHER: "match_centroid", "FRAC": "score_frac", "baselines": "score_baselines"}
 
 _CELL = 8_000  # bytes on disk of a cell with its log
 _NUMBER = 8
@@ -40,57 +38,58 @@ def of_dataset(rows: int, features: int, colour_counts: Sequence[int], config: M
     """Of everything that the configured grid does with one dataset."""
     grid = list(cells({**config, "datasets": [""]}))
     seeds, block = config["seeds"]["count"], min(config["seeds"]["block"], config["seeds"]["count"])
-    ran = _others(config)
+    outputs = sum(_outputs(name, entry) for name, entry in config["grids"].items() if not entry["needs"])
     disk: float = _CELL * len(grid) + _NUMBER * rows * (features + 1)
     largest = 0
     for k in config["k"]:
         groups = sum(min(k, count) for count in colour_counts)
         label = 1 if groups <= 256 else 2
-        disk += seeds * (rows * label * (1 + 2 * ran) + _NUMBER * (groups**2 + 2 * ran * k**2 + groups * features))
+        disk += seeds * (rows * label * (1 + outputs) + _NUMBER * (groups**2 + outputs * k**2 + groups * features))
         largest = max(largest, block * groups**2)
-    seconds = sum(seconds for _, seconds in steps_of_dataset(rows, config).values())
+    seconds = sum(seconds for _, seconds in steps_of_dataset(rows, features, config).values())
     for variant in config["variants"]:
         further = _of_variant(rows, features, colour_counts, config, variant)
         seconds, disk = seconds + further.seconds, disk + further.disk
     return Cost(seconds, disk, _BASE + _COPIES * _NUMBER * (rows * features + largest))
 
 
-def steps_of_dataset(rows: int, config: Mapping) -> dict[str, tuple[int, float]]:
+def steps_of_dataset(rows: int, features: int, config: Mapping) -> dict[str, tuple[int, float]]:
     """Of each step of the workflow on one dataset, by its rule's name: how many jobs, and their CPU seconds together."""
-    seeds, ran = config["seeds"]["count"], _others(config)
+    seeds, grids = config["seeds"]["count"], config["grids"]
     jobs = len(config["k"]) * len(seed_blocks(**config["seeds"]))
     runs = len(config["k"]) * seeds
-    # All pairs for the clusterlets; those inside a cluster for the others.
-    pairs = seeds * sum(rows**2 / 2 * (1 + 2 * ran / k) for k in config["k"])
-    steps = {
-        "prepare_dataset": (1, _START),
-        "measure_geometry": (1, _START),
-        "extract_clusterlets": (jobs, jobs * _START_COMPILED + runs * rows * _KMEANS),
-        "cluster_baselines": (jobs, jobs * _START_COMPILED + runs * rows * _KMEANS),
-        "sum_distances": (jobs * (1 + ran), jobs * (1 + ran) * _START_COMPILED + pairs * _PAIR),
-    }
-    if config["frac"]["run"]:
-        steps["cluster_frac"] = (jobs, jobs * _START_COMPILED + runs * rows * _FRAC)
-    if CENTROID_MATCHER in config["matchers"]:
+    needed = {need for grid in grids.values() for need in grid["needs"]}
+    steps = {"prepare_dataset": (1, _START), "measure_geometry": (1, _START)}
+    if "clusterlets" in needed:
+        steps["extract_clusterlets"] = (jobs, jobs * _START_COMPILED + runs * rows * _KMEANS)
+        steps["sum_distances"] = (jobs, jobs * _START_COMPILED + runs * rows**2 / 2 * _PAIR)
+    if "partitions" in needed:
         steps["sample_partitions"] = (jobs, jobs * _START + runs * config["sample_size"] * _SAMPLE)
     for cell in cells({**config, "datasets": [""]}):
-        count, seconds = steps.get(step := _STEPS.get(cell.method, "match_pinball"), (0, 0.0))
-        steps[step] = (count + 1, seconds + _START)
+        grid = grids[cell.method]
+        of_cell = {"score_method": _START}
+        if not grid["needs"]:
+            method = load({"name": cell.method, **grid})
+            pairs = max(1, len(method.outputs)) * rows**2 / 2 / cell.k
+            of_cell["fit_method"] = _START_COMPILED + len(seeds_of(cell.seeds)) * (method().seconds(rows, features, cell.k) + pairs * _PAIR)
+        for step, seconds in of_cell.items():
+            count, so_far = steps.get(step, (0, 0.0))
+            steps[step] = (count + 1, so_far + seconds)
     return steps
 
 
-def seconds_per_job(rows: Mapping[str, int], config: Mapping) -> dict[str, dict[str, float]]:
-    """CPU seconds of a step's job, by its rule's name, on each of the datasets of so many rows: the mean over the grid."""
+def _outputs(name: str, entry: Mapping) -> int:
+    """Clusterings that a method makes for each k and seed."""
+    return len(load({"name": name, **entry}).names_in_results()) * math.prod(map(len, entry["parameters"].values()))
+
+
+def seconds_per_job(sizes: Mapping[str, tuple[int, int]], config: Mapping) -> dict[str, dict[str, float]]:
+    """CPU seconds of a step's job, by its rule's name, on each dataset of so many rows and features: the grid's mean."""
     found: dict[str, dict[str, float]] = defaultdict(dict)
-    for dataset, count in rows.items():
-        for step, (jobs, seconds) in steps_of_dataset(count, config).items():
+    for dataset, size in sizes.items():
+        for step, (jobs, seconds) in steps_of_dataset(*size, config).items():
             found[step][dataset] = seconds / jobs
     return dict(found)
-
-
-def _others(config: Mapping) -> int:
-    """Jobs beside the clusterlets': FRAC and the baselines, two clusterings each."""
-    return 1 + config["frac"]["run"]
 
 
 def _of_variant(rows: int, features: int, colour_counts: Sequence[int], config: Mapping, variant: str) -> Cost:

@@ -1,35 +1,59 @@
 """Disjoint groups of instances, whoever made them, in the one form that scoring reads.
 
-A module apart from the other artifacts: it loads Numba, for which no job of a cell is to wait.
+Of labels the groups are the clusters; of memberships, where an instance may be in several clusters, they are the instances
+that share all their clusters.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from clusterlets.algorithms.geometry import group_moments
-from clusterlets.grid.artifacts import INFEASIBLE, Prepared, SeedBlock, compact
+from clusterlets.algorithms.geometry import distance_sums, group_moments, within_sums
+from clusterlets.grid.artifacts import Prepared, SeedBlock, compact
 
 
 def save_groups(
-    prepared: Prepared,
-    k: int,
-    seeds: Iterable[int],
-    cluster: Callable[[int], dict[str, np.ndarray]],
-    groups: str,
-    labels: str,
-) -> None:
-    """Run ``cluster(seed)``, which gives labels by key, for every seed; write moments to ``groups``, labels to ``labels``.
+    prepared: Prepared, found: Mapping[str, np.ndarray], groups: str, labels: str,
+    failures: Mapping[str, tuple[str, str]], with_sums: bool,
+) -> None:  # fmt: skip
+    """Write what scoring needs of the groups of each key to ``groups``, the group of each instance to ``labels``.
 
-    With k above the number of instances nothing is run, and both files say that the block is infeasible.
+    ``found`` holds labels (n,) or memberships (n, C), bool, by key. ``with_sums`` says whether the distances are summed up
+    here, as those of clusters are; a step of its own does it for clusterlets.
     """
-    if k > len(prepared.X):
-        SeedBlock({}, INFEASIBLE).save(groups)
-        SeedBlock({}, INFEASIBLE).save(labels)
-        return
-    found = {key: labels for seed in seeds for key, labels in cluster(seed).items()}
-    SeedBlock({key: _moments(prepared, labels) for key, labels in found.items()}).save(groups)
-    SeedBlock({key: {"labels": compact(labels)} for key, labels in found.items()}).save(labels)
+    grouped = {key: _grouped(clustering) for key, clustering in found.items()}
+    values = {key: _moments(prepared, group_of) for key, (group_of, _) in grouped.items()}
+    if with_sums:
+        for key, sums in _sums(prepared.X, grouped):
+            values[key] |= {"membership": grouped[key][1], "sums": sums}
+    SeedBlock(values, failures=failures).save(groups)
+    SeedBlock({key: {"labels": compact(group_of)} for key, (group_of, _) in grouped.items()}, failures=failures).save(labels)
+
+
+def _sums(X: np.ndarray, grouped: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Iterator[tuple[str, np.ndarray]]:
+    """Summed distances between the groups of each key, (G, G); of disjoint clusters, inside them alone."""
+    disjoint = {key: group_of for key, (group_of, membership) in grouped.items() if membership.sum() == len(membership.T)}
+    if disjoint:
+        n_groups = [int(group_of.max()) + 1 for group_of in disjoint.values()]
+        within = within_sums(X, np.stack(list(disjoint.values())), max(n_groups))
+        yield from ((key, np.diag(sums[:n])) for key, n, sums in zip(disjoint, n_groups, within, strict=True))
+    for key in grouped.keys() - disjoint.keys():
+        group_of, membership = grouped[key]
+        yield key, distance_sums(X, group_of, len(membership.T))
+
+
+def save_nothing(status: str, note: str, groups: str, labels: str) -> None:
+    """Write files that say of the whole block why there is nothing."""
+    for path in (groups, labels):
+        SeedBlock({}, status, note).save(path)
+
+
+def _grouped(clustering: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The group of each instance (n,), and which groups each cluster holds (C, G)."""
+    if clustering.ndim == 1:
+        return clustering, np.eye(int(clustering.max()) + 1, dtype=bool)
+    patterns, group_of = np.unique(clustering, axis=0, return_inverse=True)
+    return group_of.reshape(-1).astype(np.int64), patterns.T
 
 
 def _moments(prepared: Prepared, labels: np.ndarray) -> dict[str, np.ndarray]:

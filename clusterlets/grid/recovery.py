@@ -1,68 +1,63 @@
 """The clusters of any run of the grid, from what the workflow keeps of it.
 
 Nothing is clustered anew: the workflow keeps the clusterlets, and matching them again with the same random stream gives
-the clusters that were scored. Of FRAC and the baselines it keeps the clusters themselves.
+the clusters that were scored. Of methods that cluster instances it keeps the clusters themselves.
 """
 
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isclose
 from pathlib import Path
 
 import numpy as np
 
-from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK, SeedBlock
-from clusterlets.grid.cells import CENTROID_MATCHER, Cell, centroid_configuration, seed_blocks, seeds_of
-from clusterlets.grid.centroid_cells import centroid_match
-from clusterlets.grid.pinball_cells import pinball_match
-from clusterlets.grid.scoring import Match
+from clusterlets.grid.cells import Cell, Value, from_words, seed_blocks, seeds_of
+from clusterlets.grid.fitting import Limits
+from clusterlets.grid.program import load
+from clusterlets.grid.scoring import CLUSTERLETS, match
 from clusterlets.metrics import deviation_per_cluster
-
-CLUSTERLETS = "Clusterlets"
-# By the method's name in results/runs.csv: whose groups are its clusters, and the folder of its cells.
-_SOURCES = {
-    "FRAC (fair)": ("frac", "FRAC"),
-    "FRAC (nearest)": ("frac", "FRAC"),
-    "k-means": ("baselines", "baselines"),
-    "random": ("baselines", "baselines"),
-}
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the grid, by the names in results/runs.csv; matcher, and hops or omega, are of Clusterlets alone."""
+    """One run of the grid: an output of a method, by the name that results know it by, with its parameters."""
 
     dataset: str
     method: str
+    name: str
     k: int
     seed: int
-    matcher: str = ""
-    hops: int | None = None
-    omega: float | None = None
+    parameters: Mapping[str, Value] = field(default_factory=dict)
 
-    @property
-    def source(self) -> str:
-        """Whose groups the run's clusters are made of."""
-        return "clusterlets" if self.method == CLUSTERLETS else _SOURCES[self.method][0]
-
-    @property
-    def key(self) -> str:
-        """The run's name in the files that the workflow keeps."""
-        return str(self.seed) if self.method == CLUSTERLETS else f"{self.method}/{self.seed}"
+    @classmethod
+    def of_row(cls, row: Mapping, config: Mapping) -> "Run":
+        """The run that a row of results/runs.csv stands for."""
+        name = row["matcher"] if row["method"] == CLUSTERLETS else row["method"]
+        words = row["parameters"]
+        parameters = from_words(words) if isinstance(words, str) else {}
+        return cls(row["dataset"], method_of(name, config), name, int(row["k"]), int(row["seed"]), parameters)
 
     def cell(self, seeds: str) -> Cell:
         """The cell of the grid that the run is a row of."""
-        if self.method != CLUSTERLETS:
-            return Cell(self.dataset, _SOURCES[self.method][1], f"k{self.k}", seeds)
-        if self.matcher == CENTROID_MATCHER:
-            assert self.omega is not None
-            return Cell(self.dataset, self.matcher, centroid_configuration(self.k, self.omega), seeds)
-        return Cell(self.dataset, self.matcher, f"k{self.k}_hops{self.hops}", seeds)
+        return Cell(self.dataset, self.method, self.k, self.parameters, seeds)
+
+
+def method_of(name: str, config: Mapping) -> str:
+    """The method that an output is of; ClusterletsError if the configuration has no such method."""
+    outputs = {output: method for method, entry in entries(config).items() for output in load(entry).names_in_results()}
+    if name not in outputs:
+        raise ClusterletsError(f"There is no method {name!r} in the configuration; its methods: {', '.join(outputs)}.")
+    return outputs[name]
+
+
+def entries(config: Mapping) -> dict[str, dict]:
+    """Where each method of the configuration comes from, as :func:`clusterlets.grid.program.load` reads it."""
+    return {name: {"name": name, **grid} for name, grid in config["grids"].items()}
 
 
 @dataclass(frozen=True)
@@ -130,21 +125,24 @@ class Kept:
         ClusterletsError
             If the run has no clusters, or what they are made from is missing or damaged.
         """
-        labels, groups = self._arrays("labels", run)["labels"], self._arrays("groups", run)
-        if run.method != CLUSTERLETS:
-            return Clusters(np.eye(len(groups["counts"]), dtype=bool), groups["counts"], labels)
-        membership = self._match(run)(Clusterlets.from_groups(**groups), run.seed)
-        if membership is None:
-            raise ClusterletsError(f"This run has no clusters: C found no valid partition, see {self.cell(run)}.")
-        return Clusters(membership, groups["counts"], labels)
+        needs, arrays = self._needs(run), self._arrays("groups", run)
+        labels, counts = self._arrays("labels", run)["labels"], arrays["counts"]
+        if not needs:
+            return Clusters(arrays["membership"], counts, labels)
+        fronts = SeedBlock.load(self._path("partitions", run)) if "partitions" in needs else None
+        grid, base_seed = self._config["grids"][run.method], self._config["base_seed"]
+        settings = {name: self._config[key] for name, key in grid["settings"].items()}
+        matched = match(
+            load(entries(self._config)[run.method]), run.dataset, run.k, {**run.parameters, **settings}, [run.seed], base_seed,
+            Limits(), SeedBlock.load(self._path("groups", run)), fronts,
+        )  # fmt: skip
+        ((_, found),) = matched
+        if found.status != OK:
+            raise ClusterletsError(f"This run has no clusters: it is {found.status}, see {self.cell(run)}.")
+        return Clusters(found.result, counts, labels)
 
-    def _match(self, run: Run) -> Match:
-        if run.matcher == CENTROID_MATCHER:
-            assert run.omega is not None
-            return centroid_match(self._path("partitions", run), run.omega, self._config["equation"])
-        assert run.hops is not None
-        scope = self._config["greedy_scope" if run.matcher.startswith("G") else "pinball_scope"]
-        return pinball_match(run.dataset, run.matcher, run.k, run.hops, self._config["base_seed"], scope)
+    def _needs(self, run: Run) -> list[str]:
+        return self._config["grids"][run.method]["needs"]
 
     def _block(self, run: Run) -> str:
         seeds = self._config["seeds"]
@@ -154,17 +152,21 @@ class Kept:
         raise ClusterletsError(f"--seed {run.seed} is none of the configured seeds, 0 to {seeds['count'] - 1}.")
 
     def _path(self, kind: str, run: Run) -> str:
-        path = f"{self._results}/{kind}/{run.dataset}/{run.source}/k{run.k}/seeds{self._block(run)}.npz"
+        cell = run.cell(self._block(run))
+        source = f"clusterlets/k{run.k}" if self._needs(run) else f"{run.method}/{cell.configuration}"
+        path = f"{self._results}/{kind}/{run.dataset}/{source}/seeds{cell.seeds}.npz"
         if not Path(path).is_file():
             raise ClusterletsError(f"{path} is not there. {self.remedy(path, run)}")
         return path
 
     def _arrays(self, kind: str, run: Run) -> dict[str, np.ndarray]:
         block = SeedBlock.load(self._path(kind, run))
-        if block.status != OK:
-            raise ClusterletsError(f"This run has no clusters: it is {block.status}, see {self.cell(run)}.")
-        if run.key not in block.values:
+        status, _ = block.status_of(run.seed)
+        if status != OK:
+            raise ClusterletsError(f"This run has no clusters: it is {status}, see {self.cell(run)}.")
+        key = str(run.seed) if self._needs(run) else f"{run.name}/{run.seed}"
+        if key not in block.values:
             path = self._path(kind, run)
-            absent = f"{path} holds no run of {run.method} with seed {run.seed}"
+            absent = f"{path} holds no run of {run.name} with seed {run.seed}"
             raise ClusterletsError(f"{absent}. Remove it. {self.remedy(path, run)}")
-        return block.values[run.key]
+        return block.values[key]

@@ -8,7 +8,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.runs_table import COLUMNS
 from clusterlets.storage import check_checksum, write_text
 
-_TEXT = ("dataset", "method", "matcher", "status", "note")
+_TEXT = ("dataset", "method", "matcher", "status", "note", "parameters")
 # Only what is empty is missing: a dataset may be called null, and a colour NA.
 _AS_WRITTEN = {"keep_default_na": False, "na_values": [""]}
 NUMBERS = [column for column in COLUMNS if column not in _TEXT]

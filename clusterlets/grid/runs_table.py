@@ -10,7 +10,7 @@ from clusterlets.storage import load_text, save_text, write_checksum, write_text
 COLUMNS = (
     *("dataset", "method", "matcher", "k", "hops", "omega", "seed", "status", "note", "n_clusterlets", "n_clusters"),
     *("deviation_mean", "deviation_std", "deviation_max", "balance", "balance_ratio", "cohesion", "overlap"),
-    *("smallest", "largest", "centroid_silhouette", "kmeans_cost", "price_of_fairness"),
+    *("smallest", "largest", "centroid_silhouette", "kmeans_cost", "price_of_fairness", "parameters"),
 )
 
 

@@ -1,44 +1,99 @@
-"""The rows of a grid cell of Clusterlets, whichever matcher it is."""
+"""The rows of a cell of the grid: the scores of every run, whichever method it is of."""
 
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
 from clusterlets.algorithms.centroids import centroid_distances, centroid_silhouette
 from clusterlets.algorithms.clusterlets import Clusterlets
+from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import NO_VALID_PARTITION, OK, SeedBlock
-from clusterlets.grid.cells import seeds_of
-from clusterlets.grid.runs_table import write_cell
+from clusterlets.grid.cells import in_words, random_stream
+from clusterlets.grid.fitting import Fit, Limits, fits
+from clusterlets.methods import Matcher, Method
 from clusterlets.metrics import score
-from clusterlets.storage import load_json
 
-#: From the clusterlets of a seed, and the seed, to a membership matrix (C, N), or None where there is no clustering.
-Match = Callable[[Clusterlets, int], np.ndarray | None]
+#: What the column ``method`` calls every matcher; which one it is stands in the column ``matcher``.
+CLUSTERLETS = "Clusterlets"
 
 
-def write_matched(
-    fixed: dict, groups: str, distances: str, geometry: str, seeds: str, deviation: str,
-    match: Match, output: str,
-) -> None:  # fmt: skip
-    """Write one row a seed: the columns that the cell fixes, the status, and the scores of ``match(clusterlets, seed)``."""
-    block, sums = SeedBlock.load(groups), SeedBlock.load(distances)
-    measured = load_json(geometry)
-    rows = []
-    for seed in seeds_of(seeds):
-        row = {**fixed, "seed": seed, "status": block.status}
-        rows.append(row)
-        if block.status != OK:
-            continue
-        named = block.values[str(seed)]
-        clusterlets = Clusterlets.from_groups(**named)
-        row |= {"n_clusterlets": len(clusterlets), "note": _note(clusterlets, fixed["k"], measured["colours"])}
-        membership = match(clusterlets, seed)
-        if membership is None:
-            row["status"] = NO_VALID_PARTITION
-            continue
-        row |= score(membership, **named, **sums.values[str(seed)], diameter=measured["diameter"], deviation=deviation)
-        row["centroid_silhouette"] = _silhouette(clusterlets, membership)
-    write_cell(output, rows)
+def run_columns(method: type[Method], name: str, k: int, parameters: Mapping) -> dict:
+    """What the columns of a row call one output of a method, its k and its parameters; hops and omega have their own."""
+    is_matcher = issubclass(method, Matcher)
+    of_method = {"method": CLUSTERLETS, "matcher": name} if is_matcher else {"method": name}
+    of_paper = {column: kind(parameters[column]) for column, kind in (("hops", int), ("omega", float)) if column in parameters}
+    return {**of_method, "k": k, **of_paper, "parameters": in_words(parameters)}
+
+
+def score_clusters(
+    method: type[Method], dataset: str, k: int, parameters: Mapping, seeds: Iterable[int], groups: SeedBlock, measured: Mapping,
+    deviation: str,
+) -> Iterator[dict]:  # fmt: skip
+    """Rows of a method that clusters instances: every seed of the first output, then of the next."""
+    for name in method.names_in_results():
+        for seed in seeds:
+            status, note = groups.status_of(seed)
+            row = {"dataset": dataset, **run_columns(method, name, k, parameters), "seed": seed, "status": status, "note": note}
+            if status == OK:
+                named = groups.values[f"{name}/{seed}"]
+                row |= score(**named, diameter=measured["diameter"], deviation=deviation)
+                row["note"] = _small_colours(k, measured["colours"])
+            yield row
+
+
+def score_matchings(
+    method: type[Matcher], dataset: str, k: int, parameters: Mapping, matchings: Iterable[tuple[int, Fit]], groups: SeedBlock,
+    distances: SeedBlock, measured: Mapping, deviation: str,
+) -> Iterator[dict]:  # fmt: skip
+    """Rows of a matcher, from what :func:`match` found of every seed."""
+    for seed, found in matchings:
+        row = {"dataset": dataset, **run_columns(method, method.name, k, parameters), "seed": seed, "status": found.status}
+        if groups.status == OK:
+            named = groups.values[str(seed)]
+            clusterlets = Clusterlets.from_groups(**named)
+            row |= {"n_clusterlets": len(clusterlets), "note": found.note or _few_clusterlets(clusterlets, k, measured["colours"])}
+            if found.status == OK:
+                sums = distances.values[str(seed)]
+                row |= score(found.result, **named, **sums, diameter=measured["diameter"], deviation=deviation)
+                row["centroid_silhouette"] = _silhouette(clusterlets, found.result)
+        yield row
+
+
+def match(
+    method: type[Matcher], dataset: str, k: int, parameters: Mapping, seeds: Iterable[int], base_seed: int, limits: Limits,
+    groups: SeedBlock, partitions: SeedBlock | None,
+) -> Iterator[tuple[int, Fit]]:  # fmt: skip
+    """Join the clusterlets of every seed: membership matrices (C, N), each with what it took.
+
+    ``partitions`` holds the Pareto fronts, for a matcher that needs them.
+    """
+    if groups.status != OK:
+        yield from ((seed, Fit(groups.status, groups.note)) for seed in seeds)
+        return
+
+    def membership(seed: int) -> np.ndarray | None:
+        clusterlets = Clusterlets.from_groups(**groups.values[str(seed)])
+        source: Any = random_stream(base_seed, dataset, k, seed, method.stream_number())
+        if partitions is not None:
+            from clusterlets.algorithms.matching.centroid import ParetoFront  # of C alone
+
+            source = ParetoFront(**partitions.values[str(seed)])
+        return _checked(method().match(clusterlets, source, **parameters), len(clusterlets))
+
+    for seed, found in fits(membership, seeds, limits):
+        yield seed, Fit(NO_VALID_PARTITION) if found.status == OK and found.result is None else found
+
+
+def _checked(membership: np.ndarray | None, n_clusterlets: int) -> np.ndarray | None:
+    if membership is None:
+        return None
+    found = np.asarray(membership)
+    if found.dtype != bool or found.ndim != 2 or found.shape[1] != n_clusterlets or not found.any(axis=1).all() or not len(found):
+        raise ClusterletsError(
+            f"match must return memberships (C, {n_clusterlets}) of type bool with no empty cluster, not {found.shape} of {found.dtype}"
+        )
+    return found
 
 
 def _silhouette(clusterlets: Clusterlets, membership: np.ndarray) -> float:
@@ -48,8 +103,14 @@ def _silhouette(clusterlets: Clusterlets, membership: np.ndarray) -> float:
     return centroid_silhouette(centroid_distances(clusterlets.centroids), membership.argmax(axis=0))
 
 
-def _note(clusterlets: Clusterlets, k: int, colours: dict[str, int]) -> str:
+def _few_clusterlets(clusterlets: Clusterlets, k: int, colours: dict[str, int]) -> str:
     """Which colours have fewer clusterlets than were asked for, as they have fewer distinct instances."""
     found = np.bincount(clusterlets.colour, minlength=len(colours))
     short = [f"{name}: {count} clusterlets" for name, count in zip(colours, found, strict=True) if count < k]
     return f"fewer distinct instances than k ({'; '.join(short)})" if short else ""
+
+
+def _small_colours(k: int, colours: dict[str, int]) -> str:
+    """Which colours are too small to be in every cluster."""
+    small = [f"{name}: {size}" for name, size in colours.items() if size < k]
+    return f"fewer instances than k, so some clusters lack the colour ({'; '.join(small)})" if small else ""

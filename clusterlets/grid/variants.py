@@ -6,13 +6,13 @@ the grid's own. Its files lie in a folder of their own below the results.
 
 from collections.abc import Mapping
 
-from clusterlets.grid.cells import CENTROID_MATCHER, cells, seeds_of
+from clusterlets.grid.cells import cells, seeds_of
 
 #: Tables are made of these, and variants run on these: choosing among more seeds would be another game than the paper's.
 SEEDS_OF_PAPER = 10
 
-# Methods whose cells hang on a setting; whatever is not here touches all cells.
-_TOUCHED = {"pinball_scope": ("D", "B"), "greedy_scope": ("G-B", "G-D"), "equation": (CENTROID_MATCHER,)}
+# Settings that touch all cells; others touch those of the methods that take them as parameters.
+_OF_ALL = {"deviation", "scaling"}
 
 
 def folder(results: str, variant: str) -> str:
@@ -41,14 +41,14 @@ def paths(config: Mapping, variant: str) -> list[str]:
         return [f"{results}/{cell.path}" for cell in cells(config)]
     changes = config["variants"][variant]
     return [
-        f"{folder(results, variant if _touches(changes, cell.method) else '')}/{cell.path}"
+        f"{folder(results, variant if _touches(changes, config['grids'][cell.method]) else '')}/{cell.path}"
         for cell in cells(config)
         if seeds_of(cell.seeds).start < SEEDS_OF_PAPER
     ]
 
 
-def _touches(changes: Mapping, method: str) -> bool:
-    return any(method in _TOUCHED.get(setting, [method]) for setting in changes)
+def _touches(changes: Mapping, grid: Mapping) -> bool:
+    return not changes.keys().isdisjoint(_OF_ALL.union(grid["settings"].values()))
 
 
 def _only(changes: Mapping, key: str) -> dict:

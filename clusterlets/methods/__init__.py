@@ -51,6 +51,8 @@ class Method:
         The largest table that the method can handle; a larger one gives the status ``unsupported``.
     libraries : tuple of str
         Distributions whose locked versions its results depend on.
+    needs : tuple of str
+        What it is handed besides the table: nothing, ``clusterlets``, or these and ``partitions``; see :class:`Matcher`.
     is_random : bool
         Whether its results depend on ``random_state``.
     is_reproducible : bool
@@ -69,6 +71,7 @@ class Method:
     most_colours: ClassVar[int | None] = None
     most_rows: ClassVar[int | None] = None
     libraries: ClassVar[tuple[str, ...]] = ("numpy",)
+    needs: ClassVar[tuple[str, ...]] = ()
     is_random: ClassVar[bool] = True
     is_reproducible: ClassVar[bool] = True
     stream: ClassVar[int | None] = None
@@ -97,6 +100,10 @@ class Method:
         """About how many seconds a fit takes; only estimates rest on it."""
         return 1e-8 * rows * features * k * 20
 
+    def faults(self, k: int, **parameters) -> list[str]:
+        """What is wrong with a point of the grid, so that no job has to fail for it; nothing by default."""
+        return []
+
     def unsupported(self, rows: int, n_colours: int) -> str:
         """Why a table is more than the method can handle; empty if it is not."""
         if self.most_colours is not None and n_colours > self.most_colours:
@@ -119,15 +126,12 @@ class Method:
 class Matcher(Method):
     """A method of Clusterlets: it joins clusterlets, and never sees the instances.
 
-    Attributes
-    ----------
-    needs_partitions : bool
-        Whether :meth:`match` is handed a Pareto front of sampled partitions in place of a random state.
+    One that needs ``partitions`` too is handed a Pareto front of sampled partitions in place of a random state.
     """
 
     role = "paper"
+    needs = ("clusterlets",)
     stream = 2  # one for all matchers, after those of the extraction and of the samples
-    needs_partitions: ClassVar[bool] = False
 
     def match(self, clusterlets: Clusterlets, random_state: np.random.Generator, **parameters) -> np.ndarray | None:
         """Which clusterlets form each cluster.
@@ -212,15 +216,20 @@ def check(method: type[Method], where: str) -> None:
         raise ClusterletsError(f"{where}: {'; '.join(faults)}.")
 
 
-def check_parameters(method: type[Method], given: Iterable[str], where: str) -> None:
-    """Refuse parameters that neither ``fit`` nor ``match`` of the method takes."""
+def parameters_of(method: type[Method]) -> list[str] | None:
+    """The keyword parameters of ``fit``, or of ``match``; None if it takes any."""
     function = method.match if issubclass(method, Matcher) else method.fit
     known = list(signature(function).parameters.values())
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in known):
-        return
-    taken = [parameter.name for parameter in known if parameter.default is not Parameter.empty]
+        return None
+    return [parameter.name for parameter in known if parameter.default is not Parameter.empty]
+
+
+def check_parameters(method: type[Method], given: Iterable[str], where: str) -> None:
+    """Refuse parameters that the method does not take."""
+    taken = parameters_of(method)
     for name in given:
-        if name not in taken:
+        if taken is not None and name not in taken:
             has = f"its parameters: {', '.join(taken)}" if taken else "it has none"
             raise ClusterletsError(f"{where}: {method.name} has no parameter {name!r}; {has}.")
 

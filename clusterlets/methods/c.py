@@ -12,7 +12,7 @@ class Centroid(Matcher):
     citation = "Setzu and Guidotti, Fair Clustering with Clusterlets"
     parameters = {"omega": [0, 0.25, 0.5, 0.75]}
     settings = {"equation": "equation"}
-    needs_partitions = True
+    needs = ("clusterlets", "partitions")
 
     def match(self, clusterlets, random_state, omega=0.5, equation="corrected", sample_size=250_000):
         """As :meth:`Matcher.match`; ``random_state`` may be a :class:`ParetoFront` of partitions that were sampled before."""

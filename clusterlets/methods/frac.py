@@ -1,6 +1,7 @@
 """FRAC: k-means whose centres take turns in picking points, so that each gets its part of every colour."""
 
-from clusterlets.algorithms.frac import frac
+from fractions import Fraction
+
 from clusterlets.methods import Method
 
 
@@ -17,8 +18,15 @@ class FRAC(Method):
     stream = 3
 
     def fit(self, X, colours, k, random_state, tau="balanced", init="random", max_iter=100, tol=1e-4):
+        from clusterlets.algorithms.frac import frac  # numba takes long to load, and who asks for parameters alone does without
+
         found = frac(X, colours, k, random_state, None if tau == "balanced" else tau, init, max_iter, tol)
         return {"fair": found.labels_fair, "nearest": found.labels_nearest}
+
+    def faults(self, k, tau="balanced", **parameters):
+        if tau == "balanced" or Fraction(tau) * (1 - Fraction(1, 2**50)) <= Fraction(1, k):
+            return []
+        return [f"tau: {tau} is more than 1/k = {1 / k:.6g} for k = {k}; it must be balanced, or a number from 0 to 1/k"]
 
     def seconds(self, rows, features, k):
         return 2e-5 * rows

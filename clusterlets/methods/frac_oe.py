@@ -1,6 +1,5 @@
 """FRAC-OE: plain k-means, and one fair assignment at the end."""
 
-from clusterlets.algorithms.frac import frac_oe
 from clusterlets.methods import Method
 
 
@@ -14,5 +13,9 @@ class FRACOE(Method):
     stream = 3  # as FRAC's
 
     def fit(self, X, colours, k, random_state, tau="balanced"):
+        from clusterlets.algorithms.frac import (
+            frac_oe,  # numba takes long to load, and who asks for parameters alone does without
+        )
+
         found = frac_oe(X, colours, k, random_state, None if tau == "balanced" else tau)
         return {"fair": found.labels_fair, "nearest": found.labels_nearest}

@@ -1,6 +1,5 @@
 """Plain k-means, blind to the colours: what fairness costs is measured against it."""
 
-from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.methods import Method
 
 
@@ -13,4 +12,8 @@ class KMeans(Method):
     stream = 4
 
     def fit(self, X, colours, k, random_state):
+        from clusterlets.algorithms.kmeans import (
+            kmeans_labels,  # numba takes long to load, and who asks for parameters alone does without
+        )
+
         return kmeans_labels(X, k, random_state)

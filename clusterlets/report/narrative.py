@@ -16,7 +16,6 @@ _GRID_OF_PAPER = {"k": (2, 5, 10, 20, 30), "hops": (1, 2, 3, 4), "omega": (0, 0.
 _SETTINGS_OF_PAPER = {
     "scaling": "none", "sample_size": 250_000, "pinball_scope": "last", "greedy_scope": "cluster", "deviation": "absolute",
     "equation": "corrected",
-    "frac": {"variant": "FRAC", "tau": "balanced", "init": "random", "max_iter": 100, "tol": 0.0001},
 }  # fmt: skip
 _METHODS_OF_PAPER = (*selection.PAPER_NAMES.values(), "FRAC (nearest)")
 _ENTER = "Their runs enter tables, claims and tests like all others."

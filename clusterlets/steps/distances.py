@@ -6,26 +6,19 @@ from clusterlets.algorithms import geometry
 from clusterlets.grid.artifacts import Prepared, SeedBlock
 
 
-def sum_distances(data: str, labels: str, output: str, within: bool = False) -> None:
-    """Summed distances between the groups of every key in a file of labels.
+def sum_distances(data: str, labels: str, output: str) -> None:
+    """Summed distances between the clusterlets of every seed in a file of labels.
 
     data: the prepared dataset (.npz)
-    labels: groups of its instances (.npz)
-    output: summed distances, a matrix for each key (.npz)
-    within: only the sums inside each group, which is all that disjoint clusters need
+    labels: clusterlet of each instance (.npz)
+    output: summed distances, a matrix for each seed (.npz)
     """
     X = Prepared.load(data).X
     block = SeedBlock.load(labels)
     found = {key: named["labels"].astype(np.int64) for key, named in block.values.items()}
     values = {}
     if found:
-        groupings, n_groups = np.stack(list(found.values())), max(int(groups.max()) for groups in found.values()) + 1
-        sum_up = _within if within else geometry.distance_sums
-        for (key, groups), sums in zip(found.items(), sum_up(X, groupings, n_groups), strict=True):
-            n_own = int(groups.max()) + 1  # a dataset may give fewer groups with another seed
-            values[key] = {"sums": sums[:n_own, :n_own]}
+        n_groups = [int(groups.max()) + 1 for groups in found.values()]  # a dataset may give fewer with another seed
+        sums = geometry.distance_sums(X, np.stack(list(found.values())), max(n_groups))
+        values = {key: {"sums": of_key[:n, :n]} for key, n, of_key in zip(found, n_groups, sums, strict=True)}
     SeedBlock(values, block.status).save(output)
-
-
-def _within(X: np.ndarray, labels: np.ndarray, n_groups: int) -> list[np.ndarray]:
-    return [np.diag(sums) for sums in geometry.within_sums(X, labels, n_groups)]

@@ -1,9 +1,9 @@
 """The step that makes the clusterlets: k-means on each colour, for every seed of a block."""
 
 from clusterlets.algorithms.extraction import extract_clusterlets as extract
-from clusterlets.grid.artifacts import Prepared
-from clusterlets.grid.cells import random_stream, seeds_of
-from clusterlets.grid.groups import save_groups
+from clusterlets.grid.artifacts import INFEASIBLE, Prepared
+from clusterlets.grid.cells import EXTRACTION, random_stream, seeds_of
+from clusterlets.grid.groups import save_groups, save_nothing
 
 
 def extract_clusterlets(data: str, dataset: str, k: int, seeds: str, base_seed: int, groups: str, labels: str) -> None:
@@ -18,9 +18,11 @@ def extract_clusterlets(data: str, dataset: str, k: int, seeds: str, base_seed: 
     labels: clusterlet of each instance (.npz)
     """
     prepared = Prepared.load(data)
-
-    def clusterlets(seed: int):
-        found = extract(prepared.X, prepared.colours, k, random_stream(base_seed, dataset, k, seed, "extraction"))
-        return {str(seed): found.labels}
-
-    save_groups(prepared, k, seeds_of(seeds), clusterlets, groups, labels)
+    if k > len(prepared.X):
+        save_nothing(INFEASIBLE, "", groups, labels)
+        return
+    found = {}
+    for seed in seeds_of(seeds):
+        stream = random_stream(base_seed, dataset, k, seed, EXTRACTION)
+        found[str(seed)] = extract(prepared.X, prepared.colours, k, stream).labels
+    save_groups(prepared, found, groups, labels, failures={}, with_sums=False)

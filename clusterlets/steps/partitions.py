@@ -7,7 +7,7 @@ import numpy as np
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.centroid import sample_partitions as sample
 from clusterlets.grid.artifacts import SeedBlock
-from clusterlets.grid.cells import random_stream, seeds_of
+from clusterlets.grid.cells import PARTITIONS, random_stream, seeds_of
 
 
 def sample_partitions(
@@ -26,7 +26,7 @@ def sample_partitions(
     block = SeedBlock.load(groups)
     values = {}
     for seed in seeds_of(seeds) if block.values else ():
-        stream = random_stream(base_seed, dataset, k, seed, "partitions")
+        stream = random_stream(base_seed, dataset, k, seed, PARTITIONS)
         front = sample(Clusterlets.from_groups(**block.values[str(seed)]), sample_size, stream)
         values[str(seed)] = {name: np.asarray(value) for name, value in asdict(front).items()}
     SeedBlock(values, block.status).save(output)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from clusterlets.analysis import clusterings, selection
 from clusterlets.grid.artifacts import Prepared
-from clusterlets.grid.recovery import Clusters, Kept
+from clusterlets.grid.recovery import Clusters, Kept, Run
 from clusterlets.grid.runs_frame import read_runs, write_csv
 
 
@@ -47,7 +47,7 @@ def _recovered(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tu
     """Each run with its clusters, which must be those that its row was scored from."""
     kept = Kept(config, results)
     for row in runs.to_dict("records"):
-        run = clusterings.run_of(row)
+        run = Run.of_row(row, config)
         clusters = kept.clusters(run)
         clusters.refuse_if_unlike(row, config["deviation"], kept.cell(run))
         yield row, clusters

@@ -1,46 +1,47 @@
-"""The step that scores clusterings whose clusters are the groups themselves: FRAC and the baselines."""
+"""The step that scores a method: for a matcher, it first joins the clusterlets of every seed."""
 
-import numpy as np
+import json
 
-from clusterlets.grid.artifacts import OK, SeedBlock
+from clusterlets.grid import accounts
+from clusterlets.grid.artifacts import SeedBlock
 from clusterlets.grid.cells import seeds_of
+from clusterlets.grid.fitting import Limits
+from clusterlets.grid.program import load
 from clusterlets.grid.runs_table import write_cell
-from clusterlets.metrics import score
+from clusterlets.grid.scoring import match, score_clusters, score_matchings
+from clusterlets.methods import Matcher
 from clusterlets.storage import load_json
 
 
-def score_groups(
-    groups: str, distances: str, geometry: str, dataset: str, methods: str, k: int, seeds: str, deviation: str, output: str
-) -> None:
-    """Score every method and seed of a file of groups.
+def score_method(
+    method: str, dataset: str, k: int, parameters: str, settings: str, seeds: str, base_seed: int, limits: str,
+    groups: str, geometry: str, deviation: str, output: str, distances: str = "", partitions: str = "",
+) -> None:  # fmt: skip
+    """Write one row a run of a cell.
 
-    groups: the clusters of each method and seed (.npz)
-    distances: summed distances inside each cluster (.npz)
-    geometry: what was measured of the dataset (JSON)
-    dataset: its name
-    methods: names of the methods, separated by commas
-    k: clusters wanted
+    method: its entry in the configuration, as JSON
+    dataset: name of the dataset
+    k: clusters wanted; for a matcher, clusterlets of each colour
+    parameters: of fit or match, as JSON
+    settings: further parameters, the same for the whole grid, as JSON
     seeds: block of seeds, as in 0-9
+    base_seed: first part of the random streams
+    limits: what a matching may take, as JSON
+    groups: the clusters of every output and seed, or the clusterlets (.npz)
+    geometry: what was measured of the dataset (JSON)
     deviation: absolute, relative or kl
-    output: one row a method and seed (CSV)
+    output: one row a run (CSV)
+    distances: for a matcher, summed distances between the clusterlets (.npz)
+    partitions: for C, the fronts of sample_partitions (.npz)
     """
-    block, sums = SeedBlock.load(groups), SeedBlock.load(distances)
+    chosen, given, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(groups)
     measured = load_json(geometry)
-    rows = []
-    for method in methods.split(","):
-        for seed in seeds_of(seeds):
-            row = {"dataset": dataset, "method": method, "k": k, "seed": seed, "status": block.status}
-            rows.append(row)
-            if block.status == OK:
-                key = f"{method}/{seed}"
-                named = block.values[key]
-                every = np.eye(len(named["counts"]), dtype=bool)
-                row |= score(every, **named, **sums.values[key], diameter=measured["diameter"], deviation=deviation)
-                row["note"] = _note(k, measured["colours"])
-    write_cell(output, rows)
-
-
-def _note(k: int, colours: dict[str, int]) -> str:
-    """Which colours are too small to be in every cluster."""
-    small = [f"{name}: {size}" for name, size in colours.items() if size < k]
-    return f"fewer instances than k, so some clusters lack the colour ({'; '.join(small)})" if small else ""
+    if not issubclass(chosen, Matcher):
+        write_cell(output, score_clusters(chosen, dataset, k, given, seeds_of(seeds), block, measured, deviation))
+        return
+    further, most = given | json.loads(settings), Limits(**json.loads(limits))
+    fronts = SeedBlock.load(partitions) if partitions else None
+    found = list(match(chosen, dataset, k, further, seeds_of(seeds), base_seed, most, block, fronts))
+    for seed, matching in found:
+        accounts.tell_fit(dataset, chosen.name, k, given, seed, matching)
+    write_cell(output, score_matchings(chosen, dataset, k, given, found, block, SeedBlock.load(distances), measured, deviation))

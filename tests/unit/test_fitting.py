@@ -8,8 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from clusterlets.grid.fitting import Limits, clusterings, fits
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid.fitting import Limits, clusterings, fits
 from clusterlets.methods import Method, get
 
 QUICK = Limits(seconds=1, memory_mb=400)

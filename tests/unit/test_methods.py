@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from clusterlets import methods
-from clusterlets.errors import ClusterletsError
 from clusterlets.algorithms.frac import frac
+from clusterlets.errors import ClusterletsError
 from clusterlets.methods import Matcher, Method
 
 RNG = np.random.default_rng(0)

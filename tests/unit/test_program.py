@@ -5,8 +5,8 @@ import shutil
 import numpy as np
 import pytest
 
-from clusterlets.grid.program import program
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid.program import program
 
 X, COLOURS = np.array([[0.1, 2.0], [1e-300, -3.5], [1 / 3, 4.0]]), np.array([0, 1, 1])
 AWK = """awk -v k={k} 'NR==1 {print "cluster"; next} {print (NR + 1) % k}' {table} > {labels}"""

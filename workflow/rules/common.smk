@@ -31,16 +31,17 @@ shell.prefix(
     "LOCK={workflow.basedir:q}/requirements.lock; "
 )
 
-from clusterlets.algorithms.matching import MATCHERS
+from clusterlets import methods
 from clusterlets.datasets import CLASS, describe, names
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import variants
-from clusterlets.grid.cells import OMEGA, seed_blocks
+from clusterlets.grid.cells import cells, read_configuration_name
 from clusterlets.grid.configuration import check_configuration, set_mirror
 from clusterlets.grid.estimate import seconds_per_job
 from clusterlets.grid.fingerprints import data_files, fingerprint, locked_versions, part
 from clusterlets.grid.libraries import refuse_others
 from clusterlets.grid.preflight import check_writable, scarce
+from clusterlets.grid.program import load
 from clusterlets.grid.provenance import LIBRARIES, installed
 from clusterlets.grid.stale_locks import remove_locks
 from clusterlets.storage import hash_of_file
@@ -102,8 +103,9 @@ SETTINGS = {place: variants.settings_of(config, variant) for place, variant in P
 BASES = [place for place, variant in PLACES.items() if variants.has_own_tables(config, variant)]
 
 # For the estimate that a run shows. Tables of a person's own count once somebody has counted their rows.
-ROWS = {entry: describe(table["name"])["rows"] for entry, table in config["tables"].items() if "path" not in table}
-logger.info("", extra={"seconds_per_job": seconds_per_job(ROWS, config)})
+KNOWN = {entry: describe(table["name"]) for entry, table in config["tables"].items() if "path" not in table}
+SIZES = {entry: (known["rows"], known["features"]) for entry, known in KNOWN.items()}
+logger.info("", extra={"seconds_per_job": seconds_per_job(SIZES, config)})
 
 
 # What a step with compiled kernels runs on; llvmlite makes the machine code.
@@ -136,23 +138,64 @@ def analysis_fingerprint(*modules):
     return step_fingerprint(*modules, libraries=libraries, files=files)
 
 
-# Of the step of a cell, for every matcher that takes hops; each is one module.
-MATCHING_CODE = {
-    name: step_fingerprint("steps.matching", matcher.module.removeprefix("clusterlets."))
-    for name, matcher in MATCHERS.items()
-    if matcher.parameter == "hops"
+# The methods of the grid, and those of the package, which a file name alone may ask for.
+ENTRIES = {name: {"name": name} for name in methods.names()}
+ENTRIES |= {
+    name: {"name": name, **{key: grid[key] for key in ("path", "command", "conda") if key in grid}}
+    for name, grid in config["grids"].items()
 }
+METHODS = {name: load(entry) for name, entry in ENTRIES.items()}
+MATCHERS = {name for name, method in METHODS.items() if method.needs}
+
+
+def method_fingerprint(step):
+    """Of a step that runs a method: the method's file and libraries are a part of it, and other methods' are not."""
+
+    def of_wildcards(wildcards):
+        entry, method = ENTRIES[wildcards.method], METHODS[wildcards.method]
+        libraries = dict.fromkeys(["numpy", *(COMPILED if wildcards.method not in MATCHERS else []), *method.libraries])
+        if "path" in entry:
+            own = part(os.path.basename(entry["path"]).replace(" ", "_"), Path(entry["path"]).read_bytes())
+            return f"{step_fingerprint(step, 'methods', libraries=libraries)} {own}"
+        modules = [] if "command" in entry else [method.__module__.removeprefix("clusterlets.")]
+        return step_fingerprint(step, "methods", *modules, libraries=libraries)
+
+    return of_wildcards
+
+
+def parameters_of(wildcards):
+    """The parameters of a cell's method, from the name of its file."""
+    method = METHODS[wildcards.method]
+    grid = config["grids"].get(wildcards.method, {"parameters": {}})
+    known = {*(methods.parameters_of(method) or []), *grid["parameters"]}
+    try:
+        k, parameters = read_configuration_name(f"k{wildcards.k}{wildcards.parameters}", known)
+    except ValueError:
+        raise WorkflowError(
+            f"{wildcards.method} has no configuration k{wildcards.k}{wildcards.parameters}; its parameters: {', '.join(sorted(known)) or 'none'}."
+        ) from None
+    return json.dumps(parameters)
+
+
+def entry_of(wildcards):
+    """Where a cell's method comes from, as its jobs read it."""
+    return json.dumps(ENTRIES[wildcards.method])
+
+
+def settings_of_method(wildcards):
+    """Keys of the configuration that a cell's method takes as parameters, by the parameter's name."""
+    settings = METHODS[wildcards.method].settings
+    return json.dumps({name: SETTINGS[wildcards.place][key] for name, key in settings.items()})
 
 
 wildcard_constraints:
     place="|".join(map(re.escape, PLACES)),
     base="|".join(map(re.escape, BASES)),
     dataset="|".join(map(re.escape, [*config["tables"], *names()])),
-    source="clusterlets|frac|baselines",
-    matcher="|".join(MATCHING_CODE),
+    method="|".join(map(re.escape, METHODS)),
     k="[2-9]|[1-9][0-9]+",
-    hops="[1-9][0-9]*",
-    omega=OMEGA,
+    # As grid.configuration writes it; parameters_of refuses what it does not.
+    parameters="(?:_[A-Za-z0-9%.+-]+)*",
     seeds="[0-9]+-[0-9]+",
 
 
@@ -195,9 +238,10 @@ def prepared(suffix):
     return f"{{base}}/prepared/{{dataset}}.{suffix}"
 
 
-def of_block(kind, source):
-    """The file that a kind of step makes for one dataset, k and block of seeds."""
-    return f"{{base}}/{kind}/{{dataset}}/{source}/k{{k}}/seeds{{seeds}}.npz"
+def of_block(kind, source="clusterlets"):
+    """The file that a kind of step makes for one dataset, k and block of seeds; of a method, for one configuration too."""
+    configuration = "k{k}" if source == "clusterlets" else "k{k}{parameters}"
+    return f"{{base}}/{kind}/{{dataset}}/{source}/{configuration}/seeds{{seeds}}.npz"
 
 
 def for_cell(path):
@@ -210,9 +254,9 @@ def for_cell(path):
     return of_wildcards
 
 
-def log_of_block(step, place="base"):
-    """The log of such a step."""
-    return f"{{{place}}}/logs/{step}/{{dataset}}/k{{k}}/seeds{{seeds}}.log"
+def log_of_block(step):
+    """The log of such a step, of those that are not of one method."""
+    return f"{{base}}/logs/{step}/{{dataset}}/k{{k}}/seeds{{seeds}}.log"
 
 
 def captioned(path, caption, category):
@@ -232,13 +276,15 @@ def captioned(path, caption, category):
 
 
 def kept_of_grid():
-    """Everything that the clusters of any run of Clusterlets and FRAC can be made from again."""
-    grid = {"base": OUT, "dataset": config["datasets"], "k": config["k"], "seeds": seed_blocks(**config["seeds"])}
-    sources = [kind for kind, has in (("clusterlets", config["matchers"]), ("frac", config["frac"]["run"])) if has]
-    kept = [of_block(kind, source) for kind in ("groups", "labels") for source in sources]
-    kept += [of_block("partitions", "clusterlets")] if "C" in config["matchers"] else []
-    tables = expand(prepared("npz"), base=OUT, dataset=config["datasets"])
-    return [*tables, *(file for path in kept for file in expand(path, **grid))]
+    """Everything that the clusters of any run can be made from again."""
+    paths = {prepared("npz").format(base=OUT, dataset=dataset) for dataset in config["datasets"]}
+    for cell in cells(config):
+        of_cell = {"base": OUT, "dataset": cell.dataset, "k": cell.k, "seeds": cell.seeds, "method": cell.method}
+        of_cell["parameters"] = cell.configuration.removeprefix(f"k{cell.k}")
+        source = "clusterlets" if cell.method in MATCHERS else "{method}"
+        kinds = ["groups", "labels", *(["partitions"] if "partitions" in METHODS[cell.method].needs else [])]
+        paths.update(of_block(kind, source).format(**of_cell) for kind in kinds)
+    return sorted(paths)
 
 
 def before_the_report(wildcards):
@@ -250,7 +296,10 @@ def fingerprints_of_rules(wildcards):
     """The fingerprint of every rule's step; where it depends on the matcher or the dataset, one for each."""
     codes = {rule.name: rule.params.get("code") for rule in workflow.rules}
     found = {name: code for name, code in codes.items() if isinstance(code, str)}
-    found |= {f"match_pinball {name}": code for name, code in MATCHING_CODE.items()}
+    for rule in ("fit_method", "score_method"):
+        for method in config["methods"]:
+            if rule == "score_method" or method not in MATCHERS:
+                found[f"{rule} {method}"] = codes[rule](SimpleNamespace(method=method))
     tables = {dataset: config["tables"][dataset]["name"] for dataset in config["datasets"] if dataset not in USER_TABLES}
     for rule, datasets in (("fetch_dataset", tables.values()), ("prepare_dataset", tables)):
         for dataset in datasets:

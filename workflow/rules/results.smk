@@ -182,7 +182,7 @@ rule recover_clusters:
     params:
         code=step_fingerprint(
             "steps.recovery",
-            *(matcher.module.removeprefix("clusterlets.") for matcher in MATCHERS.values()),
+            *(METHODS[name].__module__.removeprefix("clusterlets.") for name in sorted(MATCHERS)),
             libraries=["numpy", "pandas", "scikit-learn"],
         ),
         settings=whole_configuration,

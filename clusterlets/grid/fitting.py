@@ -20,9 +20,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from clusterlets.benchmark.accounts import peak_memory, reset_peak_memory
-from clusterlets.benchmark.intermediates import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid.accounts import peak_memory, reset_peak_memory
+from clusterlets.grid.artifacts import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
 from clusterlets.methods import Method
 
 _LONGEST_NOTE = 200

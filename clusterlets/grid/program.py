@@ -1,18 +1,32 @@
-"""A program in any language as a method: it reads a table from a file, and leaves the labels in another."""
+"""The methods of a configuration: from the package, from a file, or a program in any language.
+
+A program reads a table from a file, and leaves the labels in another.
+"""
 
 import csv
 import shlex
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from clusterlets import methods
 from clusterlets.errors import ClusterletsError
 from clusterlets.methods import Method
 
 
-def program(method_name: str, command: str) -> type[Method]:
+def load(entry: Mapping) -> type[Method]:
+    """The method of an entry of the configuration: of a ``path``, of a ``command``, or else of a ``name``."""
+    if "path" in entry:
+        return methods.from_file(entry["path"])
+    if "command" in entry:
+        return program(entry["name"], entry["command"], entry.get("conda", ""))
+    return methods.get(entry["name"])
+
+
+def program(method_name: str, command: str, conda: str = "") -> type[Method]:
     """The method that a command line is.
 
     Parameters
@@ -22,6 +36,8 @@ def program(method_name: str, command: str) -> type[Method]:
         For the shell. ``{table}`` is the file to read: a CSV with a header, the features x1, x2, ... and last the column
         ``sensitive``, codes 0..K-1. ``{labels}`` is the file to write: a CSV with the header ``cluster`` and one whole number
         a row, in the table's order. ``{k}``, ``{seed}`` and the names of parameters in braces stand for their values.
+    conda : str
+        Name of the conda environment that it runs in, if it needs one of its own.
 
     Raises
     ------
@@ -31,6 +47,8 @@ def program(method_name: str, command: str) -> type[Method]:
     missing = [place for place in ("{table}", "{labels}") if place not in command]
     if missing:
         raise ClusterletsError(f"{method_name}: the command {command!r} lacks {' and '.join(missing)}.")
+
+    shell = [*(["conda", "run", "--no-capture-output", "--name", conda] if conda else []), "/bin/sh", "-c"]
 
     class Program(Method):
         name = method_name
@@ -44,7 +62,7 @@ def program(method_name: str, command: str) -> type[Method]:
                 filled = command
                 for key, value in values.items():
                     filled = filled.replace(f"{{{key}}}", shlex.quote(str(value)))
-                _run(filled)
+                _run([*shell, filled])
                 return _read_labels(labels, len(X))
 
     return Program
@@ -58,8 +76,11 @@ def _write_table(path: Path, X: np.ndarray, colours: np.ndarray) -> None:
         writer.writerows([*row, colour] for row, colour in zip(X.tolist(), colours.tolist(), strict=True))
 
 
-def _run(command: str) -> None:
-    done = subprocess.run(["/bin/sh", "-c", command], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+def _run(command: list[str]) -> None:
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    except FileNotFoundError as error:
+        raise ClusterletsError(f"{error.filename} is not there, and the command needs it") from None
     said = done.stderr.decode(errors="replace").strip()
     if done.returncode:
         last = f": {said.splitlines()[-1]}" if said else ""

@@ -1,0 +1,48 @@
+"""The step that fits a method which clusters instances, for every seed of a block."""
+
+import json
+
+from clusterlets.grid import accounts
+from clusterlets.grid.artifacts import INFEASIBLE, OK, UNSUPPORTED, Prepared
+from clusterlets.grid.cells import random_stream, seeds_of
+from clusterlets.grid.fitting import Limits, clusterings, fits
+from clusterlets.grid.groups import save_groups, save_nothing
+from clusterlets.grid.program import load
+
+
+def fit_method(
+    data: str, method: str, dataset: str, k: int, parameters: str, seeds: str, base_seed: int, limits: str,
+    groups: str, labels: str,
+) -> None:  # fmt: skip
+    """Cluster a prepared dataset.
+
+    data: the prepared dataset (.npz)
+    method: its entry in the configuration, as JSON
+    dataset: name of the dataset, a part of the random streams
+    k: clusters wanted
+    parameters: of fit, as JSON
+    seeds: block of seeds, as in 0-9
+    base_seed: first part of the random streams
+    limits: what a fit may take, as JSON
+    groups: the clusters of every output and seed (.npz)
+    labels: cluster of each instance (.npz)
+    """
+    prepared, chosen = Prepared.load(data), load(json.loads(method))
+    given, n_rows = json.loads(parameters), len(prepared.X)
+    unsupported = chosen().unsupported(n_rows, len(prepared.colour_names))
+    if k > n_rows or unsupported:
+        save_nothing(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, groups, labels)
+        return
+
+    def fit(seed: int):
+        stream = random_stream(base_seed, dataset, k, seed, chosen.stream_number())
+        return clusterings(chosen, chosen().fit(prepared.X, prepared.colours, k, stream, **given), n_rows)
+
+    found, failures = {}, {}
+    for seed, outcome in fits(fit, seeds_of(seeds), Limits(**json.loads(limits))):
+        accounts.tell_fit(dataset, chosen.name, k, given, seed, outcome)
+        if outcome.status == OK:
+            found |= {f"{name}/{seed}": clustering for name, clustering in outcome.result.items()}
+        else:
+            failures[str(seed)] = (outcome.status, outcome.note)
+    save_groups(prepared, found, groups, labels, failures, with_sums=True)
