@@ -146,6 +146,13 @@ def group_moments(X: np.ndarray, labels: np.ndarray, n_groups: int) -> tuple[np.
     return means, inertia
 
 
+def load_kernels() -> None:
+    """Load the kernels of this module now: the children of a process that forks then find them loaded."""
+    one = np.zeros((1, 1)), np.zeros(1, np.int64)
+    distance_sums(*one, 1)
+    group_moments(*one, 1)
+
+
 def _total(X: np.ndarray) -> float:
     """Sum of all pairwise distances of the rows, each pair twice."""
     return float(distance_sums(X, np.zeros(len(X), dtype=np.int64), 1)[0, 0]) if len(X) else 0.0

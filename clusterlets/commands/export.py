@@ -10,8 +10,8 @@ from clusterlets.commands.output import given, whole, write_memberships
 from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.grid.cells import as_text, from_words
 from clusterlets.grid.configuration import read_configuration
-from clusterlets.grid.program import load
-from clusterlets.grid.recovery import Clusters, Kept, Run, entries, method_of
+from clusterlets.grid.entries import entries, load
+from clusterlets.grid.recovery import Clusters, Kept, Run, method_of
 from clusterlets.grid.runs_table import read_cell
 from clusterlets.text import counted
 

@@ -17,7 +17,7 @@ from clusterlets.datasets import names as dataset_names
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import cells
 from clusterlets.grid.cells import points_of
-from clusterlets.grid.program import load
+from clusterlets.grid.entries import load
 from clusterlets.methods import check_parameters
 
 _LONGEST_ID = 100  # letters; it is a part of the names of files, for which systems have 255 bytes

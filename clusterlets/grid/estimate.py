@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from clusterlets.grid import variants
 from clusterlets.grid.cells import cells, seed_blocks, seeds_of
-from clusterlets.grid.program import load
+from clusterlets.grid.entries import load
 
 _PAIR = 4.5e-10  # seconds to add up the distance of two instances, which ten seeds share
 _SAMPLE = 3.5e-7  # to draw and score one partition for C

@@ -11,7 +11,6 @@ import select
 import signal
 import sys
 import time
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -172,7 +171,7 @@ def _serve(fit: Callable[[int], Any], limits: Limits, seeds: int, outcomes: int)
             with os.fdopen(outcomes, "wb", closefd=False) as pipe:
                 pipe.write(len(content).to_bytes(8, "little") + content)
     except BaseException:
-        traceback.print_exc()
+        _print_traceback()
         os._exit(1)
     os._exit(0)
 
@@ -188,10 +187,16 @@ def _outcome(fit: Callable[[int], Any], seed: int, limits: Limits) -> Fit:
     except ClusterletsError as error:
         status, note = FAILED, str(error)
     except (Exception, SystemExit) as error:  # somebody's code, which may raise anything
-        traceback.print_exc()
-        status, note = FAILED, traceback.format_exception_only(error)[-1]
+        _print_traceback()
+        status, note = FAILED, f"{type(error).__name__}: {error}"
     lines = note.strip().splitlines()
     return Fit(status, lines[-1][:_LONGEST_NOTE] if lines else "", result, time.perf_counter() - began, peak_memory() / 1e6)
+
+
+def _print_traceback() -> None:
+    import traceback  # which a job without a fault does without
+
+    traceback.print_exc()
 
 
 def _limit_memory(megabytes: float) -> None:

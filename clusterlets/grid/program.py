@@ -1,29 +1,15 @@
-"""The methods of a configuration: from the package, from a file, or a program in any language.
-
-A program reads a table from a file, and leaves the labels in another.
-"""
+"""A program in any language as a method: it reads a table from a file, and writes the labels to another."""
 
 import csv
 import shlex
 import subprocess
-from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from clusterlets import methods
 from clusterlets.errors import ClusterletsError
 from clusterlets.methods import Method
-
-
-def load(entry: Mapping) -> type[Method]:
-    """The method of an entry of the configuration: of a ``path``, of a ``command``, or else of a ``name``."""
-    if "path" in entry:
-        return methods.from_file(entry["path"])
-    if "command" in entry:
-        return program(entry["name"], entry["command"], entry.get("conda", ""))
-    return methods.get(entry["name"])
 
 
 def program(method_name: str, command: str, conda: str = "") -> type[Method]:

@@ -18,7 +18,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK, SeedBlock
 from clusterlets.grid.cells import Cell, Value, from_words, seed_blocks, seeds_of
 from clusterlets.grid.fitting import Limits
-from clusterlets.grid.program import load
+from clusterlets.grid.entries import entries, load
 from clusterlets.grid.scoring import CLUSTERLETS, match
 from clusterlets.metrics import deviation_per_cluster
 
@@ -53,11 +53,6 @@ def method_of(name: str, config: Mapping) -> str:
     if name not in outputs:
         raise ClusterletsError(f"There is no method {name!r} in the configuration; its methods: {', '.join(outputs)}.")
     return outputs[name]
-
-
-def entries(config: Mapping) -> dict[str, dict]:
-    """Where each method of the configuration comes from, as :func:`clusterlets.grid.program.load` reads it."""
-    return {name: {"name": name, **grid} for name, grid in config["grids"].items()}
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 import json
 
+from clusterlets.algorithms.geometry import load_kernels
 from clusterlets.grid import accounts
 from clusterlets.grid.artifacts import INFEASIBLE, OK, UNSUPPORTED, Prepared
 from clusterlets.grid.cells import random_stream, seeds_of
 from clusterlets.grid.fitting import Limits, clusterings, fits
 from clusterlets.grid.groups import save_groups, save_nothing
-from clusterlets.grid.program import load
+from clusterlets.grid.entries import load
 
 
 def fit_method(
@@ -33,6 +34,8 @@ def fit_method(
     if k > n_rows or unsupported:
         save_nothing(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, groups, labels)
         return
+
+    load_kernels()  # before the fits branch off, or they and this process each load their own
 
     def fit(seed: int):
         stream = random_stream(base_seed, dataset, k, seed, chosen.stream_number())

@@ -6,7 +6,7 @@ from clusterlets.grid import accounts
 from clusterlets.grid.artifacts import SeedBlock
 from clusterlets.grid.cells import seeds_of
 from clusterlets.grid.fitting import Limits
-from clusterlets.grid.program import load
+from clusterlets.grid.entries import load
 from clusterlets.grid.runs_table import write_cell
 from clusterlets.grid.scoring import match, score_clusters, score_matchings
 from clusterlets.methods import Matcher

@@ -41,7 +41,7 @@ from clusterlets.grid.estimate import seconds_per_job
 from clusterlets.grid.fingerprints import data_files, fingerprint, locked_versions, part
 from clusterlets.grid.libraries import refuse_others
 from clusterlets.grid.preflight import check_writable, scarce
-from clusterlets.grid.program import load
+from clusterlets.grid.entries import load
 from clusterlets.grid.provenance import LIBRARIES, installed
 from clusterlets.grid.stale_locks import remove_locks
 from clusterlets.storage import hash_of_file
