@@ -51,6 +51,7 @@ test: $(READY)
 lint: $(READY) $(LINTERS)/.ready
 	@status=0; export PATH="$(CURDIR)/$(VENV)/bin:$$PATH"; set -x; \
 	$(LINTERS)/bin/ruff check . || status=1; \
+	$(LINTERS)/bin/ruff format --check . || status=1; \
 	$(LINTERS)/bin/mypy --python-executable $(VENV)/bin/python || status=1; \
 	$(LINTERS)/bin/snakefmt --check --compact-diff Snakefile workflow/rules || status=1; \
 	snakemake --lint || status=1; \

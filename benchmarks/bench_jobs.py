@@ -40,8 +40,15 @@ def make_inputs() -> dict[str, str]:
     """All that a matching job reads, by option."""
     block = {"dataset": DATASET, "k": K, "seeds": SEEDS, "base_seed": "0"}
     step("fetch-dataset", dataset=DATASET, raw_dir=".", receipt_path="receipt.json")
-    step("prepare-dataset", dataset=DATASET, raw_dir=".", receipt_path="receipt.json", scaling="none",
-         npz_path="data.npz", json_path="data.json")  # fmt: skip
+    step(
+        "prepare-dataset",
+        dataset=DATASET,
+        raw_dir=".",
+        receipt_path="receipt.json",
+        scaling="none",
+        npz_path="data.npz",
+        json_path="data.json",
+    )
     step("measure-geometry", data="data.npz", output="geometry.json")
     step("extract-clusterlets", data="data.npz", groups="groups.npz", labels="labels.npz", **block)
     step("sum-distances", data="data.npz", labels="labels.npz", output="distances.npz")

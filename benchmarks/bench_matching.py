@@ -69,6 +69,7 @@ def main() -> int:
         matcher = MATCHERS[name]
         match = matcher.load()
         for scope in ("last", "cluster"):
+
             def run():
                 match(clusterlets, 4, *([np.random.default_rng(0)] if matcher.random else []), scope=scope)
 

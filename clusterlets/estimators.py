@@ -273,9 +273,17 @@ class FRAC(_FairClusterer):
     }
 
     def __init__(
-        self, n_clusters=8, *, variant="FRAC", tau=None, assignment="fair", init="random", max_iter=100, tol=1e-4,
+        self,
+        n_clusters=8,
+        *,
+        variant="FRAC",
+        tau=None,
+        assignment="fair",
+        init="random",
+        max_iter=100,
+        tol=1e-4,
         random_state=None,
-    ):  # fmt: skip
+    ):
         self.n_clusters = n_clusters
         self.variant = variant
         self.tau = tau

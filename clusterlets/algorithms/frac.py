@@ -238,8 +238,7 @@ def _turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
                 f"since {n_clusters} clusters cannot each hold more than that part of a colour."
             )
     return [
-        size if share == even else n_clusters * floor(share * size)
-        for share, size in zip(shares, sizes.tolist(), strict=True)
+        size if share == even else n_clusters * floor(share * size) for share, size in zip(shares, sizes.tolist(), strict=True)
     ]
 
 

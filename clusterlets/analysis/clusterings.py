@@ -63,11 +63,16 @@ def composition(row: Mapping, clusters: Clusters, colour_names: Iterable[str]) -
     counts = counts[np.argsort(-counts.sum(axis=1), kind="stable")]
     sizes = counts.sum(axis=1)
     every = clusters.counts.sum(axis=0)
-    lines = pd.DataFrame({
-        "cluster": np.repeat(np.arange(len(counts)), len(names)), "size": np.repeat(sizes, len(names)),
-        "colour": names * len(counts), "count": counts.ravel(), "share": (counts / sizes[:, None]).ravel(),
-        "dataset_share": np.tile(every / every.sum(), len(counts)),
-    })  # fmt: skip
+    lines = pd.DataFrame(
+        {
+            "cluster": np.repeat(np.arange(len(counts)), len(names)),
+            "size": np.repeat(sizes, len(names)),
+            "colour": names * len(counts),
+            "count": counts.ravel(),
+            "share": (counts / sizes[:, None]).ravel(),
+            "dataset_share": np.tile(every / every.sum(), len(counts)),
+        }
+    )
     return _of_run(row, lines)[COMPOSITION]
 
 
@@ -78,11 +83,18 @@ def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFram
     shown = np.isin(rows, np.unique(np.linspace(0, len(table.X) - 1, _POINTS).round().astype(int)))
     rows, cluster = rows[shown], cluster[shown]
     ranks = np.argsort(np.argsort(-clusters.composition.sum(axis=1), kind="stable"))
-    lines = pd.DataFrame({
-        "rows": len(table.X), "row": rows, "x": _short(places[rows, 0]), "y": _short(places[rows, 1]),
-        "x_share": _short(shares[:1])[0], "y_share": _short(shares[1:])[0],
-        "colour": np.array(table.colour_names)[table.colours[rows]], "cluster": ranks[cluster],
-    })  # fmt: skip
+    lines = pd.DataFrame(
+        {
+            "rows": len(table.X),
+            "row": rows,
+            "x": _short(places[rows, 0]),
+            "y": _short(places[rows, 1]),
+            "x_share": _short(shares[:1])[0],
+            "y_share": _short(shares[1:])[0],
+            "colour": np.array(table.colour_names)[table.colours[rows]],
+            "cluster": ranks[cluster],
+        }
+    )
     return _of_run(row, lines)[PROJECTION]
 
 

@@ -105,9 +105,13 @@ def mean_interval(values: pd.Series) -> tuple[float, float, float]:
     if np.ptp(values.round(_DECIMALS)) == 0:
         return (float(values.mean()),) * 3
     found = stats.bootstrap(
-        (values,), np.mean, n_resamples=_RESAMPLES, confidence_level=LEVEL, method="BCa",
+        (values,),
+        np.mean,
+        n_resamples=_RESAMPLES,
+        confidence_level=LEVEL,
+        method="BCa",
         random_state=np.random.default_rng(_SEED),
-    ).confidence_interval  # fmt: skip
+    ).confidence_interval
     return float(values.mean()), float(found.low), float(found.high)
 
 
@@ -129,11 +133,16 @@ ASSUMPTIONS = (
 def to_markdown(tests: pd.DataFrame, intervals: pd.DataFrame) -> str:
     """The best runs of Clusterlets and FRAC in words, which matchers Wilcoxon's test tells apart, and the assumptions."""
     lines = [f"- {_in_words(row, intervals)}" for row in tests[tests["ranking"] == BEST_RUNS].to_dict("records")]
-    return "\n".join([
-        "## Pairs, by Wilcoxon's test and bootstrap\n", f"{ASSUMPTIONS}\n",
-        f"Matchers that differ, blocks are datasets (level {ALPHA} after Holm): {_apart(tests)}.\n",
-        "Best runs, as in table 4:\n", *(lines or ["- Not computed: no dataset has a best run of two of the methods."]), "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "## Pairs, by Wilcoxon's test and bootstrap\n",
+            f"{ASSUMPTIONS}\n",
+            f"Matchers that differ, blocks are datasets (level {ALPHA} after Holm): {_apart(tests)}.\n",
+            "Best runs, as in table 4:\n",
+            *(lines or ["- Not computed: no dataset has a best run of two of the methods."]),
+            "",
+        ]
+    )
 
 
 def _apart(tests: pd.DataFrame) -> str:

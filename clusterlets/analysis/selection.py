@@ -63,9 +63,12 @@ def configuration_means(runs: pd.DataFrame) -> pd.DataFrame:
     """One row a configuration: means over its seeds, the spread of the mean deviation, and how many seeds."""
     metrics = [column for column in NUMBERS if column not in (*CONFIGURATION, "seed")]
     grouped = runs.groupby(CONFIGURATION, dropna=False, sort=False)
-    return grouped[metrics].mean().assign(
-        deviation_mean_std=grouped["deviation_mean"].agg(std), seeds=grouped.size()
-    ).reset_index()
+    return (
+        grouped[metrics]
+        .mean()
+        .assign(deviation_mean_std=grouped["deviation_mean"].agg(std), seeds=grouped.size())
+        .reset_index()
+    )
 
 
 def best(candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:

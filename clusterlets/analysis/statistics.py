@@ -120,9 +120,7 @@ def critical_difference(n_methods: int, n_blocks: int, alpha: float = ALPHA) -> 
 
 def _incomplete(values: pd.DataFrame) -> dict[str, str]:
     absent = values.isna()
-    return {
-        _block_name(block): ", ".join(values.columns[absent.loc[block]]) for block in values.index[absent.any(axis=1)]
-    }
+    return {_block_name(block): ", ".join(values.columns[absent.loc[block]]) for block in values.index[absent.any(axis=1)]}
 
 
 def _block_name(block: object) -> str:
@@ -145,26 +143,40 @@ def _obstacle(ranks: pd.DataFrame) -> str:
 
 def summary(rankings: list[Ranking]) -> pd.DataFrame:
     """One row a ranking: ``statistics.csv``."""
-    return pd.DataFrame([
-        {
-            "ranking": ranking.name, "methods": ranking.values.shape[1], "blocks": ranking.values.shape[0],
-            "incomplete_blocks": ranking.incomplete_blocks, "friedman_chi2": ranking.statistic,
-            "p_value": ranking.p_value, "kendall_w": ranking.kendall_w, "alpha": ALPHA,
-            "critical_difference": ranking.critical_difference, "not_computed": ranking.obstacle,
-        }
-        for ranking in rankings
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            {
+                "ranking": ranking.name,
+                "methods": ranking.values.shape[1],
+                "blocks": ranking.values.shape[0],
+                "incomplete_blocks": ranking.incomplete_blocks,
+                "friedman_chi2": ranking.statistic,
+                "p_value": ranking.p_value,
+                "kendall_w": ranking.kendall_w,
+                "alpha": ALPHA,
+                "critical_difference": ranking.critical_difference,
+                "not_computed": ranking.obstacle,
+            }
+            for ranking in rankings
+        ]
+    )
 
 
 def mean_ranks(rankings: list[Ranking]) -> pd.DataFrame:
     """Mean rank (highest is best) and mean deviation of each method in each ranking: ``mean_ranks.csv``."""
-    return pd.concat([
-        pd.DataFrame({
-            "ranking": ranking.name, "method": ranking.mean_ranks.index, "mean_rank": ranking.mean_ranks.to_numpy(),
-            "deviation_mean": ranking.values.mean()[ranking.mean_ranks.index].to_numpy(),
-        })
-        for ranking in rankings
-    ])  # fmt: skip
+    return pd.concat(
+        [
+            pd.DataFrame(
+                {
+                    "ranking": ranking.name,
+                    "method": ranking.mean_ranks.index,
+                    "mean_rank": ranking.mean_ranks.to_numpy(),
+                    "deviation_mean": ranking.values.mean()[ranking.mean_ranks.index].to_numpy(),
+                }
+            )
+            for ranking in rankings
+        ]
+    )
 
 
 def pairs(rankings: list[Ranking]) -> pd.DataFrame:

@@ -76,28 +76,39 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8, with a header line")
     parser.add_argument(
-        "--sensitive", action="append", type=in_utf8, required=True, metavar="COLUMN",
+        "--sensitive",
+        action="append",
+        type=in_utf8,
+        required=True,
+        metavar="COLUMN",
         help="column whose values are the colours; given several times, the combinations of values are the colours",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--features", type=in_utf8, metavar="A,B,...",
+        "--features",
+        type=in_utf8,
+        metavar="A,B,...",
         help="columns to cluster by (default: all numeric ones but the sensitive)",
     )
     parser.add_argument("--separator", type=in_utf8, metavar="S", help="what parts the cells (default: a comma, a tab in .tsv)")
     parser.add_argument(
-        "--scaling", choices=("none", "standard"), default="none",
+        "--scaling",
+        choices=("none", "standard"),
+        default="none",
         help="standard: features to mean 0 and variance 1, which you want where their units differ (default: none)",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--method", choices=("clusterlets", "frac"), default="clusterlets",
+        "--method",
+        choices=("clusterlets", "frac"),
+        default="clusterlets",
         help="clusterlets joined by a matcher, or FRAC: k-means with fair turns (default: clusterlets)",
-    )  # fmt: skip
+    )
     parser.add_argument("-k", type=whole(1), default=10, help="clusterlets of each colour; FRAC: clusters (default: 10)")
     parser.add_argument("--matcher", help=f"{', '.join(MATCHERS)}, see below (default: G-B)")
     parser.add_argument(
-        "--hops", type=whole(1),
+        "--hops",
+        type=whole(1),
         help="D, B: sweeps over the colours; G-D, G-B: most clusterlets that join another (default: 4)",
-    )  # fmt: skip
+    )
     parser.add_argument("--omega", type=_share, help="C: weight, 0 to 1, of silhouette against balance (default: 0.5)")
     parser.add_argument(
         "--tau", type=_share, help="FRAC: least part of each colour in each cluster, 0 to 1/k (default: 1/k, all of it)"
@@ -171,9 +182,13 @@ def _read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
     separator = options.separator or user_table.SEPARATORS[options.table.suffix]
     # Rows without a sensitive value are no part of the table; their numbers must not go to others.
     sensitive = pd.read_csv(
-        options.table, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig",
+        options.table,
+        sep=separator,
+        dtype=str,
+        keep_default_na=False,
+        encoding="utf-8-sig",
         usecols=lambda column: column.strip() in options.sensitive,
-    )  # fmt: skip
+    )
     has_colour = sensitive.apply(lambda column: column.str.strip() != "").all(axis=1)
     return table, np.flatnonzero(has_colour), remarks
 
@@ -210,15 +225,17 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, r
     """What came out, for a person to read."""
     shares, sensitive = table.colour_counts / len(X), " and ".join(options.sensitive)
     colours = ", ".join(f"{name} {share:.1%}" for name, share in zip(table.colour_names, shares, strict=True))
-    return "\n".join([
-        f"{options.table.name}: {len(X):,} rows, {counted(X.shape[1], 'feature')}; {sensitive}: {colours}",
-        *(f"note: {remark}" for remark in remarks),
-        f"{_method(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
-        "",
-        _listing(_composition(table, fitted), table.colour_counts),
-        "",
-        *_scores(X, table, fitted, options.seed),
-    ])
+    return "\n".join(
+        [
+            f"{options.table.name}: {len(X):,} rows, {counted(X.shape[1], 'feature')}; {sensitive}: {colours}",
+            *(f"note: {remark}" for remark in remarks),
+            f"{_method(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
+            "",
+            _listing(_composition(table, fitted), table.colour_counts),
+            "",
+            *_scores(X, table, fitted, options.seed),
+        ]
+    )
 
 
 def _method(options: argparse.Namespace, fitted) -> str:
@@ -244,9 +261,9 @@ def _listing(composition: pd.DataFrame, colour_counts: np.ndarray) -> str:
         titles = ["furthest off"]
         excess = shares - colour_counts / colour_counts.sum()
         most = np.abs(excess).argmax(axis=1)
-        columns.append([
-            f"{composition.columns[most[row]]} {shares[row, most[row]]:.1%} ({excess[row, most[row]]:+.1%})" for row in listed
-        ])
+        columns.append(
+            [f"{composition.columns[most[row]]} {shares[row, most[row]]:.1%} ({excess[row, most[row]]:+.1%})" for row in listed]
+        )
     lines = pd.DataFrame(dict(enumerate(columns)))  # titles come last, as a colour may be called "size" too
     text = lines.set_axis(["cluster", "size", "deviation", *titles], axis=1).to_string(index=False)
     return text + (f"\n... and {left_out} more, deviating less" if left_out else "")

@@ -21,9 +21,10 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser("clusterlets datasets", description=main.__doc__)
     parser.add_argument("--config", metavar="FILE", help="values that replace those of config.yaml, as for snakemake")
     parser.add_argument(
-        "--check", action="store_true",
+        "--check",
+        action="store_true",
         help="instead, ask every address of every dataset what it serves; status 1 where none serves one of them",
-    )  # fmt: skip
+    )
     options = parser.parse_args(arguments)
     config = read_configuration(options.config)
     if options.check:
@@ -73,12 +74,14 @@ def _estimate(described: Mapping[str, Mapping], config: Mapping, preparing: str)
     cores = os.cpu_count() or 1
     rows = [{"dataset": name, **_in_words(cost)} for name, cost in [*found.items(), ("all, with the report", total)]]
     unknown = ", ".join(name for name in described if name not in found)
-    return "\n".join([
-        f"Estimate for the grid of {len(config['k'])} k and {config['seeds']['count']} seeds, good to a factor of two:",
-        datasets_table.to_text(rows, _ESTIMATE),
-        f"On this machine's {cores} cores about {_time(total.seconds / cores)}; finished jobs are not run again.",
-        *([f"Not in it, as nobody has counted their rows yet: {unknown}. `{preparing}` does."] if unknown else []),
-    ])
+    return "\n".join(
+        [
+            f"Estimate for the grid of {len(config['k'])} k and {config['seeds']['count']} seeds, good to a factor of two:",
+            datasets_table.to_text(rows, _ESTIMATE),
+            f"On this machine's {cores} cores about {_time(total.seconds / cores)}; finished jobs are not run again.",
+            *([f"Not in it, as nobody has counted their rows yet: {unknown}. `{preparing}` does."] if unknown else []),
+        ]
+    )
 
 
 def _in_words(cost: estimate.Cost) -> dict[str, str]:

@@ -72,7 +72,11 @@ def _run(options: argparse.Namespace, config: Mapping) -> Run:
     grid, given = config["grids"][method]["parameters"], from_words(options.parameters)
     if given.keys() != grid.keys():
         wanted = ",".join(f"{parameter}={as_text(values[0])}" for parameter, values in grid.items())
-        needs = f"needs --parameters with a value for each, such as {wanted}" if grid else "has no use for --parameters; leave it out"
+        needs = (
+            f"needs --parameters with a value for each, such as {wanted}"
+            if grid
+            else "has no use for --parameters; leave it out"
+        )
         raise ClusterletsError(f"{name} {needs}.")
     return Run(options.dataset, method, name, options.k, options.seed, {parameter: given[parameter] for parameter in grid})
 
@@ -85,7 +89,9 @@ def _slug(name: str) -> str:
 def _compare_with_cell(clusters: Clusters, run: Run, cell: str, deviation: str) -> None:
     """Refuse clusters other than those that the cell scored, where there is one."""
     if Path(cell).is_file():
-        scored = [row for row in read_cell(cell) if run.name in (row["method"], row["matcher"]) and row["seed"] == str(run.seed)]
+        scored = [
+            row for row in read_cell(cell) if run.name in (row["method"], row["matcher"]) and row["seed"] == str(run.seed)
+        ]
         if len(scored) != 1:
             raise ClusterletsError(
                 f"{cell} holds {counted(len(scored), 'row')} of {run.name} with seed {run.seed}, and should hold one. "

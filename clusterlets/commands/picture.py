@@ -65,9 +65,14 @@ def _draw_composition(axes: Axes, composition: pd.DataFrame, expected: np.ndarra
     starts = np.cumsum(shares, axis=1) - shares
     for colour in range(composition.shape[1]):
         axes.barh(
-            places, shares[:, colour], left=starts[:, colour], height=0.86,
-            color=_SHARES(0.1 + 0.85 * colour / (composition.shape[1] - 1)), edgecolor="white", linewidth=0.4,
-        )  # fmt: skip
+            places,
+            shares[:, colour],
+            left=starts[:, colour],
+            height=0.86,
+            color=_SHARES(0.1 + 0.85 * colour / (composition.shape[1] - 1)),
+            edgecolor="white",
+            linewidth=0.4,
+        )
     for edge in starts[0, 1:]:
         axes.axvline(edge, color="black", linewidth=1, path_effects=[withStroke(linewidth=2, foreground="white")])
     step = ceil(len(sizes) / _NAMED)
@@ -93,18 +98,27 @@ def _draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
     for cluster in clusters:
         of_cluster = shown[labels[shown] == cluster]
         axes.scatter(
-            *places[of_cluster].T, s=11, alpha=0.55, linewidth=0, color=_HUES[cluster % len(_HUES)],
+            *places[of_cluster].T,
+            s=11,
+            alpha=0.55,
+            linewidth=0,
+            color=_HUES[cluster % len(_HUES)],
             marker=_MARKERS[cluster // len(_HUES) % len(_MARKERS)],
-        )  # fmt: skip
+        )
     named = clusters[np.argsort(-sizes, kind="stable")[:_NAMED]]
     centres = np.array([np.median(places[labels == cluster], axis=0) for cluster in named])
     extent = np.ptp(places, axis=0)
     extent[extent == 0] = 0.1  # about what matplotlib gives to points on a line
     for cluster, place in zip(named, _apart(centres, _NUMBER * extent), strict=True):
         axes.annotate(
-            str(cluster), place, ha="center", va="center", fontsize=10,
-            weight="bold", path_effects=[withStroke(linewidth=2.5, foreground="white")],
-        )  # fmt: skip
+            str(cluster),
+            place,
+            ha="center",
+            va="center",
+            fontsize=10,
+            weight="bold",
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+        )
     notes = [f"{_POINTS:,} of {len(X):,} rows"] if len(X) > _POINTS else []
     notes += [f"the {_NAMED} largest have numbers"] if len(clusters) > _NAMED else []
     axes.set_title("Clusters on the two principal components" + (f"\n({', '.join(notes)})" if notes else ""))

@@ -6,8 +6,15 @@ from clusterlets.datasets.reading import codes, numbers, read_table
 from clusterlets.datasets.table import Table
 
 _FEATURES = (
-    "clump_thickness", "cell_size_uniformity", "cell_shape_uniformity", "marginal_adhesion", "epithelial_cell_size",
-    "bare_nuclei", "bland_chromatin", "normal_nucleoli", "mitoses",
+    "clump_thickness",
+    "cell_size_uniformity",
+    "cell_shape_uniformity",
+    "marginal_adhesion",
+    "epithelial_cell_size",
+    "bare_nuclei",
+    "bland_chromatin",
+    "normal_nucleoli",
+    "mitoses",
 )
 _CLASS = ("2", "4")
 

@@ -12,7 +12,15 @@ import numpy as np
 from clusterlets.datasets.table import BadData, Table
 
 _CELL_FEATURES = (
-    "radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave points", "symmetry",
+    "radius",
+    "texture",
+    "perimeter",
+    "area",
+    "smoothness",
+    "compactness",
+    "concavity",
+    "concave points",
+    "symmetry",
     "fractal dimension",
 )
 _FEATURES = {
@@ -22,8 +30,19 @@ _FEATURES = {
         *(f"worst {feature}" for feature in _CELL_FEATURES),
     ),
     "wine_data.csv": (
-        "alcohol", "malic_acid", "ash", "alcalinity_of_ash", "magnesium", "total_phenols", "flavanoids",
-        "nonflavanoid_phenols", "proanthocyanins", "color_intensity", "hue", "od280/od315_of_diluted_wines", "proline",
+        "alcohol",
+        "malic_acid",
+        "ash",
+        "alcalinity_of_ash",
+        "magnesium",
+        "total_phenols",
+        "flavanoids",
+        "nonflavanoid_phenols",
+        "proanthocyanins",
+        "color_intensity",
+        "hue",
+        "od280/od315_of_diluted_wines",
+        "proline",
     ),
     "iris.csv": ("sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"),
     "digits.csv.gz": tuple(f"pixel_{row}_{column}" for row in range(8) for column in range(8)),
@@ -32,7 +51,7 @@ _FEATURES = {
 
 def prepare(paths: dict[str, Path]) -> Table:
     """All columns but the last, which is the class code; the first line (``n,d,class names``) is missing in digits."""
-    (name, path), = paths.items()
+    ((name, path),) = paths.items()
     try:
         with gzip.open(path, "rt") if path.suffix == ".gz" else open(path, encoding="utf-8") as file:
             classes = [str(digit) for digit in range(10)] if path.suffix == ".gz" else next(csv.reader(file))[2:]

@@ -170,9 +170,7 @@ def _alone(folder: Path) -> Iterator[bool]:
         yield alone
 
 
-def _bring(
-    dataset: dict, folder: Path, lacking: dict[str, str], alone: bool, mirror: str | None, backoff: float
-) -> None:
+def _bring(dataset: dict, folder: Path, lacking: dict[str, str], alone: bool, mirror: str | None, backoff: float) -> None:
     """Put the files of the best source into the folder, or raise ClusterletsError with what is wrong with each source.
 
     Files put by hand stay. Where only some files of an earlier fetch are left, all of them come anew from one source.
@@ -603,9 +601,7 @@ def _receipt(dataset: dict, folder: Path) -> dict:
         "dataset": dataset["name"],
         "source": " and ".join(dict.fromkeys(sources)),
         "sha256_matches": _all_known(dataset, folder),
-        "files": {
-            file: {"bytes": (folder / file).stat().st_size, "sha256": found} for file, found in hashes.items()
-        },
+        "files": {file: {"bytes": (folder / file).stat().st_size, "sha256": found} for file, found in hashes.items()},
     }
 
 

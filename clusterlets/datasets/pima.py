@@ -9,7 +9,14 @@ from clusterlets.datasets.reading import age_groups, codes, numbers, read_table,
 from clusterlets.datasets.table import Table
 
 _FEATURES = (
-    "Pregnancies", "Glucose", "BloodPressure", "SkinThickness", "Insulin", "BMI", "DiabetesPedigreeFunction", "Age",
+    "Pregnancies",
+    "Glucose",
+    "BloodPressure",
+    "SkinThickness",
+    "Insulin",
+    "BMI",
+    "DiabetesPedigreeFunction",
+    "Age",
 )
 _CLASS = ("0", "1")
 SENSITIVE = {"age_group": ("Age",)}

@@ -69,7 +69,11 @@ def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int,
     ]
     reader = csv.reader(
         (line.strip() for _, line in numbered),
-        delimiter=separator, quotechar=quote, escapechar="\\", skipinitialspace=True, strict=True,
+        delimiter=separator,
+        quotechar=quote,
+        escapechar="\\",
+        skipinitialspace=True,
+        strict=True,
     )
     try:
         for cells in reader:
@@ -119,7 +123,6 @@ def codes(frame: pd.DataFrame, column: str, values: Sequence[str]) -> np.ndarray
     if (found < 0).any():
         first = int(np.argmax(found < 0))
         raise BadData(
-            f"{frame.index[first]}: column {column} holds {frame[column].iloc[first]!r}, "
-            f"expected one of {', '.join(values)}."
+            f"{frame.index[first]}: column {column} holds {frame[column].iloc[first]!r}, expected one of {', '.join(values)}."
         )
     return found.astype(np.int64)

@@ -103,9 +103,7 @@ def _in_order(value: str) -> tuple[bool, float, str]:
 def check(table: Table) -> None:
     """Raise :class:`BadData` unless the table has rows, finite features, and an instance of every colour."""
     if table.X.shape != (len(table.colour), len(table.feature_names)):
-        raise BadData(
-            f"{table.X.shape} features do not fit {len(table.colour)} colours and {len(table.feature_names)} names."
-        )
+        raise BadData(f"{table.X.shape} features do not fit {len(table.colour)} colours and {len(table.feature_names)} names.")
     if len(table.X) == 0:
         raise BadData("no row is left.")
     finite = np.isfinite(table.X)

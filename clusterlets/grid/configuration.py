@@ -84,23 +84,30 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     tables = [_settings(entry, config["scaling"]) for entry in config["datasets"]]
     excluded = _listed(config["exclude"])
     known = {*dataset_names(), *(table["name"] for table in tables), *(table["id"] for table in tables)}
-    _refuse([
-        *(["results: it is the working directory itself; name a folder below it"] if results == "." else []),
-        *(f"datasets: {fault}" for table in tables for fault in _table_faults(table)),
-        *(f"datasets: {fault}" for fault in _repeated([table["id"] for table in tables])),
-        *(f"methods: {fault}" for fault in _repeated([name for name, _ in entries])),
-        *_unknown("exclude", excluded, sorted(known)),
-        *_unchanged(config),
-    ])
+    _refuse(
+        [
+            *(["results: it is the working directory itself; name a folder below it"] if results == "." else []),
+            *(f"datasets: {fault}" for table in tables for fault in _table_faults(table)),
+            *(f"datasets: {fault}" for fault in _repeated([table["id"] for table in tables])),
+            *(f"methods: {fault}" for fault in _repeated([name for name, _ in entries])),
+            *_unknown("exclude", excluded, sorted(known)),
+            *_unchanged(config),
+        ]
+    )
     kept = {table["id"]: table for table in tables if not {table["id"], table["name"]} & set(excluded)}
     if not kept:
         _refuse(["exclude: every dataset is excluded; name fewer"])
     grids, faults = _grids(dict(entries), config)
     _refuse(faults)
     checked = {
-        **config, "results": results, "datasets": list(kept), "tables": kept, "exclude": excluded,
-        "methods": list(grids), "grids": grids,
-    }  # fmt: skip
+        **config,
+        "results": results,
+        "datasets": list(kept),
+        "tables": kept,
+        "exclude": excluded,
+        "methods": list(grids),
+        "grids": grids,
+    }
     _refuse(_too_many_cells(checked))
     _refuse(_point_faults(checked))
     return checked

@@ -71,7 +71,9 @@ def steps_of_dataset(rows: int, features: int, config: Mapping) -> dict[str, tup
         if not grid["needs"]:
             method = load({"name": cell.method, **grid})
             pairs = max(1, len(method.outputs)) * rows**2 / 2 / cell.k
-            of_cell["fit_method"] = _START_COMPILED + len(seeds_of(cell.seeds)) * (method().seconds(rows, features, cell.k) + pairs * _PAIR)
+            of_cell["fit_method"] = _START_COMPILED + len(seeds_of(cell.seeds)) * (
+                method().seconds(rows, features, cell.k) + pairs * _PAIR
+            )
         for step, seconds in of_cell.items():
             count, so_far = steps.get(step, (0, 0.0))
             steps[step] = (count + 1, so_far + seconds)

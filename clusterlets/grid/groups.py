@@ -13,9 +13,13 @@ from clusterlets.grid.artifacts import Prepared, SeedBlock, compact
 
 
 def save_groups(
-    prepared: Prepared, found: Mapping[str, np.ndarray], groups: str, labels: str,
-    failures: Mapping[str, tuple[str, str]], with_sums: bool,
-) -> None:  # fmt: skip
+    prepared: Prepared,
+    found: Mapping[str, np.ndarray],
+    groups: str,
+    labels: str,
+    failures: Mapping[str, tuple[str, str]],
+    with_sums: bool,
+) -> None:
     """Write what scoring needs of the groups of each key to ``groups``, the group of each instance to ``labels``.
 
     ``found`` holds labels (n,) or memberships (n, C), bool, by key. ``with_sums`` says whether the distances are summed up

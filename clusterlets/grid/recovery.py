@@ -17,8 +17,8 @@ from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK, SeedBlock
 from clusterlets.grid.cells import Cell, Value, from_words, seed_blocks, seeds_of
-from clusterlets.grid.fitting import Limits
 from clusterlets.grid.entries import entries, load
+from clusterlets.grid.fitting import Limits
 from clusterlets.grid.scoring import CLUSTERLETS, match
 from clusterlets.metrics import deviation_per_cluster
 
@@ -128,9 +128,16 @@ class Kept:
         grid, base_seed = self._config["grids"][run.method], self._config["base_seed"]
         settings = {name: self._config[key] for name, key in grid["settings"].items()}
         matched = match(
-            load(entries(self._config)[run.method]), run.dataset, run.k, {**run.parameters, **settings}, [run.seed], base_seed,
-            Limits(), SeedBlock.load(self._path("groups", run)), fronts,
-        )  # fmt: skip
+            load(entries(self._config)[run.method]),
+            run.dataset,
+            run.k,
+            {**run.parameters, **settings},
+            [run.seed],
+            base_seed,
+            Limits(),
+            SeedBlock.load(self._path("groups", run)),
+            fronts,
+        )
         ((_, found),) = matched
         if found.status != OK:
             raise ClusterletsError(f"This run has no clusters: it is {found.status}, see {self.cell(run)}.")

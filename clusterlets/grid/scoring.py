@@ -27,9 +27,15 @@ def run_columns(method: type[Method], name: str, k: int, parameters: Mapping) ->
 
 
 def score_clusters(
-    method: type[Method], dataset: str, k: int, parameters: Mapping, seeds: Iterable[int], groups: SeedBlock, measured: Mapping,
+    method: type[Method],
+    dataset: str,
+    k: int,
+    parameters: Mapping,
+    seeds: Iterable[int],
+    groups: SeedBlock,
+    measured: Mapping,
     deviation: str,
-) -> Iterator[dict]:  # fmt: skip
+) -> Iterator[dict]:
     """Rows of a method that clusters instances: every seed of the first output, then of the next."""
     for name in method.names_in_results():
         for seed in seeds:
@@ -43,16 +49,26 @@ def score_clusters(
 
 
 def score_matchings(
-    method: type[Matcher], dataset: str, k: int, parameters: Mapping, matchings: Iterable[tuple[int, Fit]], groups: SeedBlock,
-    distances: SeedBlock, measured: Mapping, deviation: str,
-) -> Iterator[dict]:  # fmt: skip
+    method: type[Matcher],
+    dataset: str,
+    k: int,
+    parameters: Mapping,
+    matchings: Iterable[tuple[int, Fit]],
+    groups: SeedBlock,
+    distances: SeedBlock,
+    measured: Mapping,
+    deviation: str,
+) -> Iterator[dict]:
     """Rows of a matcher, from what :func:`match` found of every seed."""
     for seed, found in matchings:
         row = {"dataset": dataset, **run_columns(method, method.name, k, parameters), "seed": seed, "status": found.status}
         if groups.status == OK:
             named = groups.values[str(seed)]
             clusterlets = Clusterlets.from_groups(**named)
-            row |= {"n_clusterlets": len(clusterlets), "note": found.note or _few_clusterlets(clusterlets, k, measured["colours"])}
+            row |= {
+                "n_clusterlets": len(clusterlets),
+                "note": found.note or _few_clusterlets(clusterlets, k, measured["colours"]),
+            }
             if found.status == OK:
                 sums = distances.values[str(seed)]
                 row |= score(found.result, **named, **sums, diameter=measured["diameter"], deviation=deviation)
@@ -61,9 +77,16 @@ def score_matchings(
 
 
 def match(
-    method: type[Matcher], dataset: str, k: int, parameters: Mapping, seeds: Iterable[int], base_seed: int, limits: Limits,
-    groups: SeedBlock, partitions: SeedBlock | None,
-) -> Iterator[tuple[int, Fit]]:  # fmt: skip
+    method: type[Matcher],
+    dataset: str,
+    k: int,
+    parameters: Mapping,
+    seeds: Iterable[int],
+    base_seed: int,
+    limits: Limits,
+    groups: SeedBlock,
+    partitions: SeedBlock | None,
+) -> Iterator[tuple[int, Fit]]:
     """Join the clusterlets of every seed: membership matrices (C, N), each with what it took.
 
     ``partitions`` holds the Pareto fronts, for a matcher that needs them.
@@ -89,9 +112,16 @@ def _checked(membership: np.ndarray | None, n_clusterlets: int) -> np.ndarray | 
     if membership is None:
         return None
     found = np.asarray(membership)
-    if found.dtype != bool or found.ndim != 2 or found.shape[1] != n_clusterlets or not found.any(axis=1).all() or not len(found):
+    if (
+        found.dtype != bool
+        or found.ndim != 2
+        or found.shape[1] != n_clusterlets
+        or not found.any(axis=1).all()
+        or not len(found)
+    ):
         raise ClusterletsError(
-            f"match must return memberships (C, {n_clusterlets}) of type bool with no empty cluster, not {found.shape} of {found.dtype}"
+            f"match must return memberships (C, {n_clusterlets}) of type bool with no empty cluster, "
+            f"not {found.shape} of {found.dtype}"
         )
     return found
 

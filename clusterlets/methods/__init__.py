@@ -196,7 +196,9 @@ def from_file(path: str | Path) -> type[Method]:
     path = Path(path)
     spec = importlib.util.spec_from_file_location(f"{__name__}._own_{zlib.crc32(str(path.resolve()).encode()):08x}", path)
     if spec is None or spec.loader is None or not path.is_file():
-        raise ClusterletsError(f"{path} is no Python file: a method is a .py file with one subclass of clusterlets.methods.Method.")
+        raise ClusterletsError(
+            f"{path} is no Python file: a method is a .py file with one subclass of clusterlets.methods.Method."
+        )
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
@@ -238,7 +240,9 @@ def _methods_of(module: ModuleType) -> dict[str, type[Method]]:
     """The methods that a module defines itself, by name."""
     classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Method)]
     return {
-        found.name: found for found in classes if found.__module__ == module.__name__ and isinstance(vars(found).get("name"), str)
+        found.name: found
+        for found in classes
+        if found.__module__ == module.__name__ and isinstance(vars(found).get("name"), str)
     }
 
 

@@ -175,11 +175,7 @@ def _obstacle(cell: dict, present: set[str]) -> str:
 
 def _entry(entries: Iterable[dict], cell: dict) -> dict | None:
     """The first entry whose ``cells`` fit."""
-    fitting = (
-        entry
-        for entry in entries
-        if all(cell[column] in _as_list(values) for column, values in entry["cells"].items())
-    )
+    fitting = (entry for entry in entries if all(cell[column] in _as_list(values) for column, values in entry["cells"].items()))
     return next(fitting, None)
 
 

@@ -139,9 +139,7 @@ def _tables_of_means(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def _numbers(made: Mapping[str, pd.DataFrame]) -> pd.Series:
     """The telling numbers of some of the tables 1 to 4, ours or the paper's, by (table, row, quantity)."""
     telling = {_TABLE1: _of_matchers, _TABLE2: _of_winners, _TABLE3: _of_winners, _TABLE4: _of_duels}
-    numbers = {
-        (name, *key): value for name, frame in made.items() for key, value in telling[name](frame).items()
-    }
+    numbers = {(name, *key): value for name, frame in made.items() for key, value in telling[name](frame).items()}
     return pd.Series(numbers, dtype=float).rename_axis(_KEY)
 
 

@@ -51,8 +51,11 @@ def by_matcher(runs: pd.DataFrame) -> pd.DataFrame:
     The centroid silhouette is there too: what the paper calls C's cohesion may be it.
     """
     runs = _clusterlets(runs)
-    quantities = {name: name for name in ("deviation_mean", "deviation_max")} | {
-        "size": "n_clusters"} | {name: name for name in ("cohesion", "overlap", "centroid_silhouette")}  # fmt: skip
+    quantities = (
+        {name: name for name in ("deviation_mean", "deviation_max")}
+        | {"size": "n_clusters"}
+        | {name: name for name in ("cohesion", "overlap", "centroid_silhouette")}
+    )
     grouped = selection.ok(runs).groupby("matcher")
     columns = {}
     for quantity, column in quantities.items():
@@ -118,11 +121,18 @@ def _clusterlets(runs: pd.DataFrame) -> pd.DataFrame:
 def _chosen(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
     """The best candidate of each group of ``runs``, a group without one too, with how many were passed over and why."""
     kept = selection.without_limit_cases(candidates)
-    counts = pd.DataFrame({
-        "candidates": kept.groupby(per).size(),
-        "limit_cases": candidates.groupby(per).size(),
-        "dropped": runs[runs["status"] != "ok"].groupby(per).size(),
-    }, index=runs.groupby(per).size().index).fillna(0).astype(int)  # fmt: skip
+    counts = (
+        pd.DataFrame(
+            {
+                "candidates": kept.groupby(per).size(),
+                "limit_cases": candidates.groupby(per).size(),
+                "dropped": runs[runs["status"] != "ok"].groupby(per).size(),
+            },
+            index=runs.groupby(per).size().index,
+        )
+        .fillna(0)
+        .astype(int)
+    )
     counts["limit_cases"] -= counts["candidates"]
     chosen = selection.best(kept, by, per).rename(columns={"n_clusters": "size"})
     frame = counts.reset_index().merge(chosen, on=per, how="left")
@@ -141,8 +151,7 @@ _SEED = Column("seed", ("seed",), 0)
 _SIZE, _MEAN_SIZE = Column("Size", ("size",), 0), Column("Size", ("size",), 1)
 _DEVIATION = Column("Deviation", ("deviation_mean", "deviation_std"), 3)
 _QUALITY = tuple(
-    Column(title, (key,), 3)
-    for title, key in (("Max", "deviation_max"), ("Cohesion", "cohesion"), ("Overlap", "overlap"))
+    Column(title, (key,), 3) for title, key in (("Max", "deviation_max"), ("Cohesion", "cohesion"), ("Overlap", "overlap"))
 )
 
 _MATCHER_COLUMNS = (
@@ -222,9 +231,7 @@ def make(runs: pd.DataFrame, names: Collection[str] = NAMES) -> list[Table]:
     runs = selection.seeds_of_paper(runs)
     note = _note(runs)
     return [
-        Table(name, caption, columns, build(runs), note)
-        for name, caption, columns, build in _SPECIFICATIONS
-        if name in names
+        Table(name, caption, columns, build(runs), note) for name, caption, columns, build in _SPECIFICATIONS if name in names
     ]
 
 
@@ -267,35 +274,39 @@ def to_latex(table: Table) -> str:
     """A ``table`` environment for documents that load booktabs and multirow; equal first cells share one."""
     alignment = "".join("l" if column.decimals is None else "r" for column in table.columns)
     header = [column.title for column in table.columns]
-    return "\n".join([
-        r"\begin{table}[t]",
-        r"\centering\footnotesize",
-        r"\setlength{\tabcolsep}{1mm}",
-        rf"\caption{{{latex_escape(table.caption)} {latex_escape(table.note)}}}",
-        rf"\label{{tbl:{table.name}}}",
-        rf"\begin{{tabular}}{{@{{}}{alignment}@{{}}}}",
-        r"\toprule",
-        _latex_row(header),
-        r"\midrule",
-        *_latex_body(cells(table)),
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-        "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            r"\begin{table}[t]",
+            r"\centering\footnotesize",
+            r"\setlength{\tabcolsep}{1mm}",
+            rf"\caption{{{latex_escape(table.caption)} {latex_escape(table.note)}}}",
+            rf"\label{{tbl:{table.name}}}",
+            rf"\begin{{tabular}}{{@{{}}{alignment}@{{}}}}",
+            r"\toprule",
+            _latex_row(header),
+            r"\midrule",
+            *_latex_body(cells(table)),
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
 
 
 def document(names: Iterable[str]) -> str:
     """A LaTeX document that takes in the tables of these names, each in a file beside it, and compiles as it stands."""
-    return "\n".join([
-        r"\documentclass{article}",
-        r"\usepackage[a4paper, landscape, margin=2cm]{geometry}",
-        r"\usepackage{booktabs, multirow}",
-        r"\begin{document}",
-        *(rf"\input{{{name}}}\clearpage" for name in names),
-        r"\end{document}",
-        "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            r"\documentclass{article}",
+            r"\usepackage[a4paper, landscape, margin=2cm]{geometry}",
+            r"\usepackage{booktabs, multirow}",
+            r"\begin{document}",
+            *(rf"\input{{{name}}}\clearpage" for name in names),
+            r"\end{document}",
+            "",
+        ]
+    )
 
 
 def _latex_body(rows: list[list[str]]) -> Iterator[str]:

@@ -14,9 +14,13 @@ HOLDS, IN_PART, FAILS, UNKNOWN = CLAIM_VERDICTS = ("holds", "holds in part", "do
 
 _GRID_OF_PAPER = {"k": (2, 5, 10, 20, 30), "hops": (1, 2, 3, 4), "omega": (0, 0.25, 0.5, 0.75)}
 _SETTINGS_OF_PAPER = {
-    "scaling": "none", "sample_size": 250_000, "pinball_scope": "last", "greedy_scope": "cluster", "deviation": "absolute",
+    "scaling": "none",
+    "sample_size": 250_000,
+    "pinball_scope": "last",
+    "greedy_scope": "cluster",
+    "deviation": "absolute",
     "equation": "corrected",
-}  # fmt: skip
+}
 _METHODS_OF_PAPER = (*selection.PAPER_NAMES.values(), "FRAC (nearest)")
 _ENTER = "Their runs enter tables, claims and tests like all others."
 # What Clusterlets is held against, and how that clustering came about.
@@ -229,8 +233,7 @@ def _frac_sentence(results: Results) -> str:
     rivals = [method for method in _RIVALS if method in chosen]
     if chosen.empty or "Clusterlets" not in chosen or not rivals:
         return (
-            "Clusterlets cannot be held against FRAC, as not both have a run with at least 3 clusters and an overlap "
-            "below 0.5."
+            "Clusterlets cannot be held against FRAC, as not both have a run with at least 3 clusters and an overlap below 0.5."
         )
     ours, total = chosen["Clusterlets"], len(chosen)
     parts = [

@@ -121,7 +121,7 @@ def render(results: Results, findings: Findings) -> str:
         steps=view(findings.steps) if len(findings.steps) else None,
         provenance=_accounts({key: value for key, value in findings.provenance.items() if key != "settings"}),
         runtime=_picture(findings.runtime) if findings.runtime else None,
-    )  # fmt: skip
+    )
 
 
 def _template(name: str) -> str:

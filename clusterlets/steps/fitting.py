@@ -6,15 +6,23 @@ from clusterlets.algorithms.geometry import load_kernels
 from clusterlets.grid import accounts
 from clusterlets.grid.artifacts import INFEASIBLE, OK, UNSUPPORTED, Prepared
 from clusterlets.grid.cells import random_stream, seeds_of
+from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits, clusterings, fits
 from clusterlets.grid.groups import save_groups, save_nothing
-from clusterlets.grid.entries import load
 
 
 def fit_method(
-    data: str, method: str, dataset: str, k: int, parameters: str, seeds: str, base_seed: int, limits: str,
-    groups: str, labels: str,
-) -> None:  # fmt: skip
+    data: str,
+    method: str,
+    dataset: str,
+    k: int,
+    parameters: str,
+    seeds: str,
+    base_seed: int,
+    limits: str,
+    groups: str,
+    labels: str,
+) -> None:
     """Cluster a prepared dataset.
 
     data: the prepared dataset (.npz)

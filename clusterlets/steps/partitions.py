@@ -10,9 +10,7 @@ from clusterlets.grid.artifacts import SeedBlock
 from clusterlets.grid.cells import PARTITIONS, random_stream, seeds_of
 
 
-def sample_partitions(
-    groups: str, dataset: str, k: int, seeds: str, base_seed: int, sample_size: int, output: str
-) -> None:
+def sample_partitions(groups: str, dataset: str, k: int, seeds: str, base_seed: int, sample_size: int, output: str) -> None:
     """Pareto front of random partitions of the clusterlets: high centroid silhouette, low largest deviation.
 
     groups: the clusterlets (.npz)

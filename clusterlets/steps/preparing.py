@@ -57,12 +57,15 @@ def save_table(table: Table, origin: dict, scaling: str, npz_path: str, json_pat
         "scaling": scaling,
         "fingerprint": fingerprint(table),
     }
-    storage.save_arrays(npz_path, {
-        "X": scaled(table, scaling),
-        "colour": table.colour.astype(np.int64),
-        "feature_names": np.array(table.feature_names),
-        "colour_names": np.array(table.colour_names),
-    })
+    storage.save_arrays(
+        npz_path,
+        {
+            "X": scaled(table, scaling),
+            "colour": table.colour.astype(np.int64),
+            "feature_names": np.array(table.feature_names),
+            "colour_names": np.array(table.colour_names),
+        },
+    )
     try:
         storage.save_json(json_path, description)
     except BaseException:

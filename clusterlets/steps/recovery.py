@@ -37,8 +37,7 @@ def recover_clusters(runs: str, config: str, results: str, composition: str, pro
     if len(alike):
         alike = alike[alike["dataset"] == clusterings.most_telling(alike, table)]
     parts = [
-        clusterings.projection(row, clusters, table(row["dataset"]))
-        for row, clusters in _recovered(alike, settings, results)
+        clusterings.projection(row, clusters, table(row["dataset"])) for row, clusters in _recovered(alike, settings, results)
     ]
     write_csv(projection, together(parts, clusterings.PROJECTION))
 

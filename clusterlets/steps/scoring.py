@@ -5,8 +5,8 @@ import json
 from clusterlets.grid import accounts
 from clusterlets.grid.artifacts import SeedBlock
 from clusterlets.grid.cells import seeds_of
-from clusterlets.grid.fitting import Limits
 from clusterlets.grid.entries import load
+from clusterlets.grid.fitting import Limits
 from clusterlets.grid.runs_table import write_cell
 from clusterlets.grid.scoring import match, score_clusters, score_matchings
 from clusterlets.methods import Matcher
@@ -14,9 +14,21 @@ from clusterlets.storage import load_json
 
 
 def score_method(
-    method: str, dataset: str, k: int, parameters: str, settings: str, seeds: str, base_seed: int, limits: str,
-    groups: str, geometry: str, deviation: str, output: str, distances: str = "", partitions: str = "",
-) -> None:  # fmt: skip
+    method: str,
+    dataset: str,
+    k: int,
+    parameters: str,
+    settings: str,
+    seeds: str,
+    base_seed: int,
+    limits: str,
+    groups: str,
+    geometry: str,
+    deviation: str,
+    output: str,
+    distances: str = "",
+    partitions: str = "",
+) -> None:
     """Write one row a run of a cell.
 
     method: its entry in the configuration, as JSON

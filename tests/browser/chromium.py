@@ -170,8 +170,10 @@ class Page:
         """A click of the mouse in the middle of an element, scrolled into view first."""
         found = json.dumps(selector)
         self.run(f"document.querySelector({found}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
-        box = self.run(f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])"
-                       f"(document.querySelector({found}).getBoundingClientRect())")  # fmt: skip
+        box = self.run(
+            f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])"
+            f"(document.querySelector({found}).getBoundingClientRect())"
+        )
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
 

@@ -106,7 +106,11 @@ class Toy:
         self.raw, self.contents = folder / "raw", contents
         hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
         self.entry = {
-            "title": "Toy", "module": module, "sources": [], "licence": "none", "citation": "none",
+            "title": "Toy",
+            "module": module,
+            "sources": [],
+            "licence": "none",
+            "citation": "none",
             "files": [{"name": name, "sha256": known} for name, known in hashes.items()],
         }
         self.entry |= self._table(folder / "true")

@@ -46,19 +46,22 @@ def room(tmp_path):
     return Room()
 
 
-@pytest.mark.parametrize("content, complaint", [
-    (HEADER + "".join(ROWS), "expected 768 rows, found 6"),
-    (HEADER + "".join(ROWS)[:-20], r"diabetes.csv, line 7: \d cells where 9 are expected"),
-    (HEADER + ROWS[0] + ROWS[1].replace("33.6", "nan"), "line 3: column BMI holds 'nan', which is not a finite number"),
-    (HEADER + ROWS[0] + ROWS[1].replace("33.6", "-inf"), "line 3: column BMI holds '-inf'"),
-    (HEADER + ROWS[0] + ROWS[1].replace("148", "high"), "line 3: column Glucose holds 'high'"),
-    (HEADER + ROWS[0] + ROWS[1].replace("148", ""), "line 3: column Glucose holds ''"),
-    (HEADER + ROWS[0] + ROWS[1].replace(",1\n", ",2\n"), "line 3: column Outcome holds '2', expected one of 0, 1"),
-    (HEADER + ROWS[0] + "\n" + ROWS[1].replace("50", "50,50"), "line 4: 10 cells where 9"),
-    (HEADER + ROWS[1] + ROWS[3], "no row has the colour 0"),
-    (HEADER, "no row is left"),
-    (b"\x1f\x8b\x08\x00\xff\xfe,\x00\x00", "line 1: 2 cells where 9 are expected"),
-])
+@pytest.mark.parametrize(
+    "content, complaint",
+    [
+        (HEADER + "".join(ROWS), "expected 768 rows, found 6"),
+        (HEADER + "".join(ROWS)[:-20], r"diabetes.csv, line 7: \d cells where 9 are expected"),
+        (HEADER + ROWS[0] + ROWS[1].replace("33.6", "nan"), "line 3: column BMI holds 'nan', which is not a finite number"),
+        (HEADER + ROWS[0] + ROWS[1].replace("33.6", "-inf"), "line 3: column BMI holds '-inf'"),
+        (HEADER + ROWS[0] + ROWS[1].replace("148", "high"), "line 3: column Glucose holds 'high'"),
+        (HEADER + ROWS[0] + ROWS[1].replace("148", ""), "line 3: column Glucose holds ''"),
+        (HEADER + ROWS[0] + ROWS[1].replace(",1\n", ",2\n"), "line 3: column Outcome holds '2', expected one of 0, 1"),
+        (HEADER + ROWS[0] + "\n" + ROWS[1].replace("50", "50,50"), "line 4: 10 cells where 9"),
+        (HEADER + ROWS[1] + ROWS[3], "no row has the colour 0"),
+        (HEADER, "no row is left"),
+        (b"\x1f\x8b\x08\x00\xff\xfe,\x00\x00", "line 1: 2 cells where 9 are expected"),
+    ],
+)
 def test_damaged_pima_is_told_by_its_line(content, complaint, room):
     room.put("pima", "diabetes.csv", content)
     room.fetch("pima")
@@ -66,17 +69,24 @@ def test_damaged_pima_is_told_by_its_line(content, complaint, room):
     assert "Delete diabetes.csv" in message and "CLUSTERLETS_MIRROR" in message and "EXCLUDE=pima" in message
 
 
-@pytest.mark.parametrize("name, file, content, complaint", [
-    ("bank", "bank-full.csv", '"age";"job"\n58;"none"\n', "bank-full.csv has no column education, default"),
-    ("speeddating", "speeddating_openml40536_undiscretized_merged.csv", "@relation x\n@attribute a real\n@data\n1\n",
-     "has no column gender, age"),
-    ("nbfi", "Train_Dataset.csv", "ID,Default\n1,0\n", "has no column Own_House_Age"),
-    ("iris", "iris.csv", "2,4,a,b\n1,2,3,4,0\n1,2,x,4,1\n", "iris.csv cannot be read"),
-    ("iris", "iris.csv", "2,4,a,b\n1,2,3,4,0\n1,2,3,4,7\n", r"the codes 0..1 of the classes"),
-    ("iris", "iris.csv", "2,4,a,b\n1,2,3,0\n", "4 columns where 5 are expected"),
-    ("iris", "iris.csv", "3,4,a,b\n1,2,3,4,0\n1,2,nan,4,1\n", "row 2: column petal length"),
-    ("digits", "digits.csv.gz", b"\x1f\x8b\x08\x00broken", "digits.csv.gz cannot be read"),
-])
+@pytest.mark.parametrize(
+    "name, file, content, complaint",
+    [
+        ("bank", "bank-full.csv", '"age";"job"\n58;"none"\n', "bank-full.csv has no column education, default"),
+        (
+            "speeddating",
+            "speeddating_openml40536_undiscretized_merged.csv",
+            "@relation x\n@attribute a real\n@data\n1\n",
+            "has no column gender, age",
+        ),
+        ("nbfi", "Train_Dataset.csv", "ID,Default\n1,0\n", "has no column Own_House_Age"),
+        ("iris", "iris.csv", "2,4,a,b\n1,2,3,4,0\n1,2,x,4,1\n", "iris.csv cannot be read"),
+        ("iris", "iris.csv", "2,4,a,b\n1,2,3,4,0\n1,2,3,4,7\n", r"the codes 0..1 of the classes"),
+        ("iris", "iris.csv", "2,4,a,b\n1,2,3,0\n", "4 columns where 5 are expected"),
+        ("iris", "iris.csv", "3,4,a,b\n1,2,3,4,0\n1,2,nan,4,1\n", "row 2: column petal length"),
+        ("digits", "digits.csv.gz", b"\x1f\x8b\x08\x00broken", "digits.csv.gz cannot be read"),
+    ],
+)
 def test_files_of_another_kind_are_refused(name, file, content, complaint, room):
     room.put(name, file, content)
     room.fetch(name)
@@ -122,18 +132,21 @@ def test_a_file_that_has_gone_costs_the_receipt(room):
     room.refuse("iris", "iris.csv has gone")
 
 
-@pytest.mark.parametrize("change", [
-    lambda receipt: receipt | {"files": []},
-    lambda receipt: receipt | {"files": {}},
-    lambda receipt: receipt | {"files": {"iris.csv": "abc"}},
-    lambda receipt: receipt | {"files": {"iris.csv": {"sha256": 7}}},
-    lambda receipt: receipt | {"files": {"../iris.csv": {"sha256": "abc"}}},
-    lambda receipt: receipt | {"dataset": "wine"},
-    lambda receipt: receipt | {"dataset": ["iris"]},
-    lambda receipt: receipt | {"source": None},
-    lambda receipt: receipt | {"sha256_matches": "yes"},
-    lambda receipt: {key: receipt[key] for key in ("dataset", "files")},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda receipt: receipt | {"files": []},
+        lambda receipt: receipt | {"files": {}},
+        lambda receipt: receipt | {"files": {"iris.csv": "abc"}},
+        lambda receipt: receipt | {"files": {"iris.csv": {"sha256": 7}}},
+        lambda receipt: receipt | {"files": {"../iris.csv": {"sha256": "abc"}}},
+        lambda receipt: receipt | {"dataset": "wine"},
+        lambda receipt: receipt | {"dataset": ["iris"]},
+        lambda receipt: receipt | {"source": None},
+        lambda receipt: receipt | {"sha256_matches": "yes"},
+        lambda receipt: {key: receipt[key] for key in ("dataset", "files")},
+    ],
+)
 def test_a_receipt_of_another_form_is_removed_and_the_raw_file_stays(change, room):
     room.fetch("iris")
     storage.save_json(room.receipt, change(storage.load_json(room.receipt)))

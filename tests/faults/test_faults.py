@@ -314,9 +314,14 @@ def test_file_changed_between_the_halves(toy, site, address):
     assert site.ranges[1].startswith("bytes=")
 
 
-@pytest.mark.parametrize("second", [
-    {"status": 416}, {"status": 206, "headers": {"Content-Range": "bytes 7-8/9"}}, {"status": 206},
-])
+@pytest.mark.parametrize(
+    "second",
+    [
+        {"status": 416},
+        {"status": 206, "headers": {"Content-Range": "bytes 7-8/9"}},
+        {"status": 206},
+    ],
+)
 def test_other_rest_than_asked_for(second, toy, site, address):
     site.serve(FILE, GOOD, cut=HALF, ranges=True)
     site.serve(FILE, GOOD[7:9], **second)
@@ -460,12 +465,15 @@ def test_truncated_archive(toy, site, zipped):
     toy.recovers()
 
 
-@pytest.mark.parametrize("mark, offset, byte, why", [
-    (b"5000,", 0, b"?", "Bad CRC-32"),
-    (b"PK\x01\x02", 0, b"?", "Bad magic number for central directory"),
-    (b"PK\x01\x02", 8, b"\x01", "encrypted"),
-    (b"PK\x01\x02", 10, b"\x63", "compression method is not supported"),
-])
+@pytest.mark.parametrize(
+    "mark, offset, byte, why",
+    [
+        (b"5000,", 0, b"?", "Bad CRC-32"),
+        (b"PK\x01\x02", 0, b"?", "Bad magic number for central directory"),
+        (b"PK\x01\x02", 8, b"\x01", "encrypted"),
+        (b"PK\x01\x02", 10, b"\x63", "compression method is not supported"),
+    ],
+)
 def test_damaged_archive(mark, offset, byte, why, toy, site, zipped):
     """In the stored bytes of the member, and in what the directory of the members says of it."""
     content = archive({"diabetes.csv": GOOD}, zipfile.ZIP_STORED)
@@ -616,7 +624,9 @@ def test_killed_during_the_download(toy, site, address, child):
     assert site.ranges[-1].startswith("bytes="), "what had come was not used"
 
 
-PLACING = CHILD.replace("print(\"started\"", """
+PLACING = CHILD.replace(
+    'print("started"',
+    """
 import time
 from clusterlets.datasets import fetch as module
 replace, placed = module.os.replace, []
@@ -627,7 +637,8 @@ def stall(source, target):
         time.sleep(60)
     replace(source, target)
 module.os.replace = lambda source, target: stall(source, str(target))
-print("started\"""")
+print("started\"""",
+)
 
 
 def test_killed_between_two_files(pair, site):

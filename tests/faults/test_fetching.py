@@ -26,7 +26,9 @@ def test_a_mirror_serves_in_each_form(kind, toy, site, tmp_path):
     site.serve("/data/toy/diabetes.csv", GOOD)
     mirror = {"folder": str(folder), "file address": folder.as_uri(), "web address": f"{site.address}/data/"}[kind]
     assert toy.recovers(mirror) == {
-        "dataset": "toy", "source": "mirror", "sha256_matches": True,
+        "dataset": "toy",
+        "source": "mirror",
+        "sha256_matches": True,
         "files": {"diabetes.csv": {"bytes": len(GOOD), "sha256": hashlib.sha256(GOOD).hexdigest()}},
     }
 
@@ -104,7 +106,9 @@ def test_the_reasons_of_all_sources_are_told_in_their_order(toy, site):
     toy.from_addresses(f"{site.address}/gone")
     message = toy.refuses("answers 404", mirror=f"{site.address}/mirror")
     assert [line.split(": ")[0].strip() for line in message.splitlines()[1:4]] == [
-        "- by hand", f"- mirror {site.address}/mirror", f"- {site.address}/gone"
+        "- by hand",
+        f"- mirror {site.address}/mirror",
+        f"- {site.address}/gone",
     ]
     assert "CLUSTERLETS_MIRROR" in message and "make reproduce EXCLUDE=toy" in message
 

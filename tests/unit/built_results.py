@@ -18,37 +18,115 @@ SETTINGS = yaml.safe_load((Path(__file__).resolve().parents[2] / "config.yaml").
 
 CLAIMS = pd.DataFrame(
     [
-        ("c_first", "matchers", "C yields the least deviation.", "C is first", "order of table 1", "C .029", "holds",
-         "C 0.031", "holds", "tables/table1_matchers.csv", ""),
-        ("cohesion", "cohesion", "Cohesion is high, but for breast.", "Cohesion is high", "cohesion above .8", "10 of 11",
-         "holds", "8 of 10 & <b>", "holds in part", "comparison.csv; tables/table3_best_by_cohesion.csv", "Heloc is open."),
-        ("order", "FRAC", "Lower by an order of magnitude.", "Ten times below FRAC", "ratio of means", "12.1", "holds in part",
-         "0.4", "does not hold", "tables/table4_frac_vs_clusterlets.csv figures/cohesion_vs_deviation.png", ""),
-        ("nbfi", "nbfi", "G-B is best on nbfi.", "G-B is best on nbfi", "table 2", "G-B", "does not hold", "", "cannot be told",
-         "statistics/statistics.csv", "nbfi is missing."),
+        (
+            "c_first",
+            "matchers",
+            "C yields the least deviation.",
+            "C is first",
+            "order of table 1",
+            "C .029",
+            "holds",
+            "C 0.031",
+            "holds",
+            "tables/table1_matchers.csv",
+            "",
+        ),
+        (
+            "cohesion",
+            "cohesion",
+            "Cohesion is high, but for breast.",
+            "Cohesion is high",
+            "cohesion above .8",
+            "10 of 11",
+            "holds",
+            "8 of 10 & <b>",
+            "holds in part",
+            "comparison.csv; tables/table3_best_by_cohesion.csv",
+            "Heloc is open.",
+        ),
+        (
+            "order",
+            "FRAC",
+            "Lower by an order of magnitude.",
+            "Ten times below FRAC",
+            "ratio of means",
+            "12.1",
+            "holds in part",
+            "0.4",
+            "does not hold",
+            "tables/table4_frac_vs_clusterlets.csv figures/cohesion_vs_deviation.png",
+            "",
+        ),
+        (
+            "nbfi",
+            "nbfi",
+            "G-B is best on nbfi.",
+            "G-B is best on nbfi",
+            "table 2",
+            "G-B",
+            "does not hold",
+            "",
+            "cannot be told",
+            "statistics/statistics.csv",
+            "nbfi is missing.",
+        ),
     ],
-    columns=["claim", "subject", "sentence", "claim_in_short", "test", "statistic_paper", "verdict_paper", "statistic_ours",
-             "verdict_ours", "evidence", "remark"],
-)  # fmt: skip
-SENSITIVITY = pd.DataFrame({
-    "choice": ["pinball_scope", "pinball_scope", "scaling"], "value": ["cluster", "cluster", "standard"],
-    "table": "table1_matchers", "quantity": ["overlap", "deviation_mean", "cohesion"], "baseline": [0.32, 0.11, 0.92],
-    "variant": [0.65, 0.1, 0.81], "difference": [0.33, -0.01, -0.11], "paper": [0.295, 0.12, None],
-})  # fmt: skip
-DATASETS = pd.DataFrame({
-    "dataset": ["pima", "credit"], "source": "mirror", "rows": [768, 690], "features": [8, 10],
-    "colours": ["2: 0 500, 1 268", "2: 0 383, 1 307"], "fingerprint ok": "yes", "licence": "CC0", "citation": "Someone, 1990.",
-})  # fmt: skip
-STEPS = pd.DataFrame({
-    "step": ["match-pinball", "cluster-frac"], "jobs": [800, 50], "cpu_seconds": [181.25, 99.5],
-    "wall_seconds": [200.0, 104.0], "largest_memory_mb": [61.0, 214.5],
-})  # fmt: skip
+    columns=[
+        "claim",
+        "subject",
+        "sentence",
+        "claim_in_short",
+        "test",
+        "statistic_paper",
+        "verdict_paper",
+        "statistic_ours",
+        "verdict_ours",
+        "evidence",
+        "remark",
+    ],
+)
+SENSITIVITY = pd.DataFrame(
+    {
+        "choice": ["pinball_scope", "pinball_scope", "scaling"],
+        "value": ["cluster", "cluster", "standard"],
+        "table": "table1_matchers",
+        "quantity": ["overlap", "deviation_mean", "cohesion"],
+        "baseline": [0.32, 0.11, 0.92],
+        "variant": [0.65, 0.1, 0.81],
+        "difference": [0.33, -0.01, -0.11],
+        "paper": [0.295, 0.12, None],
+    }
+)
+DATASETS = pd.DataFrame(
+    {
+        "dataset": ["pima", "credit"],
+        "source": "mirror",
+        "rows": [768, 690],
+        "features": [8, 10],
+        "colours": ["2: 0 500, 1 268", "2: 0 383, 1 307"],
+        "fingerprint ok": "yes",
+        "licence": "CC0",
+        "citation": "Someone, 1990.",
+    }
+)
+STEPS = pd.DataFrame(
+    {
+        "step": ["match-pinball", "cluster-frac"],
+        "jobs": [800, 50],
+        "cpu_seconds": [181.25, 99.5],
+        "wall_seconds": [200.0, 104.0],
+        "largest_memory_mb": [61.0, 214.5],
+    }
+)
 PROVENANCE = {
-    "python": "CPython 3.11.2", "libraries": {"numpy": {"installed": "2.4.6", "locked": "2.4.6"}},
-    "source": {"commit": "0123abcd", "dirty": False}, "machine": {"cores": 2},
+    "python": "CPython 3.11.2",
+    "libraries": {"numpy": {"installed": "2.4.6", "locked": "2.4.6"}},
+    "source": {"commit": "0123abcd", "dirty": False},
+    "machine": {"cores": 2},
     "jobs": {"first_job_began": "2026-11-21T13:00:00Z", "logs_left_out": {"not of this grid": 3}},
-    "settings": {"k": [2]}, "fingerprints": {f"rule_{number}": f"{number:016x}" for number in range(20)},
-}  # fmt: skip
+    "settings": {"k": [2]},
+    "fingerprints": {f"rule_{number}": f"{number:016x}" for number in range(20)},
+}
 
 
 def build(runs, folder, findings=True):
@@ -85,4 +163,4 @@ def write(folder):
     """The report and its summary alone."""
     write_report(
         str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder), str(folder / "report.html"), str(folder / "summary.txt")
-    )  # fmt: skip
+    )

@@ -359,8 +359,12 @@ def test_checksums_inside_a_parquet_file_are_checked(tmp_path):
     path = tmp_path / "people.parquet"
     importlib.import_module("pyarrow.parquet").write_table(
         pyarrow.table({"age": [31, 45.5, 29], "city": ["Rom", "Bonn", "Rom"]}),
-        path, compression="none", use_dictionary=False, write_statistics=False, write_page_checksum=True,
-    )  # fmt: skip
+        path,
+        compression="none",
+        use_dictionary=False,
+        write_statistics=False,
+        write_page_checksum=True,
+    )
     whole = bytearray(path.read_bytes())
     whole[whole.index(struct.pack("<d", 45.5)) + 5] ^= 1
     path.write_bytes(whole)
@@ -368,10 +372,16 @@ def test_checksums_inside_a_parquet_file_are_checked(tmp_path):
         user_table.read(path, ["city"])
 
 
-@pytest.mark.parametrize("kind, far", [
-    ("date32", 2**31 - 1), ("date64", 86_400_000 * 10**8),
-    ("timestamp_s", 2**40), ("timestamp_us", 2**62), ("timestamp_ns", 2**63 - 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind, far",
+    [
+        ("date32", 2**31 - 1),
+        ("date64", 86_400_000 * 10**8),
+        ("timestamp_s", 2**40),
+        ("timestamp_us", 2**62),
+        ("timestamp_ns", 2**63 - 1),
+    ],
+)
 def test_dates_beyond_those_of_python_are_texts(kind, far, tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     name, _, unit = kind.partition("_")
@@ -449,12 +459,16 @@ def test_a_million_rows_are_read_in_seconds_and_little_memory(tmp_path):
 # ---- raw files of the benchmark's datasets; tests/faults has those that are damaged ----------------------------------
 
 
-@pytest.mark.parametrize("change", [
-    lambda raw: b"\xef\xbb\xbf" + raw,
-    lambda raw: raw.replace(b"\n", b"\r\n"),
-    lambda raw: raw.replace(b",", b" , "),
-    lambda raw: raw.rstrip() + b"\n\n\n",
-], ids=["a byte order mark", "line ends of Windows", "spaces around cells", "blank lines at the end"])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda raw: b"\xef\xbb\xbf" + raw,
+        lambda raw: raw.replace(b"\n", b"\r\n"),
+        lambda raw: raw.replace(b",", b" , "),
+        lambda raw: raw.rstrip() + b"\n\n\n",
+    ],
+    ids=["a byte order mark", "line ends of Windows", "spaces around cells", "blank lines at the end"],
+)
 def test_another_form_of_a_raw_file_is_the_same_table(change, tmp_path):
     if not MIRROR.is_dir():
         pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")

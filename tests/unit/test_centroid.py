@@ -70,8 +70,7 @@ def naive_scores(clusterlets, labels):
     blocks = {b: [j for j in range(len(x)) if labels[j] == b] for b in set(labels)}
     total = Fraction(0)
     for i, label in enumerate(labels):
-        means = {b: Fraction(sum(abs(x[i] - x[j]) for j in block), len(block) - (b == label))
-                 for b, block in blocks.items()}
+        means = {b: Fraction(sum(abs(x[i] - x[j]) for j in block), len(block) - (b == label)) for b, block in blocks.items()}
         within, nearest = means.pop(label), min(means.values())
         total += (nearest - within) / max(nearest, within) if max(nearest, within) else 0
     dataset = [int(t) for t in clusterlets.counts.sum(axis=0)]
@@ -305,8 +304,11 @@ def test_many_colours_are_drawn_by_construction():
     clusterlets = on_a_grid(colour_sizes, 2, width=9)
     front = sample_partitions(clusterlets, 6000, np.random.default_rng(0))
     assert front.drawn == "constructed" and 5000 < front.n_valid <= 6000
-    everything = [canonical([label for pair in zip(swaps, (1 - s for s in swaps)) for label in pair])
-                  for code in range(128) for swaps in [[0, *(code >> i & 1 for i in range(7))]]]
+    everything = [
+        canonical([label for pair in zip(swaps, (1 - s for s in swaps)) for label in pair])
+        for code in range(128)
+        for swaps in [[0, *(code >> i & 1 for i in range(7))]]
+    ]
     assert all(is_valid(clusterlets, labels) for labels in everything)
     assert_front(front, naive_front(score_all(clusterlets, everything)))
 
@@ -314,8 +316,11 @@ def test_many_colours_are_drawn_by_construction():
 def test_construction_deals_every_colour_to_every_block():
     colour_sizes = np.array([3, 5, 4, 6, 3, 3])
     clusterlets = anywhere(colour_sizes, 1)
-    partitions = [tuple(column) for batch in centroid._construct(colour_sizes, 3000, np.random.default_rng(0))
-                  for column in batch.T.tolist()]
+    partitions = [
+        tuple(column)
+        for batch in centroid._construct(colour_sizes, 3000, np.random.default_rng(0))
+        for column in batch.T.tolist()
+    ]
     assert all(is_valid(clusterlets, labels) for labels in set(partitions))
     assert {max(labels) + 1 for labels in partitions} == {2, 3}
     # The first colour's 3 clusterlets over two blocks: all 6 ways, alike.
@@ -342,8 +347,10 @@ def test_bulk_scores_are_within_the_slack(seed):
             labels = batch.T.astype(int)
             exact = [centroid_silhouette(distances, row) for row in labels]
             assert np.abs(silhouettes - exact).max() < search.slack / 2
-            shares = [[clusterlets.counts[row == b].sum(axis=0) / clusterlets.counts[row == b].sum()
-                       for b in range(row.max() + 1)] for row in labels]
+            shares = [
+                [clusterlets.counts[row == b].sum(axis=0) / clusterlets.counts[row == b].sum() for b in range(row.max() + 1)]
+                for row in labels
+            ]
             dataset = clusterlets.colour_counts / clusterlets.colour_counts.sum()
             np.testing.assert_allclose(deviations, [np.abs(s - dataset).max() for s in shares], rtol=1e-12)
 

@@ -27,13 +27,15 @@ FEATURES = ["age", "income"]
 def people(tmp_path, monkeypatch):
     """``people.csv`` in the working directory, as a frame."""
     rng = np.random.default_rng(1)
-    frame = pd.DataFrame({
-        "age": np.round(rng.normal(40, 10, 300), 1),
-        "income": np.round(rng.normal(30, 4, 300) + np.tile([0, 30, 60], 100), 2),
-        "sex": np.where(rng.random(300) < 0.3, "female", "male"),
-        "race": rng.choice(["black", "white", "asian"], 300),
-        "job": rng.choice(["nurse", "clerk"], 300),
-    })
+    frame = pd.DataFrame(
+        {
+            "age": np.round(rng.normal(40, 10, 300), 1),
+            "income": np.round(rng.normal(30, 4, 300) + np.tile([0, 30, 60], 100), 2),
+            "sex": np.where(rng.random(300) < 0.3, "female", "male"),
+            "race": rng.choice(["black", "white", "asian"], 300),
+            "job": rng.choice(["nurse", "clerk"], 300),
+        }
+    )
     frame.to_csv(tmp_path / "people.csv", index=False)
     monkeypatch.chdir(tmp_path)
     return frame
@@ -133,8 +135,11 @@ def test_the_account_is_that_of_the_report(people, run):
         (line,) = re.findall(rf"^ *{number} +(\d+) +(\S+) +(\S+)% +(\S+)%$", said, re.MULTILINE)
         women = (own == "female").mean()
         assert [float(value) for value in line] == [
-            len(own), round(abs(women - share), 3), round(100 * women, 1), round(100 - 100 * women, 1)
-        ]  # fmt: skip
+            len(own),
+            round(abs(women - share), 3),
+            round(100 * women, 1),
+            round(100 - 100 * women, 1),
+        ]
 
 
 def test_many_clusters_are_told_by_those_that_deviate_most(people, run):
@@ -201,10 +206,26 @@ ERRORS = {
     "--omega has no use with --matcher D": ["people.csv", "--sensitive", "sex", "--matcher", "D", "--omega", "0.1"],
     "--hops has no use with --matcher C": ["people.csv", "--sensitive", "sex", "--matcher", "C", "--hops", "2"],
     "--matcher and --hops has no use": [
-        "people.csv", "--sensitive", "sex", "--method", "frac", "--matcher", "D", "--hops", "1",
+        "people.csv",
+        "--sensitive",
+        "sex",
+        "--method",
+        "frac",
+        "--matcher",
+        "D",
+        "--hops",
+        "1",
     ],
     "--tau 0.3: it must lie between 0 and 1/k = 1/4": [
-        "people.csv", "--sensitive", "sex", "--method", "frac", "-k", "4", "--tau", "0.3",
+        "people.csv",
+        "--sensitive",
+        "sex",
+        "--method",
+        "frac",
+        "-k",
+        "4",
+        "--tau",
+        "0.3",
     ],
     "take 2 or more": ["people.csv", "--sensitive", "sex", "-k", "1"],
     "cannot be sensitive and a feature": ["people.csv", "--sensitive", "age", "--features", "age,income"],
@@ -215,7 +236,7 @@ ERRORS = {
     "the separator '\\n' cannot part cells": ["people.csv", "--sensitive", "sex", "--separator", "\n"],
     "must end in .png": ["people.csv", "--sensitive", "sex", "--plot", "people.bmp"],
     "reads CSV and TSV": ["people.parquet", "--sensitive", "sex"],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("words", ERRORS)
@@ -273,11 +294,25 @@ def test_clusters_that_go_to_the_output_follow_the_account(people, tmp_path):
     assert (tmp_path / "stdout").is_symlink()
 
 
-@pytest.mark.parametrize("option", [
-    ["-k", "0"], ["-k", "²"], ["-k", "1_0"], ["-k", "9" * 20], ["--hops", "two"], ["--omega", "1.5"], ["--omega", "0.2_5"],
-    ["--tau", "a tenth"], ["--tau", "nan"],
-    ["--seed", "-1"], ["--seed", "4294967296"], ["--seed", "1.0"], ["--seed", "9" * 5000],
-], ids=lambda option: "".join(option)[:20])  # fmt: skip
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["-k", "0"],
+        ["-k", "²"],
+        ["-k", "1_0"],
+        ["-k", "9" * 20],
+        ["--hops", "two"],
+        ["--omega", "1.5"],
+        ["--omega", "0.2_5"],
+        ["--tau", "a tenth"],
+        ["--tau", "nan"],
+        ["--seed", "-1"],
+        ["--seed", "4294967296"],
+        ["--seed", "1.0"],
+        ["--seed", "9" * 5000],
+    ],
+    ids=lambda option: "".join(option)[:20],
+)
 def test_numbers_are_checked_before_anything_is_read(option, capsys):
     with pytest.raises(SystemExit):
         command_line.main(["cluster", "nobody.csv", "--sensitive", "sex", *option])

@@ -30,8 +30,7 @@ REAL = {
     ("bank", "age_group"): ({"24 or less": 809, "25 to 59": 42618, "60 or more": 1784}, {"age"}),
     ("compas", "sex"): ({"Female": 944, "Male": 3590}, {"is_male"}),
     ("compas", "race"): (
-        {"African-American": 2169, "Asian": 27, "Caucasian": 1638, "Hispanic": 424, "Native American": 10,
-         "Other": 266},
+        {"African-American": 2169, "Asian": 27, "Caucasian": 1638, "Hispanic": 424, "Native American": 10, "Other": 266},
         set(),
     ),
     ("compas", "age_cat"): ({"25 - 45": 2577, "Greater than 45": 1108, "Less than 25": 849}, {"age"}),
@@ -41,11 +40,16 @@ REAL = {
     ("pima", "age_group"): ({"24 or less": 219, "25 to 59": 517, "60 or more": 32}, {"Age"}),
     ("speeddating", "gender"): ({"female": 531, "male": 517}, {"is_male"}),
     ("speeddating", "race"): (
-        {"Asian/Pacific Islander/Asian-American": 205, "Black/African American": 39, "European/Caucasian-American": 636,
-         "Latino/Hispanic American": 84, "Other": 84},
+        {
+            "Asian/Pacific Islander/Asian-American": 205,
+            "Black/African American": 39,
+            "European/Caucasian-American": 636,
+            "Latino/Hispanic American": 84,
+            "Other": 84,
+        },
         {"samerace"},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -101,9 +105,12 @@ def test_the_class_may_be_part_of_a_combination(prepared):
 
 
 TOY = Table(
-    np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1]), ("a", "is_b"), ("no", "yes"),
+    np.arange(8.0).reshape(4, 2),
+    np.array([0, 1, 0, 1]),
+    ("a", "is_b"),
+    ("no", "yes"),
     {"b": np.array(["x", "", "y", "x"], dtype=object)},
-)  # fmt: skip
+)
 
 
 def test_rows_without_a_value_are_left_out():
@@ -119,12 +126,15 @@ def test_codes_follow_the_sorted_values_and_numbers_their_size():
     assert [found.colour_names[code] for code in found.colour] == labels.tolist()
 
 
-@pytest.mark.parametrize("labels, complaint", [
-    ([["x", "x", "x"]], "every row has the same colour, 'x'"),
-    ([["", "", ""]], "every row has the same colour; fairness"),
-    ([["x", "y", "z"]], "a colour of its own"),
-    ([["a + b", "a", "a", "a"], ["c", "b + c", "c", "c"]], "have the same name"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "labels, complaint",
+    [
+        ([["x", "x", "x"]], "every row has the same colour, 'x'"),
+        ([["", "", ""]], "every row has the same colour; fairness"),
+        ([["x", "y", "z"]], "a colour of its own"),
+        ([["a + b", "a", "a", "a"], ["c", "b + c", "c", "c"]], "have the same name"),
+    ],
+)
 def test_colours_that_cannot_be_are_refused(labels, complaint):
     with pytest.raises(BadData, match=complaint):
         coloured(np.zeros((len(labels[0]), 1)), ("a",), [np.array(column, dtype=object) for column in labels])

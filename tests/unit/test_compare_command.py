@@ -21,14 +21,18 @@ MANIFEST = {
     "processor": {"processor": "Vendor Model 1", "openblas_kernel": "SkylakeX"},
     "files": {
         "numbers": {
-            "comparison.csv": "4", "claims.csv": "5", "runs.csv": "1", "tables/t2.csv": "2",
-            "runs/pima/D/k2/seeds0-1.csv": "7", "runs/credit/D/k2/seeds0-1.csv": "8",
+            "comparison.csv": "4",
+            "claims.csv": "5",
+            "runs.csv": "1",
+            "tables/t2.csv": "2",
+            "runs/pima/D/k2/seeds0-1.csv": "7",
+            "runs/credit/D/k2/seeds0-1.csv": "8",
         },
         "approximate": {"statistics/wilcoxon.csv": "6"},
         "figures": {"figures/f.png": "3"},
         "sources": {},
     },
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -76,10 +80,20 @@ def test_equal_runs_are_equal(folders, capsys):
     assert "The same settings, data, versions and processor." in said and "cause" not in said and "Not promised" not in said
 
 
-@pytest.mark.parametrize("option", [
-    ["--tolerance", "nan"], ["--tolerance", "-1"], ["--tolerance", "inf"], ["--tolerance", "1_0"], ["--tolerance", "a"],
-    ["--most", "-1"], ["--most", "1.5"], ["--most", "9" * 5000],
-], ids=lambda option: "".join(option)[:20])  # fmt: skip
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["--tolerance", "nan"],
+        ["--tolerance", "-1"],
+        ["--tolerance", "inf"],
+        ["--tolerance", "1_0"],
+        ["--tolerance", "a"],
+        ["--most", "-1"],
+        ["--most", "1.5"],
+        ["--most", "9" * 5000],
+    ],
+    ids=lambda option: "".join(option)[:20],
+)
 def test_a_number_that_decides_nothing_is_refused(folders, capsys, option):
     with pytest.raises(SystemExit) as stopped:
         compare(capsys, *folders, *option)

@@ -8,7 +8,7 @@ import pytest
 
 from clusterlets.algorithms.compiled import compiled
 
-MODULE = '''
+MODULE = """
 import sys
 from clusterlets.algorithms import compiled as kept
 
@@ -26,7 +26,7 @@ kept._for_signature = telling
 if __name__ == "__main__":
     {before}
     print(twice(21.0))
-'''
+"""
 
 
 @pytest.fixture

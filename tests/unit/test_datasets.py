@@ -36,16 +36,30 @@ REAL = {
     "credit": (690, 10, 307, {"A1": 1, "A2": 22.08, "A7": 1.585, "A11": 1, "A14": 1213}),
     "bank": (45211, 9, 5289, {"age": 58, "education": 3, "default": 0, "balance": 2143, "housing": 1, "previous": 0}),
     "breast": (683, 9, 239, {"clump_thickness": 5, "bare_nuclei": 1, "mitoses": 1}),
-    "compas": (4534, 12, 767, {"is_male": 1, "age": 69, "decile_score": 1, "days_b_screening_arrest": -1,
-                               "days_in_custody": 7}),
+    "compas": (
+        4534,
+        12,
+        767,
+        {"is_male": 1, "age": 69, "decile_score": 1, "days_b_screening_arrest": -1, "days_in_custody": 7},
+    ),
     "heart_failure": (299, 12, 96, {"age": 75, "platelets": 265000, "serum_creatinine": 1.9, "time": 4}),
     "heloc": (10459, 23, 5459, {"ExternalRiskEstimate": 55, "NetFractionInstallBurden": -8}),
     "magic": (19020, 10, 12332, {"fLength": 28.7967, "fDist": 81.8828}),
     "pima": (768, 8, 268, {"Pregnancies": 6, "BMI": 33.6, "DiabetesPedigreeFunction": 0.627}),
     "speeddating": (1048, 62, 186, {"is_male": 0, "age": 21, "age_o": 27, "d_age": 6, "met": 0, "decision": 1}),
 }
-POSITIVE = {"adult": ">50K", "credit": "1", "bank": "yes", "breast": "4", "compas": "1", "heart_failure": "1",
-            "heloc": "Bad", "magic": "g", "pima": "1", "speeddating": "1"}
+POSITIVE = {
+    "adult": ">50K",
+    "credit": "1",
+    "bank": "yes",
+    "breast": "4",
+    "compas": "1",
+    "heart_failure": "1",
+    "heloc": "Bad",
+    "magic": "g",
+    "pima": "1",
+    "speeddating": "1",
+}
 
 
 @pytest.fixture
@@ -144,10 +158,19 @@ NBFI_COLUMNS = (
     "Default"
 ).split()
 NBFI_TEXT = {
-    "Accompany_Client": "Alone", "Client_Income_Type": "Commercial", "Client_Education": "Post Grad",
-    "Client_Marital_Status": "M", "Client_Gender": "Male", "Loan_Contract_Type": "CL", "Client_Housing_Type": "Home",
-    "Client_Occupation": "Sales, retail", "Client_Permanent_Match_Tag": "Yes", "Client_Contact_Work_Tag": "No",
-    "Type_Organization": "XNA", "Own_House_Age": "", "Phone_Change": "",
+    "Accompany_Client": "Alone",
+    "Client_Income_Type": "Commercial",
+    "Client_Education": "Post Grad",
+    "Client_Marital_Status": "M",
+    "Client_Gender": "Male",
+    "Loan_Contract_Type": "CL",
+    "Client_Housing_Type": "Home",
+    "Client_Occupation": "Sales, retail",
+    "Client_Permanent_Match_Tag": "Yes",
+    "Client_Contact_Work_Tag": "No",
+    "Type_Organization": "XNA",
+    "Own_House_Age": "",
+    "Phone_Change": "",
 }
 
 
@@ -177,9 +200,19 @@ def test_nbfi_drops_rows_with_every_sign_of_a_missing_value(tmp_path):
 
 
 def test_nbfi_features_are_numbers_and_booleans(tmp_path):
-    table = _nbfi(tmp_path, [{}, {"Client_Education": "Junior secondary", "Client_Gender": "Female",
-                                  "Client_Permanent_Match_Tag": "No", "Client_Contact_Work_Tag": "Yes",
-                                  "Client_Income": "6750.5"}])
+    table = _nbfi(
+        tmp_path,
+        [
+            {},
+            {
+                "Client_Education": "Junior secondary",
+                "Client_Gender": "Female",
+                "Client_Permanent_Match_Tag": "No",
+                "Client_Contact_Work_Tag": "Yes",
+                "Client_Income": "6750.5",
+            },
+        ],
+    )
     second = dict(zip(table.feature_names, table.X[1], strict=True))
     first = dict(zip(table.feature_names, table.X[0], strict=True))
     assert len(table.feature_names) == 29 == datasets.describe("nbfi")["features"]
@@ -256,12 +289,15 @@ def test_the_fingerprint_sees_values_order_and_colour_but_no_last_bits():
     assert fingerprint(toy(colour=(1, 0, 0))) != known
 
 
-@pytest.mark.parametrize("table, complaint", [
-    (Table(np.empty((0, 2)), np.empty(0, dtype=int), ("a", "b"), ("no", "yes")), "no row is left"),
-    (toy(X=((1, 2), (1, np.inf), (1, 2))), "row 2: column b is not a finite number"),
-    (toy(colour=(1, 1, 1)), "no row has the colour no"),
-    (toy(X=((1,), (2,), (3,))), "do not fit"),
-])
+@pytest.mark.parametrize(
+    "table, complaint",
+    [
+        (Table(np.empty((0, 2)), np.empty(0, dtype=int), ("a", "b"), ("no", "yes")), "no row is left"),
+        (toy(X=((1, 2), (1, np.inf), (1, 2))), "row 2: column b is not a finite number"),
+        (toy(colour=(1, 1, 1)), "no row has the colour no"),
+        (toy(X=((1,), (2,), (3,))), "do not fit"),
+    ],
+)
 def test_impossible_tables_are_refused(table, complaint):
     with pytest.raises(BadData, match=complaint):
         check(table)
@@ -278,8 +314,16 @@ def test_standardised_columns_have_mean_zero_and_variance_one():
 # ---- the listing -----------------------------------------------------------------------------------------------------
 
 
-ROW = {"dataset": "x", "source": "mirror", "licence": "CC0", "citation": "c" * 200, "rows": 3, "features": 2,
-       "colours": {"a|b": 1, "c\nd": 2}, "fingerprint_ok": True}  # fmt: skip
+ROW = {
+    "dataset": "x",
+    "source": "mirror",
+    "licence": "CC0",
+    "citation": "c" * 200,
+    "rows": 3,
+    "features": 2,
+    "colours": {"a|b": 1, "c\nd": 2},
+    "fingerprint_ok": True,
+}
 
 
 def test_the_table_fits_a_terminal_and_shortens_only_what_is_wide():
@@ -304,8 +348,14 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
         "seeds: {count: 2}\n"
     )
     (tmp_path / "results/prepared").mkdir(parents=True)
-    described = ROW | {"dataset": "iris", "source": "bundled", "rows": 150, "features": 4, "colours": {"setosa": 150},
-                       "warnings": ["one row was left out"]}  # fmt: skip
+    described = ROW | {
+        "dataset": "iris",
+        "source": "bundled",
+        "rows": 150,
+        "features": 4,
+        "colours": {"setosa": 150},
+        "warnings": ["one row was left out"],
+    }
     save_json(tmp_path / "results/prepared/iris.json", described)
     assert command_line.main(["datasets", "--config", "mine.yaml"]) == 0
     printed = capsys.readouterr().out
@@ -319,9 +369,13 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
     assert "nobody has counted their rows yet: people.city. `snakemake data --cores 2 --configfile mine.yaml` does." in estimate
 
 
-@pytest.mark.parametrize(("dataset", "asked", "remedy"), [
-    ("adult", [], "make data"), ("iris", ["--config", "my own.yaml"], "snakemake data --cores 2 --configfile 'my own.yaml'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("dataset", "asked", "remedy"),
+    [
+        ("adult", [], "make data"),
+        ("iris", ["--config", "my own.yaml"], "snakemake data --cores 2 --configfile 'my own.yaml'"),
+    ],
+)
 def test_a_damaged_description_is_named_with_what_makes_it(tmp_path, monkeypatch, capsys, dataset, asked, remedy):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my own.yaml").write_text("datasets: [iris]\n")
@@ -333,10 +387,15 @@ def test_a_damaged_description_is_named_with_what_makes_it(tmp_path, monkeypatch
     assert "was damaged" in said and said.endswith(f" `{remedy}` makes it anew.\n") and "same command" not in said
 
 
-@pytest.mark.parametrize("content, complaint", [
-    (None, "mine.yaml cannot be read"), ("a: [", "mine.yaml is no YAML"), ("- a", "holds no configuration"),
-    ("k: [1]", "k.0: 1 is less than"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "content, complaint",
+    [
+        (None, "mine.yaml cannot be read"),
+        ("a: [", "mine.yaml is no YAML"),
+        ("- a", "holds no configuration"),
+        ("k: [1]", "k.0: 1 is less than"),
+    ],
+)
 def test_the_command_says_what_is_wrong_with_a_configuration(content, complaint, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     if content:

@@ -268,14 +268,18 @@ def test_sensitive_features_that_do_not_serve_are_refused_in_words(sensitive, wo
         assert isinstance(refused.value, ClusterletsError) and isinstance(refused.value, ValueError)
 
 
-@pytest.mark.parametrize("column, classes", [
-    (["b", 1, "a", 10, 2.5, "b"], [1, 2.5, 10, "a", "b"]),
-    ([b"a", "a", 1, b"a", (1, 2), True], [1, b"a", "a", (1, 2)]),
-    ([1j, 2 + 1j, 1j, 3j, 1j, 1j], [2 + 1j, 1j, 3j]),
-    (["a", "a\0", "b", "a", "a\0", "b"], ["a", "a\0", "b"]),
-    (csr_array(np.array([[0, 2, 5, 0, 2, 5]]).T), [0, 2, 5]),
-    (np.array(["9999-01-01", "2020-01-01"] * 3, dtype="datetime64[s]"), [datetime(2020, 1, 1), datetime(9999, 1, 1)]),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "column, classes",
+    [
+        (["b", 1, "a", 10, 2.5, "b"], [1, 2.5, 10, "a", "b"]),
+        ([b"a", "a", 1, b"a", (1, 2), True], [1, b"a", "a", (1, 2)]),
+        ([1j, 2 + 1j, 1j, 3j, 1j, 1j], [2 + 1j, 1j, 3j]),
+        (["a", "a\0", "b", "a", "a\0", "b"], ["a", "a\0", "b"]),
+        (csr_array(np.array([[0, 2, 5, 0, 2, 5]]).T), [0, 2, 5]),
+        (np.array(["9999-01-01", "2020-01-01"] * 3, dtype="datetime64[s]"), [datetime(2020, 1, 1), datetime(9999, 1, 1)]),
+    ],
+    ids=str,
+)
 def test_colours_of_any_kind_come_in_an_order_of_their_own(column, classes):
     """Whatever the order of the rows is; values of types that have no common order come type by type."""
     column = pd.Series(column, dtype=object) if isinstance(column, list) else column
@@ -325,14 +329,25 @@ def test_parameters_are_checked_at_fit_and_named(estimator, words):
 
 
 @pytest.mark.parametrize("variant", ["FRAC", "FRAC-OE"])
-@pytest.mark.parametrize("tau, words", [
-    (0.3, "tau = 0.3 for colour 0: it must lie between 0 and 1/k = 1/5"), (True, "tau = True for colour 0"),
-    (Fraction(1, 4), "tau = 1/4 for colour 0"), ([0.1], "1 values of tau for 2 colours"), ([], "0 values of tau"),
-    ([0.1, 10**400], "tau = 1000"), ([0.1, np.nan], "tau = nan: it must be a finite number"), ([0.1, "a"], "tau = a: it must"),
-    ([None, 0.1], "tau = None: it must"), ([0.1, [0.1]], "tau = .0.1.: it must"),
-    ({"female": 0.1, "male": 0.1}, "tau = female"),
-    (np.array([[0.1, 0.1]]), "1 values of tau"), (-Fraction(1, 9), "tau = -1/9 for colour 0"),
-], ids=str)  # fmt: skip
+@pytest.mark.parametrize(
+    "tau, words",
+    [
+        (0.3, "tau = 0.3 for colour 0: it must lie between 0 and 1/k = 1/5"),
+        (True, "tau = True for colour 0"),
+        (Fraction(1, 4), "tau = 1/4 for colour 0"),
+        ([0.1], "1 values of tau for 2 colours"),
+        ([], "0 values of tau"),
+        ([0.1, 10**400], "tau = 1000"),
+        ([0.1, np.nan], "tau = nan: it must be a finite number"),
+        ([0.1, "a"], "tau = a: it must"),
+        ([None, 0.1], "tau = None: it must"),
+        ([0.1, [0.1]], "tau = .0.1.: it must"),
+        ({"female": 0.1, "male": 0.1}, "tau = female"),
+        (np.array([[0.1, 0.1]]), "1 values of tau"),
+        (-Fraction(1, 9), "tau = -1/9 for colour 0"),
+    ],
+    ids=str,
+)
 def test_a_tau_that_cannot_be_is_explained(people, variant, tau, words):
     X, sex, _ = people
     with pytest.raises(InvalidInput, match=words):
@@ -524,10 +539,14 @@ def test_features_that_cannot_be_computed_with_are_a_value_error():
             compute(X * 1e150)
 
 
-@pytest.mark.parametrize("settings, words", [
-    ({"deviation": "squared"}, "deviation='squared' is none of absolute"), ({"random_state": -1}, "random_state=-1 is neither"),
-    ({"random_state": "seven"}, "random_state='seven' is neither"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "settings, words",
+    [
+        ({"deviation": "squared"}, "deviation='squared' is none of absolute"),
+        ({"random_state": -1}, "random_state=-1 is neither"),
+        ({"random_state": "seven"}, "random_state='seven' is neither"),
+    ],
+)
 def test_a_report_refuses_settings_that_cannot_be(settings, words):
     with pytest.raises(InvalidInput, match=words):
         fairness_report([[0.0], [1.0], [2.0]], [0, 1, 1], list("aba"), **settings)

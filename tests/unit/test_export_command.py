@@ -177,10 +177,20 @@ def test_another_configuration_than_the_grids_is_noticed(export, setting):
 
 ERRORS = {
     "snakemake --cores 2 results/tiny/runs/iris/D/k3_hops2/seeds0-1.csv --configfile settings.yaml": [
-        "--matcher", "D", "--hops", "2", "--seed", "0",
+        "--matcher",
+        "D",
+        "--hops",
+        "2",
+        "--seed",
+        "0",
     ],
     "snakemake --cores 2 results/tiny/runs/iris/FRAC/k7/seeds2-3.csv --configfile": [
-        "--method", "frac-fair", "-k", "7", "--seed", "2",
+        "--method",
+        "frac-fair",
+        "-k",
+        "7",
+        "--seed",
+        "2",
     ],
     "elsewhere/labels/iris": ["--matcher", "D", "--hops", "2", "--seed", "2", "--results", "elsewhere"],
     "--seed 4 is none of the configured seeds, 0 to 3": ["--matcher", "D", "--hops", "2", "--seed", "4"],
@@ -191,7 +201,7 @@ ERRORS = {
     "The matcher D needs --hops, and has no use for --omega": ["--matcher", "D", "--hops", "2", "--omega", "0.5"],
     "--hops has no use with --method random": ["--method", "random", "--hops", "2"],
     "settings.yml cannot be read": ["--config", "settings.yml", "--method", "random"],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("words", ERRORS)

@@ -117,7 +117,9 @@ def test_nonsense_is_refused(result, said):
         clusterings(get("random"), result, 3)
 
 
-@pytest.mark.parametrize("result", [[0, 1, 2], {"fair": [0, 1, 2]}, {"fair": [0, 0, 1], "nearest": [0, 0, 1], "more": [0, 1, 1]}])
+@pytest.mark.parametrize(
+    "result", [[0, 1, 2], {"fair": [0, 1, 2]}, {"fair": [0, 0, 1], "nearest": [0, 0, 1], "more": [0, 1, 1]}]
+)
 def test_other_outputs_than_said_are_refused(result):
     with pytest.raises(ClusterletsError, match="a mapping with fair and nearest"):
         clusterings(get("FRAC"), result, 3)

@@ -11,9 +11,7 @@ from clusterlets.algorithms.geometry import diameter, distance_sums, sampled_sum
 
 def brute_sums(X, labels, n_groups):
     distances = cdist(X, X)
-    return np.array(
-        [[distances[np.ix_(labels == a, labels == b)].sum() for b in range(n_groups)] for a in range(n_groups)]
-    )
+    return np.array([[distances[np.ix_(labels == a, labels == b)].sum() for b in range(n_groups)] for a in range(n_groups)])
 
 
 @pytest.mark.parametrize("n", [1, 2, 127, 128, 129, 640, 641, 700])

@@ -47,11 +47,16 @@ def test_the_papers_grid_has_the_papers_number_of_configurations_and_runs():
 EXTENDED = read_configuration(ROOT / "workflow" / "configs" / "extended.yaml")
 
 
-@pytest.mark.parametrize("variant, matchers, of_a_dataset", [
-    ("pinball_cluster", {"D", "B"}, 40), ("greedy_last", {"G-D", "G-B"}, 40), ("equation_printed", {"C"}, 20),
-    ("deviation_relative", {"C", "G-B", "D", "B", "G-D", "FRAC", "baselines"}, 110),
-    ("scaling_standard", {"C", "G-B", "D", "B", "G-D", "FRAC", "baselines"}, 110),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "variant, matchers, of_a_dataset",
+    [
+        ("pinball_cluster", {"D", "B"}, 40),
+        ("greedy_last", {"G-D", "G-B"}, 40),
+        ("equation_printed", {"C"}, 20),
+        ("deviation_relative", {"C", "G-B", "D", "B", "G-D", "FRAC", "baselines"}, 110),
+        ("scaling_standard", {"C", "G-B", "D", "B", "G-D", "FRAC", "baselines"}, 110),
+    ],
+)
 def test_a_variant_runs_the_touched_cells_on_the_papers_seeds(variant, matchers, of_a_dataset):
     paths = variants.paths(EXTENDED, variant)
     own = [path for path in paths if path.startswith(f"results/variants/{variant}/")]
@@ -187,9 +192,14 @@ def test_an_entry_s_scaling_goes_before_that_of_all():
     assert [table["scaling"] for table in checked["tables"].values()] == ["standard", "none"]
 
 
-@pytest.mark.parametrize("exclude, left", [
-    ("adult", ["iris"]), ("adult.sex", ["adult", "iris"]), (["iris", "adult.sex"], ["adult"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "exclude, left",
+    [
+        ("adult", ["iris"]),
+        ("adult.sex", ["adult", "iris"]),
+        (["iris", "adult.sex"], ["adult"]),
+    ],
+)
 def test_names_exclude_all_colours_and_ids_one(exclude, left):
     entries = ["adult", {"name": "adult", "colour": "sex"}, "iris"]
     assert check_configuration(changed(datasets=entries, exclude=exclude), SCHEMA)["datasets"] == left
@@ -282,11 +292,15 @@ def test_a_results_folder_has_one_name(results):
     assert check_configuration(changed(results=results), SCHEMA)["results"] == "a"
 
 
-@pytest.mark.parametrize("key, entry", [
-    ("datasets.0.name", {"name": "iris\n"}), ("datasets.0.id", {"name": "iris", "id": "mine\n"}),
-    ("datasets.0.path", {"name": "a", "path": "a\n.csv", "sensitive": "b"}),
-    ("datasets.0.path", {"name": "a", "path": "a\ud800.csv", "sensitive": "b"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "key, entry",
+    [
+        ("datasets.0.name", {"name": "iris\n"}),
+        ("datasets.0.id", {"name": "iris", "id": "mine\n"}),
+        ("datasets.0.path", {"name": "a", "path": "a\n.csv", "sensitive": "b"}),
+        ("datasets.0.path", {"name": "a", "path": "a\ud800.csv", "sensitive": "b"}),
+    ],
+)
 def test_a_name_with_a_line_end_is_no_name(key, entry):
     with pytest.raises(ClusterletsError, match=rf"- {key}: "):
         check_configuration(changed(datasets=[entry]), SCHEMA)

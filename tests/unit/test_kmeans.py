@@ -61,9 +61,7 @@ def as_scikit_learn(X, centres):
 
 
 @pytest.mark.parametrize("start", [start_rows, every_row, one_twice, one_out_of_reach])
-@pytest.mark.parametrize(
-    "table", [normal, duplicates, one_feature, sixty_features, far_from_the_origin, heavy_tail]
-)
+@pytest.mark.parametrize("table", [normal, duplicates, one_feature, sixty_features, far_from_the_origin, heavy_tail])
 @pytest.mark.parametrize("seed", range(9))
 def test_same_labels_and_inertia_as_scikit_learn(table, start, seed):
     rng = np.random.default_rng(seed)

@@ -342,8 +342,11 @@ def test_greedy_matchers_against_the_naive_ones(n_colours, scope, seed):
     def fairest(cluster, unused):
         unions = {j: [*reference(cluster), j] for j in unused}
         least = min((naive_deviation(clusterlets, union) for union in unions.values()), default=None)
-        tied = {j: naive_divergence(clusterlets, union) for j, union in unions.items()
-                if naive_deviation(clusterlets, union) == least}
+        tied = {
+            j: naive_divergence(clusterlets, union)
+            for j, union in unions.items()
+            if naive_deviation(clusterlets, union) == least
+        }
         return min((j for j in tied if tied[j] <= min(tied.values()) + 1e-12), default=None)
 
     found = match_greedy_distance(clusterlets, hops, np.random.default_rng(seed), scope)

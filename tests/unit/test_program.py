@@ -51,7 +51,7 @@ def test_what_goes_wrong_is_said(command, said):
 
 
 def test_quoted_cells_and_line_ends_of_other_systems_are_taken():
-    assert fit("printf '\"cluster\"\\r\\n\"1\"\\r\\n0\\r\\n1\\r\\n' > {labels} # {table}").tolist() == [1, 0, 1]
+    assert fit('printf \'"cluster"\\r\\n"1"\\r\\n0\\r\\n1\\r\\n\' > {labels} # {table}').tolist() == [1, 0, 1]
 
 
 def test_a_command_without_places_is_refused():

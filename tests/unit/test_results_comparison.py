@@ -24,38 +24,38 @@ def cell(compared: pd.DataFrame, table: str, row: str, quantity: str) -> pd.Seri
 @pytest.mark.parametrize(
     ("quantity", "printed", "ours", "expected"),
     [
-        ("cohesion", ".82", .83, "reproduced"),  # .83 - .82 is .010000000000000009 in floating point
-        ("cohesion", ".82", .81, "reproduced"),
-        ("cohesion", ".82", .8301, "close"),
-        ("cohesion", ".82", .85, "close"),
-        ("cohesion", ".82", .8501, "differs"),
-        ("overlap", ".295", .305, "reproduced"),
-        ("overlap_std", ".243", .2131, "close"),
-        ("overlap", ".295", .3251, "differs"),
-        ("deviation_mean", ".000", .002, "reproduced"),
-        ("deviation_mean", ".000", .0021, "close"),
-        ("deviation_mean", ".000", .005, "close"),
-        ("deviation_mean", ".000", .0051, "differs"),
-        ("deviation_max", ".200", .230, "reproduced"),
-        ("deviation_max", ".200", .2301, "close"),
-        ("deviation_std", ".200", .120, "close"),
-        ("deviation_mean_std", ".200", .1199, "differs"),
+        ("cohesion", ".82", 0.83, "reproduced"),  # .83 - .82 is .010000000000000009 in floating point
+        ("cohesion", ".82", 0.81, "reproduced"),
+        ("cohesion", ".82", 0.8301, "close"),
+        ("cohesion", ".82", 0.85, "close"),
+        ("cohesion", ".82", 0.8501, "differs"),
+        ("overlap", ".295", 0.305, "reproduced"),
+        ("overlap_std", ".243", 0.2131, "close"),
+        ("overlap", ".295", 0.3251, "differs"),
+        ("deviation_mean", ".000", 0.002, "reproduced"),
+        ("deviation_mean", ".000", 0.0021, "close"),
+        ("deviation_mean", ".000", 0.005, "close"),
+        ("deviation_mean", ".000", 0.0051, "differs"),
+        ("deviation_max", ".200", 0.230, "reproduced"),
+        ("deviation_max", ".200", 0.2301, "close"),
+        ("deviation_std", ".200", 0.120, "close"),
+        ("deviation_mean_std", ".200", 0.1199, "differs"),
         ("size", "4", 5, "reproduced"),
         ("size", "4", 6, "differs"),
         ("size", "40", 42, "reproduced"),
         ("size", "40", 44, "close"),
         ("size", "40", 45, "differs"),
         ("size_std", "14.2", 15.2, "reproduced"),
-        ("correlation", "0.449", .469, "reproduced"),
-        ("correlation", "0.449", .389, "close"),
-        ("correlation", "0.029", -.032, "differs"),
+        ("correlation", "0.449", 0.469, "reproduced"),
+        ("correlation", "0.449", 0.389, "close"),
+        ("correlation", "0.029", -0.032, "differs"),
         ("k", "20", "20", "reproduced"),
         ("k", "20", "30", "differs"),
         ("matcher", "G-B", "G-B", "reproduced"),
         ("matcher", "G-B", "D-PB", "differs"),
         ("cohesion", ".82", float("nan"), "not comparable"),
     ],
-)  # fmt: skip
+)
 def test_bands_at_their_edges(quantity, printed, ours, expected):
     assert comparison.verdict(quantity, printed, ours) == expected
 
@@ -64,10 +64,11 @@ def test_every_printed_number_has_a_row(compared):
     printed = sum(
         int(reported.table(name).drop(columns=key).notna().sum().sum())
         for name, key in zip(
-            reported.TABLES, (["matcher"], ["dataset"], ["dataset"], ["dataset", "method"], ["coefficient", "x", "y"]),
+            reported.TABLES,
+            (["matcher"], ["dataset"], ["dataset"], ["dataset", "method"], ["coefficient", "x", "y"]),
             strict=True,
         )
-    )  # fmt: skip
+    )
     second_reading = (compared["row"] + compared["quantity"]).str.contains("centroid_silhouette")
     assert (~second_reading).sum() == printed and second_reading.sum() == 6 + 2
     assert not compared.duplicated(["table", "row", "quantity"]).any()
@@ -75,14 +76,15 @@ def test_every_printed_number_has_a_row(compared):
 
 def test_values_come_from_the_right_cells():
     runs = some_runs(
-        {"k": 20, "deviation_mean": .0031}, {"matcher": "D", "deviation_mean": .09, "cohesion": .95, "overlap": .2},
-        {"method": "FRAC (nearest)", "matcher": None, "k": 5, "n_clusters": 5, "deviation_mean": .14},
-        {"method": "FRAC (fair)", "matcher": None, "k": 5, "n_clusters": 5, "deviation_mean": .001},
-    )  # fmt: skip
+        {"k": 20, "deviation_mean": 0.0031},
+        {"matcher": "D", "deviation_mean": 0.09, "cohesion": 0.95, "overlap": 0.2},
+        {"method": "FRAC (nearest)", "matcher": None, "k": 5, "n_clusters": 5, "deviation_mean": 0.14},
+        {"method": "FRAC (fair)", "matcher": None, "k": 5, "n_clusters": 5, "deviation_mean": 0.001},
+    )
     compared = comparison.compare(runs)
     deviation = cell(compared, "table2", "pima", "deviation_mean")
     assert (deviation["reported"], deviation["reproduced"], deviation["verdict"]) == (".003", "0.0031", "reproduced")
-    assert deviation["difference"] == pytest.approx(.0001)
+    assert deviation["difference"] == pytest.approx(0.0001)
     assert cell(compared, "table2", "pima", "k")["verdict"] == "differs"
     assert cell(compared, "table3", "pima", "matcher")["verdict"] == "reproduced"
     assert cell(compared, "table4", "pima FRAC", "deviation_mean")["reproduced"] == "0.14"
@@ -184,15 +186,15 @@ def test_counts_add_up(compared):
 
 
 def test_the_closer_reading_of_s():
-    rows = [("pearson cohesion omega", .3), ("pearson centroid_silhouette omega", -.1), ("pearson omega deviation", .0)]
+    rows = [("pearson cohesion omega", 0.3), ("pearson centroid_silhouette omega", -0.1), ("pearson omega deviation", 0.0)]
     compared = pd.DataFrame(rows, columns=["row", "difference"])
     compared = compared.assign(table="table5_correlations", verdict="differs")
-    assert comparison.closer_reading(compared) == ("centroid_silhouette", pytest.approx(.1))
+    assert comparison.closer_reading(compared) == ("centroid_silhouette", pytest.approx(0.1))
 
 
 def test_selection_noise_is_the_range_over_groups_of_ten_seeds():
-    base = [{"seed": seed, "deviation_mean": .02 + seed / 1000} for seed in range(10)]
-    further = [{"seed": 10 + seed, "deviation_mean": .001 + seed / 1000} for seed in range(10)]
+    base = [{"seed": seed, "deviation_mean": 0.02 + seed / 1000} for seed in range(10)]
+    further = [{"seed": 10 + seed, "deviation_mean": 0.001 + seed / 1000} for seed in range(10)]
     one, two = comparison.compare(some_runs(*base)), comparison.compare(some_runs(*base, *further))
     assert one["within_selection_noise"].isna().all()
     assert two["verdict"].tolist() == one["verdict"].tolist()

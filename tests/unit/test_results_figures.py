@@ -171,9 +171,9 @@ def test_a_dataset_without_a_proper_run_says_so(runs):
 
 def test_many_colours_are_counted_and_still_drawn(runs):
     lines = synthetic_clusterings(runs)["composition"]
-    ten = pd.concat([
-        lines[lines["colour"] == "no"].assign(colour=str(digit), share=0.1, dataset_share=0.1) for digit in range(10)
-    ])  # fmt: skip
+    ten = pd.concat(
+        [lines[lines["colour"] == "no"].assign(colour=str(digit), share=0.1, dataset_share=0.1) for digit in range(10)]
+    )
     axes = titled(composition.draw(runs, ten), "pima")
     assert "10 colours   " in [text.get_text() for text in axes.texts]
     assert len({bar.get_facecolor() for bar in axes.patches}) == 10 and len(axes.lines) == 9
@@ -214,9 +214,10 @@ def drawn_of_odd_names(runs):
         names = dict(zip(["no", "yes"], colours, strict=False))
         figures = {name: frame.replace({"colour": names}) for name, frame in lines.items()}
         return [
-            cohesion_vs_deviation.draw(odd), composition.draw(odd, figures["composition"]),
+            cohesion_vs_deviation.draw(odd),
+            composition.draw(odd, figures["composition"]),
             projection.draw(odd, figures["projection"]),
-        ]  # fmt: skip
+        ]
 
     return draw
 

@@ -17,8 +17,17 @@ from clusterlets.steps.recovery import together
 
 PAPER_WITHOUT_NBFI = tuple(name for name in reported.datasets() if name != "nbfi")
 FUZZY = ("D", "B")
-_LEVEL = {"C": .03, "G-B": .06, "D": .11, "B": .12, "G-D": .2, "FRAC (fair)": .004, "FRAC (nearest)": .08,
-          "k-means": .1, "random": .02}  # fmt: skip
+_LEVEL = {
+    "C": 0.03,
+    "G-B": 0.06,
+    "D": 0.11,
+    "B": 0.12,
+    "G-D": 0.2,
+    "FRAC (fair)": 0.004,
+    "FRAC (nearest)": 0.08,
+    "k-means": 0.1,
+    "random": 0.02,
+}
 
 
 def synthetic_runs(datasets=PAPER_WITHOUT_NBFI, seeds=10, ks=(2, 5, 10, 20, 30)) -> pd.DataFrame:
@@ -31,7 +40,7 @@ def synthetic_runs(datasets=PAPER_WITHOUT_NBFI, seeds=10, ks=(2, 5, 10, 20, 30))
 
 
 def _methods():
-    yield from (("Clusterlets", "C", None, omega) for omega in (0.0, .25, .5, .75))
+    yield from (("Clusterlets", "C", None, omega) for omega in (0.0, 0.25, 0.5, 0.75))
     yield from (("Clusterlets", matcher, hops, None) for matcher in ("G-B", "D", "B", "G-D") for hops in (1, 2, 3, 4))
     yield from ((method, None, None, None) for method in ("FRAC (fair)", "FRAC (nearest)", "k-means", "random"))
 
@@ -40,23 +49,37 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
     stream = np.random.default_rng(
         [zlib.crc32(f"{dataset} {method} {matcher}".encode()), k, hops or 0, int(4 * (omega or 0)), seed]
     )
-    noise = stream.lognormal(0, .3, 4)
-    mean = min(.5, _LEVEL[matcher or method] * noise[0] * (1 + (omega or 0)))
+    noise = stream.lognormal(0, 0.3, 4)
+    mean = min(0.5, _LEVEL[matcher or method] * noise[0] * (1 + (omega or 0)))
     infeasible = (dataset, matcher, k, seed) == ("heart_failure", "C", 2, 3)
-    size = {"C": 2, "D": 1.6 * k, "B": 1.7 * k}.get(matcher, k if matcher is None else max(1, k * .6))
+    size = {"C": 2, "D": 1.6 * k, "B": 1.7 * k}.get(matcher, k if matcher is None else max(1, k * 0.6))
     row = {
-        "dataset": dataset, "method": method, "matcher": matcher, "k": k, "hops": hops, "omega": omega, "seed": seed,
-        "status": "no_valid_partition" if infeasible else "ok", "note": None, "n_clusterlets": 2 * k,
-    }  # fmt: skip
+        "dataset": dataset,
+        "method": method,
+        "matcher": matcher,
+        "k": k,
+        "hops": hops,
+        "omega": omega,
+        "seed": seed,
+        "status": "no_valid_partition" if infeasible else "ok",
+        "note": None,
+        "n_clusterlets": 2 * k,
+    }
     metrics = {
-        "n_clusters": int(size), "deviation_mean": mean, "deviation_std": .6 * mean * noise[1],
-        "deviation_max": mean * (1 + noise[2]), "balance": .3, "balance_ratio": .8,
-        "cohesion": 1 - .12 * noise[3] * (1 - .2 * (omega or 0)),
-        "overlap": min(.9, .12 * (hops or 1) * noise[1]) if matcher in FUZZY else 0.0, "smallest": 5, "largest": 60,
-        "centroid_silhouette": .2 + .3 * omega + .01 * noise[1] if matcher == "C" else None,
+        "n_clusters": int(size),
+        "deviation_mean": mean,
+        "deviation_std": 0.6 * mean * noise[1],
+        "deviation_max": mean * (1 + noise[2]),
+        "balance": 0.3,
+        "balance_ratio": 0.8,
+        "cohesion": 1 - 0.12 * noise[3] * (1 - 0.2 * (omega or 0)),
+        "overlap": min(0.9, 0.12 * (hops or 1) * noise[1]) if matcher in FUZZY else 0.0,
+        "smallest": 5,
+        "largest": 60,
+        "centroid_silhouette": 0.2 + 0.3 * omega + 0.01 * noise[1] if matcher == "C" else None,
         "kmeans_cost": None if matcher in FUZZY else 100.0 * noise[1],
         "price_of_fairness": None if matcher in FUZZY else 1 + noise[2],
-    }  # fmt: skip
+    }
     return row | (dict.fromkeys(metrics) if infeasible else metrics)
 
 

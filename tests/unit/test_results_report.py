@@ -316,8 +316,12 @@ def test_the_papers_settings_are_no_departure_and_others_are_said():
     other["frac"]["tau"] = 0.1
     other["tables"] = {"pima": {"scaling": "standard"}, "magic": {"scaling": "none"}}
     lines = narrative.missing_lines(narrative.Results(runs, other))
-    for said in ("Setting scaling: standard instead of none.", "Setting sample_size: 300 instead of 250000.",
-                 "Setting frac.tau: 0.1 instead of balanced.", "Dataset magic: scaling none."):  # fmt: skip
+    for said in (
+        "Setting scaling: standard instead of none.",
+        "Setting sample_size: 300 instead of 250000.",
+        "Setting frac.tau: 0.1 instead of balanced.",
+        "Dataset magic: scaling none.",
+    ):
         assert said in lines
 
 

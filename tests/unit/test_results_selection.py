@@ -10,10 +10,21 @@ from clusterlets.grid import runs_frame
 from clusterlets.grid.runs_table import COLUMNS
 
 USUAL = {
-    "dataset": "pima", "method": "Clusterlets", "matcher": "G-B", "k": 5, "hops": 2, "omega": None, "seed": 1,
-    "status": "ok", "n_clusters": 4, "deviation_mean": .1, "deviation_std": .05, "deviation_max": .2, "cohesion": .8,
-    "overlap": .0,
-}  # fmt: skip
+    "dataset": "pima",
+    "method": "Clusterlets",
+    "matcher": "G-B",
+    "k": 5,
+    "hops": 2,
+    "omega": None,
+    "seed": 1,
+    "status": "ok",
+    "n_clusters": 4,
+    "deviation_mean": 0.1,
+    "deviation_std": 0.05,
+    "deviation_max": 0.2,
+    "cohesion": 0.8,
+    "overlap": 0.0,
+}
 
 
 def some_runs(*changes: dict) -> pd.DataFrame:
@@ -31,7 +42,7 @@ def winner(*changes: dict, by: str = "deviation_mean") -> int:
 
 
 def test_least_deviation_and_most_cohesion_win():
-    fair, dense = {"deviation_mean": .05, "cohesion": .7}, {"deviation_mean": .06, "cohesion": .9}
+    fair, dense = {"deviation_mean": 0.05, "cohesion": 0.7}, {"deviation_mean": 0.06, "cohesion": 0.9}
     assert winner(dense, fair) == 1
     assert winner(fair, dense, by="cohesion") == 1
 
@@ -39,58 +50,60 @@ def test_least_deviation_and_most_cohesion_win():
 @pytest.mark.parametrize(
     ("better", "worse"),
     [
-        ({"deviation_max": .19, "cohesion": .1}, {"cohesion": .9}),
-        ({"cohesion": .9, "k": 30}, {"k": 2}),
+        ({"deviation_max": 0.19, "cohesion": 0.1}, {"cohesion": 0.9}),
+        ({"cohesion": 0.9, "k": 30}, {"k": 2}),
         ({"k": 2, "hops": 4}, {"k": 5, "hops": 1}),
         ({"hops": 1, "seed": 9}, {"hops": 2, "seed": 0}),
         ({"seed": 0}, {"seed": 1}),
-        ({"omega": .25, "seed": 0}, {"omega": .5, "seed": 0}),
+        ({"omega": 0.25, "seed": 0}, {"omega": 0.5, "seed": 0}),
         ({"matcher": "G-B"}, {"matcher": "D"}),
     ],
-)  # fmt: skip
+)
 def test_ties_fall_in_the_order_of_the_rule(better, worse):
     assert winner(worse, better) == 1
 
 
 def test_a_tie_of_cohesion_goes_to_the_lower_max_deviation():
-    assert winner({"k": 2}, {"k": 30, "deviation_max": .1, "deviation_mean": .3}, by="cohesion") == 1
+    assert winner({"k": 2}, {"k": 30, "deviation_max": 0.1, "deviation_mean": 0.3}, by="cohesion") == 1
 
 
 def test_hops_before_no_hops_and_last_bits_do_not_decide():
     assert winner({"matcher": "C", "hops": None, "omega": 0}, {"hops": 4}) == 1
-    assert winner({"deviation_mean": .3, "deviation_max": .9}, {"deviation_mean": .1 + .2}) == 1
+    assert winner({"deviation_mean": 0.3, "deviation_max": 0.9}, {"deviation_mean": 0.1 + 0.2}) == 1
 
 
 def test_a_run_without_the_value_never_wins():
-    runs = some_runs({"deviation_mean": None}, {"dataset": "adult", "deviation_mean": None}, {"deviation_mean": .4})
+    runs = some_runs({"deviation_mean": None}, {"dataset": "adult", "deviation_mean": None}, {"deviation_mean": 0.4})
     assert list(selection.best(runs, "deviation_mean", ["dataset"]).index) == [2]
 
 
 def test_limit_cases_end_exactly_at_three_clusters_and_below_half_overlap():
-    runs = some_runs({"n_clusters": 2}, {"n_clusters": 3}, {"overlap": .5}, {"overlap": .4999}, {"overlap": None})
+    runs = some_runs({"n_clusters": 2}, {"n_clusters": 3}, {"overlap": 0.5}, {"overlap": 0.4999}, {"overlap": None})
     assert list(selection.without_limit_cases(runs).index) == [1, 3]
 
 
 def test_configuration_means_are_over_seeds_of_one_configuration():
     runs = some_runs(
-        {"seed": 0, "deviation_mean": .1, "n_clusters": 2},
-        {"seed": 1, "deviation_mean": .3, "n_clusters": 5},
-        {"seed": 0, "hops": 3, "deviation_mean": .7},
+        {"seed": 0, "deviation_mean": 0.1, "n_clusters": 2},
+        {"seed": 1, "deviation_mean": 0.3, "n_clusters": 5},
+        {"seed": 0, "hops": 3, "deviation_mean": 0.7},
         {"seed": 0, "matcher": "C", "hops": None, "omega": 0.0},
     )
     means = selection.configuration_means(runs.astype({"omega": float}))
     first = means[means["hops"] == 2].iloc[0]
     assert len(means) == 3
-    assert first[["deviation_mean", "deviation_mean_std", "n_clusters", "seeds"]].tolist() == pytest.approx(
-        [.2, .1, 3.5, 2]
-    )  # fmt: skip
+    assert first[["deviation_mean", "deviation_mean_std", "n_clusters", "seeds"]].tolist() == pytest.approx([0.2, 0.1, 3.5, 2])
 
 
 def test_names_and_order_keep_what_a_reader_plugs_in():
     runs = some_runs({"matcher": "G-D"}, {"method": "FRAC (fair)", "matcher": None}, {"matcher": "mine"})
     assert list(selection.names(runs)) == ["G-D-PB", "FRAC (fair)", "mine"]
     assert selection.in_order(["zoo", "pima", "adult", "ant", "pima"], ["adult", "bank", "pima"]) == [
-        "adult", "pima", "ant", "zoo"]  # fmt: skip
+        "adult",
+        "pima",
+        "ant",
+        "zoo",
+    ]
 
 
 def test_a_file_without_a_column_is_refused_by_name(tmp_path):

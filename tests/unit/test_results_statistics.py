@@ -15,16 +15,16 @@ from clusterlets.paper import reported
 
 @pytest.fixture
 def values():
-    return pd.DataFrame(np.random.default_rng(0).random((9, 4)) + np.array([0, .2, .4, .9]), columns=list("abcd"))
+    return pd.DataFrame(np.random.default_rng(0).random((9, 4)) + np.array([0, 0.2, 0.4, 0.9]), columns=list("abcd"))
 
 
 def test_the_critical_difference_of_eleven_blocks_and_five_methods():
-    assert statistics.critical_difference(5, 11) == pytest.approx(1.84, abs=.005)
+    assert statistics.critical_difference(5, 11) == pytest.approx(1.84, abs=0.005)
 
 
 def test_the_critical_difference_of_demsars_example():
     # Demsar (2006), section 3.2.2: 4 classifiers, 14 data sets, q = 2.569, CD = 1.25.
-    assert statistics.critical_difference(4, 14) == pytest.approx(1.25, abs=.005)
+    assert statistics.critical_difference(4, 14) == pytest.approx(1.25, abs=0.005)
 
 
 def test_friedman_is_scipys(values):
@@ -45,7 +45,7 @@ def test_a_p_that_is_noise_is_a_bound():
 
 
 def test_right_is_better_and_ties_share_a_rank():
-    values = pd.DataFrame({"a": [.1, .1, .1], "b": [.2, .1 + 1e-15, .3], "c": [.9, .9, .2]})
+    values = pd.DataFrame({"a": [0.1, 0.1, 0.1], "b": [0.2, 0.1 + 1e-15, 0.3], "c": [0.9, 0.9, 0.2]})
     ranks = statistics.rank("x", "X", values).mean_ranks
     assert list(ranks.index) == ["a", "b", "c"]
     assert ranks.tolist() == pytest.approx([(3 + 2.5 + 3) / 3, (2 + 2.5 + 1) / 3, (1 + 1 + 2) / 3])
@@ -60,9 +60,9 @@ def test_a_pair_is_significant_exactly_beyond_the_critical_difference(values):
 
 
 def test_a_block_is_the_mean_over_all_runs_of_a_method():
-    runs = some_runs({"deviation_mean": .1}, {"deviation_mean": .3}, {"deviation_mean": .9, "dataset": "adult"})
+    runs = some_runs({"deviation_mean": 0.1}, {"deviation_mean": 0.3}, {"deviation_mean": 0.9, "dataset": "adult"})
     table = statistics.blocks(runs.assign(name="G-B"), ["G-B", "C"], ["dataset"])
-    assert table["G-B"].to_dict() == pytest.approx({"adult": .9, "pima": .2})
+    assert table["G-B"].to_dict() == pytest.approx({"adult": 0.9, "pima": 0.2})
     assert list(table.columns) == ["G-B"]
 
 
@@ -84,7 +84,7 @@ def test_too_little_is_said_not_computed(shape, words):
 
 
 def test_methods_that_always_tie_are_not_tested():
-    ranking = statistics.rank("x", "X", pd.DataFrame(.5, index=range(5), columns=list("abc")))
+    ranking = statistics.rank("x", "X", pd.DataFrame(0.5, index=range(5), columns=list("abc")))
     assert ranking.obstacle == "All methods tie in every block."
 
 
@@ -102,23 +102,38 @@ def test_the_three_rankings():
 # both printed as .975, and ranked 2 and 3.
 DEMSAR = pd.DataFrame(
     [
-        *([.763, .768, .771, .798], [.599, .591, .590, .569], [.954, .971, .968, .967], [.628, .661, .654, .657]),
-        *([.882, .888, .886, .898], [.936, .931, .916, .931], [.661, .668, .609, .685], [.583, .583, .563, .625]),
-        *([.775, .838, .866, .875], [1.000, 1.000, 1.000, 1.000], [.940, .962, .965, .962], [.619, .666, .614, .669]),
-        *([.972, .981, .975, .9749], [.957, .978, .946, .970]),
+        *(
+            [0.763, 0.768, 0.771, 0.798],
+            [0.599, 0.591, 0.590, 0.569],
+            [0.954, 0.971, 0.968, 0.967],
+            [0.628, 0.661, 0.654, 0.657],
+        ),
+        *(
+            [0.882, 0.888, 0.886, 0.898],
+            [0.936, 0.931, 0.916, 0.931],
+            [0.661, 0.668, 0.609, 0.685],
+            [0.583, 0.583, 0.563, 0.625],
+        ),
+        *(
+            [0.775, 0.838, 0.866, 0.875],
+            [1.000, 1.000, 1.000, 1.000],
+            [0.940, 0.962, 0.965, 0.962],
+            [0.619, 0.666, 0.614, 0.669],
+        ),
+        *([0.972, 0.981, 0.975, 0.9749], [0.957, 0.978, 0.946, 0.970]),
     ],
     columns=["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"],
-)  # fmt: skip
+)
 
 
 def test_demsars_example():
     ranking = statistics.rank("x", "X", 1 - DEMSAR)  # less is better here, so errors instead of AUC
     printed = {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}  # there 1 is the best rank
-    assert (5 - ranking.mean_ranks).to_dict() == pytest.approx(printed, abs=.0006)
+    assert (5 - ranking.mean_ranks).to_dict() == pytest.approx(printed, abs=0.0006)
     # The printed chi-squared leaves ties out of account; ours is corrected for them.
     without_ties = 12 * 14 / (4 * 5) * ((ranking.mean_ranks**2).sum() - 4 * 5**2 / 4)
     ties = sum(sum(n**3 - n for n in row.value_counts()) for _, row in DEMSAR.iterrows())
-    assert without_ties == pytest.approx(9.28, abs=.005)
+    assert without_ties == pytest.approx(9.28, abs=0.005)
     assert ranking.statistic == pytest.approx(without_ties / (1 - ties / (14 * 4 * (4**2 - 1))))
     assert ranking.kendall_w == pytest.approx(ranking.statistic / (14 * 3))
 
@@ -143,19 +158,20 @@ def test_what_is_missing_is_named(values):
 
 
 def test_five_differences_of_one_sign_are_two_of_thirty_two():
-    _, statistic, p_value, effect = paired.signed_ranks(pd.Series([.1, .2, .3, .4, .5]))
+    _, statistic, p_value, effect = paired.signed_ranks(pd.Series([0.1, 0.2, 0.3, 0.4, 0.5]))
     assert (statistic, p_value, effect) == pytest.approx((0, 2 / 32, 1))
-    assert paired.signed_ranks(pd.Series([-.1, -.2, -.3, -.4, -.5]))[2:] == pytest.approx((2 / 32, -1))
+    assert paired.signed_ranks(pd.Series([-0.1, -0.2, -0.3, -0.4, -0.5]))[2:] == pytest.approx((2 / 32, -1))
 
 
 def test_the_rank_biserial_correlation_by_hand():
     # Ranks 1, 2, 3 are positive, 4 is negative: (6 - 4) / 10. The zero is left out, but counts for the median.
-    median, statistic, _, effect = paired.signed_ranks(pd.Series([.1, .2, .3, -.4, 0]))
-    assert (median, statistic, effect) == pytest.approx((.1, 4, .2))
+    median, statistic, _, effect = paired.signed_ranks(pd.Series([0.1, 0.2, 0.3, -0.4, 0]))
+    assert (median, statistic, effect) == pytest.approx((0.1, 4, 0.2))
 
 
 @pytest.mark.parametrize(
-    "differences", [[.5, -.1, .3, .7, .2, .9, -.4, .6], [.2, .2, -.2, .5, .5, .9, .1, .3], [0, .4, .1, -.3, .2, 0, .8]]
+    "differences",
+    [[0.5, -0.1, 0.3, 0.7, 0.2, 0.9, -0.4, 0.6], [0.2, 0.2, -0.2, 0.5, 0.5, 0.9, 0.1, 0.3], [0, 0.4, 0.1, -0.3, 0.2, 0, 0.8]],
 )
 def test_the_p_value_is_that_of_all_signs(differences):
     left = np.array([value for value in differences if value])
@@ -178,7 +194,7 @@ def test_holm_by_hand(values):
     assert ordered["p_holm"].tolist() == pytest.approx(by_hand.tolist())
     same_pair = three.query("better == 'a' and worse == 'd'")
     assert one["p_holm"].tolist() == one["p_value"].tolist() == same_pair["p_value"].tolist()
-    assert table["significant"].tolist() == (table["p_holm"] < .05).tolist()
+    assert table["significant"].tolist() == (table["p_holm"] < 0.05).tolist()
     assert set(table["significant"]) == {True, False}
 
 
@@ -200,28 +216,28 @@ def test_nemenyis_test_can_find_something_exactly_where_it_is_computed(n_methods
 
 
 def test_the_better_of_a_pair_deviates_less_and_a_positive_effect_says_so():
-    values = pd.DataFrame({"a": [.3, .3, .4], "b": [.1, .2, .1]})
+    values = pd.DataFrame({"a": [0.3, 0.3, 0.4], "b": [0.1, 0.2, 0.1]})
     (row,) = paired.wilcoxon({"x": values}).to_dict("records")
     assert (row["better"], row["worse"], row["rank_biserial"], row["blocks"]) == ("b", "a", 1, 3)
-    assert row["median_difference"] == pytest.approx(.2)
+    assert row["median_difference"] == pytest.approx(0.2)
 
 
 # ---- intervals -------------------------------------------------------------------------------------------------------
 
 
 def test_the_interval_of_many_values_is_that_of_the_normal_approximation():
-    values = np.random.default_rng(3).normal(.2, .05, 400)
+    values = np.random.default_rng(3).normal(0.2, 0.05, 400)
     mean, low, high = paired.mean_interval(pd.Series(values))
     half = 1.96 * values.std() / 20
     assert (mean, low, high) == pytest.approx((values.mean(), values.mean() - half, values.mean() + half), abs=half / 15)
 
 
 def test_intervals_at_the_edges_and_again():
-    assert paired.mean_interval(pd.Series([.2, .2, .2])) == pytest.approx((.2, .2, .2))
-    mean, low, high = paired.mean_interval(pd.Series([.2]))
-    assert mean == .2 and np.isnan(low) and np.isnan(high)
+    assert paired.mean_interval(pd.Series([0.2, 0.2, 0.2])) == pytest.approx((0.2, 0.2, 0.2))
+    mean, low, high = paired.mean_interval(pd.Series([0.2]))
+    assert mean == 0.2 and np.isnan(low) and np.isnan(high)
     assert np.isnan(paired.mean_interval(pd.Series([], dtype=float))).all()
-    skewed = pd.Series([.01, .02, .01, .03, .4])
+    skewed = pd.Series([0.01, 0.02, 0.01, 0.03, 0.4])
     assert paired.mean_interval(skewed) == paired.mean_interval(skewed)
     mean, low, high = paired.mean_interval(skewed)
     assert high - mean > mean - low > 0

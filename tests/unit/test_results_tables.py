@@ -20,25 +20,29 @@ def made():
 
 def test_table_1_averages_ok_runs_and_counts_the_others():
     runs = some_runs(
-        {"matcher": "D", "deviation_mean": .1, "n_clusters": 2},
-        {"matcher": "D", "deviation_mean": .3, "n_clusters": 4},
+        {"matcher": "D", "deviation_mean": 0.1, "n_clusters": 2},
+        {"matcher": "D", "deviation_mean": 0.3, "n_clusters": 4},
         {"matcher": "D", "status": "infeasible", "deviation_mean": None},
-        {"matcher": "C", "deviation_mean": .5},
-        {"method": "FRAC (fair)", "matcher": None, "deviation_mean": .9},
+        {"matcher": "C", "deviation_mean": 0.5},
+        {"method": "FRAC (fair)", "matcher": None, "deviation_mean": 0.9},
     )
     table = tables.by_matcher(runs)
     assert list(table["matcher"]) == ["C", "D-PB"]
     row = table.iloc[1]
-    assert row[["deviation_mean", "deviation_mean_std", "size", "size_std"]].tolist() == pytest.approx([.2, .1, 3, 1])
+    assert row[["deviation_mean", "deviation_mean_std", "size", "size_std"]].tolist() == pytest.approx([0.2, 0.1, 3, 1])
     assert (row["runs"], row["dropped"]) == (2, 1)
 
 
 def test_table_2_says_how_many_were_passed_over():
     runs = some_runs(
-        {"deviation_mean": .01, "n_clusters": 2}, {"deviation_mean": .02, "overlap": .5},
-        {"deviation_mean": .04, "k": 20, "hops": 3, "seed": 7}, {"deviation_mean": .05}, {"status": "infeasible"},
-        {"dataset": "adult", "n_clusters": 1}, {"method": "k-means", "matcher": None, "deviation_mean": .001},
-    )  # fmt: skip
+        {"deviation_mean": 0.01, "n_clusters": 2},
+        {"deviation_mean": 0.02, "overlap": 0.5},
+        {"deviation_mean": 0.04, "k": 20, "hops": 3, "seed": 7},
+        {"deviation_mean": 0.05},
+        {"status": "infeasible"},
+        {"dataset": "adult", "n_clusters": 1},
+        {"method": "k-means", "matcher": None, "deviation_mean": 0.001},
+    )
     table = tables.best_runs(runs, "deviation_mean").set_index("dataset")
     assert list(table.index) == ["adult", "pima"]
     assert table.loc["pima", ["k", "hops", "seed"]].tolist() == [20, 3, 7]
@@ -47,37 +51,44 @@ def test_table_2_says_how_many_were_passed_over():
 
 
 def test_the_sounder_choice_is_by_the_mean_over_seeds():
-    lucky = [{"hops": 1, "seed": 0, "deviation_mean": .00}, {"hops": 1, "seed": 1, "deviation_mean": .30}]
-    steady = [{"hops": 2, "seed": 0, "deviation_mean": .10}, {"hops": 2, "seed": 1, "deviation_mean": .12}]
+    lucky = [{"hops": 1, "seed": 0, "deviation_mean": 0.00}, {"hops": 1, "seed": 1, "deviation_mean": 0.30}]
+    steady = [{"hops": 2, "seed": 0, "deviation_mean": 0.10}, {"hops": 2, "seed": 1, "deviation_mean": 0.12}]
     runs = some_runs(*lucky, *steady).astype({"omega": float})
     assert tables.best_runs(runs, "deviation_mean")["hops"].tolist() == [1]
     chosen = tables.best_configurations(runs, "deviation_mean").iloc[0]
     assert (chosen["hops"], chosen["seeds"], chosen["candidates"]) == (2, 2, 2)
-    assert chosen["deviation_mean"] == pytest.approx(.11)
+    assert chosen["deviation_mean"] == pytest.approx(0.11)
 
 
 def test_table_4_shows_both_fracs_each_with_its_own_best():
     runs = some_runs(
-        {"deviation_mean": .03}, {"method": "FRAC (nearest)", "matcher": None, "k": 10, "deviation_mean": .2},
-        {"method": "FRAC (fair)", "matcher": None, "k": 5, "deviation_mean": .002},
-        {"method": "FRAC (nearest)", "matcher": None, "k": 5, "deviation_mean": .1},
-    )  # fmt: skip
+        {"deviation_mean": 0.03},
+        {"method": "FRAC (nearest)", "matcher": None, "k": 10, "deviation_mean": 0.2},
+        {"method": "FRAC (fair)", "matcher": None, "k": 5, "deviation_mean": 0.002},
+        {"method": "FRAC (nearest)", "matcher": None, "k": 5, "deviation_mean": 0.1},
+    )
     table = tables.frac_against_clusterlets(runs)
     assert table[["method", "k", "deviation_mean"]].to_numpy().tolist() == [
-        ["Clusterlets", 5, .03], ["FRAC (nearest)", 5, .1], ["FRAC (fair)", 5, .002]]  # fmt: skip
+        ["Clusterlets", 5, 0.03],
+        ["FRAC (nearest)", 5, 0.1],
+        ["FRAC (fair)", 5, 0.002],
+    ]
 
 
 def test_table_5_by_hand():
     # omega 0 1 2, cohesion 1 3 2, deviation 3 2 1: Pearson(s, omega) = .5, Spearman .5, Kendall 1/3; omega against
     # deviation -1; the silhouette grows with omega.
-    runs = some_runs(*(
-        {"matcher": "C", "omega": omega, "cohesion": s, "deviation_mean": deviation, "centroid_silhouette": omega}
-        for omega, s, deviation in ((0, 1, 3), (1, 3, 2), (2, 2, 1))
-    ), {"matcher": "C", "status": "no_valid_partition", "omega": 9})  # fmt: skip
+    runs = some_runs(
+        *(
+            {"matcher": "C", "omega": omega, "cohesion": s, "deviation_mean": deviation, "centroid_silhouette": omega}
+            for omega, s, deviation in ((0, 1, 3), (1, 3, 2), (2, 2, 1))
+        ),
+        {"matcher": "C", "status": "no_valid_partition", "omega": 9},
+    )
     table = tables.correlations(runs.astype({"omega": float}))
     value = table.set_index(["coefficient", "x", "y"])["value"]
-    assert value["pearson", "cohesion", "omega"] == pytest.approx(.5)
-    assert value["spearman", "cohesion", "omega"] == pytest.approx(.5)
+    assert value["pearson", "cohesion", "omega"] == pytest.approx(0.5)
+    assert value["spearman", "cohesion", "omega"] == pytest.approx(0.5)
     assert value["kendall", "cohesion", "omega"] == pytest.approx(1 / 3)
     assert value["kendall", "omega", "deviation"] == pytest.approx(-1)
     assert value["pearson", "centroid_silhouette", "omega"] == pytest.approx(1)
@@ -85,7 +96,7 @@ def test_table_5_by_hand():
 
 
 def test_a_constant_column_has_no_correlation():
-    runs = some_runs(*({"matcher": "C", "omega": omega, "cohesion": .5} for omega in (0.0, .25, .5)))
+    runs = some_runs(*({"matcher": "C", "omega": omega, "cohesion": 0.5} for omega in (0.0, 0.25, 0.5)))
     assert all(math.isnan(value) for value in tables.correlations(runs)["value"])
 
 
@@ -111,7 +122,7 @@ def test_what_parts_the_cells_of_a_pipe_table_is_escaped():
 
 
 def test_a_negative_number_is_printed_with_a_minus_sign():
-    frame = pd.DataFrame({"x": [-.25]})
+    frame = pd.DataFrame({"x": [-0.25]})
     table = tables.Table("t", "T", (tables.Column("x", ("x",), 2),), frame, "")
     assert "| −0.25 |" in tables.to_markdown(table)
     assert r"$-$0.25 \\" in tables.to_latex(table)

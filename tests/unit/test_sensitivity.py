@@ -20,23 +20,35 @@ FAIR = ("FRAC is scored", "fair")
 
 def run(dataset, matcher, seed, deviation, method="Clusterlets", cohesion=0.9, size=4, overlap=0.0, k=5):
     metrics = {
-        "n_clusters": size, "deviation_mean": deviation, "deviation_std": 0.0, "deviation_max": deviation,
-        "cohesion": cohesion, "overlap": overlap,
-    }  # fmt: skip
+        "n_clusters": size,
+        "deviation_mean": deviation,
+        "deviation_std": 0.0,
+        "deviation_max": deviation,
+        "cohesion": cohesion,
+        "overlap": overlap,
+    }
     row = {"dataset": dataset, "method": method, "matcher": matcher, "k": k, "hops": 1, "seed": seed, "status": "ok"}
     return dict.fromkeys(COLUMNS, np.nan) | row | metrics
 
 
 def made_runs():
     """Two of the paper's datasets, two seeds, the matchers D and G-B, and FRAC."""
-    return pd.DataFrame([
-        run("pima", "D", 0, 0.10, cohesion=0.95), run("pima", "D", 1, 0.30),
-        run("pima", "G-B", 0, 0.02, size=6), run("pima", "G-B", 1, 0.08),
-        run("credit", "D", 0, 0.20), run("credit", "D", 1, 0.40, cohesion=0.99, overlap=0.7),
-        run("credit", "G-B", 0, 0.30), run("credit", "G-B", 1, 0.06),
-        run("pima", None, 0, 0.05, method="FRAC (nearest)"), run("credit", None, 0, 0.01, method="FRAC (nearest)"),
-        run("pima", None, 0, 0.01, method="FRAC (fair)"), run("credit", None, 0, 0.02, method="FRAC (fair)"),
-    ])  # fmt: skip
+    return pd.DataFrame(
+        [
+            run("pima", "D", 0, 0.10, cohesion=0.95),
+            run("pima", "D", 1, 0.30),
+            run("pima", "G-B", 0, 0.02, size=6),
+            run("pima", "G-B", 1, 0.08),
+            run("credit", "D", 0, 0.20),
+            run("credit", "D", 1, 0.40, cohesion=0.99, overlap=0.7),
+            run("credit", "G-B", 0, 0.30),
+            run("credit", "G-B", 1, 0.06),
+            run("pima", None, 0, 0.05, method="FRAC (nearest)"),
+            run("credit", None, 0, 0.01, method="FRAC (nearest)"),
+            run("pima", None, 0, 0.01, method="FRAC (fair)"),
+            run("credit", None, 0, 0.02, method="FRAC (fair)"),
+        ]
+    )
 
 
 def with_variant():
@@ -55,9 +67,9 @@ def number(assessed, choice, table, row, quantity):
     """Baseline and varied number."""
     name, taken = choice
     named = assessed[(assessed["choice"] == name) & (assessed["taken"] == taken)]
-    [found] = named[
-        named["table"].str.startswith(table) & (named["row"] == row) & (named["quantity"] == quantity)
-    ].to_dict("records")
+    [found] = named[named["table"].str.startswith(table) & (named["row"] == row) & (named["quantity"] == quantity)].to_dict(
+        "records"
+    )
     assert found["difference"] == pytest.approx(found["varied"] - found["baseline"])
     return pytest.approx((found["baseline"], found["varied"]))
 

@@ -45,21 +45,24 @@ def test_the_schema_describes_every_key_and_refuses_others():
             assert described["description"].endswith("."), key
 
 
-@pytest.mark.parametrize("path, value, complaint", [
-    (["licnce"], "CC0", "'licnce' was unexpected"),
-    (["rows"], "768", "'768' is not of type 'integer'"),
-    (["rows"], None, "None is not of type 'integer'"),
-    (["fingerprint"], "abc", "'abc' does not match"),
-    (["title"], "", "'' should be non-empty"),
-    (["strict"], "no", "'no' is not of type 'boolean'"),
-    (["sources"], [], "[] should be non-empty"),
-    (["sources", 0], "package", "'package' is not valid under any"),
-    (["sources", 0], {"url": "http://plain.example/x"}, "is not valid under any"),
-    (["sources", 0], {"url": "https://a.example/x", "member": {}}, "is not valid under any"),
-    (["files", 0, "name"], "../pima.csv", "'../pima.csv' does not match"),
-    (["files", 0, "git_blob"], ["0" * 40], "is valid under each of"),
-    (["files", 0], {"name": "pima.csv"}, "is not valid under any"),
-])
+@pytest.mark.parametrize(
+    "path, value, complaint",
+    [
+        (["licnce"], "CC0", "'licnce' was unexpected"),
+        (["rows"], "768", "'768' is not of type 'integer'"),
+        (["rows"], None, "None is not of type 'integer'"),
+        (["fingerprint"], "abc", "'abc' does not match"),
+        (["title"], "", "'' should be non-empty"),
+        (["strict"], "no", "'no' is not of type 'boolean'"),
+        (["sources"], [], "[] should be non-empty"),
+        (["sources", 0], "package", "'package' is not valid under any"),
+        (["sources", 0], {"url": "http://plain.example/x"}, "is not valid under any"),
+        (["sources", 0], {"url": "https://a.example/x", "member": {}}, "is not valid under any"),
+        (["files", 0, "name"], "../pima.csv", "'../pima.csv' does not match"),
+        (["files", 0, "git_blob"], ["0" * 40], "is valid under each of"),
+        (["files", 0], {"name": "pima.csv"}, "is not valid under any"),
+    ],
+)
 def test_the_schema_refuses(path, value, complaint):
     changed = copy.deepcopy(SOURCES)
     *way, last = ["pima", *path]

@@ -29,7 +29,7 @@ from clusterlets.storage import (
     write_bytes,
     write_checksum,
     write_text,
-)  # fmt: skip
+)
 
 ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b/0": np.array(["x", "yy"]), "empty": np.zeros((0, 4), dtype=np.uint8)}
 

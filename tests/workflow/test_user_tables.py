@@ -165,7 +165,7 @@ def test_a_table_may_have_any_name_and_so_may_its_columns(workflow):
     (workflow.folder / "~").mkdir()
     entries = []
     for number, name in enumerate(NAMES):
-        rows = [f'{value},{value % 3},{value + number}' for value in range(9)]
+        rows = [f"{value},{value % 3},{value + number}" for value in range(9)]
         text = "\n".join(['x,"' + COLUMN.replace('"', '""') + '",y', *rows, ""])
         (workflow.folder / name).write_text(text, encoding="utf-8")
         entries.append({"name": f"t{number}", "id": f"t{number}", "path": name, "sensitive": COLUMN, "features": ["x", "y"]})

@@ -57,14 +57,22 @@ def extended(tmp_path_factory, workflow_in):
 def test_only_new_seeds_touched_cells_and_what_sums_up_are_jobs(extended):
     _, planned = extended
     assert counts(planned) == {
-        "prepare_dataset": 1, "measure_geometry": 1,  # of the scaled table
+        "prepare_dataset": 1,
+        "measure_geometry": 1,  # of the scaled table
         # of the block of further seeds, and of both blocks of the scaled table
-        "extract_clusterlets": 3, "sample_partitions": 3, "cluster_frac": 3, "cluster_baselines": 3, "sum_distances": 9,
+        "extract_clusterlets": 3,
+        "sample_partitions": 3,
+        "cluster_frac": 3,
+        "cluster_baselines": 3,
+        "sum_distances": 9,
         # further seeds; then both blocks of what a scope or equation touches; then of all, for deviation and scaling
-        "match_pinball": 4 + 2 * (2 + 2) + 2 * (4 + 4), "match_centroid": 2 + 2 * 2 + 2 * (2 + 2),
-        "score_frac": 1 + 4, "score_baselines": 1 + 4, "collect_runs": 6,
+        "match_pinball": 4 + 2 * (2 + 2) + 2 * (4 + 4),
+        "match_centroid": 2 + 2 * 2 + 2 * (2 + 2),
+        "score_frac": 1 + 4,
+        "score_baselines": 1 + 4,
+        "collect_runs": 6,
         "total": 2 + 12 + 9 + 28 + 14 + 10 + 6,
-    }  # fmt: skip
+    }
 
 
 def test_a_variant_has_files_of_the_touched_cells_alone(extended):

@@ -65,9 +65,7 @@ class ParetoFront:
         return len(self.labels)
 
 
-def sample_partitions(
-    clusterlets: Clusterlets, sample_size: int, random_state: np.random.Generator
-) -> ParetoFront:
+def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: np.random.Generator) -> ParetoFront:
     """Draw partitions of the clusterlets and keep the Pareto front of the valid ones.
 
     A partition is valid if it has two blocks or more and every block holds two clusterlets or more and every colour.
@@ -158,9 +156,7 @@ def best_partition(
     return front.labels[np.flatnonzero(objective == objective.max())[-1]]  # silhouettes ascend, and none is there twice
 
 
-def match_centroid(
-    front: ParetoFront, omega: float, equation: Literal["corrected", "printed"] = "corrected"
-) -> np.ndarray:
+def match_centroid(front: ParetoFront, omega: float, equation: Literal["corrected", "printed"] = "corrected") -> np.ndarray:
     """Membership matrix (B, N), bool, of :func:`best_partition`; crisp. ClusterletsError if the front is empty too."""
     labels = best_partition(front, omega, equation)
     if labels is None:

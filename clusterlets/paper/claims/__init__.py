@@ -26,9 +26,7 @@ def assess(runs: pd.DataFrame) -> pd.DataFrame:
 def judge(claim: dict, numbers: Numbers) -> Finding:
     """The verdict on one claim by some numbers, and what it rests on."""
     scales = reported.claims()["scales"]
-    arguments = {
-        name: Scale(**scales[value]) if name == "scale" else value for name, value in claim["parameters"].items()
-    }
+    arguments = {name: Scale(**scales[value]) if name == "scale" else value for name, value in claim["parameters"].items()}
     try:
         numbers.check_datasets()
         return (getattr(on_tables, claim["kind"], None) or getattr(on_runs, claim["kind"]))(numbers, **arguments)
@@ -46,10 +44,12 @@ def _row(claim: dict, paper: Numbers, ours: Numbers) -> dict:
     by_paper, by_ours = judge(claim, paper), judge(claim, ours)
     return claim | {
         "test": _test_in_words(claim),
-        "statistic_paper": by_paper.statistic, "verdict_paper": by_paper.verdict,
-        "statistic_ours": by_ours.statistic, "verdict_ours": by_ours.verdict,
+        "statistic_paper": by_paper.statistic,
+        "verdict_paper": by_paper.verdict,
+        "statistic_ours": by_ours.statistic,
+        "verdict_ours": by_ours.verdict,
         "remark": claim.get("remark", ""),
-    }  # fmt: skip
+    }
 
 
 def _test_in_words(claim: dict) -> str:

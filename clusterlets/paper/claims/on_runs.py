@@ -74,9 +74,10 @@ def _tested(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool], st
         f"{statistics.p_in_words(pair['p_value'])}, Wilcoxon p after Holm {statistics.p_in_words(tested['p_holm'])}"
     )
     return {
-        "nemenyi": pair["p_value"] < statistics.ALPHA, "wilcoxon": tested["p_holm"] < statistics.ALPHA,
+        "nemenyi": pair["p_value"] < statistics.ALPHA,
+        "wilcoxon": tested["p_holm"] < statistics.ALPHA,
         "order": ranking.mean_ranks[one] > ranking.mean_ranks[other],
-    }, words  # fmt: skip
+    }, words
 
 
 def _pair(pairs: pd.DataFrame, one: str, other: str) -> dict:

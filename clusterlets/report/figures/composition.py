@@ -51,8 +51,15 @@ def _draw_dataset(axes: Axes, lines: pd.DataFrame) -> None:
     axes.set(ylim=(0, 1), yticks=[0, 0.5, 1])
     if lines.empty:
         axes.set(xticks=[])
-        axes.text(0.5, 0.5, "no run with 3 clusters or more\nand an overlap below .5", ha="center", va="center",
-                  transform=axes.transAxes, fontsize=7.5)  # fmt: skip
+        axes.text(
+            0.5,
+            0.5,
+            "no run with 3 clusters or more\nand an overlap below .5",
+            ha="center",
+            va="center",
+            transform=axes.transAxes,
+            fontsize=7.5,
+        )
         return
     names = list(lines["colour"].unique())
     hues = _HUES if len(names) <= len(_HUES) else colormaps["viridis"](np.linspace(0.05, 0.95, len(names)))

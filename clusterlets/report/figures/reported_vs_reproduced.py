@@ -115,10 +115,18 @@ def _name(axes: Axes, missed: pd.DataFrame, points: np.ndarray) -> None:
     for number, cell in enumerate(missed.to_dict("records")):
         place = (cell["reported"], cell["reproduced"])
         text = axes.annotate(
-            _short(cell), place, place, textcoords="data", fontsize=6.5, ha="center", va="center", linespacing=0.95,
-            zorder=6 - number, path_effects=[withStroke(linewidth=1.5, foreground="white")],
+            _short(cell),
+            place,
+            place,
+            textcoords="data",
+            fontsize=6.5,
+            ha="center",
+            va="center",
+            linespacing=0.95,
+            zorder=6 - number,
+            path_effects=[withStroke(linewidth=1.5, foreground="white")],
             arrowprops={"arrowstyle": "-", "lw": 0.4, "color": "0.4", "shrinkA": 0, "shrinkB": 2},
-        )  # fmt: skip
+        )
         point, half = axes.transData.transform(place), Text.get_window_extent(text).size / 2
         best = _free_place(point, half, centres, halves, panel)
         text.set_position(axes.transData.inverted().transform(best))

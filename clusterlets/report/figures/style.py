@@ -41,10 +41,19 @@ _PLUGGED_IN = "#7F5539"
 WIDTH = 7.0  # inches
 _PANELS_A_ROW = 4
 
-plt.rcParams.update({
-    "font.size": 8, "axes.titlesize": 8.5, "axes.labelsize": 8, "xtick.labelsize": 7, "ytick.labelsize": 7,
-    "legend.fontsize": 7.5, "legend.title_fontsize": 7.5, "axes.linewidth": 0.6, "pdf.fonttype": 42,
-})  # fmt: skip
+plt.rcParams.update(
+    {
+        "font.size": 8,
+        "axes.titlesize": 8.5,
+        "axes.labelsize": 8,
+        "xtick.labelsize": 7,
+        "ytick.labelsize": 7,
+        "legend.fontsize": 7.5,
+        "legend.title_fontsize": 7.5,
+        "axes.linewidth": 0.6,
+        "pdf.fonttype": 42,
+    }
+)
 
 
 _draw_image = RendererPdf.draw_image
@@ -104,8 +113,7 @@ def panels(number: int, a_row: int = _PANELS_A_ROW, height: float = 1.62) -> tup
 def explain(figure: Figure, look: dict[str, tuple[str, str]], x: str, y: str, key: str | None = None) -> None:
     """What all panels share: a legend of colours and markers with ``key`` as its title, and the names of the axes."""
     handles = [
-        Line2D([], [], color=colour, marker=marker, ls="", markersize=5, label=name)
-        for name, (colour, marker) in look.items()
+        Line2D([], [], color=colour, marker=marker, ls="", markersize=5, label=name) for name, (colour, marker) in look.items()
     ]
     explain_with(figure, handles, key)
     figure.supxlabel(x, fontsize=8)
