@@ -19,6 +19,7 @@ for _pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
     os.environ[_pool] = "1"
 
 from clusterlets.errors import ClusterletsError  # noqa: E402
+from clusterlets.steps.options import STEPS  # noqa: E402
 
 _BEGAN = time.perf_counter()
 
@@ -35,31 +36,6 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("clusterlets.commands.compare", "a run's numbers beside those of a reference"),
 }
 
-# Functions of clusterlets.steps; the workflow's rules call them.
-_STEPS = {
-    "fetch-dataset": "fetching:fetch_dataset",
-    "prepare-dataset": "preparing:prepare_dataset",
-    "prepare-user-table": "user_table:prepare_user_table",
-    "list-data": "datasets_table:list_data",
-    "measure-geometry": "geometry:measure_geometry",
-    "extract-clusterlets": "extraction:extract_clusterlets",
-    "sum-distances": "distances:sum_distances",
-    "sample-partitions": "partitions:sample_partitions",
-    "fit-method": "fitting:fit_method",
-    "score-method": "scoring:score_method",
-    "collect-runs": "collecting:collect_runs",
-    "recover-clusters": "recovery:recover_clusters",
-    "make-tables": "tables:make_tables",
-    "compare-methods": "statistics:compare_methods",
-    "check-reported": "comparison:check_reported",
-    "check-claims": "claims:check_claims",
-    "assess-sensitivity": "sensitivity:assess_sensitivity",
-    "plot": "figures:plot",
-    "account": "accounts:account",
-    "write-report": "report:write_report",
-    "write-manifest": "manifest:write_manifest",
-}
-
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; errors for people are printed without a traceback, and give status 1. A step says what it cost."""
@@ -71,12 +47,12 @@ def main(arguments: list[str] | None = None) -> int:
         print(_usage())
         return 0
     name, *options = arguments
-    if name not in _COMMANDS and name not in _STEPS:
-        known = ", ".join([*_COMMANDS, *_STEPS])
+    if name not in _COMMANDS and name not in STEPS:
+        known = ", ".join([*_COMMANDS, *STEPS])
         print(f"clusterlets: there is no command {name!r}. The commands: {known}", file=sys.stderr)
         return 2
     status = _run(name, options)
-    if name in _STEPS:
+    if name in STEPS:
         from clusterlets.grid import accounts
 
         print(accounts.line(name, time.perf_counter() - _BEGAN), file=sys.stderr)  # ends the job's log
@@ -89,7 +65,7 @@ def _run(name: str, options: list[str]) -> int:
             return importlib.import_module(_COMMANDS[name][0]).main(options)
         from clusterlets.grid.libraries import locked_alone
 
-        module, function = _STEPS[name].split(":")
+        module, function = STEPS[name].split(":")
         with locked_alone():
             step = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
         with locked_alone():  # again, as a step may import more
@@ -115,7 +91,7 @@ def _run(name: str, options: list[str]) -> int:
 
 def _usage() -> str:
     commands = [f"  {name:<12}{purpose}" for name, (_, purpose) in _COMMANDS.items()]
-    steps = [f"  {name}" for name in _STEPS]
+    steps = [f"  {name}" for name in STEPS]
     return "\n".join(["usage: clusterlets COMMAND [options]", "", *commands, "", "steps of the workflow:", *steps])
 
 
@@ -137,7 +113,7 @@ def _parser(name: str, step: Callable) -> argparse.ArgumentParser:
 
 if __name__ == "__main__":
     _status = main()
-    if _STEPS.keys() & set(sys.argv[1:2]):  # the results are written, and to take Numba apart costs as much as to load it
+    if STEPS.keys() & set(sys.argv[1:2]):  # the results are written, and to take Numba apart costs as much as to load it
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(_status)

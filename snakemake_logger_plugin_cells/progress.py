@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-# Kinds of steps that make a cell, a file of the grid.
-_CELLS = ("match_", "score_")
+# The kind of step that makes a cell, a file of the grid.
+_CELL = "score_method"
 
 _UNKNOWN = 3.0  # seconds of a job of a kind that nobody has measured: about those of a table or a figure
 _TRUST = 5  # jobs of a kind that have to end before they weigh as much as what was expected of it
@@ -189,7 +189,7 @@ def _rounded(seconds: float) -> float:
 
 
 def _cells(counts: Mapping[str, int]) -> int:
-    return sum(count for kind, count in counts.items() if kind.startswith(_CELLS))
+    return counts.get(_CELL, 0)
 
 
 def _steps(count: int) -> str:
@@ -205,7 +205,7 @@ def _where(job: Job) -> str:
 
 
 def _wrapped(kinds: list[tuple[str, int]], width: int = 110) -> list[str]:
-    """``match_pinball 80 · sum_distances 15`` in lines."""
+    """``score_method 80 · sum_distances 15`` in lines."""
     lines = [""]
     for kind, count in kinds:
         item = f"{kind} {count:,}"

@@ -27,7 +27,7 @@ _INTERVAL_COLUMNS = ["ranking", "method", "minus", "blocks", "deviation_mean", "
 
 def samples(runs: pd.DataFrame, rankings: list[Ranking]) -> dict[str, pd.DataFrame]:
     """Blocks x methods of mean deviations: those of the rankings, and table 4's best runs. Complete blocks only."""
-    return {ranking.name: ranking.values for ranking in rankings} | {BEST_RUNS: best_runs(runs)}
+    return {ranking.name: ranking.complete for ranking in rankings} | {BEST_RUNS: best_runs(runs)}
 
 
 def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
@@ -81,9 +81,9 @@ def signed_ranks(differences: pd.Series) -> tuple[float, float, float, float]:
 def intervals(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Bootstrap intervals of each method's mean deviation, and of each pair's difference: ``intervals.csv``.
 
-    Only samples whose blocks are datasets, the matchers once: as part of ``with_frac``.
+    Only samples whose blocks are datasets, the matchers once: as part of ``all_methods``.
     """
-    rows = [row for name in ("with_frac", BEST_RUNS) for row in _interval_rows(name, samples[name])]
+    rows = [row for name in ("all_methods", BEST_RUNS) for row in _interval_rows(name, samples[name])]
     return pd.DataFrame(rows, columns=_INTERVAL_COLUMNS)
 
 
@@ -121,7 +121,7 @@ ASSUMPTIONS = (
     "Wilcoxon's signed-rank test asks of two methods whether their differences, block by block, lie evenly around "
     "zero. It takes the blocks as independent and the differences as symmetric; it is exact for few blocks, and "
     "Holm's correction holds the error over all pairs of a ranking. With ten blocks no p is below .002, so that "
-    "over the 28 pairs of eight methods none can come out below .055. It weighs how large a difference is, which "
+    "over the 36 pairs of nine methods none can come out below .07. It weighs how large a difference is, which "
     "ranks do not, and so may find a pair apart that Nemenyi's test leaves joined. The rank-biserial correlation "
     "is its effect size: 1 where the first method deviates less in every block. Intervals are 95 % BCa bootstrap "
     "intervals over blocks: they say how much hangs on which datasets were taken, as if these had been drawn at "

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import sqrt
 
 import numpy as np
@@ -13,74 +14,90 @@ from clusterlets.analysis import selection
 from clusterlets.text import counted
 
 ALPHA = 0.05
+#: Stems of the files that hold the rankings.
+TABLES = ("statistics", "blocks", "mean_ranks", "nemenyi")
 _LISTED = 12
+_BLOCK = ["dataset", "k", "seed"]
 
 
 @dataclass(frozen=True)
 class Ranking:
     """Methods ranked within blocks by mean deviation; the highest rank is the best, as in the paper's figure 1.
 
-    ``values`` holds the complete blocks only; ``incomplete`` names the others, each with the methods that have no
-    value there. ``kendall_w`` is Friedman's effect size: 0 where the blocks agree on no order, 1 where on one. Where
-    ``obstacle`` says why the tests cannot be computed, the numbers are NaN and ``nemenyi`` is empty.
+    Attributes
+    ----------
+    name, title : str
+    values : DataFrame
+        Blocks x methods of mean deviations, NaN where a method has no result. Complete blocks alone are ranked.
+    mean_ranks : Series
+        By method, the best first.
+    statistic, p_value, critical_difference : float
+        Of Friedman's test, and Nemenyi's; NaN where ``obstacle`` says why they cannot be computed.
+    pairs : DataFrame
+        Every pair of methods, the better one first: difference of mean ranks, Nemenyi's p, and whether p < .05.
+    obstacle : str
     """
 
     name: str
     title: str
     values: pd.DataFrame
-    incomplete: dict[str, str]
     mean_ranks: pd.Series
     statistic: float
     p_value: float
     critical_difference: float
-    nemenyi: pd.DataFrame
+    pairs: pd.DataFrame
     obstacle: str = ""
 
     @property
-    def incomplete_blocks(self) -> int:
-        """How many blocks were left out because a method has no value there."""
-        return len(self.incomplete)
+    def complete(self) -> pd.DataFrame:
+        """The blocks in which every method has a value."""
+        return self.values.dropna()
+
+    @property
+    def incomplete(self) -> dict[str, str]:
+        """The blocks that are left out, each with the methods that have no value there."""
+        absent = self.values.isna()
+        return {
+            _block_name(block): ", ".join(self.values.columns[absent.loc[block]])
+            for block in self.values.index[absent.any(axis=1)]
+        }
 
     @property
     def kendall_w(self) -> float:
-        """Kendall's coefficient of concordance, from Friedman's chi-squared."""
-        n_blocks, n_methods = self.values.shape
+        """Kendall's coefficient of concordance, from Friedman's chi-squared: 0 where the blocks agree on no order, 1 on one."""
+        n_blocks, n_methods = self.complete.shape
         return self.statistic / (n_blocks * (n_methods - 1)) if n_blocks and n_methods > 1 else np.nan
 
     @property
-    def pairs(self) -> pd.DataFrame:
-        """Every pair of methods, the better one first: difference of mean ranks, Nemenyi's p, and whether p < .05."""
-        ordered = self.mean_ranks.index
-        rows = [
-            (self.name, better, worse, self.mean_ranks[better] - self.mean_ranks[worse], self._p(better, worse))
-            for place, better in enumerate(ordered)
-            for worse in ordered[place + 1 :]
-        ]
-        pairs = pd.DataFrame(rows, columns=["ranking", "better", "worse", "rank_difference", "p_value"])
-        pairs = pairs.astype({"rank_difference": float, "p_value": float})
-        return pairs.assign(significant=(pairs["p_value"] < ALPHA).astype(object).where(pairs["p_value"].notna()))
-
-    def _p(self, better: str, worse: str) -> float:
-        return np.nan if self.nemenyi.empty else float(self.nemenyi.loc[better, worse])
+    def nemenyi(self) -> pd.DataFrame:
+        """Nemenyi's p of every pair, methods x methods."""
+        methods = self.mean_ranks.index
+        matrix = pd.DataFrame(1.0, methods, methods)
+        for pair in self.pairs.to_dict("records"):
+            matrix.loc[pair["better"], pair["worse"]] = matrix.loc[pair["worse"], pair["better"]] = pair["p_value"]
+        return matrix
 
 
 def rank_all(runs: pd.DataFrame) -> list[Ranking]:
-    """The rankings of the report: figure 1, the same with FRAC and k-means, and a sensitivity check."""
+    """The rankings of the report: figure 1, the same of all methods, and a sensitivity check.
+
+    A method with results on fewer than half of the datasets is left out of the ranking of all methods, and its title says so:
+    it would take most blocks out of it.
+    """
     runs = selection.ok(runs)
     runs = runs.assign(name=selection.names(runs))
     own = selection.in_order(runs.loc[runs["matcher"].notna(), "name"], selection.PAPER_NAMES.values())
-    others = ["FRAC (fair)", "FRAC (nearest)", "k-means"]
+    others = selection.in_order(runs.loc[runs["matcher"].isna(), "name"], selection.METHODS)
+    every = blocks(runs, own + others, ["dataset"])
+    sparse = [name for name in every if every[name].notna().mean() < 0.5]
+    without = f", without {', '.join(sparse)} (results on fewer than half of the datasets)" if sparse else ""
     return [
         rank("matchers", "Matchers, blocks are datasets", blocks(runs, own, ["dataset"])),
-        rank(
-            "with_frac",
-            "Matchers, FRAC and k-means, blocks are datasets",
-            blocks(runs, own + others, ["dataset"]),
-        ),
+        rank("all_methods", f"All methods{without}, blocks are datasets", every.drop(columns=sparse)),
         rank(
             "pseudo_replication",
             "Matchers, blocks are (dataset, k, seed): pseudo-replication",
-            blocks(runs, own, ["dataset", "k", "seed"]),
+            blocks(runs, own, _BLOCK),
         ),
     ]
 
@@ -97,30 +114,39 @@ def rank(name: str, title: str, values: pd.DataFrame) -> Ranking:
 
     Values that agree to 12 decimals share a rank.
     """
-    complete = values.dropna()
-    ranks = complete.round(12).rank(axis=1, ascending=False)
+    ranks = values.dropna().round(12).rank(axis=1, ascending=False)
     mean_ranks = ranks.mean().sort_values(ascending=False, kind="stable")
     obstacle = _obstacle(ranks)
     if obstacle:
-        tests = (np.nan, np.nan, np.nan, pd.DataFrame())
-    else:
-        tests = (
-            *friedmanchisquare(*ranks.to_numpy().T),
-            critical_difference(ranks.shape[1], len(ranks)),
-            scikit_posthocs.posthoc_nemenyi_friedman(ranks.reset_index(drop=True)),
-        )
-    return Ranking(name, title, complete, _incomplete(values), mean_ranks, *tests, obstacle)
+        return Ranking(name, title, values, mean_ranks, np.nan, np.nan, np.nan, _pairs(name, mean_ranks, None), obstacle)
+    statistic, p_value = friedmanchisquare(*ranks.to_numpy().T)
+    nemenyi = scikit_posthocs.posthoc_nemenyi_friedman(ranks.reset_index(drop=True))
+    return Ranking(
+        name,
+        title,
+        values,
+        mean_ranks,
+        float(statistic),
+        float(p_value),
+        critical_difference(ranks.shape[1], len(ranks)),
+        _pairs(name, mean_ranks, nemenyi),
+    )
+
+
+def _pairs(name: str, mean_ranks: pd.Series, nemenyi: pd.DataFrame | None) -> pd.DataFrame:
+    rows = [
+        (name, better, worse, mean_ranks[better] - mean_ranks[worse], np.nan if nemenyi is None else nemenyi.loc[better, worse])
+        for better, worse in combinations(mean_ranks.index, 2)
+    ]
+    pairs = pd.DataFrame(rows, columns=["ranking", "better", "worse", "rank_difference", "p_value"])
+    pairs = pairs.astype({"rank_difference": float, "p_value": float})
+    return pairs.assign(significant=(pairs["p_value"] < ALPHA).astype(object).where(pairs["p_value"].notna()))
 
 
 def critical_difference(n_methods: int, n_blocks: int, alpha: float = ALPHA) -> float:
     """Nemenyi: mean ranks further apart than this differ at level ``alpha``; 1.84 for 5 methods and 11 blocks."""
     quantile = studentized_range.ppf(1 - alpha, n_methods, np.inf) / sqrt(2)
     return float(quantile * sqrt(n_methods * (n_methods + 1) / (6 * n_blocks)))
-
-
-def _incomplete(values: pd.DataFrame) -> dict[str, str]:
-    absent = values.isna()
-    return {_block_name(block): ", ".join(values.columns[absent.loc[block]]) for block in values.index[absent.any(axis=1)]}
 
 
 def _block_name(block: object) -> str:
@@ -141,52 +167,72 @@ def _obstacle(ranks: pd.DataFrame) -> str:
 # ---- how they are written down ---------------------------------------------------------------------------------------
 
 
-def summary(rankings: list[Ranking]) -> pd.DataFrame:
-    """One row a ranking: ``statistics.csv``."""
-    return pd.DataFrame(
-        [
-            {
-                "ranking": ranking.name,
-                "methods": ranking.values.shape[1],
-                "blocks": ranking.values.shape[0],
-                "incomplete_blocks": ranking.incomplete_blocks,
-                "friedman_chi2": ranking.statistic,
-                "p_value": ranking.p_value,
-                "kendall_w": ranking.kendall_w,
-                "alpha": ALPHA,
-                "critical_difference": ranking.critical_difference,
-                "not_computed": ranking.obstacle,
-            }
-            for ranking in rankings
-        ]
-    )
+def to_tables(rankings: list[Ranking]) -> dict[str, pd.DataFrame]:
+    """All that there is to the rankings, as tables by the stem of their file; :func:`from_tables` is the way back."""
+    return {
+        "statistics": pd.DataFrame([_summary(ranking) for ranking in rankings]),
+        "blocks": pd.concat([_long(ranking) for ranking in rankings])[["ranking", *_BLOCK, "method", "deviation_mean"]],
+        "mean_ranks": pd.concat([_mean_ranks(ranking) for ranking in rankings]),
+        "nemenyi": pd.concat([ranking.pairs for ranking in rankings]),
+    }
 
 
-def mean_ranks(rankings: list[Ranking]) -> pd.DataFrame:
-    """Mean rank (highest is best) and mean deviation of each method in each ranking: ``mean_ranks.csv``."""
-    return pd.concat(
-        [
-            pd.DataFrame(
-                {
-                    "ranking": ranking.name,
-                    "method": ranking.mean_ranks.index,
-                    "mean_rank": ranking.mean_ranks.to_numpy(),
-                    "deviation_mean": ranking.values.mean()[ranking.mean_ranks.index].to_numpy(),
-                }
-            )
-            for ranking in rankings
-        ]
-    )
+def _summary(ranking: Ranking) -> dict:
+    n_blocks, n_methods = ranking.complete.shape
+    return {
+        "ranking": ranking.name,
+        "methods": n_methods,
+        "blocks": n_blocks,
+        "incomplete_blocks": len(ranking.incomplete),
+        "friedman_chi2": ranking.statistic,
+        "p_value": ranking.p_value,
+        "kendall_w": ranking.kendall_w,
+        "alpha": ALPHA,
+        "critical_difference": ranking.critical_difference,
+        "not_computed": ranking.obstacle,
+        "title": ranking.title,
+    }
 
 
-def pairs(rankings: list[Ranking]) -> pd.DataFrame:
-    """Nemenyi's test of every pair in each ranking: ``nemenyi.csv``."""
-    return pd.concat([ranking.pairs for ranking in rankings])
+def _long(ranking: Ranking) -> pd.DataFrame:
+    values = ranking.values.rename_axis(columns="method").stack(future_stack=True).rename("deviation_mean")
+    return values.reset_index().assign(ranking=ranking.name).reindex(columns=["ranking", *_BLOCK, "method", "deviation_mean"])
+
+
+def _mean_ranks(ranking: Ranking) -> pd.DataFrame:
+    """Mean rank (highest is best) and mean deviation of each method."""
+    ranks, means = ranking.mean_ranks, ranking.complete.mean()
+    columns = {"method": ranks.index, "mean_rank": ranks.to_numpy(), "deviation_mean": means[ranks.index].to_numpy()}
+    return pd.DataFrame({"ranking": ranking.name, **columns})
+
+
+def from_tables(summary: pd.DataFrame, blocks: pd.DataFrame, ranks: pd.DataFrame, pairs: pd.DataFrame) -> list[Ranking]:
+    """The rankings that :func:`to_tables` wrote as ``statistics``, ``blocks``, ``mean_ranks`` and ``nemenyi``."""
+    return [
+        Ranking(
+            row["ranking"],
+            row["title"],
+            _wide(blocks[blocks["ranking"] == row["ranking"]]),
+            ranks[ranks["ranking"] == row["ranking"]].set_index("method")["mean_rank"],
+            row["friedman_chi2"],
+            row["p_value"],
+            row["critical_difference"],
+            pairs[pairs["ranking"] == row["ranking"]],
+            "" if pd.isna(row["not_computed"]) else row["not_computed"],
+        )
+        for row in summary.to_dict("records")
+    ]
+
+
+def _wide(lines: pd.DataFrame) -> pd.DataFrame:
+    by = [column for column in _BLOCK if lines[column].notna().any()]
+    values = lines.pivot(index=by or "dataset", columns="method", values="deviation_mean")
+    return values.rename_axis(columns=None)[list(lines["method"].unique())]
 
 
 def in_words(ranking: Ranking) -> str:
     """What a ranking says, with what it rests on."""
-    n_blocks, n_methods = ranking.values.shape
+    n_blocks, n_methods = ranking.complete.shape
     if ranking.obstacle:
         return f"Not computed. {ranking.obstacle}"
     verdict = "differ" if ranking.p_value < ALPHA else "are not shown to differ"
@@ -222,12 +268,11 @@ ASSUMPTIONS = (
 
 def missing_in_words(ranking: Ranking, datasets_of_paper: Iterable[str]) -> str:
     """Which of the paper's datasets are no block, and which blocks were left out, by name and why."""
-    blocks = ranking.values.index.get_level_values("dataset")
-    met = {*blocks, *(name.split(" ")[0] for name in ranking.incomplete)}
+    met = set(ranking.values.index.get_level_values("dataset"))
     absent = [name for name in datasets_of_paper if name not in met]
     listed = [f"{block} (no {methods})" for block, methods in list(ranking.incomplete.items())[:_LISTED]]
-    if ranking.incomplete_blocks > _LISTED:
-        listed.append(f"and {ranking.incomplete_blocks - _LISTED} more")
+    if len(ranking.incomplete) > _LISTED:
+        listed.append(f"and {len(ranking.incomplete) - _LISTED} more")
     return (
         f"The paper's datasets without a run: {', '.join(absent) or 'none'}. Blocks left out, because a method has no run "
         f"with status ok there: {', '.join(listed) or 'none'}."

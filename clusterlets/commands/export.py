@@ -10,7 +10,6 @@ from clusterlets.commands.output import given, whole, write_memberships
 from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.grid.cells import as_text, from_words
 from clusterlets.grid.configuration import read_configuration
-from clusterlets.grid.entries import entries, load
 from clusterlets.grid.recovery import Clusters, Kept, Run, method_of
 from clusterlets.grid.runs_table import read_cell
 from clusterlets.text import counted
@@ -66,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(options: argparse.Namespace, config: Mapping) -> Run:
     """The run that the options name."""
-    names = {_slug(name): name for entry in entries(config).values() for name in load(entry).names_in_results()}
+    names = {_slug(name): name for grid in config["grids"].values() for name in grid["names"]}
     name = names.get(_slug(options.method), options.method)
     method = method_of(name, config)
     grid, given = config["grids"][method]["parameters"], from_words(options.parameters)

@@ -35,7 +35,7 @@ def line(step: str, wall: float) -> str:
     return _MARK + json.dumps({"step": step, **spent, "memory_mb": memory, "ended": round(time.time(), 1)})
 
 
-def tell_fit(dataset: str, method: str, k: int, parameters: Mapping, seed: int, fit: Any) -> None:
+def tell_fit(dataset: str, method: str, k: int, parameters: str, seed: int, fit: Any) -> None:
     """A line of a job's log for each fit: what a :class:`clusterlets.grid.fitting.Fit` took."""
     row = {"dataset": dataset, "method": method, "k": k, "parameters": parameters, "seed": seed, "status": fit.status}
     row |= {"seconds": round(fit.seconds, 4), "memory_mb": round(fit.memory_mb, 1)}
@@ -63,9 +63,10 @@ def peak_memory() -> int:
 
 @dataclass(frozen=True)
 class Accounts:
-    """The lines of the jobs that count, and how many logs were left out, by reason."""
+    """The lines of the jobs that count, those of their fits, and how many logs were left out, by reason."""
 
     jobs: list[dict]
+    fits: list[dict]
     left_out: dict[str, int]
 
     @property
@@ -98,24 +99,29 @@ def read(folders: Iterable[Path], config: Mapping, after: Iterable[str] = ()) ->
     """The accounts in folders of logs, of the jobs that the configured grid consists of, whenever they ran.
 
     A log of another dataset, configuration or block of seeds is left out, and so is one without a line: its job was cut
-    off, or ran before there were accounts. ``after`` names rules that run after the accounts; what lies there of them
-    is of an earlier run.
+    off, or ran before there were accounts. Fits are those of the first folder, the grid's own. ``after`` names rules that
+    run after the accounts; what lies there of them is of an earlier run.
     """
     words, after = _words(config), set(after)
-    jobs, left_out = [], {"not of this grid": 0, "without an account": 0}
-    for log, name in ((log, log.relative_to(folder)) for folder in folders for log in sorted(folder.rglob("*.log"))):
+    jobs, fits, left_out = [], [], {"not of this grid": 0, "without an account": 0}
+    logs = [
+        (place, log, log.relative_to(folder)) for place, folder in enumerate(folders) for log in sorted(folder.rglob("*.log"))
+    ]
+    for place, log, name in logs:
         rule, *rest = name.with_suffix("").parts
         if rule in after:
             continue
         if not (set(rest) <= words and _SERVES.get(rule, "") in {"", *words}):
             left_out["not of this grid"] += 1
             continue
-        found = parse(log.read_text(encoding="utf-8", errors="replace"))
+        text = log.read_text(encoding="utf-8", errors="replace")
+        found = parse(text)
         if found:
             jobs.append(found)
+            fits += parse_fits(text) if place == 0 else []
         else:
             left_out["without an account"] += 1
-    return Accounts(jobs, left_out)
+    return Accounts(jobs, fits, left_out)
 
 
 def parse(log: str) -> dict | None:
@@ -125,6 +131,17 @@ def parse(log: str) -> dict | None:
         return json.loads(lines[-1]) if lines else None
     except json.JSONDecodeError:
         return None
+
+
+def parse_fits(log: str) -> list[dict]:
+    """The fits that one job tells of, as rows of :data:`FIT_COLUMNS`; of each the last where a retry wrote below the first."""
+    rows = {}
+    for text in log.splitlines():
+        with suppress(json.JSONDecodeError, KeyError, TypeError):  # a method may print what it likes
+            if text.startswith(_FIT_MARK):
+                row = json.loads(text.removeprefix(_FIT_MARK))
+                rows[row["seed"]] = {column: row[column] for column in FIT_COLUMNS}
+    return list(rows.values())
 
 
 def _words(config: Mapping) -> set[str]:

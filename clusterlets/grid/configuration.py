@@ -68,8 +68,8 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
 
     ``datasets`` becomes the list of ids, which name paths and rows; ``tables`` maps each id to its settings. What is
     excluded is in neither; ``exclude`` becomes a list. ``methods`` becomes the list of names, and ``grids`` maps each name
-    to where the method comes from, what it needs besides the table, the keys of the configuration that it takes as
-    parameters, and its other parameters with all their values.
+    to where the method comes from, what results call it, its role and citation, what it needs besides the table, the keys
+    of the configuration that it takes as parameters, and its other parameters with all their values.
 
     Raises
     ------
@@ -254,7 +254,9 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
         default = {parameter: config.get(parameter, list(values)) for parameter, values in method.parameters.items()}
         parameters = {**default, **entry.get("parameters", {})}
         source = {key: entry[key] for key in ("path", "command", "conda") if key in entry}
-        grids[name] = {**source, "needs": list(method.needs), "settings": dict(method.settings), "parameters": parameters}
+        described = {"names": method.names_in_results(), "role": method.role, "citation": method.citation}
+        needed = {"needs": list(method.needs), "settings": dict(method.settings)}
+        grids[name] = {**source, **described, **needed, "parameters": parameters}
     return grids, faults
 
 

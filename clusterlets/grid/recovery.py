@@ -49,7 +49,7 @@ class Run:
 
 def method_of(name: str, config: Mapping) -> str:
     """The method that an output is of; ClusterletsError if the configuration has no such method."""
-    outputs = {output: method for method, entry in entries(config).items() for output in load(entry).names_in_results()}
+    outputs = {output: method for method, grid in config["grids"].items() for output in grid["names"]}
     if name not in outputs:
         raise ClusterletsError(f"There is no method {name!r} in the configuration; its methods: {', '.join(outputs)}.")
     return outputs[name]

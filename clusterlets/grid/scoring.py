@@ -1,6 +1,7 @@
 """The rows of a cell of the grid: the scores of every run, whichever method it is of."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -99,9 +100,8 @@ def match(
         clusterlets = Clusterlets.from_groups(**groups.values[str(seed)])
         source: Any = random_stream(base_seed, dataset, k, seed, method.stream_number())
         if partitions is not None:
-            from clusterlets.algorithms.matching.centroid import ParetoFront  # of C alone
-
-            source = ParetoFront(**partitions.values[str(seed)])
+            # No statement, so that it is a part of the fingerprint of C alone, whose file imports it.
+            source = import_module("clusterlets.algorithms.matching.centroid").ParetoFront(**partitions.values[str(seed)])
         return _checked(method().match(clusterlets, source, **parameters), len(clusterlets))
 
     for seed, found in fits(membership, seeds, limits):

@@ -152,9 +152,9 @@ class Matcher(Method):
 
     def fit(self, X, colours, k, random_state, **parameters):
         """As :meth:`Method.fit`: extract the clusterlets and match them; memberships (n, C)."""
-        from clusterlets.algorithms.extraction import extract_clusterlets  # the cells of the grid find them made
-
-        clusterlets = extract_clusterlets(X, colours, k, random_state)
+        # No statement, so that it is no part of the fingerprints of the grid's cells, which find the clusterlets made.
+        extraction = importlib.import_module("clusterlets.algorithms.extraction")
+        clusterlets = extraction.extract_clusterlets(X, colours, k, random_state)
         membership = self.match(clusterlets, random_state, **parameters)
         if membership is None:
             raise ClusterletsError(f"{self.name} finds no clustering of these clusterlets; take a larger k.")

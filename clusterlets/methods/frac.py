@@ -29,4 +29,4 @@ class FRAC(Method):
         return [f"tau: {tau} is more than 1/k = {1 / k:.6g} for k = {k}; it must be balanced, or a number from 0 to 1/k"]
 
     def seconds(self, rows, features, k):
-        return 2e-5 * rows
+        return 1.6e-5 * rows

@@ -14,3 +14,6 @@ class Random(Method):
 
     def fit(self, X, colours, k, random_state):
         return random_state.permutation(np.arange(len(X)) % k)
+
+    def seconds(self, rows, features, k):
+        return 5e-8 * rows

@@ -1,7 +1,8 @@
 """Every number of the paper's five tables beside ours, with a verdict that bands and data decide."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache, reduce
+from pathlib import Path
 
 import pandas as pd
 
@@ -64,15 +65,15 @@ def half_widths(quantity: str, printed: float) -> tuple[float, float]:
     return reproduced, close
 
 
-def compare(runs: pd.DataFrame) -> pd.DataFrame:
+def compare(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.DataFrame:
     """One row for every cell of the paper's tables: ``results/comparison.csv``.
 
-    Only the paper's datasets enter, so a reader's own dataset does not change the verdicts. Averages over datasets are
-    compared where more than half of the paper's are among the runs: less is an average of something else.
+    ``runs`` are those on the paper's datasets, so that a user's table does not change the verdicts; ``made`` are their
+    tables. Averages over datasets are compared where more than half of the paper's are among the runs: less is an average
+    of something else.
     """
-    runs = runs[runs["dataset"].isin(reported.datasets())]
     present = set(runs["dataset"])
-    cells = _reported_cells().merge(_reproduced_cells(runs), on=_CELL, how="left")
+    cells = _reported_cells().merge(_reproduced_cells(made), on=_CELL, how="left")
     cells = cells.merge(_selection_noise(runs), on=_CELL, how="left")
     judged = [_judge(cell, present) for cell in cells.to_dict("records")]
     cells = cells.join(pd.DataFrame(judged, columns=["counted", "verdict", "reason"]))
@@ -89,6 +90,13 @@ def _judge(cell: dict, present: set[str]) -> tuple[bool, str, str]:
     explanation = _entry(reported.explanations(), cell) if word == "differs" and not only_shown else None
     said = [obstacle, only_shown, explanation["explanation"] if explanation else None, _remark(cell, present)]
     return not only_shown, word, " ".join(filter(None, said))
+
+
+def read(path: Path) -> pd.DataFrame:
+    """The rows of ``results/comparison.csv``, numbers of the paper as it prints them."""
+    as_text = dict.fromkeys(("row", "matcher", "reported", "reproduced"), object)
+    cells = pd.read_csv(path, dtype=as_text, float_precision="round_trip", keep_default_na=False, na_values=[""])
+    return cells.fillna({"reason": ""})
 
 
 def counts(comparison: pd.DataFrame) -> pd.DataFrame:
@@ -152,9 +160,9 @@ def _reported_cells() -> pd.DataFrame:
     return cells.rename(columns={"value": "reported"})
 
 
-def _reproduced_cells(runs: pd.DataFrame, names: Collection[str] = reported.TABLES) -> pd.DataFrame:
+def _reproduced_cells(made: Mapping[str, tables.Table], names: Collection[str] = reported.TABLES) -> pd.DataFrame:
     """Our tables' cells. The paper's FRAC is FRAC (nearest)."""
-    parts = [_cells(table.name, table.frame.replace("FRAC (nearest)", "FRAC")) for table in tables.make(runs, names)]
+    parts = [_cells(name, made[name].frame.replace("FRAC (nearest)", "FRAC")) for name in names]
     return pd.concat(parts).rename(columns={"value": "reproduced"})[[*_CELL, "reproduced"]]
 
 
@@ -209,7 +217,7 @@ def _selection_noise(runs: pd.DataFrame) -> pd.DataFrame:
     groups = selection.groups_of_seeds(runs)
     if len(groups) < 2:
         return pd.DataFrame(columns=[*_CELL, "low", "high"], dtype=object)
-    cells = pd.concat([_reproduced_cells(group, _SELECTIONS) for group in groups])
+    cells = pd.concat([_reproduced_cells(tables.make(group, _SELECTIONS), _SELECTIONS) for group in groups])
     cells = cells[~cells["quantity"].isin(_CHOICES)].astype({"reproduced": float})
     return cells.groupby(_CELL)["reproduced"].agg(low="min", high="max").reset_index()
 

@@ -112,8 +112,9 @@ def _with_fair_for_nearest(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _of_runs(runs: pd.DataFrame) -> pd.Series:
     """All numbers of tables 1 to 4, and how many of the paper's come back."""
-    made = {table.name: table.frame for table in tables.make(runs, reported.TABLES[:4])}
-    return pd.concat([_numbers(made), _verdicts(runs)])
+    made = tables.make(runs, reported.TABLES)
+    frames = {name: made[name].frame for name in reported.TABLES[:4]}
+    return pd.concat([_numbers(frames), _verdicts(runs, made)])
 
 
 def _of_printed(runs: pd.DataFrame) -> pd.Series:
@@ -173,11 +174,11 @@ def _of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     }
 
 
-def _verdicts(runs: pd.DataFrame) -> pd.Series:
+def _verdicts(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.Series:
     """How many of the paper's numbers come back, by table; nothing without a dataset of the paper."""
     if not runs["dataset"].isin(reported.datasets()).any():
         return pd.Series(dtype=float)
-    counts = comparison.counts(comparison.compare(runs)).set_index("table")
+    counts = comparison.counts(comparison.compare(runs, made)).set_index("table")
     counts[_BACK] = counts["reproduced"] + counts["close"]
     chosen = counts[["reproduced", "close", "differs", _BACK]].stack()
     return pd.concat({_VERDICTS: chosen}).astype(float).rename_axis(_KEY)
@@ -193,7 +194,7 @@ def _ranks(ranking: statistics.Ranking) -> pd.Series:
             (_RANKS, " - ".join(names), "p_value"): round(pair["p_value"], _DECIMALS)
             for names, pair in zip(in_order, pairs, strict=True)
         },
-        (_RANKS, _ALL, "blocks"): len(ranking.values),
+        (_RANKS, _ALL, "blocks"): len(ranking.complete),
         (_RANKS, _ALL, "critical_difference"): round(ranking.critical_difference, _DECIMALS),
         (_RANKS, _ALL, "significant_pairs"): significant,
     }

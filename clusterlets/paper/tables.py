@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 
 import pandas as pd
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.descriptive import COEFFICIENTS, correlation, std
+from clusterlets.grid.runs_frame import read_lines
 from clusterlets.paper import reported
 from clusterlets.text import counted
 
@@ -226,13 +228,24 @@ _SPECIFICATIONS: tuple[tuple[str, str, tuple[Column, ...], Callable[[pd.DataFram
 NAMES = tuple(name for name, *_ in _SPECIFICATIONS)
 
 
-def make(runs: pd.DataFrame, names: Collection[str] = NAMES) -> list[Table]:
+def make(runs: pd.DataFrame, names: Collection[str] = NAMES) -> dict[str, Table]:
     """The tables of these names, from the first ten seeds of ``runs``."""
     runs = selection.seeds_of_paper(runs)
     note = _note(runs)
-    return [
-        Table(name, caption, columns, build(runs), note) for name, caption, columns, build in _SPECIFICATIONS if name in names
-    ]
+    return {
+        name: Table(name, caption, columns, build(runs), note)
+        for name, caption, columns, build in _SPECIFICATIONS
+        if name in names
+    }
+
+
+def read(folder: Path, runs: pd.DataFrame) -> dict[str, Table]:
+    """The tables whose CSV files lie in a folder, made from ``runs``."""
+    note = _note(selection.seeds_of_paper(runs))
+    return {
+        name: Table(name, caption, columns, read_lines(folder / f"{name}.csv"), note)
+        for name, caption, columns, _ in _SPECIFICATIONS
+    }
 
 
 def _note(runs: pd.DataFrame) -> str:

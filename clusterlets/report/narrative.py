@@ -1,13 +1,12 @@
 """What the results say, in sentences that follow from the data: the verdict, and what a reader must know before it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import pandas as pd
 
 from clusterlets.analysis import selection, statistics
-from clusterlets.paper import comparison, reported, tables
+from clusterlets.paper import comparison, reported
+from clusterlets.paper.results import Results
 from clusterlets.text import counted
 
 HOLDS, IN_PART, FAILS, UNKNOWN = CLAIM_VERDICTS = ("holds", "holds in part", "does not hold", "cannot be told")
@@ -28,50 +27,6 @@ _RIVALS = {
     "FRAC (nearest)": "FRAC as the paper scored it (every instance to its nearest centre)",
     "FRAC (fair)": "FRAC as defined (its fair assignment)",
 }
-
-
-@dataclass(frozen=True)
-class Results:
-    """The runs, what the claims came to, and everything that follows from them, each computed once when asked for."""
-
-    runs: pd.DataFrame
-    settings: Mapping
-    claims: pd.DataFrame = field(default_factory=pd.DataFrame)
-
-    @cached_property
-    def tables(self) -> dict[str, tables.Table]:
-        return {table.name: table for table in tables.make(self.runs)}
-
-    @cached_property
-    def comparison(self) -> pd.DataFrame:
-        return comparison.compare(self.runs)
-
-    @cached_property
-    def counts(self) -> pd.DataFrame:
-        return comparison.counts(self.comparison)
-
-    @cached_property
-    def rankings(self) -> list[statistics.Ranking]:
-        return statistics.rank_all(self.runs)
-
-    @cached_property
-    def datasets(self) -> list[str]:
-        return selection.in_order(self.runs["dataset"], reported.datasets())
-
-    @cached_property
-    def of_paper(self) -> "Results":
-        """The same from the paper's datasets alone, or from all where there is none of them."""
-        runs = reported.of_paper(self.runs)
-        return self if len(runs) == len(self.runs) else replace(self, runs=runs)
-
-    @property
-    def has_paper_data(self) -> bool:
-        return any(name in self.datasets for name in reported.datasets())
-
-    @property
-    def has_both(self) -> bool:
-        """Whether there are datasets of the paper and others."""
-        return self.of_paper is not self
 
 
 # ---- before any number -----------------------------------------------------------------------------------------------
@@ -253,7 +208,7 @@ def _significance_sentence(results: Results) -> str:
     separated = pairs[pairs["significant"] == True]  # noqa: E712  (the column is of objects)
     listed = ", ".join(f"{pair['better']} over {pair['worse']}" for pair in separated.to_dict("records"))
     return (
-        f"Over {_datasets(len(ranking.values), results.has_both)}, {len(separated)} of {len(pairs)} pairs of matchers "
+        f"Over {_datasets(len(ranking.complete), results.has_both)}, {len(separated)} of {len(pairs)} pairs of matchers "
         f"{'differs' if len(separated) == 1 else 'differ'} "
         f"significantly{f' ({listed})' if listed else ''}: Friedman's p {statistics.p_in_words(ranking.p_value)}, "
         f"Nemenyi's critical difference {ranking.critical_difference:.2f} ranks."

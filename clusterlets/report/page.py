@@ -17,10 +17,10 @@ from markupsafe import Markup
 import clusterlets
 from clusterlets.analysis import statistics
 from clusterlets.paper import comparison, tables
+from clusterlets.paper.results import Results
 from clusterlets.report.figures import CAPTIONS
 from clusterlets.report.narrative import (
     CLAIM_VERDICTS,
-    Results,
     basis_sentence,
     missing_lines,
     remarks_on_numbers,
@@ -57,15 +57,17 @@ STATISTICS = {
 class Findings:
     """What other steps made of the runs, as it lies in their files; each may be empty, and the page then says so.
 
-    ``images`` are the PNG figures by name; ``statistics`` tables by the stem of their file. ``steps`` and
-    ``provenance`` are the only ones that differ between two runs of equal results.
+    ``images`` are the PNG figures by name; ``statistics`` tables by the stem of their file. ``steps``,
+    ``fits`` and ``provenance`` are the only ones that differ between two runs of equal results.
     """
 
     images: Mapping[str, bytes]
     datasets: pd.DataFrame = field(default_factory=pd.DataFrame)
     sensitivity: pd.DataFrame = field(default_factory=pd.DataFrame)
     statistics: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    methods: pd.DataFrame = field(default_factory=pd.DataFrame)
     steps: pd.DataFrame = field(default_factory=pd.DataFrame)
+    fits: pd.DataFrame = field(default_factory=pd.DataFrame)
     provenance: Mapping = field(default_factory=dict)
     runtime: bytes = b""
 
@@ -118,7 +120,9 @@ def render(results: Results, findings: Findings) -> str:
         bands=_bands(),
         settings=_flat({key: value for key, value in results.settings.items() if key != "tables"}),
         datasets=view(findings.datasets) if len(findings.datasets) else None,
+        methods=view(findings.methods) if len(findings.methods) else None,
         steps=view(findings.steps) if len(findings.steps) else None,
+        fits=view(_fits_by_method(findings.fits)) if len(findings.fits) else None,
         provenance=_accounts({key: value for key, value in findings.provenance.items() if key != "settings"}),
         runtime=_picture(findings.runtime) if findings.runtime else None,
     )
@@ -211,6 +215,17 @@ def _sensitivity(frame: pd.DataFrame) -> View | None:
     """What each choice does, with tables by their names."""
     names = {stem: title.partition(":")[0] for stem, title in _TITLES.items()}
     return view(frame.replace(names)) if len(frame) else None
+
+
+def _fits_by_method(fits: pd.DataFrame) -> pd.DataFrame:
+    """Time and memory of the fits of each method, the slowest first."""
+    found = fits.groupby("method").agg(
+        fits=("seconds", "size"),
+        median_seconds=("seconds", "median"),
+        longest_seconds=("seconds", "max"),
+        largest_memory_mb=("memory_mb", "max"),
+    )
+    return found.sort_values("median_seconds", ascending=False, kind="stable").reset_index()
 
 
 def _words(name: str) -> str:

@@ -13,7 +13,8 @@ from clusterlets.storage import save_json
 
 
 def account(config: str, logs: str, after: str, fingerprints: str, lock: str, output: str) -> None:
-    """Time and memory by step as steps.csv, runtime.pdf and runtime.png, and provenance.json.
+    """Time and memory by step as steps.csv, runtime.pdf and runtime.png, those of every fit as fits.csv, and
+    provenance.json.
 
     config: the workflow's configuration, as JSON
     logs: folders of the jobs' logs, separated by commas
@@ -26,6 +27,7 @@ def account(config: str, logs: str, after: str, fingerprints: str, lock: str, ou
     counted = accounts.read(map(Path, logs.split(",")), settings, after.split(","))
     steps = pd.DataFrame(counted.by_step(), columns=accounts.COLUMNS)
     write_csv(folder / "steps.csv", steps)
+    write_csv(folder / "fits.csv", pd.DataFrame(counted.fits, columns=accounts.FIT_COLUMNS))
     save(runtime.draw(steps), folder / "runtime")
     told = {
         **provenance.software(lock),

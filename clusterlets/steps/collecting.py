@@ -5,9 +5,10 @@ import json
 from clusterlets.grid.runs_table import read_cell, write_runs
 from clusterlets.grid.variants import paths
 from clusterlets.metrics import price_of_fairness
+from clusterlets.steps import Output
 
 
-def collect_runs(config: str, output: str, variant: str = "") -> None:
+def collect_runs(config: str, output: Output, variant: str = "") -> None:
     """One row a run, in the order of the grid, with the price of fairness.
 
     The price stands here and not in the cells: it needs plain k-means at every k of the grid, and a further k must not

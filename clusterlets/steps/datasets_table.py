@@ -3,10 +3,11 @@
 from pathlib import Path
 
 from clusterlets.grid import datasets_table
+from clusterlets.steps import Output
 from clusterlets.storage import load_json, write_text
 
 
-def list_data(datasets: str, prepared: str, text: str, csv: str) -> None:
+def list_data(datasets: str, prepared: str, text: Output, csv: Output) -> None:
     """What every configured dataset is and where it came from, as one table.
 
     datasets: their ids, separated by commas

@@ -4,9 +4,10 @@ import numpy as np
 
 from clusterlets.algorithms import geometry
 from clusterlets.grid.artifacts import Prepared, SeedBlock
+from clusterlets.steps import Input, Output
 
 
-def sum_distances(data: str, labels: str, output: str) -> None:
+def sum_distances(data: Input, labels: Input, output: Output) -> None:
     """Summed distances between the clusterlets of every seed in a file of labels.
 
     data: the prepared dataset (.npz)

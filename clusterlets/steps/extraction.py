@@ -4,9 +4,10 @@ from clusterlets.algorithms.extraction import extract_clusterlets as extract
 from clusterlets.grid.artifacts import INFEASIBLE, Prepared
 from clusterlets.grid.cells import EXTRACTION, random_stream, seeds_of
 from clusterlets.grid.groups import save_groups, save_nothing
+from clusterlets.steps import Input, Output
 
 
-def extract_clusterlets(data: str, dataset: str, k: int, seeds: str, base_seed: int, groups: str, labels: str) -> None:
+def extract_clusterlets(data: Input, dataset: str, k: int, seeds: str, base_seed: int, groups: Output, labels: Output) -> None:
     """Clusterlets of a prepared dataset.
 
     data: the prepared dataset (.npz)

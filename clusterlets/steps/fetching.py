@@ -3,10 +3,11 @@
 import os
 
 from clusterlets.datasets.fetch import fetch
+from clusterlets.steps import Output
 from clusterlets.storage import save_json
 
 
-def fetch_dataset(dataset: str, raw_dir: str, receipt_path: str, mirror: str = "") -> None:
+def fetch_dataset(dataset: str, raw_dir: str, receipt_path: Output, mirror: str = "") -> None:
     """Bring the raw files of a dataset to its folder and write the receipt (JSON, without times or paths).
 
     dataset: name of the dataset

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from clusterlets.grid.runs_frame import read_lines, read_runs
 from clusterlets.report.figures.style import save
+from clusterlets.steps import Input
 
 
-def plot(module: str, runs: str, output: str, further: str = "") -> None:
+def plot(module: str, runs: Input, output: str, further: str = "") -> None:
     """Draw what one module of clusterlets.report.figures has to show, as PDF and PNG.
 
     module: name of the module

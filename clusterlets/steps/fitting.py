@@ -5,14 +5,15 @@ import json
 from clusterlets.algorithms.geometry import load_kernels
 from clusterlets.grid import accounts
 from clusterlets.grid.artifacts import INFEASIBLE, OK, UNSUPPORTED, Prepared
-from clusterlets.grid.cells import random_stream, seeds_of
+from clusterlets.grid.cells import in_words, random_stream, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits, clusterings, fits
 from clusterlets.grid.groups import save_groups, save_nothing
+from clusterlets.steps import Input, Output
 
 
 def fit_method(
-    data: str,
+    data: Input,
     method: str,
     dataset: str,
     k: int,
@@ -20,8 +21,8 @@ def fit_method(
     seeds: str,
     base_seed: int,
     limits: str,
-    groups: str,
-    labels: str,
+    groups: Output,
+    labels: Output,
 ) -> None:
     """Cluster a prepared dataset.
 
@@ -51,7 +52,7 @@ def fit_method(
 
     found, failures = {}, {}
     for seed, outcome in fits(fit, seeds_of(seeds), Limits(**json.loads(limits))):
-        accounts.tell_fit(dataset, chosen.name, k, given, seed, outcome)
+        accounts.tell_fit(dataset, chosen.name, k, in_words(given), seed, outcome)
         if outcome.status == OK:
             found |= {f"{name}/{seed}": clustering for name, clustering in outcome.result.items()}
         else:

@@ -5,10 +5,11 @@ import numpy as np
 from clusterlets.algorithms import geometry
 from clusterlets.grid.artifacts import Prepared
 from clusterlets.metrics import cohesion
+from clusterlets.steps import Input, Output
 from clusterlets.storage import save_json
 
 
-def measure_geometry(data: str, output: str) -> None:
+def measure_geometry(data: Input, output: Output) -> None:
     """Largest distance of a prepared dataset, its colours, and the cohesion of the undivided whole.
 
     data: the prepared dataset (.npz)

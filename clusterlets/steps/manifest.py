@@ -8,10 +8,11 @@ from clusterlets.grid.cells import cells
 from clusterlets.grid.fingerprints import locked_versions
 from clusterlets.grid.libraries import MODULES
 from clusterlets.grid.provenance import processor
+from clusterlets.steps import Output
 from clusterlets.storage import load_json, write_json
 
 
-def write_manifest(config: str, results: str, files: str, lock: str, output: str) -> None:
+def write_manifest(config: str, results: str, files: str, lock: str, output: Output) -> None:
     """The hash of every cell and of all that sums them up, with settings, locked versions, fingerprints of the data and the
     processor.
 

@@ -8,9 +8,12 @@ from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.centroid import sample_partitions as sample
 from clusterlets.grid.artifacts import SeedBlock
 from clusterlets.grid.cells import PARTITIONS, random_stream, seeds_of
+from clusterlets.steps import Input, Output
 
 
-def sample_partitions(groups: str, dataset: str, k: int, seeds: str, base_seed: int, sample_size: int, output: str) -> None:
+def sample_partitions(
+    groups: Input, dataset: str, k: int, seeds: str, base_seed: int, sample_size: int, output: Output
+) -> None:
     """Pareto front of random partitions of the clusterlets: high centroid silhouette, low largest deviation.
 
     groups: the clusterlets (.npz)

@@ -8,12 +8,13 @@ import numpy as np
 from clusterlets import datasets, storage
 from clusterlets.datasets.table import CLASS, Table, fingerprint, scaled, unexpected
 from clusterlets.errors import ClusterletsError
+from clusterlets.steps import Input, Output
 
 _SCALINGS = ("none", "standard")
 
 
 def prepare_dataset(
-    dataset: str, raw_dir: str, receipt_path: str, scaling: str, npz_path: str, json_path: str, colour: str = CLASS
+    dataset: str, raw_dir: str, receipt_path: Input, scaling: str, npz_path: Output, json_path: Output, colour: str = CLASS
 ) -> None:
     """Check the raw files against their receipt, prepare them, and write both forms of the result, or neither.
 

@@ -11,9 +11,10 @@ from clusterlets.analysis import clusterings, selection
 from clusterlets.grid.artifacts import Prepared
 from clusterlets.grid.recovery import Clusters, Kept, Run
 from clusterlets.grid.runs_frame import read_runs, write_csv
+from clusterlets.steps import Input, Output
 
 
-def recover_clusters(runs: str, config: str, results: str, composition: str, projection: str) -> None:
+def recover_clusters(runs: Input, config: str, results: str, composition: Output, projection: Output) -> None:
     """The composition of each dataset's best clusterings, and the rows of one dataset with their clusters by matcher.
 
     runs: every run (.csv)

@@ -5,31 +5,35 @@ from pathlib import Path
 
 import pandas as pd
 
-from clusterlets.grid.runs_frame import read_lines, read_runs
+from clusterlets.grid.runs_frame import read_lines
+from clusterlets.paper.results import Results
 from clusterlets.report import narrative, page
 from clusterlets.report.figures import CAPTIONS
+from clusterlets.steps import Input, Output
 from clusterlets.storage import load_json, write_text
 
 
-def write_report(runs: str, config: str, results: str, output: str, summary: str) -> None:
+def write_report(runs: Input, config: str, results: str, output: Output, summary: Output) -> None:
     """The report as one HTML page, and the verdict in five sentences as text.
 
-    What the other steps made is read from its place in the folder of results; what is not there, the page says so.
+    What the other steps made is read from its place in the folder of results; where something is missing, the page says so.
 
-    runs: every run (.csv)
+    runs: every run (.csv), in the folder of results
     config: the workflow's configuration, as JSON
     results: folder of the results
     output: the page (.html)
     summary: the sentences (.txt)
     """
     folder, accounts = Path(results), Path(results, "accounts")
-    found = narrative.Results(read_runs(runs), json.loads(config), _table(folder / "claims.csv"))
+    found = Results.read(folder, json.loads(config))
     pictures = {name: _bytes(folder / "figures" / f"{name}.png") for name in CAPTIONS}
     findings = page.Findings(
         images={name: image for name, image in pictures.items() if image},
         datasets=_table(folder / "datasets.csv"),
         sensitivity=_table(folder / "sensitivity.csv"),
         statistics={name: _table(folder / "statistics" / f"{name}.csv") for name in page.STATISTICS},
+        methods=_table(folder / "methods.csv"),
+        fits=_table(accounts / "fits.csv"),
         steps=_table(accounts / "steps.csv"),
         provenance=load_json(told) if (told := accounts / "provenance.json").is_file() else {},
         runtime=_bytes(accounts / "runtime.png"),

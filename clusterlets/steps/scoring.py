@@ -4,12 +4,13 @@ import json
 
 from clusterlets.grid import accounts
 from clusterlets.grid.artifacts import SeedBlock
-from clusterlets.grid.cells import seeds_of
+from clusterlets.grid.cells import in_words, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits
 from clusterlets.grid.runs_table import write_cell
 from clusterlets.grid.scoring import match, score_clusters, score_matchings
 from clusterlets.methods import Matcher
+from clusterlets.steps import Input, Output
 from clusterlets.storage import load_json
 
 
@@ -22,12 +23,12 @@ def score_method(
     seeds: str,
     base_seed: int,
     limits: str,
-    groups: str,
-    geometry: str,
+    groups: Input,
+    geometry: Input,
     deviation: str,
-    output: str,
-    distances: str = "",
-    partitions: str = "",
+    output: Output,
+    distances: Input = "",
+    partitions: Input = "",
 ) -> None:
     """Write one row a run of a cell.
 
@@ -55,5 +56,5 @@ def score_method(
     fronts = SeedBlock.load(partitions) if partitions else None
     found = list(match(chosen, dataset, k, further, seeds_of(seeds), base_seed, most, block, fronts))
     for seed, matching in found:
-        accounts.tell_fit(dataset, chosen.name, k, given, seed, matching)
+        accounts.tell_fit(dataset, chosen.name, k, in_words(given), seed, matching)
     write_cell(output, score_matchings(chosen, dataset, k, given, found, block, SeedBlock.load(distances), measured, deviation))

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from clusterlets.datasets import user_table
 from clusterlets.errors import ClusterletsError
+from clusterlets.steps import Output
 from clusterlets.steps.preparing import check_scaling, save_table
 from clusterlets.storage import hash_of_file
 
 
-def prepare_user_table(name: str, table: str, settings: str, npz_path: str, json_path: str, sha256: str = "") -> None:
+def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, json_path: Output, sha256: str = "") -> None:
     """Read a table of one's own and write it in the form of a prepared dataset.
 
     name: what the configuration calls it

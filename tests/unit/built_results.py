@@ -1,20 +1,19 @@
 """A results folder as the workflow would leave it, from synthetic runs and made-up findings, for the tests of the report."""
 
 import json
-from pathlib import Path
 
 import pandas as pd
-import yaml
-
-from clusterlets.report import figures
-from clusterlets.report.figures.style import plt
 from clusterlets.steps.comparison import check_reported
-from clusterlets.steps.report import write_report
 from clusterlets.steps.statistics import compare_methods
 from clusterlets.steps.tables import make_tables
+
+from clusterlets.grid.configuration import read_configuration
+from clusterlets.report import figures
+from clusterlets.report.figures.style import plt
+from clusterlets.steps.report import write_report
 from clusterlets.storage import save_json
 
-SETTINGS = yaml.safe_load((Path(__file__).resolve().parents[2] / "config.yaml").read_text(encoding="utf-8"))
+SETTINGS = read_configuration()
 
 CLAIMS = pd.DataFrame(
     [
@@ -111,7 +110,7 @@ DATASETS = pd.DataFrame(
 )
 STEPS = pd.DataFrame(
     {
-        "step": ["match-pinball", "cluster-frac"],
+        "step": ["score-method", "fit-method"],
         "jobs": [800, 50],
         "cpu_seconds": [181.25, 99.5],
         "wall_seconds": [200.0, 104.0],

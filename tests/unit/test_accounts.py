@@ -23,15 +23,23 @@ CONFIG = {
     "datasets": ["iris", "people.city"],
     "tables": {"iris": {"name": "iris"}, "people.city": {"name": "people"}},
     "k": [2, 5],
-    "hops": [1],
-    "omega": [0.5],
-    "matchers": ["C", "D"],
+    "methods": ["C", "D", "FRAC"],
+    "grids": {
+        "C": {"needs": ["clusterlets", "partitions"], "parameters": {"omega": [0.5]}},
+        "D": {"needs": ["clusterlets"], "parameters": {"hops": [1]}},
+        "FRAC": {"needs": [], "parameters": {}},
+    },
     "seeds": {"count": 4, "block": 2},
-    "frac": {"run": True},
 }
 
 
-def log_of(folder, name, step="match-pinball", cpu=1.0, wall=2.0, memory=30.0, ended=1000.0):
+def without(*methods):
+    """The configuration with fewer methods."""
+    kept = [method for method in CONFIG["methods"] if method not in methods]
+    return CONFIG | {"methods": kept, "grids": {method: CONFIG["grids"][method] for method in kept}}
+
+
+def log_of(folder, name, step="score-method", cpu=1.0, wall=2.0, memory=30.0, ended=1000.0):
     job = {"step": step, "cpu_seconds": cpu, "wall_seconds": wall, "memory_mb": memory, "ended": ended}
     path = folder / f"{name}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +62,7 @@ def test_a_step_ends_its_log_with_what_it_cost_even_when_it_fails(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands the peak down")
 def test_the_peak_is_not_that_of_the_process_that_started_the_job():
-    code = "from clusterlets.grid.accounts import _peak_memory; print(_peak_memory())"
+    code = "from clusterlets.grid.accounts import peak_memory; print(peak_memory())"
     held = bytearray(300_000_000)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert 5e6 < int(done.stdout) < len(held)
@@ -68,7 +76,7 @@ def test_a_command_for_people_says_nothing_of_its_cost(capsys, tmp_path):
 
 def test_the_line_of_a_job_loads_nothing_that_the_job_does_not():
     code = (
-        "import sys, clusterlets.steps.matching; before = set(sys.modules); "
+        "import sys, clusterlets.steps.partitions; before = set(sys.modules); "
         "import clusterlets.grid.accounts as a; a.line('x', 0.1); print(*(set(sys.modules) - before))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
@@ -76,19 +84,19 @@ def test_the_line_of_a_job_loads_nothing_that_the_job_does_not():
 
 
 def test_steps_add_up(tmp_path):
-    log_of(tmp_path, "match_pinball/iris/D/k2_hops1/seeds0-1", cpu=1, wall=2, memory=30, ended=1000)
-    log_of(tmp_path, "match_pinball/iris/D/k5_hops1/seeds2-3", cpu=2, wall=5, memory=40, ended=1001)
+    log_of(tmp_path, "score_method/iris/D/k2_hops1/seeds0-1", cpu=1, wall=2, memory=30, ended=1000)
+    log_of(tmp_path, "score_method/iris/D/k5_hops1/seeds2-3", cpu=2, wall=5, memory=40, ended=1001)
     log_of(tmp_path, "make_tables", step="make-tables", cpu=9, wall=9, memory=99, ended=2000)
     found = accounts.read([tmp_path], CONFIG)
     rows = [tuple(row[column] for column in accounts.COLUMNS) for row in found.by_step()]
-    assert rows == [("make-tables", 1, 9, 9, 99), ("match-pinball", 2, 3, 7, 40)]
+    assert rows == [("make-tables", 1, 9, 9, 99), ("score-method", 2, 3, 7, 40)]
     assert found.span == {"first_job_began": "1970-01-01T00:16:36Z", "last_job_ended": "1970-01-01T00:33:20Z"}
     assert found.left_out == {"not of this grid": 0, "without an account": 0}
 
 
 def test_folders_of_logs_add_up(tmp_path):
     for folder in ("a", "b"):
-        log_of(tmp_path / folder, "match_pinball/iris/D/k2_hops1/seeds0-1")
+        log_of(tmp_path / folder, "score_method/iris/D/k2_hops1/seeds0-1")
     assert accounts.read([tmp_path / "a", tmp_path / "b"], CONFIG).by_step()[0]["jobs"] == 2
 
 
@@ -96,18 +104,19 @@ COUNTED = [
     "fetch_dataset/people",
     "prepare_user_table/people.city",
     "extract_clusterlets/people.city/k5/seeds2-3",
-    "sum_distances/frac/iris/k2/seeds0-1",
-    "score_frac/iris/k2/seeds0-1",
-    "match_centroid/iris/k5_omega0.5/seeds0-1",
+    "sum_distances/iris/k2/seeds0-1",
+    "fit_method/iris/FRAC/k2/seeds0-1",
+    "score_method/iris/FRAC/k2/seeds0-1",
+    "score_method/iris/C/k5_omega0.5/seeds0-1",
     "plot_anything",
 ]
 LEFT_OUT = [
     "fetch_dataset/wine",
-    "match_pinball/iris/D/k2_hops2/seeds0-1",
-    "match_pinball/iris/D/k3_hops1/seeds0-1",
-    "match_pinball/iris/G-B/k2_hops1/seeds0-1",
-    "match_centroid/iris/k5_omega0.25/seeds0-1",
-    "sum_distances/frac/iris/k2/seeds0-3",
+    "score_method/iris/D/k2_hops2/seeds0-1",
+    "score_method/iris/D/k3_hops1/seeds0-1",
+    "score_method/iris/G-B/k2_hops1/seeds0-1",
+    "score_method/iris/C/k5_omega0.25/seeds0-1",
+    "sum_distances/iris/k2/seeds0-3",
 ]
 
 
@@ -125,17 +134,19 @@ def test_a_log_of_another_grid_does_not(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("change", "name"),
+    ("methods", "name"),
     [
-        ({"frac": {"run": False}}, "cluster_frac/iris/k2/seeds0-1"),
-        ({"frac": {"run": False}}, "sum_distances/frac/iris/k2/seeds0-1"),
-        ({"matchers": ["D"]}, "sample_partitions/iris/k2/seeds0-1"),
+        (["FRAC"], "fit_method/iris/FRAC/k2/seeds0-1"),
+        (["FRAC"], "score_method/iris/FRAC/k2/seeds0-1"),
+        (["C"], "sample_partitions/iris/k2/seeds0-1"),
+        (["C", "D"], "extract_clusterlets/iris/k2/seeds0-1"),
+        (["C", "D"], "sum_distances/iris/k2/seeds0-1"),
     ],
 )
-def test_a_method_that_is_switched_off_does_not(tmp_path, change, name):
+def test_a_method_that_is_left_out_does_not(tmp_path, methods, name):
     log_of(tmp_path, name)
     assert len(accounts.read([tmp_path], CONFIG).jobs) == 1
-    assert accounts.read([tmp_path], CONFIG | change).jobs == []
+    assert accounts.read([tmp_path], without(*methods)).jobs == []
 
 
 def test_every_cell_of_the_grid_has_a_log_that_would_count():
@@ -160,9 +171,9 @@ def test_the_columns_are_documented():
 
 
 def test_the_figure_names_every_step_and_shows_its_numbers(tmp_path):
-    steps = pd.DataFrame([("cluster-frac", 50, 1234.5, 2000, 202.8), ("plot", 4, 0.12, 1, 231)], columns=accounts.COLUMNS)
+    steps = pd.DataFrame([("fit-method", 50, 1234.5, 2000, 202.8), ("plot", 4, 0.12, 1, 231)], columns=accounts.COLUMNS)
     figure = runtime.draw(steps)
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["cluster-frac", "plot"]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["fit-method", "plot"]
     assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["1,234", "0.12", "50", "4", "203", "231"]
     for axes in figure.axes:  # no number runs out of its panel
         right = axes.get_window_extent().x1

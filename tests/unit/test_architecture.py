@@ -107,13 +107,14 @@ def test_what_is_allowed_has_no_circle(allowed):
 @pytest.mark.parametrize(
     ("module", "source", "told"),
     [
-        ("grid.recovery", "from clusterlets.steps.centroid import match_centroid", "clusterlets.steps.centroid.match_centroid"),
+        ("grid.recovery", "from clusterlets.steps.fitting import fit_method", "clusterlets.steps.fitting.fit_method"),
         ("grid.cells", "def f():\n    from clusterlets.analysis import selection", "clusterlets.analysis.selection"),
         ("analysis.paired", "if x:\n    import clusterlets.paper.tables", "clusterlets.paper.tables"),
         ("datasets.table", "from clusterlets.algorithms import checks, kernels", "clusterlets.algorithms.kernels"),
         ("algorithms.matching.pinball", "from clusterlets.metrics import score", "clusterlets.metrics.score"),
         ("algorithms.matching", "from clusterlets.algorithms import frac", "clusterlets.algorithms.frac"),
         ("metrics", "from clusterlets import algorithms", "clusterlets.algorithms"),
+        ("methods.random", "from clusterlets.grid import cells", "clusterlets.grid.cells"),
         ("steps.tables", "from snakemake import utils", "snakemake.utils"),
         ("steps.tables", "from . import claims", "..claims"),
     ],
@@ -149,8 +150,9 @@ def test_a_cell_pays_for_numpy_alone(module):
     assert not heavy & modules_loaded_by(f"import clusterlets.{module}")
 
 
-def test_one_matcher_does_not_load_the_other():
-    loaded = modules_loaded_by("from clusterlets.algorithms.matching import get_matcher; get_matcher('G-B').load()")
+def test_one_method_does_not_load_the_others():
+    loaded = modules_loaded_by("from clusterlets import methods; methods.get('G-B')")
+    assert {name for name in loaded if name.startswith("clusterlets.methods.")} == {"clusterlets.methods.g_b"}
     assert "clusterlets.algorithms.matching.pinball" in loaded and "clusterlets.algorithms.matching.centroid" not in loaded
 
 
@@ -159,13 +161,21 @@ def closure(*modules):
 
 
 def test_the_closure_of_a_step_is_what_it_runs():
-    pinball = closure("steps.matching", "algorithms.matching.pinball")
+    pinball = closure("steps.scoring", "methods", "methods.g_b")
     assert {"clusterlets.algorithms.matching.pinball", "clusterlets.metrics", "clusterlets.storage"} <= pinball
     assert not {f"clusterlets.algorithms.{name}" for name in ("frac", "geometry", "kernels", "extraction")} & pinball
-    assert "clusterlets.metrics" not in closure("steps.extraction")
-    assert "clusterlets.metrics" not in closure("steps.frac")
-    assert "clusterlets.algorithms.matching.pinball" not in closure("steps.frac") | closure("steps.centroid")
-    assert "clusterlets.algorithms.matching.centroid" not in pinball
+    fitting = closure("steps.fitting", "methods", "methods.frac")
+    assert {"clusterlets.algorithms.frac", "clusterlets.algorithms.geometry"} <= fitting
+    assert "clusterlets.metrics" not in closure("steps.extraction") | fitting
+    assert "clusterlets.algorithms.kmeans" not in closure("steps.fitting", "methods", "methods.random")
+    assert "clusterlets.algorithms.matching.pinball" not in fitting | closure("steps.scoring", "methods", "methods.c")
+    assert "clusterlets.algorithms.matching.centroid" not in pinball | fitting
+
+
+@pytest.mark.parametrize("step", ["fitting", "scoring"])
+def test_a_step_rests_on_no_method_so_that_another_method_makes_nothing_run_again(step):
+    of_methods = {name for name in closure(f"steps.{step}", "methods") if name.startswith("clusterlets.methods.")}
+    assert not of_methods
 
 
 def test_a_fingerprint_follows_source_and_versions(tmp_path, monkeypatch):

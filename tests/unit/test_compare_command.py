@@ -15,7 +15,7 @@ COMPARISON = (
 )
 TABLE = "dataset,size,deviation\npima,9,0.25\ncredit,8,0.5\n"
 MANIFEST = {
-    "settings": {"k": [2, 5], "frac": {"tau": "balanced"}},
+    "settings": {"k": [2, 5], "limits": {"seconds": 600}},
     "libraries": {"numpy": "2.4.6"},
     "datasets": {"pima": {"fingerprint": "a"}, "credit": {"fingerprint": "b"}},
     "processor": {"processor": "Vendor Model 1", "openblas_kernel": "SkylakeX"},
@@ -172,8 +172,8 @@ def test_accounts_and_whatever_is_not_promised_are_left_out(folders, capsys):
 @pytest.mark.parametrize(
     ("changes", "cause"),
     [
-        ({"settings__frac__tau": 0.1}, "other settings (frac.tau: balanced -> 0.1)"),
-        ({"settings__k": [3], "settings__frac__tau": 0.1}, "other settings (k: [2, 5] -> [3], ...)"),
+        ({"settings__limits__seconds": 60}, "other settings (limits.seconds: 600 -> 60)"),
+        ({"settings__k": [3], "settings__limits__seconds": 60}, "other settings (k: [2, 5] -> [3], ...)"),
         ({"libraries__numpy": "2.5"}, "other locked versions (numpy: 2.4.6 -> 2.5)"),
         ({"datasets__credit__fingerprint": "c"}, "other data (credit.fingerprint: b -> c)"),
         (
@@ -245,7 +245,7 @@ def test_no_more_is_shown_than_asked_for(folders, capsys):
     change(folders[1], "tables/t2.csv", "0.5", "0.7")
     said = compare(capsys, *folders, "--most", "1")[1]
     assert "credit: deviation" in said and "pima: deviation" not in said and "and 1 more" in said
-    (folders[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"settings": {"k": [3], "frac": {"tau": "other"}}}))
+    (folders[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"settings": {"k": [3], "limits": {"seconds": 60}}}))
     said = compare(capsys, *folders, "--most", "1")[1].split("settings, data, versions and processor that differ (2):")[1]
     assert "settings.k: [2, 5] -> [3]\n  and 1 more; --most 2" in said and "tau" not in said
 
@@ -286,7 +286,7 @@ def test_an_empty_table_and_one_with_rows_differ_by_the_rows():
 
 def test_settings_versions_and_data_are_told_and_are_no_difference_by_themselves(folders, capsys):
     changed = json.loads(json.dumps(MANIFEST))
-    changed["settings"]["frac"]["tau"] = 0.1
+    changed["settings"]["limits"]["seconds"] = 60
     changed["libraries"]["numpy"] = "2.4.7"
     changed["processor"]["openblas_kernel"] = "Haswell"
     changed["datasets"]["credit"]["fingerprint"] = "c"
@@ -295,7 +295,7 @@ def test_settings_versions_and_data_are_told_and_are_no_difference_by_themselves
     status, said = compare(capsys, *folders)
     assert status == 0
     for words in (
-        "settings.frac.tau: balanced -> 0.1",
+        "settings.limits.seconds: 600 -> 60",
         "libraries.numpy: 2.4.6 -> 2.4.7",
         "datasets.credit.fingerprint: b -> c",
         "processor.openblas_kernel: SkylakeX -> Haswell",

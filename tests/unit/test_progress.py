@@ -57,9 +57,9 @@ def finished(number, at):
 
 
 BEGINNING = [
-    record(None, seconds_per_job={"match_pinball": {"iris": 1.0}, "cluster_frac": {"iris": 10.0}, "write_report": {"": 4.0}}),
+    record(None, seconds_per_job={"score_method": {"iris": 1.0}, "fit_method": {"iris": 10.0}, "write_report": {"": 4.0}}),
     record(LogEvent.RESOURCES_INFO, "Provided cores: 2", cores=2),
-    record(LogEvent.RUN_INFO, "Job stats", stats={"match_pinball": 4, "cluster_frac": 2, "write_report": 1, "total": 7}),
+    record(LogEvent.RUN_INFO, "Job stats", stats={"score_method": 4, "fit_method": 2, "write_report": 1, "total": 7}),
 ]
 
 
@@ -101,8 +101,8 @@ def test_a_run_is_told_in_cells_and_steps(handler):
     shown, screen = handler()
     feed(shown, BEGINNING)
     assert screen.getvalue().splitlines()[0] == "7 steps to do, 4 of them cells of the grid: about 10 seconds, 2 at a time"
-    assert "match_pinball 4 · cluster_frac 2 · write_report 1" in screen.getvalue()
-    feed(shown, [job_info(1, "match_pinball", 0.0), job_info(2, "cluster_frac", 0.0, "FRAC on adult, k = 20")])
+    assert "score_method 4 · fit_method 2 · write_report 1" in screen.getvalue()
+    feed(shown, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
     feed(shown, [finished(1, 40.0)])
     said = screen.getvalue().splitlines()[-1]
     assert said.startswith("14 % · 1/4 cells · 0:40 gone, about ")
@@ -112,10 +112,10 @@ def test_a_run_is_told_in_cells_and_steps(handler):
 def test_on_eighty_columns_one_reads_what_is_being_done(handler, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     shown, screen = handler(terminal=True)
-    stats = {"match_pinball": 1100, "cluster_frac": 55, "write_report": 1, "total": 1156}
+    stats = {"score_method": 1100, "fit_method": 55, "write_report": 1, "total": 1156}
     feed(shown, [*BEGINNING[:2], record(LogEvent.RUN_INFO, stats=stats)])
-    feed(shown, [entry for number in range(412) for entry in (job_info(number, "match_pinball", 1.0), finished(number, 2.0))])
-    feed(shown, [job_info(2000, "cluster_frac", 60.0, "FRAC on adult, k = 20"), job_info(2001, "match_pinball", 780.0)])
+    feed(shown, [entry for number in range(412) for entry in (job_info(number, "score_method", 1.0), finished(number, 2.0))])
+    feed(shown, [job_info(2000, "fit_method", 60.0, "FRAC on adult, k = 20"), job_info(2001, "score_method", 780.0)])
     feed(shown, [finished(2001, 790.0)])
     last = screen.getvalue().split("\r\x1b[2K")[-1]
     assert last.startswith("35 % · 413/1,100 cells · 13:10 gone, about ") and last.endswith(" left · FRAC on adult, k = 20")
@@ -126,7 +126,7 @@ def test_without_cells_the_line_counts_steps_and_one_is_not_many():
     assert plan(progress).startswith("1 step to do: about 10 seconds")
     assert line(progress, 1.0).startswith("0 % · 0/1 steps · 0:01 gone, about ")
     assert summary(progress, 1.0).startswith("Not complete: 0 of 1 step done, in 0:01")
-    assert "1 step to do, 1 of them a cell of the grid" in plan(Progress({"match_pinball": 1}, {}, 1, 0.0))
+    assert "1 step to do, 1 of them a cell of the grid" in plan(Progress({"score_method": 1}, {}, 1, 0.0))
 
 
 def test_a_cluster_without_a_limit_takes_all_jobs_at_once(handler):
@@ -137,11 +137,11 @@ def test_a_cluster_without_a_limit_takes_all_jobs_at_once(handler):
 
 def test_without_a_terminal_lines_are_rare(handler):
     shown, screen = handler()
-    stats = {"match_pinball": 1000, "total": 1000}
+    stats = {"score_method": 1000, "total": 1000}
     feed(shown, [*BEGINNING[:2], record(LogEvent.RUN_INFO, stats=stats)])
     before = len(screen.getvalue().splitlines())
     for number in range(1000):  # 500 s: ten lines by tenths
-        feed(shown, [job_info(number, "match_pinball", number / 2), finished(number, (number + 1) / 2)])
+        feed(shown, [job_info(number, "score_method", number / 2), finished(number, (number + 1) / 2)])
     lines = screen.getvalue().splitlines()[before:]
     assert len(lines) == 9  # each tenth, and the end has a line of its own
     shown.close()
@@ -153,10 +153,10 @@ def test_a_terminal_has_one_line_that_fits_and_gives_way_to_a_job_that_prints(ha
     shown, screen = handler(terminal=True)
     feed(shown, BEGINNING)
     screen.truncate(0)
-    feed(shown, [job_info(1, "match_pinball", 0.0), job_info(2, "cluster_frac", 0.0, "FRAC " * 30), finished(1, 1.0)])
+    feed(shown, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC " * 30), finished(1, 1.0)])
     last = screen.getvalue().split("\r\x1b[2K")[-1]
     assert len(last) == 49 and last.endswith("…") and "\n" not in last
-    feed(shown, [job_info(3, "data", 2.0, log=()), job_info(4, "match_pinball", 2.0)])
+    feed(shown, [job_info(3, "data", 2.0, log=()), job_info(4, "score_method", 2.0)])
     assert screen.getvalue().endswith("\r\x1b[2K")  # gone, and not drawn again while the job prints
     feed(shown, [finished(4, 3.0)])
     assert screen.getvalue().endswith("\r\x1b[2K")
@@ -168,28 +168,28 @@ def test_a_failure_shows_its_log_and_what_hangs_on_it(handler, tmp_path):
     log = tmp_path / "frac.log"
     log.write_text("".join(f"line {number}\n" for number in range(300)))
     shown, screen = handler()
-    feed(shown, [*BEGINNING, job_info(2, "cluster_frac", 0.0, "FRAC on adult, k = 20", [str(log)])])
-    feed(shown, [job_error(2, "cluster_frac", log, said="Job was OUT_OF_MEMORY")])
+    feed(shown, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20", [str(log)])])
+    feed(shown, [job_error(2, "fit_method", log, said="Job was OUT_OF_MEMORY")])
     text = screen.getvalue()
-    assert "FAILED: FRAC on adult, k = 20 (cluster_frac)" in text and "said: Job was OUT_OF_MEMORY" in text
+    assert "FAILED: FRAC on adult, k = 20 (fit_method)" in text and "said: Job was OUT_OF_MEMORY" in text
     assert "command: python -m clusterlets x" in text
     assert f"log: {log} (its last 100 of 300 lines)" in text and "| line 299" in text and "| line 200" in text
     assert "| line 199" not in text
     shown.close()
     end = screen.getvalue()[len(text) :]
     assert end.startswith("Not complete: 0 of 7 steps done, 1 failed, in ")
-    assert f"failed: FRAC on adult, k = 20 (cluster_frac), log {log}" in end
-    assert "not run, as it needs what failed:\n    match_pinball 4 · cluster_frac 1 · write_report 1" in end
+    assert f"failed: FRAC on adult, k = 20 (fit_method), log {log}" in end
+    assert "not run, as it needs what failed:\n    score_method 4 · fit_method 1 · write_report 1" in end
     assert "the same command again" in end
 
 
 def test_a_group_is_shown_once_and_its_jobs_are_counted(handler, tmp_path):
     shown, screen = handler()
-    feed(shown, [*BEGINNING, *(job_info(number, "match_pinball", 0.0) for number in (1, 2))])
+    feed(shown, [*BEGINNING, *(job_info(number, "score_method", 0.0) for number in (1, 2))])
     feed(
         shown, [record(LogEvent.GROUP_ERROR, "Error in group", level=logging.ERROR, aux_logs=["slurm.log"], job_error_info=[])]
     )
-    feed(shown, [job_error(number, "match_pinball", tmp_path / "log", group=True) for number in (1, 2)])
+    feed(shown, [job_error(number, "score_method", tmp_path / "log", group=True) for number in (1, 2)])
     assert "slurm.log" in screen.getvalue() and "FAILED" not in screen.getvalue()
     shown.close()
     assert "Not complete: 0 of 7 steps done, 2 failed" in screen.getvalue()
@@ -197,49 +197,49 @@ def test_a_group_is_shown_once_and_its_jobs_are_counted(handler, tmp_path):
 
 def test_the_command_is_not_said_twice(handler, tmp_path):
     shown, screen = handler()
-    feed(shown, [*BEGINNING, job_info(2, "cluster_frac", 0.0)])
+    feed(shown, [*BEGINNING, job_info(2, "fit_method", 0.0)])
     said = "Command 'set -e; python -m clusterlets x' returned non-zero exit status 1."
     feed(shown, [record(LogEvent.ERROR, said, exception="RuleException", level=logging.ERROR)])
-    feed(shown, [job_error(2, "cluster_frac", tmp_path / "none.log")])
+    feed(shown, [job_error(2, "fit_method", tmp_path / "none.log")])
     assert screen.getvalue().count("python -m clusterlets x") == 1 and "exit status 1" in screen.getvalue()
     assert "none.log (was not written)" in screen.getvalue()
 
 
 def test_what_was_tried_again_has_not_failed():
-    progress = Progress({"cluster_frac": 1}, {}, 1, 0.0)
-    job = Job("cluster_frac", "FRAC", (), 0.0)
+    progress = Progress({"fit_method": 1}, {}, 1, 0.0)
+    job = Job("fit_method", "FRAC", (), 0.0)
     progress.start(1, job)
     assert progress.fail(1) == job
-    progress.start(1, Job("cluster_frac", "FRAC", (), 5.0))
+    progress.start(1, Job("fit_method", "FRAC", (), 5.0))
     progress.finish(1, 6.0)
-    assert not progress.failed and progress.spent["cluster_frac"] == 1.0
+    assert not progress.failed and progress.spent["fit_method"] == 1.0
     assert summary(progress, 7.0) == "Done: 1 step, in 0:07"
 
 
 def test_an_interrupted_run_says_what_was_cut_short():
-    progress = Progress({"cluster_frac": 3}, {}, 1, 0.0)
-    progress.start(1, Job("cluster_frac", "FRAC on adult", (), 0.0))
+    progress = Progress({"fit_method": 3}, {}, 1, 0.0)
+    progress.start(1, Job("fit_method", "FRAC on adult", (), 0.0))
     text = summary(progress, 60.0)
-    assert "cut short: FRAC on adult (cluster_frac)" in text and "not run:\n    cluster_frac 2" in text
+    assert "cut short: FRAC on adult (fit_method)" in text and "not run:\n    fit_method 2" in text
     assert text.endswith("To go on, give the same command again: what is done stays done.")
 
 
 def test_jobs_that_ctrl_c_ended_have_not_failed(handler, tmp_path):
     shown, screen = handler()
-    feed(shown, [*BEGINNING, job_info(2, "cluster_frac", 0.0, "FRAC on adult")])
+    feed(shown, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult")])
     feed(shown, [record(None, "Terminating processes on user request, this might take some time.")])
     feed(shown, [record(LogEvent.ERROR, "CalledProcessError ...", exception="RuleException", level=logging.ERROR)])
-    feed(shown, [job_error(2, "cluster_frac", tmp_path / "frac.log")])
+    feed(shown, [job_error(2, "fit_method", tmp_path / "frac.log")])
     shown.close()
     text = screen.getvalue()
     assert "FAILED" not in text and "CalledProcessError" not in text and "mend" not in text
-    assert "Not complete: 0 of 7 steps done, in " in text and "cut short: FRAC on adult (cluster_frac)" in text
+    assert "Not complete: 0 of 7 steps done, in " in text and "cut short: FRAC on adult (fit_method)" in text
 
 
 @pytest.mark.parametrize("settings", [{"dryrun": True}, {"printshellcmds": True}, {"verbose": True}, {"debug_dag": True}])
 def test_where_details_are_asked_for_the_text_is_snakemakes(handler, settings):
     shown, screen = handler(**settings)
-    feed(shown, [*BEGINNING, job_info(2, "cluster_frac", 0.0, "FRAC on adult, k = 20")])
+    feed(shown, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
     feed(shown, [record(None, "This was a dry-run")])
     shown.close()
     text = screen.getvalue()
@@ -259,7 +259,7 @@ def test_quiet_is_quiet(handler):
     from snakemake.settings.enums import Quietness
 
     shown, screen = handler(quiet={Quietness.ALL})
-    feed(shown, [*BEGINNING, job_info(1, "match_pinball", 0.0), finished(1, 1.0)])
+    feed(shown, [*BEGINNING, job_info(1, "score_method", 0.0), finished(1, 1.0)])
     shown.close()
     assert screen.getvalue() == ""
 
@@ -318,8 +318,8 @@ def test_one_dataset_alone_is_soon_known_for_what_it_is(dataset, seconds):
 def test_the_estimate_finds_the_pace_of_the_machine(off, look_at, tolerance):
     drawn = random.Random(1)
     durations = {
-        "match_pinball": [drawn.uniform(0.2, 0.4) for _ in range(400)],
-        "cluster_frac": [drawn.uniform(2, 30) for _ in range(50)],
+        "score_method": [drawn.uniform(0.2, 0.4) for _ in range(400)],
+        "fit_method": [drawn.uniform(2, 30) for _ in range(50)],
     }
     expected = {kind: {"": sum(many) / len(many) / off} for kind, many in durations.items()}
     estimate, truth = simulated(durations, 2, expected, look_at)

@@ -11,6 +11,7 @@ import pandas as pd
 from clusterlets.analysis import clusterings, selection
 from clusterlets.grid import runs_frame
 from clusterlets.grid.artifacts import Prepared
+from clusterlets.grid.cells import in_words
 from clusterlets.grid.recovery import Clusters
 from clusterlets.paper import reported
 from clusterlets.steps.recovery import together
@@ -80,7 +81,8 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
         "kmeans_cost": None if matcher in FUZZY else 100.0 * noise[1],
         "price_of_fairness": None if matcher in FUZZY else 1 + noise[2],
     }
-    return row | (dict.fromkeys(metrics) if infeasible else metrics)
+    parameters = in_words({name: value for name, value in (("hops", hops), ("omega", omega)) if value is not None})
+    return row | (dict.fromkeys(metrics) if infeasible else metrics) | {"parameters": parameters or None}
 
 
 def synthetic_clusterings(runs) -> dict[str, pd.DataFrame]:
@@ -126,3 +128,4 @@ def test_reading_keeps_values_and_types(tmp_path):
     assert list(read.columns) == list(runs.columns)
     assert (read["deviation_mean"] == runs["deviation_mean"]).all()
     assert read["hops"].dtype == float and read["dataset"].dtype == object and read["note"].isna().all()
+    assert read["parameters"].fillna("").tolist() == runs["parameters"].fillna("").tolist()

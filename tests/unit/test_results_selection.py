@@ -7,6 +7,7 @@ from test_results_fixture import synthetic_runs
 from clusterlets.analysis import selection
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import runs_frame
+from clusterlets.grid.cells import in_words
 from clusterlets.grid.runs_table import COLUMNS
 
 USUAL = {
@@ -29,7 +30,13 @@ USUAL = {
 
 def some_runs(*changes: dict) -> pd.DataFrame:
     """A run for each of the changes to a usual one."""
-    return pd.DataFrame([USUAL | change for change in changes], columns=list(COLUMNS))
+    return pd.DataFrame([USUAL | _parameters(change) for change in changes], columns=list(COLUMNS))
+
+
+def _parameters(change: dict) -> dict:
+    """The column that says hops and omega once more."""
+    values = {name: change.get(name, USUAL[name]) for name in ("hops", "omega")}
+    return {"parameters": in_words({name: value for name, value in values.items() if value is not None}), **change}
 
 
 def winner(*changes: dict, by: str = "deviation_mean") -> int:

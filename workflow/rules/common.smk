@@ -44,6 +44,7 @@ from clusterlets.grid.preflight import check_writable, scarce
 from clusterlets.grid.entries import load
 from clusterlets.grid.provenance import LIBRARIES, installed
 from clusterlets.grid.stale_locks import remove_locks
+from clusterlets.steps.options import shell_line
 from clusterlets.storage import hash_of_file
 
 try:

@@ -10,7 +10,7 @@ ruleorder: prepare_user_table > prepare_dataset
 
 rule fetch_dataset:
     output:
-        "data/raw/{dataset}/receipt.json",
+        receipt_path="data/raw/{dataset}/receipt.json",
     log:
         f"{OUT}/logs/fetch_dataset/{{dataset}}.log",
     conda:
@@ -20,16 +20,15 @@ rule fetch_dataset:
     message:
         "Fetch {wildcards.dataset}"
     shell:
-        "clusterlets fetch-dataset --dataset {wildcards.dataset:q} --raw-dir data/raw"
-        " --receipt-path {output:q} > {log:q} 2>&1"
+        shell_line("fetch-dataset", raw_dir="data/raw")
 
 
 rule prepare_dataset:
     input:
-        lambda wildcards: f"data/raw/{table_settings(wildcards)['name']}/receipt.json",
+        receipt_path=lambda wildcards: f"data/raw/{table_settings(wildcards)['name']}/receipt.json",
     output:
-        arrays=prepared("npz"),
-        summary=prepared("json"),
+        npz_path=prepared("npz"),
+        json_path=prepared("json"),
     log:
         "{base}/logs/prepare_dataset/{dataset}.log",
     conda:
@@ -42,17 +41,15 @@ rule prepare_dataset:
     message:
         "Prepare {wildcards.dataset}"
     shell:
-        "clusterlets prepare-dataset --dataset {params.name:q} --raw-dir data/raw --receipt-path {input:q}"
-        " --colour {params.colour:q} --scaling {params.scaling:q}"
-        " --npz-path {output.arrays:q} --json-path {output.summary:q} > {log:q} 2>&1"
+        shell_line("prepare-dataset", "colour", dataset="{params.name:q}", raw_dir="data/raw")
 
 
 # Its content decides whether the table is read again, and so is a parameter and no input: of an input Snakemake compares times, and
 # would not see an older file in the place of a newer one; and it takes braces in a name for wildcards.
 rule prepare_user_table:
     output:
-        arrays=prepared("npz"),
-        summary=prepared("json"),
+        npz_path=prepared("npz"),
+        json_path=prepared("json"),
     log:
         "{base}/logs/prepare_user_table/{dataset}.log",
     wildcard_constraints:
@@ -70,15 +67,14 @@ rule prepare_user_table:
     message:
         "Read {wildcards.dataset} from {params.table}"
     shell:
-        "clusterlets prepare-user-table --name {params.name:q} --table={params.table:q} --sha256 {params.sha256:q}"
-        " --settings {params.settings:q} --npz-path {output.arrays:q} --json-path {output.summary:q} > {log:q} 2>&1"
+        shell_line("prepare-user-table", "sha256")
 
 
 rule measure_geometry:
     input:
-        prepared("npz"),
+        data=prepared("npz"),
     output:
-        GEOMETRY,
+        output=GEOMETRY,
     log:
         "{base}/logs/measure_geometry/{dataset}.log",
     conda:
@@ -88,7 +84,7 @@ rule measure_geometry:
     message:
         "Measure the largest distance of {wildcards.dataset}"
     shell:
-        "clusterlets measure-geometry --data {input:q} --output {output:q} > {log:q} 2>&1"
+        shell_line("measure-geometry")
 
 
 rule list_data:
@@ -104,9 +100,8 @@ rule list_data:
     params:
         code=step_fingerprint("steps.datasets_table"),
         datasets=",".join(config["datasets"]),
-        folder=subpath(input[0], parent=True),
+        prepared=subpath(input[0], parent=True),
     message:
         "List the prepared datasets"
     shell:
-        "clusterlets list-data --datasets {params.datasets:q} --prepared {params.folder:q}"
-        " --text {output.text:q} --csv {output.csv:q} > {log:q} 2>&1"
+        shell_line("list-data")

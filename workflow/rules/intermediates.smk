@@ -3,7 +3,7 @@
 
 rule extract_clusterlets:
     input:
-        prepared("npz"),
+        data=prepared("npz"),
     output:
         groups=of_block("groups"),
         labels=of_block("labels"),
@@ -17,9 +17,7 @@ rule extract_clusterlets:
     message:
         "Clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        "clusterlets extract-clusterlets --data {input:q} --dataset {wildcards.dataset:q} --k {wildcards.k:q}"
-        " --seeds {wildcards.seeds:q} --base-seed {params.base_seed:q}"
-        " --groups {output.groups:q} --labels {output.labels:q} > {log:q} 2>&1"
+        shell_line("extract-clusterlets")
 
 
 rule sum_distances:
@@ -27,7 +25,7 @@ rule sum_distances:
         data=prepared("npz"),
         labels=of_block("labels"),
     output:
-        of_block("distances"),
+        output=of_block("distances"),
     log:
         log_of_block("sum_distances"),
     conda:
@@ -37,14 +35,14 @@ rule sum_distances:
     message:
         "Summed distances of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        "clusterlets sum-distances --data {input.data:q} --labels {input.labels:q} --output {output:q} > {log:q} 2>&1"
+        shell_line("sum-distances")
 
 
 rule sample_partitions:
     input:
-        of_block("groups"),
+        groups=of_block("groups"),
     output:
-        of_block("partitions"),
+        output=of_block("partitions"),
     log:
         log_of_block("sample_partitions"),
     conda:
@@ -56,6 +54,4 @@ rule sample_partitions:
     message:
         "Partitions of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        "clusterlets sample-partitions --groups {input:q} --dataset {wildcards.dataset:q} --k {wildcards.k:q}"
-        " --seeds {wildcards.seeds:q} --base-seed {params.base_seed:q} --sample-size {params.sample_size:q}"
-        " --output {output:q} > {log:q} 2>&1"
+        shell_line("sample-partitions")

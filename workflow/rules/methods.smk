@@ -3,7 +3,7 @@
 
 rule fit_method:
     input:
-        prepared("npz"),
+        data=prepared("npz"),
     output:
         groups=of_block("groups", "{method}"),
         labels=of_block("labels", "{method}"),
@@ -20,9 +20,7 @@ rule fit_method:
     message:
         "{wildcards.dataset}: {wildcards.method}, k = {wildcards.k}{wildcards.parameters}"
     shell:
-        "clusterlets fit-method --data {input:q} --method {params.method:q} --dataset {wildcards.dataset:q}"
-        " --k {wildcards.k:q} --parameters {params.parameters:q} --seeds {wildcards.seeds:q} --base-seed {params.base_seed:q}"
-        " --limits {params.limits:q} --groups {output.groups:q} --labels {output.labels:q} > {log:q} 2>&1"
+        shell_line("fit-method")
 
 
 def inputs_of_score(wildcards):
@@ -38,7 +36,7 @@ rule score_method:
         unpack(inputs_of_score),
         geometry=for_cell(GEOMETRY),
     output:
-        "{place}/runs/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.csv",
+        output="{place}/runs/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.csv",
     log:
         "{place}/logs/score_method/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.log",
     conda:
@@ -51,13 +49,9 @@ rule score_method:
         base_seed=config["base_seed"],
         limits=json.dumps(config["limits"]),
         deviation=setting("deviation"),
-        further=lambda wildcards, input: [
-            f"--{kind}={input[kind]}" for kind in ("distances", "partitions") if kind in input.keys()
-        ],
+        distances=lambda wildcards, input: input.get("distances", ""),
+        partitions=lambda wildcards, input: input.get("partitions", ""),
     message:
         "{wildcards.dataset}: score {wildcards.method}, k = {wildcards.k}{wildcards.parameters}"
     shell:
-        "clusterlets score-method --method {params.method:q} --dataset {wildcards.dataset:q} --k {wildcards.k:q}"
-        " --parameters {params.parameters:q} --settings {params.settings:q} --seeds {wildcards.seeds:q}"
-        " --base-seed {params.base_seed:q} --limits {params.limits:q} --groups {input.groups:q} --geometry {input.geometry:q}"
-        " {params.further:q} --deviation {params.deviation:q} --output {output:q} > {log:q} 2>&1"
+        shell_line("score-method", distances="{params.distances:q}", partitions="{params.partitions:q}")

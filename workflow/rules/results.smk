@@ -1,5 +1,4 @@
-# collect_runs -> make_tables, compare_methods, check_reported, check_claims, assess_sensitivity, recover_clusters
-# -> plot_* -> account -> write_report -> write_manifest.
+# collect_runs -> analyse, recover_clusters -> plot_* -> account -> write_report -> write_manifest.
 
 TABLES = [
     "table1_matchers",
@@ -10,9 +9,11 @@ TABLES = [
     "table4_frac_vs_clusterlets",
     "table5_correlations",
 ]
+# The tables that hold the rankings, in the order in which they are read.
+RANKINGS = ["statistics", "blocks", "mean_ranks", "nemenyi"]
 # The modules that draw, and the figures of each.
 DRAWN_BY = {
-    "critical_difference": ["figure1_critical_difference", "figure1_critical_difference_with_frac"],
+    "critical_difference": ["figure1_critical_difference", "critical_difference_all_methods"],
     "cohesion_vs_deviation": ["cohesion_vs_deviation"],
     "heatmaps": ["heatmaps"],
     "omega_effect": ["omega_effect"],
@@ -23,34 +24,31 @@ DRAWN_BY = {
 }
 # What a module draws besides the runs.
 DRAWN_FROM = {
+    "critical_difference": [f"{OUT}/statistics/{name}.csv" for name in RANKINGS],
+    "reported_vs_reproduced": [f"{OUT}/comparison.csv"],
     "sensitivity": [f"{OUT}/sensitivity.csv"],
     "composition": [f"{OUT}/clusterings/composition.csv"],
     "projection": [f"{OUT}/clusterings/projection.csv"],
 }
 FIGURES = [figure for figures in DRAWN_BY.values() for figure in figures]
 STATISTICS = [
-    f"{OUT}/statistics/{name}"
-    for name in ("statistics.csv", "statistics.md", "mean_ranks.csv", "nemenyi.csv", "wilcoxon.csv", "intervals.csv")
+    f"{OUT}/statistics/{name}" for name in (*(f"{name}.csv" for name in (*RANKINGS, "wilcoxon", "intervals")), "statistics.md")
 ]
+COMPARISONS = ["comparison", "comparison_counts"]
+METHODS_TABLE = f"{OUT}/methods.csv"
 RESULTS = [
-    f"{OUT}/datasets.csv",
-    f"{OUT}/runs.csv",
-    f"{OUT}/runs.csv.sha256",
-    f"{OUT}/comparison.csv",
-    f"{OUT}/comparison_counts.csv",
-    f"{OUT}/claims.csv",
-    f"{OUT}/claims.md",
-    f"{OUT}/report.html",
-    f"{OUT}/summary.txt",
-    f"{OUT}/sensitivity.md",
-    *[file for files in DRAWN_FROM.values() for file in files],
+    *expand(f"{OUT}/{{name}}", name=["datasets.csv", "runs.csv", "runs.csv.sha256", "report.html", "summary.txt"]),
+    METHODS_TABLE,
+    *expand(f"{OUT}/{{name}}.csv", name=COMPARISONS),
+    *expand(f"{OUT}/{{name}}.{{form}}", name=["claims", "sensitivity"], form=["csv", "md"]),
+    *expand(f"{OUT}/clusterings/{{name}}.csv", name=["composition", "projection"]),
     *STATISTICS,
     *expand(f"{OUT}/tables/{{table}}.{{form}}", table=TABLES, form=["csv", "md", "tex"]),
     f"{OUT}/tables/all_tables.tex",
     *expand(f"{OUT}/figures/{{figure}}.{{form}}", figure=FIGURES, form=["pdf", "png"]),
 ]
 # What the jobs cost and where they ran: not results, for they differ from run to run.
-ACCOUNTS = [f"{OUT}/accounts/{name}" for name in ("steps.csv", "runtime.pdf", "runtime.png", "provenance.json")]
+ACCOUNTS = [f"{OUT}/accounts/{name}" for name in ("steps.csv", "fits.csv", "runtime.pdf", "runtime.png", "provenance.json")]
 MANIFEST = f"{OUT}/manifest.json"
 
 
@@ -58,7 +56,7 @@ rule collect_runs:
     input:
         lambda wildcards: variants.paths(config, PLACES[wildcards.place]),
     output:
-        runs=captioned("{place}/runs.csv", "runs", "Data"),
+        output=captioned("{place}/runs.csv", "runs", "Data"),
         checksum="{place}/runs.csv.sha256",
     log:
         "{place}/logs/collect_runs.log",
@@ -66,106 +64,38 @@ rule collect_runs:
         ANALYSIS
     params:
         code=step_fingerprint("steps.collecting"),
-        settings=lambda wildcards: as_json(SETTINGS[wildcards.place]),
-        variant=lambda wildcards: ["--variant", PLACES[wildcards.place]] if PLACES[wildcards.place] else [],
+        config=lambda wildcards: as_json(SETTINGS[wildcards.place]),
+        variant=lambda wildcards: PLACES[wildcards.place],
     message:
         "Collect all runs in {wildcards.place}"
     shell:
-        "clusterlets collect-runs --config {params.settings:q} {params.variant:q} --output {output.runs:q} > {log:q} 2>&1"
+        shell_line("collect-runs", "variant")
 
 
-rule make_tables:
-    input:
-        f"{OUT}/runs.csv",
-    output:
-        [captioned(f"{OUT}/tables/{table}.{form}", table, "Tables") for table in TABLES for form in ("csv", "md", "tex")],
-        captioned(f"{OUT}/tables/all_tables.tex", "all_tables", "Tables"),
-    log:
-        f"{OUT}/logs/make_tables.log",
-    conda:
-        ANALYSIS
-    params:
-        code=analysis_fingerprint("steps.tables"),
-        folder=subpath(output[0], parent=True),
-    message:
-        "Tables 1 to 5"
-    shell:
-        "clusterlets make-tables --runs {input:q} --output {params.folder:q} > {log:q} 2>&1"
-
-
-rule compare_methods:
-    input:
-        f"{OUT}/runs.csv",
-    output:
-        [captioned(path, "statistics", "Tests") for path in STATISTICS],
-    log:
-        f"{OUT}/logs/compare_methods.log",
-    conda:
-        ANALYSIS
-    params:
-        code=analysis_fingerprint("steps.statistics"),
-        folder=subpath(output[0], parent=True),
-    message:
-        "Statistical tests and intervals"
-    shell:
-        "clusterlets compare-methods --runs {input:q} --output {params.folder:q} > {log:q} 2>&1"
-
-
-rule check_reported:
-    input:
-        f"{OUT}/runs.csv",
-    output:
-        comparison=captioned(f"{OUT}/comparison.csv", "comparison", "Reported against reproduced"),
-        counts=captioned(f"{OUT}/comparison_counts.csv", "comparison", "Reported against reproduced"),
-    log:
-        f"{OUT}/logs/check_reported.log",
-    conda:
-        ANALYSIS
-    params:
-        code=analysis_fingerprint("steps.comparison"),
-    message:
-        "The paper's numbers beside ours"
-    shell:
-        "clusterlets check-reported --runs {input:q} --output {output.comparison:q} --counts {output.counts:q} > {log:q} 2>&1"
-
-
-rule check_claims:
-    input:
-        f"{OUT}/runs.csv",
-    output:
-        claims=captioned(f"{OUT}/claims.csv", "claims", "Claims"),
-        words=captioned(f"{OUT}/claims.md", "claims", "Claims"),
-    log:
-        f"{OUT}/logs/check_claims.log",
-    conda:
-        ANALYSIS
-    params:
-        code=analysis_fingerprint("steps.claims"),
-    message:
-        "The paper's claims, by its numbers and by ours"
-    shell:
-        "clusterlets check-claims --runs {input:q} --output {output.claims:q} --words {output.words:q} > {log:q} 2>&1"
-
-
-rule assess_sensitivity:
+rule analyse:
     input:
         runs=f"{OUT}/runs.csv",
         variants=[f"{place}/runs.csv" for place in PLACES if place != OUT],
     output:
-        csv=captioned(f"{OUT}/sensitivity.csv", "sensitivity", "What each choice does"),
-        text=captioned(f"{OUT}/sensitivity.md", "sensitivity", "What each choice does"),
+        [captioned(f"{OUT}/tables/{table}.{form}", table, "Tables") for table in TABLES for form in ("csv", "md", "tex")],
+        captioned(f"{OUT}/tables/all_tables.tex", "all_tables", "Tables"),
+        [captioned(path, "statistics", "Tests") for path in STATISTICS],
+        captioned(METHODS_TABLE, "methods", "Tests"),
+        [captioned(f"{OUT}/{name}.csv", "comparison", "Reported against reproduced") for name in COMPARISONS],
+        [captioned(f"{OUT}/claims.{form}", "claims", "Claims") for form in ("csv", "md")],
+        [captioned(f"{OUT}/sensitivity.{form}", "sensitivity", "What each choice does") for form in ("csv", "md")],
     log:
-        f"{OUT}/logs/assess_sensitivity.log",
+        f"{OUT}/logs/analyse.log",
     conda:
         ANALYSIS
     params:
-        code=analysis_fingerprint("steps.sensitivity"),
-        settings=whole_configuration,
+        code=analysis_fingerprint("steps.analysis"),
+        config=whole_configuration,
+        output=subpath(input.runs, parent=True),
     message:
-        "What each choice does"
+        "Tables, tests, and the paper's numbers and claims beside ours"
     shell:
-        "clusterlets assess-sensitivity --runs {input.runs:q} --config {params.settings:q}"
-        " --output {output.csv:q} --text {output.text:q} > {log:q} 2>&1"
+        shell_line("analyse")
 
 
 rule recover_clusters:
@@ -185,13 +115,12 @@ rule recover_clusters:
             *(METHODS[name].__module__.removeprefix("clusterlets.") for name in sorted(MATCHERS)),
             libraries=["numpy", "pandas", "scikit-learn"],
         ),
-        settings=whole_configuration,
+        config=whole_configuration,
         results=subpath(input.runs, parent=True),
     message:
         "The best clusterings, cluster by cluster"
     shell:
-        "clusterlets recover-clusters --runs {input.runs:q} --config {params.settings:q} --results {params.results:q}"
-        " --composition {output.composition:q} --projection {output.projection:q} > {log:q} 2>&1"
+        shell_line("recover-clusters")
 
 
 for module, figures in DRAWN_BY.items():
@@ -211,14 +140,13 @@ for module, figures in DRAWN_BY.items():
             ANALYSIS
         params:
             code=analysis_fingerprint("steps.figures", f"report.figures.{module}"),
-            folder=subpath(output[0], parent=True),
+            output=subpath(output[0], parent=True),
             module=module,
             further=lambda wildcards, input: ",".join(input.further),
         message:
             "Draw {params.module}"
         shell:
-            "clusterlets plot --module {params.module:q} --runs {input.runs:q} --further={params.further:q}"
-            " --output {params.folder:q} > {log:q} 2>&1"
+            shell_line("plot", "further")
 
 
 rule account:
@@ -232,16 +160,15 @@ rule account:
         ANALYSIS
     params:
         code=step_fingerprint("steps.accounts", libraries=LIBRARIES),
-        settings=whole_configuration,
+        config=whole_configuration,
         fingerprints=fingerprints_of_rules,
         logs=",".join(f"{place}/logs" for place in PLACES),
         after="account,write_report,write_manifest",
-        folder=subpath(output[0], parent=True),
+        output=subpath(output[0], parent=True),
     message:
         "Add up what the jobs cost"
     shell:
-        "clusterlets account --config {params.settings:q} --logs {params.logs:q} --after {params.after:q}"
-        ' --fingerprints {params.fingerprints:q} --lock "$LOCK" --output {params.folder:q} > {log:q} 2>&1'
+        shell_line("account", lock='"$LOCK"')
 
 
 rule write_report:
@@ -249,12 +176,10 @@ rule write_report:
         ACCOUNTS,
         runs=f"{OUT}/runs.csv",
         datasets=f"{OUT}/datasets.csv",
-        claims=f"{OUT}/claims.csv",
-        sensitivity=f"{OUT}/sensitivity.csv",
-        statistics=STATISTICS,
+        analysed=rules.analyse.output,
         figures=expand(f"{OUT}/figures/{{figure}}.png", figure=FIGURES),
     output:
-        page=captioned(f"{OUT}/report.html", "report", "Report"),
+        output=captioned(f"{OUT}/report.html", "report", "Report"),
         summary=captioned(f"{OUT}/summary.txt", "summary", "Report"),
     log:
         f"{OUT}/logs/write_report.log",
@@ -263,12 +188,11 @@ rule write_report:
     params:
         code=analysis_fingerprint("steps.report"),
         results=subpath(input.runs, parent=True),
-        settings=whole_configuration,
+        config=whole_configuration,
     message:
         "Write the report"
     shell:
-        "clusterlets write-report --runs {input.runs:q} --config {params.settings:q} --results {params.results:q}"
-        " --output {output.page:q} --summary {output.summary:q} > {log:q} 2>&1"
+        shell_line("write-report")
 
 
 rule write_manifest:
@@ -276,19 +200,18 @@ rule write_manifest:
         before_the_report,
         rules.write_report.output,
     output:
-        captioned(MANIFEST, "manifest", "Accounts"),
+        output=captioned(MANIFEST, "manifest", "Accounts"),
     log:
         f"{OUT}/logs/write_manifest.log",
     conda:
         ANALYSIS
     params:
         code=step_fingerprint("steps.manifest", libraries=LIBRARIES),
-        settings=whole_configuration,
+        config=whole_configuration,
         results=subpath(output[0], parent=True),
         # The cells follow from the settings: a command line has no room for thousands of names.
         files=lambda wildcards, input: ",".join(path.removeprefix(f"{OUT}/") for path in input),
     message:
         "Write down the hash of every result"
     shell:
-        "clusterlets write-manifest --config {params.settings:q} --results {params.results:q} --files {params.files:q}"
-        ' --lock "$LOCK" --output {output:q} > {log:q} 2>&1'
+        shell_line("write-manifest", lock='"$LOCK"')

@@ -1,11 +1,14 @@
 """What the paper says in words: every claim with a verdict by the paper's own numbers, and one by ours."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from clusterlets.paper import reported
 from clusterlets.paper.claims import on_runs, on_tables
 from clusterlets.paper.claims.findings import UNTOLD, VERDICTS, CannotTell, Finding, Scale
 from clusterlets.paper.claims.numbers import Numbers
+from clusterlets.paper.tables import Table
 
 COLUMNS = [
     *("claim", "subject", "sentence", "claim_in_short", "test", "statistic_paper", "verdict_paper"),
@@ -14,12 +17,12 @@ COLUMNS = [
 __all__ = ["COLUMNS", "VERDICTS", "Numbers", "assess", "counts", "judge", "to_markdown"]
 
 
-def assess(runs: pd.DataFrame) -> pd.DataFrame:
+def assess(runs: pd.DataFrame, made: Mapping[str, Table]) -> pd.DataFrame:
     """One row a claim of ``reported/claims.yaml``: ``results/claims.csv``, columns ``COLUMNS``.
 
-    Ours are told from the paper's datasets alone, and only if more than half of them are among the runs.
+    ``runs`` are those on the paper's datasets, and ``made`` their tables. A verdict takes more than half of the datasets.
     """
-    paper, ours = Numbers.of_paper(), Numbers.of_runs(runs)
+    paper, ours = Numbers.of_paper(), Numbers.of_runs(runs, made)
     return pd.DataFrame([_row(claim, paper, ours) for claim in reported.claims()["claims"]], columns=COLUMNS)
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.analysis import paired, selection, statistics
-from clusterlets.paper import reported, tables
+from clusterlets.paper import reported
 from clusterlets.paper.claims.findings import CannotTell
+from clusterlets.paper.tables import Table
 
 _TEXT = ("dataset", "method", "matcher", "coefficient", "x", "y")
 
@@ -28,11 +29,9 @@ class Numbers:
         return cls({name: _numeric(table) for name, table in printed.items()})
 
     @classmethod
-    def of_runs(cls, runs: pd.DataFrame) -> "Numbers":
-        """Our tables, from the paper's datasets alone; the s of table 5 is the silhouette, as in equation 1."""
-        runs = runs[runs["dataset"].isin(reported.datasets())]
-        made = {table.name: table.frame.replace("centroid_silhouette", "s") for table in tables.make(runs, reported.TABLES)}
-        return cls(made, runs)
+    def of_runs(cls, runs: pd.DataFrame, made: Mapping[str, Table]) -> "Numbers":
+        """Our tables, and the runs that they are made of; the s of table 5 is the silhouette, as in equation 1."""
+        return cls({name: made[name].frame.replace("centroid_silhouette", "s") for name in reported.TABLES}, runs)
 
     def check_datasets(self) -> None:
         """A verdict takes more than half of the paper's datasets, or it would be one on something else."""
@@ -87,15 +86,24 @@ class Numbers:
 
     @cached_property
     def rankings(self) -> dict[str, statistics.Ranking]:
-        """The rankings of figure 1; the paper's figure is an empty picture in its source."""
+        """Rankings of the paper's matchers, and of these with FRAC and k-means, whatever else was run.
+
+        The paper's figure 1 is an empty picture in its source.
+        """
         if self.runs is None:
             raise CannotTell("Figure 1, which would show it, is an empty picture in the paper's source; the tables do not.")
-        return {ranking.name: ranking for ranking in statistics.rank_all(self.runs)}
+        runs = selection.ok(self.runs)
+        runs = runs.assign(name=selection.names(runs))
+        own = [*selection.PAPER_NAMES.values()]
+        ranked = {"matchers": own, "with_frac": [*own, "FRAC (fair)", "FRAC (nearest)", "k-means"]}
+        return {
+            name: statistics.rank(name, "", statistics.blocks(runs, methods, ["dataset"])) for name, methods in ranked.items()
+        }
 
     @cached_property
     def wilcoxon(self) -> pd.DataFrame:
         """Wilcoxon's test of every pair of matchers over the datasets."""
-        return paired.wilcoxon({"matchers": self.rankings["matchers"].values})
+        return paired.wilcoxon({"matchers": self.rankings["matchers"].complete})
 
 
 def _numeric(printed: pd.DataFrame) -> pd.DataFrame:

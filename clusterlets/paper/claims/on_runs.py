@@ -53,7 +53,7 @@ def _check_power(numbers: Numbers, words: str) -> None:
 
     Nemenyi's always could: from three datasets on, the least that are tested, first and last can be further apart than needed.
     """
-    n_datasets = len(numbers.rankings["matchers"].values)
+    n_datasets = len(numbers.rankings["matchers"].complete)
     least = paired.least_p(n_datasets, len(numbers.wilcoxon))
     if least >= statistics.ALPHA:
         raise CannotTell(
@@ -162,10 +162,10 @@ def not_behind(numbers: Numbers, frac: str) -> Finding:
     if frac not in ranking.mean_ranks or not own:
         raise CannotTell(f"Not both {frac} and a matcher of Clusterlets are among the runs.")
     gap = ranking.mean_ranks[own[0]] - ranking.mean_ranks[frac]
-    behind = int((ranking.values[own[0]] > ranking.values[frac]).sum())
+    behind = int((ranking.complete[own[0]] > ranking.complete[frac]).sum())
     words = (
         f"mean ranks {own[0]} {ranking.mean_ranks[own[0]]:.2f}, {frac} {ranking.mean_ranks[frac]:.2f}; critical difference "
-        f"{ranking.critical_difference:.2f}; {frac} is ahead of {own[0]} on {behind} of {len(ranking.values)} datasets"
+        f"{ranking.critical_difference:.2f}; {frac} is ahead of {own[0]} on {behind} of {len(ranking.complete)} datasets"
     )
     return two_steps(gap > 0, gap > -ranking.critical_difference, words)
 

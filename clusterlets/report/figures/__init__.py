@@ -3,7 +3,7 @@
 CAPTIONS = {
     "figure1_critical_difference": "Figure 1: critical differences of the matchers by mean deviation. Right is better, "
     "and bands join matchers whose difference is not significant.",
-    "figure1_critical_difference_with_frac": "The same with FRAC, fair and nearest, and k-means.",
+    "critical_difference_all_methods": "The same of all methods, with the controls k-means and random.",
     "cohesion_vs_deviation": "Cohesion against mean deviation, a panel a dataset; best is top left. Small: every run. "
     "Large: the best run of each method by mean deviation, after the rule on limit cases; hollow where all its runs are "
     "limit cases. Line: the Pareto front of the runs that the rule keeps. Where one method holds the front's lower left "

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from clusterlets.analysis import selection
 from clusterlets.paper import reported
 from clusterlets.report.figures.names import cut
-from clusterlets.report.figures.style import COLOURS, colour_of, explain, panels
+from clusterlets.report.figures.style import COLOURS, explain, looks, panels
 
 _LONGEST = 20  # letters of a dataset's name
 _KEY = (
@@ -27,18 +27,18 @@ def draw(runs: pd.DataFrame) -> Figure:
     Mark and front obey the rule on limit cases; a mark is hollow where all runs of a method are limit cases.
     """
     runs = selection.ok(runs).dropna(subset=["deviation_mean", "cohesion"])
-    runs = runs.assign(name=selection.names(runs)).query("name != 'random'")
+    runs = runs.assign(name=selection.names(runs))
     marks, kept = _marks(runs), selection.without_limit_cases(runs)
     datasets = selection.in_order(runs["dataset"], reported.datasets())
-    look = {name: (colour_of(name), "o") for name in selection.in_order(runs["name"], COLOURS)}
+    look = looks(selection.in_order(runs["name"], COLOURS))
     figure, places = panels(len(datasets))
     for axes, dataset in zip(places, datasets, strict=True):
-        for name, (colour, _) in look.items():
+        for name, (colour, marker) in look.items():
             cloud, mark = (part[(part["dataset"] == dataset) & (part["name"] == name)] for part in (runs, marks))
-            faint = {"s": 4, "alpha": min(0.35, 40 / max(len(cloud), 1)), "lw": 0, "rasterized": True}
+            faint = {"s": 4, "alpha": min(0.35, 40 / max(len(cloud), 1)), "lw": 0, "rasterized": True, "marker": marker}
             axes.scatter(cloud["deviation_mean"], cloud["cohesion"], color=colour, **faint)
             face = mark["limit_case"].map({True: "white", False: colour})
-            large = {"s": 24, "color": face, "edgecolor": colour, "lw": 1.2, "zorder": 4}
+            large = {"s": 24, "color": face, "edgecolor": colour, "lw": 1.2, "zorder": 4, "marker": marker}
             axes.scatter(mark["deviation_mean"], mark["cohesion"], **large)
         front = pareto_front(kept[kept["dataset"] == dataset])
         axes.plot(*front.T, color="0.25", lw=1, drawstyle="steps-post", zorder=3)

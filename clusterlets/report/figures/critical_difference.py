@@ -5,17 +5,14 @@ import scikit_posthocs
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from clusterlets.analysis.statistics import Ranking, rank_all
-from clusterlets.report.figures.style import colour_of, single
+from clusterlets.analysis.statistics import Ranking, from_tables
+from clusterlets.report.figures.style import looks, single
 
 
-def from_runs(runs: pd.DataFrame) -> dict[str, Figure]:
-    """Figure 1, and the same with FRAC and k-means, by file name."""
-    matchers, with_frac, _ = rank_all(runs)
-    return {
-        "figure1_critical_difference": draw(matchers),
-        "figure1_critical_difference_with_frac": draw(with_frac),
-    }
+def from_runs(runs: pd.DataFrame, *tables: pd.DataFrame) -> dict[str, Figure]:
+    """Figure 1, and the same of all methods, by file name; ``tables`` hold the rankings, see ``statistics.from_tables``."""
+    matchers, all_methods, _ = from_tables(*tables)
+    return {"figure1_critical_difference": draw(matchers), "critical_difference_all_methods": draw(all_methods)}
 
 
 def draw(ranking: Ranking) -> Figure:
@@ -32,7 +29,7 @@ def draw(ranking: Ranking) -> Figure:
         ax=axes,
         label_fmt_left="{label} ({rank:.2f})  ",
         label_fmt_right="  ({rank:.2f}) {label}",
-        color_palette={name: colour_of(name) for name in ranking.mean_ranks.index},
+        color_palette={name: colour for name, (colour, _) in looks(ranking.mean_ranks.index).items()},
     )
     for (band,) in artists["crossbars"]:  # through points in the order of a set, which is another one in every process
         band.set_xdata(sorted(band.get_xdata()))
@@ -40,7 +37,7 @@ def draw(ranking: Ranking) -> Figure:
         label.set_color("black")
     _scale_bar(axes, float(ranking.mean_ranks.min()), ranking.critical_difference)
     key = "right is better; bands join what is not significantly different"
-    words = f"mean rank over {len(ranking.values)} blocks: {key}"
+    words = f"mean rank over {len(ranking.complete)} blocks: {key}"
     axes.text(0.5, -0.06, words, ha="center", va="top", fontsize=8, transform=axes.transAxes)
     return figure
 

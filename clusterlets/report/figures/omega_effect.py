@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures.style import colour_of, explain_with, nothing, panels
+from clusterlets.report.figures.style import COLOURS, explain_with, nothing, panels
 
 _SHOWN = {
     "centroid_silhouette": "centroid silhouette\n(up is better)",
@@ -26,7 +26,7 @@ def draw(runs: pd.DataFrame) -> Figure:
     if lines.empty:
         return nothing("Nothing to show: no run of C has a result.")
     figure, places = panels(len(_SHOWN), height=1.7)
-    colour = colour_of("C")
+    colour = COLOURS["C"]
     for axes, (quantity, title) in zip(places, _SHOWN.items(), strict=True):
         of_dataset = lines[quantity].unstack("dataset")
         axes.plot(of_dataset.index, of_dataset, color="0.7", lw=0.8, marker="o", markersize=2)

@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from matplotlib.transforms import Bbox
 
 from clusterlets.analysis import selection
-from clusterlets.paper.comparison import compare, half_widths
+from clusterlets.paper.comparison import half_widths
 from clusterlets.report.figures.style import explain, nothing, panels
 
 _VERDICT_LOOK = {
@@ -35,9 +35,9 @@ _PANELS = {
 _NAMED = 3  # misses with a name in each panel
 
 
-def from_runs(runs: pd.DataFrame) -> dict[str, Figure]:
-    """The figure by its file name."""
-    return {"reported_vs_reproduced": draw(compare(runs))}
+def from_runs(runs: pd.DataFrame, comparison: pd.DataFrame) -> dict[str, Figure]:
+    """The figure by its file name; ``comparison`` is results/comparison.csv."""
+    return {"reported_vs_reproduced": draw(comparison)}
 
 
 def draw(cells: pd.DataFrame) -> Figure:

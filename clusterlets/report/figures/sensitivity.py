@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures.style import colour_of, plt, sns
+from clusterlets.report.figures.style import COLOURS, plt, sns
 
 _MATCHERS = list(selection.PAPER_NAMES.values())
 _TABLES = ("table1_matchers", "table2_best_by_deviation", "table3_best_by_cohesion", "table4_frac_vs_clusterlets")
@@ -48,7 +48,7 @@ def draw(assessed: pd.DataFrame) -> Figure:
         place.set_title(title, fontsize=9)
         for position, subject in enumerate(subjects):
             offset = 0.13 * (position - (len(subjects) - 1) / 2)
-            colour = colour_of(subject) if subject in _MATCHERS else _INK
+            colour = COLOURS[subject] if subject in _MATCHERS else _INK
             _draw_number(place, numbers[numbers["row"] == subject], rows, offset, colour)
         if numbers.empty:
             place.text(0.5, 0.5, "none of the paper's\ndatasets is here", ha="center", fontsize=8, transform=place.transAxes)
@@ -81,7 +81,7 @@ def _draw_number(axes: Axes, numbers: pd.DataFrame, rows: list[str], offset: flo
 def _legend() -> list[Line2D]:
     look = {"color": _INK, "ls": "", "markersize": 5}
     return [
-        *(Line2D([], [], **look | {"color": colour_of(matcher)}, marker="o", label=matcher) for matcher in _MATCHERS),
+        *(Line2D([], [], **look | {"color": COLOURS[matcher]}, marker="o", label=matcher) for matcher in _MATCHERS),
         Line2D([], [], **look, marker="o", label="in all"),
         Line2D([], [], **look, marker="D", mfc="white", label="the paper"),
         Line2D([], [], **look, marker="|", label="ten other seeds"),

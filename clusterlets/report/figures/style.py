@@ -6,7 +6,7 @@ or more there.
 
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import ceil
 
 import matplotlib
@@ -36,8 +36,11 @@ COLOURS = {
     "FRAC (nearest)": "#56B4E9",
     "FRAC (fair)": "#000000",
     "k-means": "#999999",
+    "random": "#882255",
 }
-_PLUGGED_IN = "#7F5539"
+# Of further methods, in turn.
+_FURTHER_COLOURS = ("#7F5539", "#44AA99", "#332288", "#999933", "#AA4499", "#117733", "#6699CC")
+_FURTHER_MARKERS = ("s", "^", "D", "v", "P", "X")
 WIDTH = 7.0  # inches
 _PANELS_A_ROW = 4
 
@@ -70,9 +73,13 @@ def _draw_own_pixels(self: RendererPdf, gc: GraphicsContextBase, x: float, y: fl
 RendererPdf.draw_image = _draw_own_pixels
 
 
-def colour_of(method: str) -> str:
-    """Colour of a method by the name that the report gives it."""
-    return COLOURS.get(method, _PLUGGED_IN)
+def looks(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Colour and marker of each method, by the names that the report gives them; circles are those of the paper."""
+    further = {
+        name: (_FURTHER_COLOURS[place % len(_FURTHER_COLOURS)], _FURTHER_MARKERS[place % len(_FURTHER_MARKERS)])
+        for place, name in enumerate(sorted(set(methods) - set(COLOURS)))
+    }
+    return {name: further.get(name, (COLOURS.get(name, ""), "o")) for name in methods}
 
 
 def save(figure: Figure, stem: str | os.PathLike) -> None:

@@ -1,0 +1,44 @@
+"""Every method of a grid in one table: whose it is, what came of its runs, and how fair, coherent and dear they are."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from clusterlets.analysis import selection
+
+_MEANS = ("deviation_mean", "deviation_max", "cohesion", "price_of_fairness")
+
+
+def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
+    """One row a method: ``results/methods.csv``.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Every run.
+    grids : mapping
+        The ``grids`` of the resolved configuration, which know the roles and citations of the methods.
+
+    Returns
+    -------
+    DataFrame
+        Name, role, citation, configurations (k and parameters), runs, how many of them have each status that any run has,
+        and means over the runs that are ok.
+    """
+    runs = runs.assign(name=selection.names(runs))
+    order = selection.in_order(runs["name"], (*selection.PAPER_NAMES.values(), *selection.METHODS))
+    by_name = runs.groupby("name")
+    statuses = pd.crosstab(runs["name"], runs["status"])
+    means = selection.ok(runs).groupby("name")[list(_MEANS)].mean()
+    configurations = by_name[["k", "parameters"]].agg(lambda column: column.fillna("").nunique())
+    known = {name: grid for grid in grids.values() for name in selection.paper_names(pd.Series(grid["names"]))}
+    told = pd.DataFrame(
+        {
+            "method": order,
+            "role": [known.get(name, {}).get("role", "") for name in order],
+            "citation": [known.get(name, {}).get("citation", "") for name in order],
+            "configurations": configurations.prod(axis=1).reindex(order).to_numpy(),
+            "runs": by_name.size().reindex(order).to_numpy(),
+        }
+    )
+    return told.join(statuses.rename_axis(columns=None), on="method").join(means, on="method")

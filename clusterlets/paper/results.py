@@ -1,0 +1,94 @@
+"""What a grid's runs come to beside the paper: tables, rankings, verdicts on its numbers and on its claims.
+
+Each is made once, by the step that analyses the runs; figures and report read what it wrote.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+
+from clusterlets.analysis import overview, paired, selection, statistics
+from clusterlets.grid.runs_frame import read_lines, read_runs
+from clusterlets.paper import claims, comparison, reported, tables
+
+
+@dataclass(frozen=True)
+class Results:
+    """The runs, the settings that they were made with, and all that follows from them."""
+
+    runs: pd.DataFrame
+    settings: Mapping
+    tables: Mapping[str, tables.Table]
+    rankings: list[statistics.Ranking]
+    comparison: pd.DataFrame
+    claims: pd.DataFrame
+
+    @classmethod
+    def of_runs(cls, runs: pd.DataFrame, settings: Mapping) -> "Results":
+        """All of it, computed. The paper's numbers and claims are held against its datasets alone."""
+        of_paper = runs[runs["dataset"].isin(reported.datasets())]
+        made = tables.make(runs)
+        made_of_paper = made if len(of_paper) == len(runs) else tables.make(of_paper)
+        compared, assessed = comparison.compare(of_paper, made_of_paper), claims.assess(of_paper, made_of_paper)
+        return cls(runs, settings, made, statistics.rank_all(runs), compared, assessed)
+
+    @classmethod
+    def read(cls, folder: Path, settings: Mapping) -> "Results":
+        """All of it, from the files that were written to a folder of results."""
+        runs = read_runs(folder / "runs.csv")
+        return cls(
+            runs,
+            settings,
+            tables.read(folder / "tables", runs),
+            statistics.from_tables(*(read_lines(folder / f"statistics/{name}.csv") for name in statistics.TABLES)),
+            comparison.read(folder / "comparison.csv"),
+            read_lines(folder / "claims.csv"),
+        )
+
+    def files(self) -> Iterator[tuple[str, pd.DataFrame | str]]:
+        """Name below the folder of results, and content: what :meth:`read` reads, and the same for people."""
+        yield "tables/all_tables.tex", tables.document(tables.NAMES)
+        for name, table in self.tables.items():
+            yield f"tables/{name}.csv", table.frame
+            yield f"tables/{name}.md", tables.to_markdown(table)
+            yield f"tables/{name}.tex", tables.to_latex(table)
+        samples = paired.samples(self.runs, self.rankings)
+        tests, intervals = paired.wilcoxon(samples), paired.intervals(samples)
+        for name, frame in (statistics.to_tables(self.rankings) | {"wilcoxon": tests, "intervals": intervals}).items():
+            yield f"statistics/{name}.csv", frame
+        words = [statistics.to_markdown(self.rankings, reported.datasets()), paired.to_markdown(tests, intervals)]
+        yield "statistics/statistics.md", "\n".join(words)
+        yield "methods.csv", overview.by_method(self.runs, self.settings["grids"])
+        yield "comparison.csv", self.comparison
+        yield "comparison_counts.csv", self.counts
+        yield "claims.csv", self.claims
+        yield "claims.md", claims.to_markdown(self.claims)
+
+    @cached_property
+    def counts(self) -> pd.DataFrame:
+        """Verdicts on the paper's numbers, by table."""
+        return comparison.counts(self.comparison)
+
+    @cached_property
+    def datasets(self) -> list[str]:
+        """The paper's first, in its order."""
+        return selection.in_order(self.runs["dataset"], reported.datasets())
+
+    @cached_property
+    def of_paper(self) -> "Results":
+        """The same from the paper's datasets alone, or from all where there is none of them."""
+        runs = reported.of_paper(self.runs)
+        return self if len(runs) == len(self.runs) else Results.of_runs(runs, self.settings)
+
+    @property
+    def has_paper_data(self) -> bool:
+        """Whether any of the datasets is the paper's."""
+        return any(name in self.datasets for name in reported.datasets())
+
+    @property
+    def has_both(self) -> bool:
+        """Whether there are datasets of the paper and others."""
+        return self.of_paper is not self
