@@ -84,11 +84,17 @@ def configuration(k: int, parameters: Mapping[str, Value]) -> str:
     return "".join([f"k{k}", *(f"_{name}{as_text(value)}" for name, value in parameters.items())])
 
 
-def read_configuration_name(name: str, known: Iterable[str]) -> tuple[int, dict[str, Value]]:
-    """k and parameters, of the known ones, in what :func:`configuration` wrote; ValueError for what it does not write."""
-    first, *_ = name.split("_")
+def read_configuration_name(name: str, known: Iterable[str], usual: Iterable[str] = ()) -> tuple[int, dict[str, Value]]:
+    """k and parameters in what :func:`configuration` wrote; ValueError for what it does not write.
+
+    The parameters are the ``usual`` ones, those of the grid, or else any of the known ones: with both ``p`` and ``p2``,
+    a name such as ``k5_p25`` could be read in two ways.
+    """
+    first, usual = name.split("_")[0], list(usual)
+    values = re.fullmatch("".join(f"_{re.escape(parameter)}([^_]+)" for parameter in usual), name.removeprefix(first))
     names = "|".join(sorted(map(re.escape, known), key=len, reverse=True)) or "(?!)"
-    parameters = {found[1]: _from_text(found[2]) for found in re.finditer(f"_({names})([^_]+)", name)}
+    found = zip(usual, values.groups(), strict=True) if values else re.findall(f"_({names})([^_]+)", name)
+    parameters = {parameter: _from_text(value) for parameter, value in found}
     k = int(first.removeprefix("k"))
     if k < 2 or configuration(k, parameters) != name:
         raise ValueError(f"{name!r} is no configuration")

@@ -236,6 +236,18 @@ def check_parameters(method: type[Method], given: Iterable[str], where: str) -> 
             raise ClusterletsError(f"{where}: {method.name} has no parameter {name!r}; {has}.")
 
 
+def range_faults(name: str, value: Any, least: float, most: float, kind: type | tuple[type, ...] = (int, float)) -> list[str]:
+    """What is wrong with a parameter that should be a number, or an ``int``, from ``least`` to ``most``."""
+    if isinstance(value, kind) and not isinstance(value, bool) and least <= value <= most:
+        return []
+    return [f"{name}: {value!r}; it must be a {'whole ' if kind is int else ''}number from {least} to {most}"]
+
+
+def choice_faults(name: str, value: Any, choices: Iterable[str]) -> list[str]:
+    """What is wrong with a parameter that should be one of a few texts."""
+    return [] if value in choices else [f"{name}: {value!r}; it must be {' or '.join(choices)}"]
+
+
 def _methods_of(module: ModuleType) -> dict[str, type[Method]]:
     """The methods that a module defines itself, by name."""
     classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Method)]

@@ -1,7 +1,7 @@
 """B, balance pinball: each clusterlet bounces through the colours, always to the one that balances best."""
 
 from clusterlets.algorithms.matching.pinball import match_balance
-from clusterlets.methods import Matcher
+from clusterlets.methods import Matcher, choice_faults, range_faults
 
 
 class BalancePinball(Matcher):
@@ -16,3 +16,6 @@ class BalancePinball(Matcher):
 
     def match(self, clusterlets, random_state, hops=4, scope="last"):
         return match_balance(clusterlets, hops, scope=scope)
+
+    def faults(self, k, hops=4, scope="last"):
+        return range_faults("hops", hops, 1, 1_000_000, int) + choice_faults("scope", scope, ("last", "cluster"))

@@ -1,7 +1,7 @@
 """C, the centroid matcher: the best of many random partitions by silhouette and largest deviation."""
 
-from clusterlets.algorithms.matching.centroid import ParetoFront, best_partition, sample_partitions
-from clusterlets.methods import Matcher
+from clusterlets.algorithms.matching.centroid import ParetoFront, match_centroid, sample_partitions
+from clusterlets.methods import Matcher, choice_faults, range_faults
 
 
 class Centroid(Matcher):
@@ -19,5 +19,11 @@ class Centroid(Matcher):
         front = random_state
         if not isinstance(front, ParetoFront):
             front = sample_partitions(clusterlets, sample_size, random_state)
-        labels = best_partition(front, omega, equation)
-        return None if labels is None else labels == [[block] for block in range(labels.max() + 1)]
+        return match_centroid(front, omega, equation) if len(front) else None
+
+    def faults(self, k, omega=0.5, equation="corrected", sample_size=250_000):
+        return [
+            *range_faults("omega", omega, 0, 1),
+            *choice_faults("equation", equation, ("corrected", "printed")),
+            *range_faults("sample_size", sample_size, 1, 10**9, int),
+        ]

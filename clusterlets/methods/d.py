@@ -1,7 +1,7 @@
 """D, distance pinball: each clusterlet bounces through the colours, always to the nearest clusterlet."""
 
 from clusterlets.algorithms.matching.pinball import match_distance
-from clusterlets.methods import Matcher
+from clusterlets.methods import Matcher, choice_faults, range_faults
 
 
 class DistancePinball(Matcher):
@@ -16,3 +16,6 @@ class DistancePinball(Matcher):
 
     def match(self, clusterlets, random_state, hops=4, scope="last"):
         return match_distance(clusterlets, hops, scope=scope)
+
+    def faults(self, k, hops=4, scope="last"):
+        return range_faults("hops", hops, 1, 1_000_000, int) + choice_faults("scope", scope, ("last", "cluster"))

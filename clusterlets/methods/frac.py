@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from clusterlets.methods import Method
+from clusterlets.methods import Method, choice_faults, range_faults
 
 
 class FRAC(Method):
@@ -23,10 +23,16 @@ class FRAC(Method):
         found = frac(X, colours, k, random_state, None if tau == "balanced" else tau, init, max_iter, tol)
         return {"fair": found.labels_fair, "nearest": found.labels_nearest}
 
-    def faults(self, k, tau="balanced", **parameters):
-        if tau == "balanced" or Fraction(tau) * (1 - Fraction(1, 2**50)) <= Fraction(1, k):
-            return []
-        return [f"tau: {tau} is more than 1/k = {1 / k:.6g} for k = {k}; it must be balanced, or a number from 0 to 1/k"]
+    def faults(self, k, tau="balanced", init="random", max_iter=100, tol=1e-4):
+        found = [] if tau == "balanced" else range_faults("tau", tau, 0, 1)
+        if not found and tau != "balanced" and Fraction(tau) * (1 - Fraction(1, 2**50)) > Fraction(1, k):
+            found = [f"tau: {tau} is more than 1/k = {1 / k:.6g} for k = {k}; it must be balanced, or a number from 0 to 1/k"]
+        return [
+            *found,
+            *choice_faults("init", init, ("random", "k-means++")),
+            *range_faults("max_iter", max_iter, 1, 1_000_000, int),
+            *range_faults("tol", tol, 0, 1),
+        ]
 
     def seconds(self, rows, features, k):
         return 1.6e-5 * rows

@@ -1,7 +1,7 @@
 """G-B, greedy balance: a cluster takes the clusterlet that brings its shares nearest to the dataset's."""
 
 from clusterlets.algorithms.matching.pinball import match_greedy_balance
-from clusterlets.methods import Matcher
+from clusterlets.methods import Matcher, choice_faults, range_faults
 
 
 class GreedyBalance(Matcher):
@@ -15,3 +15,6 @@ class GreedyBalance(Matcher):
 
     def match(self, clusterlets, random_state, hops=4, scope="cluster"):
         return match_greedy_balance(clusterlets, hops, random_state, scope=scope)
+
+    def faults(self, k, hops=4, scope="cluster"):
+        return range_faults("hops", hops, 1, 1_000_000, int) + choice_faults("scope", scope, ("last", "cluster"))

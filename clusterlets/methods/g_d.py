@@ -1,7 +1,7 @@
 """G-D, greedy distance: a cluster takes the nearest clusterlet of another colour than the last."""
 
 from clusterlets.algorithms.matching.pinball import match_greedy_distance
-from clusterlets.methods import Matcher
+from clusterlets.methods import Matcher, choice_faults, range_faults
 
 
 class GreedyDistance(Matcher):
@@ -15,3 +15,6 @@ class GreedyDistance(Matcher):
 
     def match(self, clusterlets, random_state, hops=4, scope="cluster"):
         return match_greedy_distance(clusterlets, hops, random_state, scope=scope)
+
+    def faults(self, k, hops=4, scope="cluster"):
+        return range_faults("hops", hops, 1, 1_000_000, int) + choice_faults("scope", scope, ("last", "cluster"))

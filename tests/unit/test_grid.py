@@ -1,6 +1,7 @@
 """Which runs there are, what they are called, and that their randomness is theirs alone."""
 
 import copy
+import itertools
 import json
 import re
 import string
@@ -12,14 +13,19 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clusterlets import methods
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import variants
 from clusterlets.grid.cells import (
-    OMEGA,
+    EXTRACTION,
+    PARTITIONS,
     cells,
-    centroid_configuration,
+    configuration,
+    from_words,
+    in_words,
     number_of_cells,
     random_stream,
+    read_configuration_name,
     seed_blocks,
     seeds_of,
 )
@@ -31,12 +37,19 @@ SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 PAPER = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 
 
+CHECKED = check_configuration(PAPER, SCHEMA)
+
+
 def changed(**values):
     return {**copy.deepcopy(PAPER), **values}
 
 
+def resolved(**values):
+    return check_configuration(changed(**values), SCHEMA)
+
+
 def test_the_papers_grid_has_the_papers_number_of_configurations_and_runs():
-    grid = list(cells(PAPER))
+    grid = list(cells(CHECKED))
     clusterlets = [cell for cell in grid if cell.method in ("C", "G-B", "D", "B", "G-D")]
     frac = [cell for cell in grid if cell.method == "FRAC"]
     assert len(clusterlets) == 1100 and len(frac) == 55
@@ -53,15 +66,15 @@ EXTENDED = read_configuration(ROOT / "workflow" / "configs" / "extended.yaml")
         ("pinball_cluster", {"D", "B"}, 40),
         ("greedy_last", {"G-D", "G-B"}, 40),
         ("equation_printed", {"C"}, 20),
-        ("deviation_relative", {"C", "G-B", "D", "B", "G-D", "FRAC", "baselines"}, 110),
-        ("scaling_standard", {"C", "G-B", "D", "B", "G-D", "FRAC", "baselines"}, 110),
+        ("deviation_relative", {"C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"}, 115),
+        ("scaling_standard", {"C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"}, 115),
     ],
 )
 def test_a_variant_runs_the_touched_cells_on_the_papers_seeds(variant, matchers, of_a_dataset):
     paths = variants.paths(EXTENDED, variant)
     own = [path for path in paths if path.startswith(f"results/variants/{variant}/")]
     assert len(own) == 11 * of_a_dataset and {path.split("/")[5] for path in own} == matchers
-    usual = variants.paths(check_configuration(PAPER, SCHEMA), "")
+    usual = variants.paths(CHECKED, "")
     assert [path.replace(f"variants/{variant}/", "") for path in paths] == usual  # in the same order, ten seeds each
     settings = variants.settings_of(EXTENDED, variant)
     differing = {key for key in PAPER if settings[key] != EXTENDED[key]} - {"variants", "tables"}
@@ -77,7 +90,7 @@ def test_a_scaled_variant_scales_every_table_and_no_other_has_tables_of_its_own(
 
 
 def test_the_extended_grid_takes_every_finished_cell_of_the_default():
-    default = variants.paths(check_configuration(PAPER, SCHEMA), "")
+    default = variants.paths(CHECKED, "")
     assert set(default) < set(variants.paths(EXTENDED, ""))
 
 
@@ -88,31 +101,68 @@ def test_blocks_that_hold_any_of_the_papers_seeds_are_in_a_variant():
 
 
 def test_no_path_holds_what_snakemake_or_a_shell_would_split():
-    assert not any(character in cell.path for cell in cells(PAPER) for character in ",=: ")
+    assert not any(character in cell.path for cell in cells(CHECKED) for character in ",=: ")
 
 
 def omegas_in_paths(omegas):
-    config = changed(datasets=["iris"], matchers=["C"], k=[5], omega=omegas)
-    return [cell.configuration.partition("omega")[2] for cell in cells(config) if cell.method == "C"]
+    config = resolved(datasets=["iris"], methods=["C"], k=[5], omega=omegas)
+    return [cell.configuration.partition("omega")[2] for cell in cells(config)]
 
 
 @pytest.mark.parametrize("omegas", [[0.5, 0.50000000001], [0.1234567, 0.123457], [1e-05, 0.0001, 1e-300, 0.1 + 0.2, 1]])
 def test_the_omega_in_a_path_is_the_one_that_runs(omegas):
     written = omegas_in_paths(omegas)
     assert {float(omega) for omega in written} == set(omegas) and len(set(written)) == len(omegas)
-    assert all(re.fullmatch(OMEGA, omega) for omega in written)
+
+
+VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text())
+VALUES_BY_NAME = st.dictionaries(st.sampled_from(["omega", "hops", "a", "a2", "a_b", "b"]), VALUES)
 
 
 @given(st.floats(0, 1))
 def test_any_omega_has_one_name_that_stands_for_it_alone(omega):
-    name = centroid_configuration(5, omega).removeprefix("k5_omega")
-    assert float(name) == omega and re.fullmatch(OMEGA, name)
-    assert Run("iris", "Clusterlets", 5, 0, "C", omega=omega).cell("0-1").configuration == f"k5_omega{name}"
+    name = configuration(5, {"omega": omega}).removeprefix("k5_omega")
+    assert float(name) == omega and read_configuration_name(f"k5_omega{name}", ["omega"]) == (5, {"omega": omega})
+    assert Run("iris", "C", "C", 5, 0, {"omega": omega}).cell("0-1").configuration == f"k5_omega{name}"
 
 
-@pytest.mark.parametrize("name", ["0.5\n", *"0.50 0.0 1.0 00.5 .5 0.00001 1e-5 10e-06 2 1e+00 0.٥".split()])
+@given(st.integers(2, 10**6), VALUES_BY_NAME)
+def test_a_configurations_name_stands_for_its_values_alone_and_no_path_shell_or_column_splits_it(k, parameters):
+    name, words = configuration(k, parameters), in_words(parameters)
+    assert re.fullmatch("[A-Za-z0-9_%.+-]+", name) and re.fullmatch("[A-Za-z0-9_%.+,=-]*", words)
+    assert read_configuration_name(name, [*parameters, "a2", "a_b"], parameters) == (k, parameters)
+    assert from_words(words) == parameters
+    for found in (read_configuration_name(name, [], parameters)[1], from_words(words)):  # 1 is neither 1.5 nor true
+        assert {key: isinstance(value, bool) for key, value in found.items()} == {
+            key: isinstance(value, bool) for key, value in parameters.items()
+        }
+
+
+@pytest.mark.parametrize("name", ["0.5\n", *"0.50 0.0 1.0 00.5 .5 0.00001 1e-5 10e-06 1e+00 0.٥".split()])
 def test_no_second_name_of_an_omega_is_a_path(name):
-    assert not re.fullmatch(OMEGA, name)
+    with pytest.raises(ValueError, match="is no configuration"):
+        read_configuration_name(f"k5_omega{name}", ["omega"])
+
+
+@pytest.mark.parametrize("name", ["k1", "k5_hops", "k5_hps2", "k05", "k5_hops2_hops3", "k5_", "k5__hops2", "k5_hops2x_omega1"])
+def test_what_no_configuration_is_called_is_none(name):
+    with pytest.raises(ValueError, match="is no configuration"):
+        read_configuration_name(name, ["hops"])
+
+
+def test_a_name_that_may_be_read_in_two_ways_is_that_of_the_grid():
+    known = ["p", "p2"]
+    assert configuration(5, {"p": 25}) == configuration(5, {"p2": 5}) == "k5_p25"
+    assert read_configuration_name("k5_p25", known, ["p"]) == (5, {"p": 25})
+    assert read_configuration_name("k5_p25", known, ["p2"]) == (5, {"p2": 5})
+    assert read_configuration_name("k5_p25_p23", known, ["p", "p2"]) == (5, {"p": 25, "p2": 3})
+
+
+def test_a_name_may_ask_for_parameters_that_the_grid_has_not():
+    known = ["tau", "init", "max_iter"]
+    assert read_configuration_name("k5_tau0.1_max_iter7", known) == (5, {"tau": 0.1, "max_iter": 7})
+    assert read_configuration_name("k5_tau0.1_max_iter7", known, ["tau"]) == (5, {"tau": 0.1, "max_iter": 7})
+    assert read_configuration_name("k5", known, ["tau"]) == (5, {})
 
 
 def test_the_papers_omegas_keep_their_names():
@@ -128,9 +178,10 @@ def test_further_seeds_are_further_blocks():
 
 
 def test_streams_differ_in_every_part_and_repeat():
-    base = (0, "pima", 5, 3, "extraction")
-    others = [(1, *base[1:]), (0, "bank", *base[2:]), (0, "pima", 10, 3, "extraction"), (0, "pima", 5, 4, "extraction")]
-    others.append((*base[:4], "frac"))
+    base = (0, "pima", 5, 3, EXTRACTION)
+    others = [(1, *base[1:]), (0, "bank", *base[2:]), (0, "pima", 10, 3, EXTRACTION), (0, "pima", 5, 4, EXTRACTION)]
+    streams = {PARTITIONS, *(methods.get(name).stream_number() for name in methods.names())}
+    others += [(*base[:4], stream) for stream in streams]
     draws = [random_stream(*parts).integers(2**63) for parts in [base, *others]]
     assert len(set(draws)) == len(draws)
     assert random_stream(*base).integers(2**63) == draws[0]
@@ -138,7 +189,10 @@ def test_streams_differ_in_every_part_and_repeat():
 
 def test_streams_stay_what_they_are():
     """Renumbered steps, another hash or another bit generator would change every result without a word."""
-    assert random_stream(0, "credit", 5, 0, "extraction").integers(2**32, size=2).tolist() == [764375616, 2367990136]
+    assert random_stream(0, "credit", 5, 0, EXTRACTION).integers(2**32, size=2).tolist() == [764375616, 2367990136]
+    assert (EXTRACTION, PARTITIONS) == (0, 1)
+    numbers = {name: methods.get(name).stream_number() for name in methods.names()}
+    assert numbers == dict.fromkeys(("B", "C", "D", "G-B", "G-D"), 2) | {"FRAC": 3, "FRAC-OE": 3, "k-means": 4, "random": 5}
 
 
 def test_the_papers_configuration_passes():
@@ -181,7 +235,7 @@ def test_every_colour_has_an_id_of_its_own(tmp_path):
         *("people.city", "people.Gr__e__cm+city", "again"),
     ]
     paths = [cell.path for cell in cells(checked)]
-    assert len(set(paths)) == len(paths) == len(entries) * 110
+    assert len(set(paths)) == len(paths) == len(entries) * 115
     assert not any(character in path for path in paths for character in ",=: ")
     assert [checked["tables"][name]["scaling"] for name in ("iris_std", "adult")] == ["standard", "none"]
 
@@ -213,31 +267,38 @@ def test_nothing_can_be_excluded_in_any_way_that_one_writes_nothing(exclude):
 
 def test_a_whole_number_is_one_however_yaml_writes_it():
     values = yaml.safe_load("{sample_size: 2.0e+4, k: [2.0, 5], hops: [1.0], omega: [0.0, 1.0, 0.5], base_seed: 3.0}")
-    values |= {"seeds": {"count": 4.0, "block": 2.0}, "frac": {**PAPER["frac"], "tau": 0.0, "max_iter": 7.0, "tol": 1.0}}
+    values |= {"seeds": {"count": 4.0, "block": 2.0}, "limits": {"seconds": 60.0, "memory_mb": 1.0e3}}
+    values["methods"] = ["C", {"name": "FRAC", "parameters": {"tau": [0.0], "max_iter": [7.0], "tol": [1.0]}}]
     checked = check_configuration(changed(**values), SCHEMA)
     plain = {"sample_size": 20000, "k": [2, 5], "hops": [1], "omega": [0, 1, 0.5], "base_seed": 3}
-    plain |= {"seeds": {"count": 4, "block": 2}, "frac": {**PAPER["frac"], "tau": 0, "max_iter": 7, "tol": 1}}
+    plain |= {"seeds": {"count": 4, "block": 2}, "limits": {"seconds": 60, "memory_mb": 1000}}
+    plain["methods"] = ["C", {"name": "FRAC", "parameters": {"tau": [0], "max_iter": [7], "tol": [1]}}]
     assert json.dumps(checked) == json.dumps(check_configuration(changed(**plain), SCHEMA))
-    assert "k2_omega0" in {cell.configuration for cell in cells(checked)}
+    names = {cell.configuration for cell in cells(checked)}
+    assert {"k2_omega0", "k2_tau0_max_iter7_tol1"} <= names
 
 
 def test_a_tau_of_one_kth_passes_for_every_k():
     for k in range(2, 200):
-        assert check_configuration(changed(k=[k], frac={**PAPER["frac"], "tau": 1 / k}), SCHEMA)["frac"]["tau"] == 1 / k
-    left_out = {**PAPER["frac"], "tau": 0.4, "run": False}  # nobody asks for it then
-    assert check_configuration(changed(frac=left_out), SCHEMA)["frac"] == left_out
+        entry = {"name": "FRAC", "parameters": {"tau": [1 / k, "balanced"]}}
+        assert resolved(k=[k], methods=[entry])["grids"]["FRAC"]["parameters"] == {"tau": [1 / k, "balanced"]}
 
 
 NUMBERS = {
     **{key: lambda value, key=key: {key: value} for key in ("base_seed", "sample_size")},
     **{f"{key}.0": lambda value, key=key: {key: [value]} for key in ("k", "hops", "omega")},
     **{f"seeds.{key}": lambda value, key=key: {"seeds": {**PAPER["seeds"], key: value}} for key in ("count", "block")},
-    **{f"frac.{key}": lambda value, key=key: {"frac": {**PAPER["frac"], key: value}} for key in ("tau", "max_iter", "tol")},
+    **{f"limits.{key}": lambda value, key=key: {"limits": {**PAPER["limits"], key: value}} for key in PAPER["limits"]},
 }
 
 
-@pytest.mark.parametrize("value", [".nan", ".inf", "-.inf", "-1", "1.0e+300", "true", "'2'", "[]", "1.5"])
-@pytest.mark.parametrize("key", NUMBERS)
+NO_NUMBERS = [".nan", ".inf", "-.inf", "-1", "1.0e+300", "true", "'2'", "[]"]
+LIMITS = {"limits.seconds", "limits.memory_mb"}  # any number above 0
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [*itertools.product(NUMBERS, NO_NUMBERS), *((key, "1.5") for key in NUMBERS if key not in LIMITS)]
+)
 def test_what_is_no_number_in_range_is_refused_in_a_line_that_says_what_may_stand_there(key, value):
     value = yaml.safe_load(value)
     with pytest.raises(ClusterletsError) as caught:
@@ -245,6 +306,29 @@ def test_what_is_no_number_in_range_is_refused_in_a_line_that_says_what_may_stan
     for line in str(caught.value).split("\n")[1:]:
         assert line.startswith(f"  - {key}: ") and repr(value) in line
         assert re.search(r"\b[01]\b|at least 2", line.partition(repr(value))[2]), line
+
+
+@pytest.mark.parametrize(
+    ("method", "parameter", "values"),
+    [
+        ("FRAC", "tau", [-0.1, "half", None, True, 0.6]),
+        ("FRAC-OE", "tau", [-0.1, "half", 0.6]),
+        ("FRAC", "init", ["best", 1]),
+        ("FRAC", "max_iter", [0, 1.5, "2", True, 10**7]),
+        ("FRAC", "tol", [-1, "small", 1.5]),
+        *((matcher, "hops", [0, 1.5, "2", True, None, 10**7]) for matcher in ("D", "B", "G-D", "G-B")),
+        *((matcher, "scope", ["all", None]) for matcher in ("D", "B", "G-D", "G-B")),
+        ("C", "omega", [-0.1, 1.5, "0.5", True]),
+        ("C", "equation", ["mine"]),
+        ("C", "sample_size", [0, 2.5]),
+    ],
+)
+def test_what_a_method_cannot_run_with_is_refused_before_any_job(method, parameter, values):
+    for value in values:
+        with pytest.raises(ClusterletsError) as caught:
+            resolved(k=[2], methods=[{"name": method, "parameters": {parameter: [value]}}])
+        _, line = str(caught.value).split("\n")
+        assert line.startswith(f"  - methods: {method}: {parameter}: {value!r}") and "must be" in line
 
 
 def test_a_configuration_that_holds_itself_is_refused(tmp_path):
@@ -262,8 +346,8 @@ def test_what_is_no_yaml_is_refused_in_one_line(tmp_path, text):
 
 
 def test_a_grid_that_nobody_could_plan_is_refused():
-    assert number_of_cells(PAPER) == len(list(cells(PAPER)))
-    with pytest.raises(ClusterletsError, match="1,210,000 cells, and 1,000,000 are the most; take larger blocks"):
+    assert number_of_cells(CHECKED) == len(list(cells(CHECKED)))
+    with pytest.raises(ClusterletsError, match="1,265,000 cells, and 1,000,000 are the most; take larger blocks"):
         check_configuration(changed(datasets=["iris"], seeds={"count": 11000, "block": 1}, k=[2, 3, 4, 5, 6]), SCHEMA)
 
 
@@ -327,8 +411,8 @@ def test_excluded_datasets_are_left_out(exclude):
 
 FAULTS = {
     "unknown key": ({"hopps": [1]}, ["hopps: unknown key", "did you mean 'hops'"]),
-    "unknown key inside": ({"frac": {**PAPER["frac"], "taus": 1}}, ["frac.taus: unknown key", "did you mean 'tau'"]),
-    "unknown matcher": ({"matchers": ["C", "GB"]}, ["there is no 'GB'", "did you mean 'G-B'"]),
+    "unknown key inside": ({"limits": {**PAPER["limits"], "secs": 1}}, ["limits.secs: unknown key", "did you mean 'seconds'"]),
+    "unknown method": ({"methods": ["C", "GB"]}, ["There is no method 'GB'", "Did you mean G-B"]),
     "unknown dataset": ({"datasets": ["pimma"]}, ["there is no 'pimma'", "did you mean 'pima'"]),
     "unknown exclude": ({"exclude": "nbfl"}, ["exclude: there is no 'nbfl'", "did you mean 'nbfi'"]),
     "k below 2": ({"k": [5, 1]}, ["k.1: 1 is less than the minimum of 2", "whole number of at least 2"]),
@@ -336,8 +420,8 @@ FAULTS = {
     "no hop": ({"hops": [0]}, ["hops.0: 0 is less than the minimum of 1"]),
     "an omega twice": ({"omega": [0, 0.0]}, ["omega: [0, 0] has non-unique elements"]),
     "tau above 1/k": (
-        {"k": [2, 30], "frac": {**PAPER["frac"], "tau": 0.1}},
-        ["frac.tau: 0.1 is more than 1/k = 0.0333333 for k = 30; it must be balanced, or a number from 0 to 1/k"],
+        {"k": [2, 30], "methods": [{"name": "FRAC", "parameters": {"tau": ["balanced", 0.1]}}]},
+        ["methods: FRAC: tau: 0.1 is more than 1/k = 0.0333333 for k = 30; it must be balanced, or a number from 0 to 1/k"],
     ),
     "the working directory": ({"results": "a/.."}, ["results: it is the working directory itself; name a folder below"]),
     "omega above 1": ({"omega": [1.5]}, ["omega.0: 1.5 is greater than the maximum of 1"]),
@@ -420,4 +504,5 @@ def test_the_comments_of_the_configuration_cover_every_key_of_the_schema():
     schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
     assert set(schema["properties"]) == set(PAPER) == set(schema["required"])
     assert all("description" in value for value in schema["properties"].values())
-    assert np.all([key in PAPER["frac"] for key in schema["properties"]["frac"]["properties"]])
+    for inner in ("seeds", "limits"):
+        assert set(schema["properties"][inner]["properties"]) == set(PAPER[inner])

@@ -170,11 +170,14 @@ def parameters_of(wildcards):
     grid = config["grids"].get(wildcards.method, {"parameters": {}})
     known = {*(methods.parameters_of(method) or []), *grid["parameters"]}
     try:
-        k, parameters = read_configuration_name(f"k{wildcards.k}{wildcards.parameters}", known)
+        k, parameters = read_configuration_name(f"k{wildcards.k}{wildcards.parameters}", known, grid["parameters"])
     except ValueError:
         raise WorkflowError(
             f"{wildcards.method} has no configuration k{wildcards.k}{wildcards.parameters}; its parameters: {', '.join(sorted(known)) or 'none'}."
         ) from None
+    faults = method().faults(k, **parameters)
+    if faults:
+        raise WorkflowError(f"{wildcards.method} has no configuration k{wildcards.k}{wildcards.parameters}: {'; '.join(faults)}.")
     return json.dumps(parameters)
 
 
