@@ -4,7 +4,7 @@ from clusterlets.methods.frac import FRAC
 
 
 class FRACOE(FRAC):
-    """See :func:`clusterlets.algorithms.frac.frac_oe`; ``tau="balanced"`` is 1/k. Outputs and random stream as those of FRAC."""
+    """See :func:`clusterlets.algorithms.frac.frac_oe`; ``tau="balanced"`` is 1/k. Else as FRAC."""
 
     name = "FRAC-OE"
 

@@ -14,15 +14,17 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 
 from clusterlets import __main__ as command_line
+from clusterlets import methods
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.pinball import match_greedy_distance
 from clusterlets.analysis import clusterings
 from clusterlets.estimators import fairness_report
 from clusterlets.grid.artifacts import INFEASIBLE, Prepared, SeedBlock
-from clusterlets.grid.cells import random_stream
+from clusterlets.grid.cells import cells, in_words, random_stream
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.recovery import Clusters
 from clusterlets.grid.runs_table import read_cell, write_runs
+from clusterlets.methods.g_d import GreedyDistance
 from clusterlets.storage import load_text, save_arrays, save_text
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,6 +34,10 @@ SCORES = (
     *("n_clusters", "deviation_mean", "deviation_max", "balance", "cohesion", "overlap"),
     *("smallest", "largest", "kmeans_cost"),
 )
+
+
+METHODS = ("FRAC", "k-means", "random")
+LIMITS = json.dumps({"seconds": 60, "memory_mb": None})
 
 
 def kept(kind, source):
@@ -61,28 +67,35 @@ def grid(tmp_path_factory):
         common = {"dataset": "iris", "k": 3, "seeds": SEEDS}
         made = {**common, "data": data, "base_seed": 0}
         step("extract-clusterlets", **made, groups=kept("groups", "clusterlets"), labels=kept("labels", "clusterlets"))
-        frac = {"variant": "FRAC", "tau": "balanced", "init": "random", "max_iter": 100, "tol": 1e-4}
-        step("cluster-frac", **made, **frac, groups=kept("groups", "frac"), labels=kept("labels", "frac"))
-        step("cluster-baselines", **made, groups=kept("groups", "baselines"), labels=kept("labels", "baselines"))
-        for source in ("clusterlets", "frac", "baselines"):
-            step("sum-distances", data=data, labels=kept("labels", source), output=kept("distances", source))
+        for method in METHODS:
+            files = {kind: kept(kind, method) for kind in ("groups", "labels")}
+            step("fit-method", **made, **entry(method), limits=LIMITS, **files)
+        step("sum-distances", data=data, labels=kept("labels", "clusterlets"), output=kept("distances", "clusterlets"))
         clusterlets, fronts = kept("groups", "clusterlets"), kept("partitions", "clusterlets")
         step("sample-partitions", **common, groups=clusterlets, base_seed=0, sample_size=300, output=fronts)
-        sums = kept("distances", "clusterlets")
-        scored = {**common, "distances": sums, "geometry": geometry, "deviation": "absolute"}
+        scored = {**common, "base_seed": 0, "limits": LIMITS, "geometry": geometry, "deviation": "absolute"}
+        joined = {**scored, "groups": clusterlets, "distances": kept("distances", "clusterlets")}
         for matcher, scope in (("D", "last"), ("B", "last"), ("G-D", "cluster"), ("G-B", "cluster")):
             for hops in (2, 5):
-                options = {"matcher": matcher, "hops": hops, "base_seed": 0, "scope": scope}
-                step("match-pinball", groups=clusterlets, **scored, **options, output=cell(matcher, f"k3_hops{hops}"))
-        options = {"partitions": fronts, "omega": 0.25, "equation": "corrected", "output": cell("C", "k3_omega0.25")}
-        step("match-centroid", groups=clusterlets, **scored, **options)
-        for source, name, methods in (
-            ("frac", "FRAC", "FRAC (fair),FRAC (nearest)"),
-            ("baselines", "baselines", "k-means,random"),
-        ):
-            groups = {"groups": kept("groups", source), "distances": kept("distances", source), "methods": methods}
-            step("score-groups", **{**scored, **groups}, output=cell(name, "k3"))
+                options = {**entry(matcher, hops=hops), "settings": json.dumps({"scope": scope})}
+                step("score-method", **joined, **options, output=cell(matcher, f"k3_hops{hops}"))
+        options = {**entry("C", omega=0.25), "settings": json.dumps({"equation": "corrected"}), "partitions": fronts}
+        step("score-method", **joined, **options, output=cell("C", "k3_omega0.25"))
+        for method in METHODS:
+            step(
+                "score-method",
+                **scored,
+                **entry(method),
+                settings="{}",
+                groups=kept("groups", method),
+                output=cell(method, "k3"),
+            )
     return folder
+
+
+def entry(method, **parameters):
+    """The options of a step that say which method runs, and how."""
+    return {"method": json.dumps({"name": method}), "parameters": json.dumps(parameters)}
 
 
 @pytest.fixture
@@ -106,28 +119,28 @@ def test_a_cell_without_the_row_is_told(export, change):
     other = {
         "no row": [header, second],
         "two rows": [header, second, third, third],
-        "another method": [header, second, third.replace("Clusterlets", "FRAC")],
+        "another method": [header, second, third.replace("Clusterlets,D", "Clusterlets,B")],
         "no numbers": [header, second, ",".join(word if at < 8 else "" for at, word in enumerate(third.split(",")))],
         "a column less": [",".join(line.split(",")[: columns.index("smallest")]) for line in (header, second, third)],
     }[change]
     save_text(path, "\n".join(other) + "\n")
-    status, said, complaint = export("--matcher", "D", "--hops", "2", "--seed", "3")
+    status, said, complaint = export("--method", "D", "--parameters", "hops=2", "--seed", "3")
     save_text(path, text)
     assert status == 1 and said == "" and "Traceback" not in complaint
     if "row" in change or "method" in change:
         number = "2 rows" if change == "two rows" else "0 rows"
-        assert f"{path} holds {number} of Clusterlets with seed 3, and should hold one. Remove it" in complaint
+        assert f"{path} holds {number} of D with seed 3, and should hold one. Remove it" in complaint
     else:
         assert f"The clusters found are not those that {path} scored" in complaint
 
 
 RUNS = {
-    **{(matcher, "k3_hops2"): ["--matcher", matcher, "--hops", "2"] for matcher in ("D", "B", "G-D", "G-B")},
-    ("C", "k3_omega0.25"): ["--matcher", "C", "--omega", "0.25"],
+    **{(matcher, "k3_hops2"): ["--method", matcher, "--parameters", "hops=2"] for matcher in ("D", "B", "G-D", "G-B")},
+    ("C", "k3_omega0.25"): ["--method", "C", "--parameters", "omega=0.25"],
     ("FRAC", "k3", "FRAC (fair)"): ["--method", "frac-fair"],
-    ("FRAC", "k3", "FRAC (nearest)"): ["--method", "frac-nearest"],
-    ("baselines", "k3", "k-means"): ["--method", "k-means"],
-    ("baselines", "k3", "random"): ["--method", "random"],
+    ("FRAC", "k3", "FRAC (nearest)"): ["--method", "FRAC (nearest)"],
+    ("k-means", "k3", "k-means"): ["--method", "k-means"],
+    ("random", "k3", "random"): ["--method", "random"],
 }
 
 
@@ -149,16 +162,16 @@ def test_the_clusters_have_the_scores_of_the_cell(export, tmp_path, run, seed):
 def test_greedy_matchers_draw_from_the_stream_of_the_repetition(export):
     """What the step and the command share, against the matcher and the stream themselves."""
     for seed in (2, 3):
-        _, printed, _ = export("--matcher", "G-D", "--hops", "2", "--seed", str(seed))
+        _, printed, _ = export("--method", "G-D", "--parameters", "hops=2", "--seed", str(seed))
         clusterlets = Clusterlets.from_groups(**SeedBlock.load(kept("groups", "clusterlets")).values[str(seed)])
         labels = SeedBlock.load(kept("labels", "clusterlets")).values[str(seed)]["labels"]
-        membership = match_greedy_distance(clusterlets, 2, random_stream(0, "iris", 3, seed, "matching"))
+        membership = match_greedy_distance(clusterlets, 2, random_stream(0, "iris", 3, seed, GreedyDistance.stream_number()))
         clusters = membership.argmax(axis=0)[labels]
         assert printed.split()[1:] == [f"{row},{cluster}" for row, cluster in enumerate(clusters)]
 
 
 def test_without_a_file_it_prints(export, tmp_path):
-    asked = ("--matcher", "B", "--hops", "2", "--seed", "2")
+    asked = ("--method", "B", "--parameters", "hops=2", "--seed", "2")
     _, printed, _ = export(*asked)
     export(*asked, "-o", str(tmp_path / "b.csv"))
     assert printed == (tmp_path / "b.csv").read_text() and printed.count("\n") > 151
@@ -169,7 +182,9 @@ def test_another_configuration_than_the_grids_is_noticed(export, setting):
     Path("other.yaml").write_text(yaml.safe_dump({**SETTINGS, **setting}))
     statuses = []
     for matcher, hops, seed in product(("G-D", "G-B"), ("2", "5"), ("2", "3")):
-        status, _, complaint = export("--config", "other.yaml", "--matcher", matcher, "--hops", hops, "--seed", seed)
+        status, _, complaint = export(
+            "--config", "other.yaml", "--method", matcher, "--parameters", f"hops={hops}", "--seed", seed
+        )
         statuses.append(status)
         assert status == 0 or ("not those that" in complaint and cell(matcher, f"k3_hops{hops}") in complaint)
     assert 1 in statuses  # some clusters are the same by chance
@@ -177,29 +192,21 @@ def test_another_configuration_than_the_grids_is_noticed(export, setting):
 
 ERRORS = {
     "snakemake --cores 2 results/tiny/runs/iris/D/k3_hops2/seeds0-1.csv --configfile settings.yaml": [
-        "--matcher",
-        "D",
-        "--hops",
-        "2",
-        "--seed",
-        "0",
+        *("--method", "D", "--parameters", "hops=2", "--seed", "0"),
     ],
     "snakemake --cores 2 results/tiny/runs/iris/FRAC/k7/seeds2-3.csv --configfile": [
-        "--method",
-        "frac-fair",
-        "-k",
-        "7",
-        "--seed",
-        "2",
+        *("--method", "frac-fair", "-k", "7", "--seed", "2"),
     ],
-    "elsewhere/labels/iris": ["--matcher", "D", "--hops", "2", "--seed", "2", "--results", "elsewhere"],
-    "--seed 4 is none of the configured seeds, 0 to 3": ["--matcher", "D", "--hops", "2", "--seed", "4"],
-    "no dataset 'irsi'": ["--dataset", "irsi", "--matcher", "D", "--hops", "2"],
-    "Did you mean G-B?": ["--matcher", "GB", "--hops", "2"],
-    "--matcher is missing": ["--hops", "2"],
-    "The matcher C needs --omega": ["--matcher", "C", "--hops", "2"],
-    "The matcher D needs --hops, and has no use for --omega": ["--matcher", "D", "--hops", "2", "--omega", "0.5"],
-    "--hops has no use with --method random": ["--method", "random", "--hops", "2"],
+    "elsewhere/groups/iris": ["--method", "D", "--parameters", "hops=2", "--seed", "2", "--results", "elsewhere"],
+    "--seed 4 is none of the configured seeds, 0 to 3": ["--method", "D", "--parameters", "hops=2", "--seed", "4"],
+    "no dataset 'irsi'": ["--dataset", "irsi", "--method", "D", "--parameters", "hops=2"],
+    "There is no method 'GD' in the configuration; its methods: C, G-B, D, B, G-D, FRAC (fair), FRAC (nearest), k-means": [
+        *("--method", "GD", "--parameters", "hops=2")
+    ],
+    "C needs --parameters with a value for each, such as omega=0": ["--method", "C", "--parameters", "hops=2"],
+    "D needs --parameters with a value for each, such as hops=1": ["--method", "D", "--parameters", "hops=2,omega=0.5"],
+    "G-B needs --parameters with a value for each, such as hops=1": ["--method", "G-B"],
+    "random has no use for --parameters; leave it out": ["--method", "random", "--parameters", "hops=2"],
     "settings.yml cannot be read": ["--config", "settings.yml", "--method", "random"],
 }
 
@@ -213,7 +220,7 @@ def test_errors_are_for_people_and_write_nothing(export, tmp_path, words):
 
 def test_the_advised_command_names_the_configuration_so_that_a_shell_reads_it(export):
     Path("it's $(mine).yaml").write_text(yaml.safe_dump(SETTINGS))
-    _, _, complaint = export("--config", "it's $(mine).yaml", "--matcher", "D", "--hops", "2", "--seed", "0")
+    _, _, complaint = export("--config", "it's $(mine).yaml", "--method", "D", "--parameters", "hops=2", "--seed", "0")
     assert shlex.split(complaint.strip().split("\n")[-1])[-1] == "it's $(mine).yaml"
 
 
@@ -222,7 +229,7 @@ def test_a_damaged_file_is_made_again_by_what_the_message_says(export, tmp_path,
     scored = cell("C", "k3_omega0.25")
     path = Path(scored if kind == "cell" else kept(kind, "clusterlets"))
     intact = path.read_bytes()
-    asked = ("--matcher", "C", "--omega", "0.25", "--seed", "2", "-o", str(tmp_path / "found.csv"))
+    asked = ("--method", "C", "--parameters", "omega=0.25", "--seed", "2", "-o", str(tmp_path / "found.csv"))
     remedy = f"This makes it:\n  snakemake --cores 2 {path} --configfile settings.yaml"
     path.write_bytes(intact[:-40] + bytes(20) + intact[-20:])
     status, _, complaint = export(*asked)
@@ -239,10 +246,12 @@ def test_a_damaged_file_is_made_again_by_what_the_message_says(export, tmp_path,
 def test_a_file_of_another_run_is_refused_and_kept_and_the_message_makes_the_right_one(export, tmp_path, kind):
     path, other = Path(cell("C", "k3_omega0.25")), Path(cell("B", "k3_hops2"))
     if kind != "cell":
-        path, other = Path(kept(kind, "clusterlets")), Path(kept("labels", "frac"))
+        path, other = Path(kept(kind, "clusterlets")), Path(kept("labels", "FRAC"))
     intact = path.read_bytes()
     path.write_bytes(other.read_bytes())
-    status, _, complaint = export("--matcher", "C", "--omega", "0.25", "--seed", "2", "-o", str(tmp_path / "found.csv"))
+    status, _, complaint = export(
+        "--method", "C", "--parameters", "omega=0.25", "--seed", "2", "-o", str(tmp_path / "found.csv")
+    )
     assert status == 1 and path.read_bytes() == other.read_bytes() and not (tmp_path / "found.csv").exists()
     assert f"{path} holds what belongs at {other.relative_to(OUT)}" in complaint and "remove it or move it there" in complaint
     assert complaint.rstrip().endswith(f"This makes it:\n  snakemake --cores 2 {path} --configfile settings.yaml")
@@ -253,15 +262,15 @@ def test_a_command_in_a_message_can_be_pasted(export):
     Path("my settings.yaml").write_text(Path("settings.yaml").read_text())
     asked = ("--config", "my settings.yaml", "--results", "my results", "--method", "random", "--seed", "2")
     command = export(*asked)[2].rstrip().rpartition("\n")[2]
-    wanted = "my results/runs/iris/baselines/k3/seeds2-3.csv"
+    wanted = "my results/runs/iris/random/k3/seeds2-3.csv"
     assert shlex.split(command) == ["snakemake", "--cores", "2", wanted, "--configfile", "my settings.yaml"]
 
 
 def test_a_run_without_clusters_says_so(export):
-    block = Path(f"{OUT}/labels/iris/baselines/k200/seeds2-3.npz")
-    SeedBlock({}, INFEASIBLE).save(block)
+    for kind in ("groups", "labels"):
+        SeedBlock({}, INFEASIBLE).save(f"{OUT}/{kind}/iris/random/k200/seeds2-3.npz")
     status, _, complaint = export("--method", "random", "-k", "200", "--seed", "2")
-    assert status == 1 and "infeasible" in complaint and "runs/iris/baselines/k200/seeds2-3.csv" in complaint
+    assert status == 1 and "infeasible" in complaint and "runs/iris/random/k200/seeds2-3.csv" in complaint
 
 
 @pytest.fixture
@@ -287,8 +296,21 @@ def run_of(lines):
     first = lines.iloc[0]
     if first["method"] != "Clusterlets":
         return ["--method", first["method"].lower().replace(" (", "-").rstrip(")"), "--seed", str(first["seed"])]
-    parameter = ["--omega", "0.25"] if first["matcher"] == "C" else ["--hops", "2"]
-    return ["--matcher", first["matcher"], *parameter, "--seed", str(first["seed"])]
+    parameter = "omega=0.25" if first["matcher"] == "C" else "hops=2"
+    return ["--method", first["matcher"], "--parameters", parameter, "--seed", str(first["seed"])]
+
+
+@pytest.mark.parametrize("status", ["timeout", "out_of_memory", "failed"])
+def test_a_run_that_was_stopped_says_so_and_the_other_seeds_have_their_clusters(export, status):
+    for kind in ("groups", "labels"):
+        path = f"{OUT}/{kind}/iris/k-means/k3/seeds2-3.npz"
+        block = SeedBlock.load(path)
+        only = {"k-means/3": block.values["k-means/3"]}
+        SeedBlock(only, failures={"2": (status, "because")}).save(f"{OUT}/{kind}/iris/k-means/k4/seeds2-3.npz")
+    status_of_2, _, complaint = export("--method", "k-means", "-k", "4", "--seed", "2")
+    assert status_of_2 == 1 and f"This run has no clusters: it is {status}, see " in complaint
+    status_of_3, said, _ = export("--method", "k-means", "-k", "4", "--seed", "3")
+    assert status_of_3 == 0 and said == export("--method", "k-means", "--seed", "3")[1]
 
 
 def test_the_composition_counts_what_export_writes(recovered, export, tmp_path):
@@ -371,20 +393,24 @@ def test_a_large_table_is_shown_by_evenly_spaced_rows():
 
 def test_the_files_lie_where_the_rules_put_them():
     rules = (ROOT / "workflow" / "rules" / "common.smk").read_text(encoding="utf-8")
-    assert 'f"{{base}}/{kind}/{{dataset}}/{source}/k{{k}}/seeds{{seeds}}.npz"' in rules
-    assert kept("labels", "frac") == f"{OUT}/labels/iris/frac/k3/seeds2-3.npz"
+    assert 'configuration = "k{k}" if source == "clusterlets" else "k{k}{parameters}"' in rules
+    assert 'f"{{base}}/{kind}/{{dataset}}/{source}/{configuration}/seeds{{seeds}}.npz"' in rules
+    assert kept("labels", "FRAC") == f"{OUT}/labels/iris/FRAC/k3/seeds2-3.npz"
 
 
 def test_the_examples_of_the_help_name_cells_of_their_grids(capsys):
     with pytest.raises(SystemExit):
         command_line.main(["export", "--help"])
     said = capsys.readouterr().out
-    paper = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-    for example in re.findall(r"^  clusterlets export (.*)$", said, re.MULTILINE):
+    examples = re.findall(r"^  clusterlets export (.*)$", said, re.MULTILINE)
+    assert len(examples) == 4
+    for example in examples:
         options = dict(re.findall(r"--?([a-z]+) (\S+)", example))
-        grid = paper
-        if "config" in options:
-            grid = paper | yaml.safe_load((ROOT / options["config"]).read_text(encoding="utf-8"))
-        assert options["dataset"] in grid["datasets"] and int(options["k"]) in grid["k"]
-        assert int(options.get("hops", 1)) in grid["hops"] and float(options.get("omega", 0)) in grid["omega"]
-        assert int(options.get("seed", 0)) < grid["seeds"]["count"]
+        config = read_configuration(ROOT / options["config"] if "config" in options else None)
+        runs = {
+            (cell.dataset, name.lower().replace(" (", "-").rstrip(")"), cell.k, in_words(cell.parameters))
+            for cell in cells(config)
+            for name in methods.get(cell.method).names_in_results()
+        }
+        assert (options["dataset"], options["method"].lower(), int(options["k"]), options.get("parameters", "")) in runs
+        assert int(options.get("seed", 0)) < config["seeds"]["count"]

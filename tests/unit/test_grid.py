@@ -7,7 +7,6 @@ import re
 import string
 from pathlib import Path
 
-import numpy as np
 import pytest
 import yaml
 from hypothesis import given

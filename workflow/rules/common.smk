@@ -177,7 +177,9 @@ def parameters_of(wildcards):
         ) from None
     faults = method().faults(k, **parameters)
     if faults:
-        raise WorkflowError(f"{wildcards.method} has no configuration k{wildcards.k}{wildcards.parameters}: {'; '.join(faults)}.")
+        raise WorkflowError(
+            f"{wildcards.method} has no configuration k{wildcards.k}{wildcards.parameters}: {'; '.join(faults)}."
+        )
     return json.dumps(parameters)
 
 
