@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 from measuring import Bars, peak_megabytes  # before numpy: it sets the threads
 
+from clusterlets import methods
 from clusterlets.algorithms import geometry
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.extraction import extract_clusterlets
-from clusterlets.algorithms.matching import MATCHERS
 
 SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
 K, DIMENSIONS, CENTRES = 20, 10, 50
@@ -37,13 +37,8 @@ def instances(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def match(name: str, clusterlets: Clusterlets) -> None:
     """Run a matcher with the most work that the paper's grid asks of it."""
-    matcher, stream = MATCHERS[name], np.random.default_rng(0)
-    if matcher.parameter == "omega":
-        from clusterlets.algorithms.matching.centroid import sample_partitions
-
-        matcher.load()(sample_partitions(clusterlets, 250_000, stream), 0.5)
-    else:
-        matcher.load()(clusterlets, 4, *([stream] if matcher.random else []))
+    parameters = {"omega": 0.5, "sample_size": 250_000} if name == "C" else {"hops": 4}
+    methods.get(name)().match(clusterlets, np.random.default_rng(0), **parameters)
 
 
 def in_fork(action: Callable[[], object]) -> dict[str, float]:
@@ -64,13 +59,12 @@ def measure(n: int) -> dict[str, dict[str, float]]:
     """Time and memory of each step on n instances."""
     import sklearn.cluster  # noqa: F401, its start is not the method's
 
-    for matcher in MATCHERS.values():
-        matcher.load()
+    matchers = methods.names("paper")  # which loads them
     X, colours = instances(n)
     start = time.process_time()
     clusterlets = extract_clusterlets(X, colours, K, np.random.default_rng(0))
     steps = {"extraction": {"seconds": time.process_time() - start, "megabytes": peak_megabytes()}}
-    for name in MATCHERS:
+    for name in matchers:
         steps[name] = in_fork(lambda: match(name, clusterlets))
     labels, groups = clusterlets.labels, len(clusterlets)
     if n <= geometry.EXACT_LIMIT:
@@ -95,7 +89,9 @@ def plot(found: dict[int, dict[str, dict[str, float]]], path: Path) -> None:
     for step, colour, marker in styles:
         sizes = [n for n in found if step in found[n]]
         seconds = [found[n][step]["seconds"] for n in sizes]
-        axes.loglog(sizes, seconds, color=colour, marker=marker, label=f"matcher {step}" if step in MATCHERS else step)
+        axes.loglog(
+            sizes, seconds, color=colour, marker=marker, label=f"matcher {step}" if step in methods.names("paper") else step
+        )
     axes.set(xlabel="instances", ylabel="CPU seconds, one thread")
     axes.grid(alpha=0.3)
     figure.legend(loc="outside right center", frameon=False)
@@ -117,7 +113,7 @@ def main() -> int:
         found[n] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
         print(f"n = {n:,}: " + ", ".join(f"{step} {it['seconds']:.3g} s" for step, it in found[n].items()), flush=True)
     bars = Bars()
-    for name in MATCHERS:
+    for name in methods.names("paper"):
         peak = found[SIZES[-1]][name]["megabytes"]
         bars.at_most(f"n = {SIZES[-1]:,}, extraction plus {name}, peak memory", peak, 2000, "MB")
     if arguments.plot:

@@ -9,9 +9,9 @@ import sys
 import numpy as np
 from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
 
+from clusterlets import methods
 from clusterlets.algorithms.centroids import centroid_distances
 from clusterlets.algorithms.clusterlets import Clusterlets
-from clusterlets.algorithms.matching import MATCHERS
 from clusterlets.algorithms.matching.centroid import match_centroid, sample_partitions
 from clusterlets.algorithms.matching.objectives import deviations
 
@@ -66,14 +66,13 @@ def main() -> int:
     bars = Bars()
     clusterlets = make_clusterlets(2, 30)
     for name in ("D", "B", "G-D", "G-B"):
-        matcher = MATCHERS[name]
-        match = matcher.load()
+        matcher = methods.get(name)
         for scope in ("last", "cluster"):
 
             def run():
-                match(clusterlets, 4, *([np.random.default_rng(0)] if matcher.random else []), scope=scope)
+                matcher().match(clusterlets, np.random.default_rng(0), hops=4, scope=scope)
 
-            bars.at_most(f"{matcher.title}, scope {scope}, 60 clusterlets, 4 hops", cpu_seconds(run, 20) * 1e3, 5, "ms")
+            bars.at_most(f"{matcher.label}, scope {scope}, 60 clusterlets, 4 hops", cpu_seconds(run, 20) * 1e3, 5, "ms")
     for per_colour in (20, 30):
         clusterlets = make_clusterlets(2, per_colour)
         bulk = cpu_seconds(lambda: match_every_omega(clusterlets))

@@ -17,13 +17,12 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from clusterlets import metrics
+from clusterlets import methods, metrics
 from clusterlets.algorithms import geometry
 from clusterlets.algorithms.checks import check_largest
 from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.frac import frac, frac_oe
 from clusterlets.algorithms.kmeans import nearest_centres
-from clusterlets.algorithms.matching import MATCHERS, get_matcher
 from clusterlets.errors import ClusterletsError
 
 
@@ -145,7 +144,7 @@ class ClusterletClustering(_FairClusterer):
 
     _parameter_constraints = {
         "n_clusterlets": [Interval(Integral, 2, None, closed="left")],
-        "matcher": [StrOptions(set(MATCHERS))],
+        "matcher": [StrOptions(set(methods.names("paper")))],
         "hops": [Interval(Integral, 1, None, closed="left")],
         "omega": [Interval(Real, 0, 1, closed="both")],
         "sample_size": [Interval(Integral, 1, None, closed="left")],
@@ -175,15 +174,10 @@ class ClusterletClustering(_FairClusterer):
         self.labels_ = _nearest_of_own(X, self.memberships_, self.cluster_centers_)
 
     def _match(self, random_state) -> np.ndarray:
-        matcher = get_matcher(self.matcher)
-        match = matcher.load()
-        if matcher.parameter == "omega":
-            from clusterlets.algorithms.matching.centroid import sample_partitions  # only C samples
-
-            return match(sample_partitions(self.clusterlets_, self.sample_size, random_state), self.omega)
-        scope = {} if self.scope is None else {"scope": self.scope}
-        stream = {"random_state": random_state} if matcher.random else {}
-        return match(self.clusterlets_, self.hops, **scope, **stream)
+        matcher = methods.get(self.matcher)
+        taken = {name: getattr(self, name) for name in methods.parameters_of(matcher) if hasattr(self, name)}
+        given = {name: value for name, value in taken.items() if value is not None}
+        return matcher().match_or_raise(self.clusterlets_, random_state, **given)
 
     def _memberships(self, clusterlet: np.ndarray) -> csr_array:
         """Clusters of instances (n,) that belong to the given clusterlets."""
@@ -315,6 +309,96 @@ class FRAC(_FairClusterer):
         """Cluster of each instance, by the nearest of ``cluster_centers_``.
 
         This does not keep the clustering fair, and gives back ``labels_`` only for ``assignment="nearest"``.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame (n, d)
+
+        Returns
+        -------
+        int array (n,)
+        """
+        return nearest_centres(self._validated(X), self.cluster_centers_)
+
+
+class MethodClustering(_FairClusterer):
+    """Any method of the registry, or of a file of your own.
+
+    Parameters
+    ----------
+    method : str, default="FRAC"
+        A name of :func:`clusterlets.methods.names`, or the path of a Python file with a method in it.
+    n_clusters : int, default=8
+        What the method takes as k: clusters, or clusterlets of each colour.
+    parameters : dict or None, default=None
+        Keyword parameters of the method's ``fit``; None for its own defaults.
+    output : str or None, default=None
+        Which of several outputs to keep, ``"nearest"`` of FRAC say; None for the first.
+    random_state : int, Generator, RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None another one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; where it is in several, the one whose centre is nearest.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+    n_clusters_ : int
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each colour in the order of the colour codes.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import MethodClustering
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> MethodClustering("FRAC-OE", 2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+    [2, 2]
+    """
+
+    _parameter_constraints = {
+        "method": [str],
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "parameters": [dict, None],
+        "output": [str, None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(self, method="FRAC", n_clusters=8, *, parameters=None, output=None, random_state=None):
+        self.method = method
+        self.n_clusters = n_clusters
+        self.parameters = parameters
+        self.output = output
+        self.random_state = random_state
+
+    def _cluster(self, X, colours, random_state):
+        if self.n_clusters > len(X):
+            raise InvalidInput(f"n_clusters={self.n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
+        chosen = methods.from_file(self.method) if self.method.endswith(".py") else methods.get(self.method)
+        given = self.parameters or {}
+        methods.check_parameters(chosen, given, self.method)
+        unsupported = chosen().unsupported(len(X), int(colours.max()) + 1)
+        faults = [unsupported] if unsupported else chosen().faults(self.n_clusters, **given)
+        if faults:
+            raise InvalidInput(f"{chosen.name} cannot do this: {'; '.join(faults)}.")
+        found = methods.clusterings(chosen, chosen().fit(X, colours, self.n_clusters, random_state, **given), len(X))
+        name = f"{chosen.name} ({self.output})" if self.output else next(iter(found))
+        if name not in found:
+            known = f"its outputs are {', '.join(chosen.outputs)}" if chosen.outputs else "it has one"
+            raise InvalidInput(f"{chosen.name} has no output {self.output!r}; {known}.")
+        crisp = found[name].ndim == 1
+        self.memberships_ = _memberships_of_labels(found[name]) if crisp else csr_array(found[name])
+        self.n_clusters_ = self.memberships_.shape[1]
+        by_cluster = self.memberships_.tocsc()
+        rows = np.split(by_cluster.indices, by_cluster.indptr[1:-1])
+        self.cluster_centers_ = np.stack([X[of_cluster].mean(axis=0) for of_cluster in rows])
+        self.labels_ = found[name] if crisp else _nearest_of_own(X, self.memberships_, self.cluster_centers_)
+
+    def predict(self, X):
+        """Cluster of each instance, by the nearest of ``cluster_centers_``; this does not keep the clustering fair.
 
         Parameters
         ----------

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clusterlets.algorithms.matching import MATCHERS, get_matcher
+from clusterlets import methods
 from clusterlets.commands.output import given, in_utf8, whole, write_memberships, writing
 from clusterlets.datasets import user_table
 from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid.cells import from_words
 from clusterlets.metrics import deviation_per_cluster, price_of_fairness, silhouette
 from clusterlets.text import counted
 
@@ -30,8 +31,10 @@ examples:
   clusterlets cluster people.csv --sensitive sex --matcher C --omega 0.25 --features age,income --plot people.png
   clusterlets cluster people.csv --sensitive sex --method frac -k 5 --tau 0.1
       five clusters, each with at least a tenth of the women and a tenth of the men
+  clusterlets cluster people.csv --sensitive sex --method frac-oe -k 5 --parameters tau=0.1
+      any other method, or the Python file of one of your own (docs/extending.md)
 
-matchers (--method clusterlets):
+matchers (--method clusterlets; --method G-B is short for --matcher G-B):
   G-B  greedy balance: each cluster's shares are brought near the table's; crisp
   G-D  greedy distance: near clusterlets of differing colours are joined; crisp
   D    distance pinball: hops to the nearest clusterlet of the next colour; clusters may overlap
@@ -46,6 +49,7 @@ clusters overlap, a row that is in several clusters has several lines.
 def main(arguments: list[str]) -> int:
     """Run the command; returns the exit status."""
     options = _parser().parse_args(arguments)
+    _name_method(options)
     _refuse_what_has_no_use(options)
     table, rows, remarks = _read(options)
     if options.k > len(table.X):
@@ -98,12 +102,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--method",
-        choices=("clusterlets", "frac"),
         default="clusterlets",
-        help="clusterlets joined by a matcher, or FRAC: k-means with fair turns (default: clusterlets)",
+        help="clusterlets joined by a matcher, or one of "
+        f"{', '.join(methods.names())}, or a Python file with a method of your own (default: clusterlets)",
     )
-    parser.add_argument("-k", type=whole(1), default=10, help="clusterlets of each colour; FRAC: clusters (default: 10)")
-    parser.add_argument("--matcher", help=f"{', '.join(MATCHERS)}, see below (default: G-B)")
+    parser.add_argument(
+        "-k", type=whole(1), default=10, help="clusterlets of each colour; other methods: clusters (default: 10)"
+    )
+    parser.add_argument("--matcher", help=f"{', '.join(methods.names('paper'))}, see below (default: G-B)")
     parser.add_argument(
         "--hops",
         type=whole(1),
@@ -113,6 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--tau", type=_share, help="FRAC: least part of each colour in each cluster, 0 to 1/k (default: 1/k, all of it)"
     )
+    parser.add_argument("--parameters", metavar="A=1,B=2", help="of any other method, as its file names them")
     parser.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, help="the same one gives the same clusters (default: 0)")
     parser.add_argument("-o", "--output", type=given, metavar="FILE", help="CSV file for the clusters of the rows")
     parser.add_argument("--plot", type=given, metavar="FILE", help="picture (.png, .pdf, .svg) of composition and a projection")
@@ -126,16 +133,35 @@ def _share(text: str) -> float:
     return value
 
 
+def _name_method(options: argparse.Namespace) -> None:
+    """``options.method`` becomes clusterlets, with a matcher, or frac, or whatever else there is, by its own name."""
+    if options.method.endswith(".py"):
+        return
+    if options.method == "clusterlets":
+        options.matcher = options.matcher or "G-B"
+        if methods.get(options.matcher).role != "paper":
+            known = ", ".join(methods.names("paper"))
+            raise ClusterletsError(f"{options.matcher} is no matcher. The matchers are {known}; --method takes other methods.")
+        return
+    known_names = {name.lower(): name for name in methods.names()}
+    name = methods.get(known_names.get(options.method.lower(), options.method)).name
+    if name in methods.names("paper"):
+        if options.matcher not in (None, name):
+            raise ClusterletsError(f"--method {name} and --matcher {options.matcher} name two matchers; leave one out.")
+        options.method, options.matcher = "clusterlets", name
+    else:
+        options.method = "frac" if name == "FRAC" else name
+
+
 def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
     """An option that the method ignores was meant: say so rather than ignore it. And refuse before hours of work."""
-    if options.method == "frac":
-        useless = ["matcher", "hops", "omega"]
+    if options.method == "clusterlets":
+        useless = ["tau", "parameters", "hops" if _parameter(options) == "omega" else "omega"]
     else:
-        options.matcher = options.matcher or "G-B"
-        useless = ["tau", "hops" if get_matcher(options.matcher).parameter == "omega" else "omega"]
+        useless = ["matcher", "hops", "omega", "parameters" if options.method == "frac" else "tau"]
     given = [f"--{name}" for name in useless if getattr(options, name) is not None]
     if given:
-        method = "--method frac" if options.method == "frac" else f"--matcher {options.matcher}"
+        method = f"--matcher {options.matcher}" if options.method == "clusterlets" else f"--method {options.method}"
         raise ClusterletsError(f"{' and '.join(given)} has no use with {method}; leave it out or take another method.")
     if options.method == "clusterlets" and options.k < 2:
         raise ClusterletsError("-k 1: one clusterlet of each colour leaves nothing to choose; take 2 or more.")
@@ -194,17 +220,20 @@ def _read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
 
 
 def _estimator(options: argparse.Namespace):
-    from clusterlets.estimators import FRAC, ClusterletClustering  # scikit-learn is slow to import
+    from clusterlets.estimators import FRAC, ClusterletClustering, MethodClustering  # scikit-learn is slow to import
 
     if options.method == "frac":
         return FRAC(options.k, tau=options.tau, random_state=options.seed)
+    if options.method != "clusterlets":
+        given = from_words(options.parameters or "")
+        return MethodClustering(options.method, options.k, parameters=given, random_state=options.seed)
     settings = {name: getattr(options, name) for name in ("hops", "omega") if getattr(options, name) is not None}
     return ClusterletClustering(options.k, matcher=options.matcher, random_state=options.seed, **settings)
 
 
 def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
     """Which colours have fewer clusterlets than were asked for."""
-    if options.method == "frac":
+    if options.method != "clusterlets":
         return []
     found = np.bincount(fitted.clusterlets_.colour)
     return [
@@ -241,8 +270,15 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, r
 def _method(options: argparse.Namespace, fitted) -> str:
     if options.method == "frac":
         return f"FRAC, k = {options.k}, tau = {f'1/{options.k}' if options.tau is None else options.tau}"
-    parameter = get_matcher(options.matcher).parameter
+    if options.method != "clusterlets":
+        return f"{options.method}, k = {options.k}{f', {options.parameters}' if options.parameters else ''}"
+    parameter = _parameter(options)
     return f"Clusterlets, matcher {options.matcher}, k = {options.k}, {parameter} = {getattr(fitted, parameter)}"
+
+
+def _parameter(options: argparse.Namespace) -> str:
+    """The one parameter of the matcher that has an option of its own."""
+    return "omega" if "omega" in (methods.parameters_of(methods.get(options.matcher)) or []) else "hops"
 
 
 def _listing(composition: pd.DataFrame, colour_counts: np.ndarray) -> str:

@@ -44,7 +44,7 @@ _TAKEN = (
 )
 _HASH = re.compile(r"[0-9a-f]{64}")
 # They follow from the name of the file, and so are never what changed.
-_OF_THE_NAME = {"--dataset", "--matcher", "--k", "--hops", "--omega", "--seeds"}
+_OF_THE_NAME = {"--dataset", "--k", "--parameters", "--seeds"}
 
 
 def main(arguments: list[str]) -> int:
@@ -126,11 +126,10 @@ def _of_parameters(before: str, now: str, command: str) -> Iterator[str]:
     old, new = _values(before), _values(now)
     codes = [value for values in (old, new) for value in values if _is_code(value)]
     if len(codes) == 2:
-        parts = [f"clusterlets/{part}" if "." in part else f"another version of {part}" for part in changed(*codes)]
+        parts = [_part(part) for part in changed(*codes)]
         yield f"its code changed: {', '.join(_few(parts))}" if parts else "its code or a library changed"
-    settings = [json.loads(value) for values in (old, new) for value in values if _is_json(value)]
-    if len(settings) == 2:
-        was, is_ = settings
+    was, is_ = (_settings(values) for values in (old, new))
+    if was or is_:
         differing = sorted(key for key in {**was, **is_} if was.get(key) != is_.get(key))
         yield f"the configuration changed: {', '.join(_few(differing))}"
     if any(_is_hash(value) for value in new):
@@ -141,6 +140,16 @@ def _of_parameters(before: str, now: str, command: str) -> Iterator[str]:
         names = ", ".join(_options(rest[1], command))
         changes = " -> ".join(", ".join(values) or "none" for values in rest)
         yield f"an option changed{f' ({names})' if names else ''}: {changes}"
+
+
+def _part(name: str) -> str:
+    """A part of a fingerprint: a library, a file of one's own, or one of the package."""
+    return f"another version of {name}" if "." not in name else name if name.startswith("./") else f"clusterlets/{name}"
+
+
+def _settings(values: list) -> dict:
+    """What is written as JSON, in one."""
+    return {key: setting for value in values if _is_json(value) for key, setting in json.loads(value).items()}
 
 
 def _options(values: list[str], command: str) -> list[str]:

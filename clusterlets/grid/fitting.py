@@ -11,18 +11,15 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
-
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.accounts import peak_memory, reset_peak_memory
 from clusterlets.grid.artifacts import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
-from clusterlets.methods import Method
 
 _LONGEST_NOTE = 200
 
@@ -60,46 +57,6 @@ def fits(fit: Callable[[int], Any], seeds: Iterable[int], limits: Limits) -> Ite
             worker = None
     if worker:
         worker.end()
-
-
-def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.ndarray]:
-    """What ``fit`` returned, checked, by the names that results know.
-
-    Labels become codes 0..C-1 without gaps, (n,); memberships stay (n, C), bool.
-
-    Raises
-    ------
-    ClusterletsError
-        If it is none of what :class:`clusterlets.methods.Method` allows.
-    """
-    outputs = method.outputs
-    if not outputs:
-        return {method.name: _clustering(result, n_rows)}
-    if not isinstance(result, Mapping) or set(result) != set(outputs):
-        raise ClusterletsError(f"fit must return a mapping with {' and '.join(outputs)}")
-    return {name: _clustering(result[output], n_rows) for name, output in zip(method.names_in_results(), outputs, strict=True)}
-
-
-def _clustering(result: Any, n_rows: int) -> np.ndarray:
-    try:
-        found = np.asarray(result)
-    except ValueError as error:  # rows of different lengths
-        raise ClusterletsError(f"fit must return labels or memberships: {error}") from None
-    if found.ndim not in (1, 2) or len(found) != n_rows:
-        raise ClusterletsError(f"fit must return labels ({n_rows},) or memberships ({n_rows}, C), not {found.shape}")
-    if found.ndim == 2:
-        if found.dtype != bool:
-            raise ClusterletsError(f"memberships must be of type bool, not {found.dtype}")
-        found = found[:, found.any(axis=0)]
-        if not found.any(axis=1).all():
-            raise ClusterletsError(f"row {np.flatnonzero(~found.any(axis=1))[0]} is in no cluster")
-        return found
-    if not np.issubdtype(found.dtype, np.number) or np.issubdtype(found.dtype, np.complexfloating):
-        raise ClusterletsError(f"labels must be whole numbers of at least 0, not of type {found.dtype}")
-    wrong = np.flatnonzero(~((found >= 0) & (found == np.floor(found)) & (found < 2**53)))
-    if len(wrong):
-        raise ClusterletsError(f"labels must be whole numbers of at least 0, and that of row {wrong[0]} is {found[wrong[0]]}")
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
 
 class _Worker:

@@ -43,8 +43,8 @@ class Method:
         The default grid of the keyword parameters of :meth:`fit`, besides k and the seed. A configuration may override it,
         and name parameters of ``fit`` that are not in it.
     settings : mapping of str to str
-        Keyword parameters of :meth:`fit` that are keys of the configuration, the same for every run: ``{"scope":
-        "pinball_scope"}``. A variant that changes such a key runs the method again.
+        Of a :class:`Matcher`: keyword parameters of ``match`` that are keys of the configuration, the same for every run:
+        ``{"scope": "pinball_scope"}``. A variant that changes such a key runs the method again.
     outputs : tuple of str
         Where one fit gives several clusterings, what they are called; results name them ``name (output)``.
     most_colours, most_rows : int or None
@@ -54,9 +54,7 @@ class Method:
     needs : tuple of str
         What it is handed besides the table: nothing, ``clusterlets``, or these and ``partitions``; see :class:`Matcher`.
     is_random : bool
-        Whether its results depend on ``random_state``.
-    is_reproducible : bool
-        Whether it gives the same bytes on every processor; the manifest promises nothing of one that does not.
+        Whether its results depend on ``random_state``; of one that does not, one fit stands for all seeds.
     stream : int or None
         Number of its random stream; by default one made from the name.
     """
@@ -73,7 +71,6 @@ class Method:
     libraries: ClassVar[tuple[str, ...]] = ("numpy",)
     needs: ClassVar[tuple[str, ...]] = ()
     is_random: ClassVar[bool] = True
-    is_reproducible: ClassVar[bool] = True
     stream: ClassVar[int | None] = None
 
     def fit(self, X: np.ndarray, colours: np.ndarray, k: int, random_state: np.random.Generator, **parameters) -> Result:
@@ -155,10 +152,57 @@ class Matcher(Method):
         # No statement, so that it is no part of the fingerprints of the grid's cells, which find the clusterlets made.
         extraction = importlib.import_module("clusterlets.algorithms.extraction")
         clusterlets = extraction.extract_clusterlets(X, colours, k, random_state)
+        return self.match_or_raise(clusterlets, random_state, **parameters).T[clusterlets.labels]
+
+    def match_or_raise(self, clusterlets: Clusterlets, random_state: np.random.Generator, **parameters) -> np.ndarray:
+        """As :meth:`match`; ClusterletsError where there is no clustering."""
         membership = self.match(clusterlets, random_state, **parameters)
         if membership is None:
-            raise ClusterletsError(f"{self.name} finds no clustering of these clusterlets; take a larger k.")
-        return membership.T[clusterlets.labels]
+            raise ClusterletsError(f"{self.name} finds no clustering of these clusterlets; take a larger k, or another method.")
+        return membership
+
+
+# ---- what fit returned ------------------------------------------------------------------------------------------------
+
+
+def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.ndarray]:
+    """What ``fit`` returned, checked, by the names that results know.
+
+    Labels become codes 0..C-1 without gaps, (n,); memberships stay (n, C), bool.
+
+    Raises
+    ------
+    ClusterletsError
+        If it is none of what :class:`Method` allows.
+    """
+    outputs = method.outputs
+    if not outputs:
+        return {method.name: _clustering(result, n_rows)}
+    if not isinstance(result, Mapping) or set(result) != set(outputs):
+        raise ClusterletsError(f"fit must return a mapping with {' and '.join(outputs)}")
+    return {name: _clustering(result[output], n_rows) for name, output in zip(method.names_in_results(), outputs, strict=True)}
+
+
+def _clustering(result: Any, n_rows: int) -> np.ndarray:
+    try:
+        found = np.asarray(result)
+    except ValueError as error:  # rows of different lengths
+        raise ClusterletsError(f"fit must return labels or memberships: {error}") from None
+    if found.ndim not in (1, 2) or len(found) != n_rows:
+        raise ClusterletsError(f"fit must return labels ({n_rows},) or memberships ({n_rows}, C), not {found.shape}")
+    if found.ndim == 2:
+        if found.dtype != bool:
+            raise ClusterletsError(f"memberships must be of type bool, not {found.dtype}")
+        found = found[:, found.any(axis=0)]
+        if not found.any(axis=1).all():
+            raise ClusterletsError(f"row {np.flatnonzero(~found.any(axis=1))[0]} is in no cluster")
+        return found
+    if not np.issubdtype(found.dtype, np.number) or np.issubdtype(found.dtype, np.complexfloating):
+        raise ClusterletsError(f"labels must be whole numbers of at least 0, not of type {found.dtype}")
+    wrong = np.flatnonzero(~((found >= 0) & (found == np.floor(found)) & (found < 2**53)))
+    if len(wrong):
+        raise ClusterletsError(f"labels must be whole numbers of at least 0, and that of row {wrong[0]} is {found[wrong[0]]}")
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
 
 # ---- the registry ----------------------------------------------------------------------------------------------------
@@ -179,10 +223,13 @@ def get(name: str) -> type[Method]:
     raise ClusterletsError(f"There is no method {name!r}.{hint} The methods are {', '.join(known)}.")
 
 
-def names() -> list[str]:
-    """The methods that come with the package, by name."""
+def names(role: str = "") -> list[str]:
+    """The methods that come with the package, or those of a role among them, by name."""
     modules = (file.stem for file in sorted(Path(__file__).parent.glob("*.py")) if file.stem != "__init__")
-    return sorted(name for module in modules for name in _methods_of(importlib.import_module(f"{__name__}.{module}")))
+    known: dict[str, type[Method]] = {}
+    for module in modules:
+        known |= _methods_of(importlib.import_module(f"{__name__}.{module}"))
+    return sorted(name for name, method in known.items() if role in ("", method.role))
 
 
 def from_file(path: str | Path) -> type[Method]:

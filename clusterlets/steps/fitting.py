@@ -7,8 +7,9 @@ from clusterlets.grid import accounts
 from clusterlets.grid.artifacts import INFEASIBLE, OK, UNSUPPORTED, Prepared
 from clusterlets.grid.cells import in_words, random_stream, seeds_of
 from clusterlets.grid.entries import load
-from clusterlets.grid.fitting import Limits, clusterings, fits
+from clusterlets.grid.fitting import Limits, fits
 from clusterlets.grid.groups import save_groups, save_nothing
+from clusterlets.methods import clusterings
 from clusterlets.steps import Input, Output
 
 
@@ -51,7 +52,9 @@ def fit_method(
         return clusterings(chosen, chosen().fit(prepared.X, prepared.colours, k, stream, **given), n_rows)
 
     found, failures = {}, {}
-    for seed, outcome in fits(fit, seeds_of(seeds), Limits(**json.loads(limits))):
+    every = seeds_of(seeds)
+    outcomes = list(fits(fit, every if chosen.is_random else every[:1], Limits(**json.loads(limits))))
+    for seed, outcome in outcomes if chosen.is_random else [(seed, outcomes[0][1]) for seed in every]:
         accounts.tell_fit(dataset, chosen.name, k, in_words(given), seed, outcome)
         if outcome.status == OK:
             found |= {f"{name}/{seed}": clustering for name, clustering in outcome.result.items()}

@@ -17,7 +17,6 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from clusterlets import __main__ as command_line
-from clusterlets.algorithms.matching import MATCHERS
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.cells import cells, number_of_cells
 from clusterlets.grid.configuration import read_configuration

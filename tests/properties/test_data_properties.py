@@ -5,16 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clusterlets import methods
 from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.frac import fair_assignment, frac
 from clusterlets.algorithms.geometry import diameter, distance_sums, within_sums
-from clusterlets.algorithms.matching import MATCHERS
-from clusterlets.algorithms.matching.centroid import sample_partitions
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import ClusterletClustering
 
 few = settings(max_examples=25, deadline=None)
-every_matcher = pytest.mark.parametrize("name", MATCHERS)
+every_matcher = pytest.mark.parametrize("name", methods.names("paper"))
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -31,11 +30,8 @@ def tables(draw):
 
 def match(name, clusterlets, seed):
     """The matcher's clusters (C, N), or None where C finds no partition."""
-    matcher = MATCHERS[name]
-    if matcher.parameter == "omega":
-        front = sample_partitions(clusterlets, 50, np.random.default_rng(seed))
-        return matcher.load()(front, 0.5) if len(front) else None
-    return matcher.load()(clusterlets, 2, *([np.random.default_rng(seed)] if matcher.random else []))
+    parameters = {"omega": 0.5, "sample_size": 50} if name == "C" else {"hops": 2}
+    return methods.get(name)().match(clusterlets, np.random.default_rng(seed), **parameters)
 
 
 @every_matcher

@@ -339,7 +339,7 @@ def test_the_examples_of_the_help_run(people, run, capsys, tmp_path):
     with pytest.raises(SystemExit):
         command_line.main(["cluster", "--help"])
     examples = re.findall(r"^  clusterlets cluster (.*)$", capsys.readouterr().out, re.MULTILINE)
-    assert len(examples) == 4
+    assert len(examples) == 5
     for example in examples:
         assert run(*shlex.split(example))[0] == 0, example
     assert (tmp_path / "labels.csv").exists() and (tmp_path / "people.png").read_bytes().startswith(b"\x89PNG")

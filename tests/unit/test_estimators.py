@@ -17,11 +17,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from clusterlets import estimators
+from clusterlets import estimators, methods
 from clusterlets.algorithms import geometry
 from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.frac import frac, frac_oe
-from clusterlets.algorithms.matching import MATCHERS, get_matcher
 from clusterlets.algorithms.matching.centroid import match_centroid, sample_partitions
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import FRAC, ClusterletClustering, InvalidInput, cluster_composition, fairness_report
@@ -84,7 +83,7 @@ def entries(memberships):
     return memberships.toarray()
 
 
-@pytest.mark.parametrize("matcher", MATCHERS)
+@pytest.mark.parametrize("matcher", methods.names("paper"))
 def test_clusterlets_are_what_the_functions_give(people, matcher):
     X, sex, _ = people
     fitted = ClusterletClustering(6, matcher=matcher, hops=3, omega=0.25, sample_size=2000, random_state=11)
@@ -95,8 +94,7 @@ def test_clusterlets_are_what_the_functions_give(people, matcher):
     if matcher == "C":
         expected = match_centroid(sample_partitions(clusterlets, 2000, rng), 0.25)
     else:
-        chosen = get_matcher(matcher)
-        expected = chosen.load()(clusterlets, 3, **({"random_state": rng} if chosen.random else {}))
+        expected = methods.get(matcher)().match(clusterlets, rng, hops=3)
 
     assert np.array_equal(fitted.matching_, expected)
     assert np.array_equal(fitted.clusterlets_.labels, clusterlets.labels)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.fitting import Limits, clusterings, fits
-from clusterlets.methods import Method, get
+from clusterlets.grid.fitting import Limits, fits
+from clusterlets.methods import Method, clusterings, get
 
 QUICK = Limits(seconds=1, memory_mb=400)
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from clusterlets import methods
 from clusterlets.algorithms.clusterlets import Clusterlets
-from clusterlets.algorithms.matching import MATCHERS, get_matcher
 from clusterlets.algorithms.matching.pinball import (
     _first_least_divergence,
     _route,
@@ -402,30 +402,23 @@ def test_unknown_scope_is_refused(match):
         match(build(TWO), 1, *rng, scope="whole")
 
 
-def test_the_register_loads_each_matcher():
-    assert [MATCHERS[name].load() for name in ("D", "B", "G-D", "G-B")] == ALL
-    assert MATCHERS["C"].load().__name__ == "match_centroid"
-    assert [matcher[:3] for matcher in MATCHERS.values()] == [
-        ("Distance (D)", "hops", False),
-        ("Balance (B)", "hops", False),
-        ("Greedy distance (G-D)", "hops", True),
-        ("Greedy balance (G-B)", "hops", True),
-        ("Centroid (C)", "omega", False),
-    ]
-    assert get_matcher("G-B") is MATCHERS["G-B"]
+@pytest.mark.parametrize(("name", "match"), list(zip(("D", "B", "G-D", "G-B"), ALL, strict=True)))
+def test_the_registry_knows_each_matcher(name, match):
+    rng = () if match in ALL[:2] else (np.random.default_rng(0),)
+    assert np.array_equal(methods.get(name)().match(build(TWO), np.random.default_rng(0), hops=2), match(build(TWO), 2, *rng))
 
 
 def test_an_unknown_matcher_is_refused_with_the_nearest():
-    with pytest.raises(ClusterletsError, match=r"Did you mean G-B\? The matchers are D, B, G-D, G-B, C\."):
-        get_matcher("g-b")
-    with pytest.raises(ClusterletsError, match="no matcher 'zzz'. The matchers are"):
-        get_matcher("zzz")
+    with pytest.raises(ClusterletsError, match=r"Did you mean G-B\? The methods are B, C, D, "):
+        methods.get("g-b")
+    with pytest.raises(ClusterletsError, match="no method 'zzz'. The methods are"):
+        methods.get("zzz")
 
 
 @pytest.mark.parametrize(("name", "other"), [("D", "centroid"), ("C", "pinball")])
 def test_a_matcher_imports_neither_the_others_nor_anything_heavy(name, other):
     code = (
-        "import sys; from clusterlets.algorithms.matching import get_matcher; get_matcher(sys.argv[1]).load();"
+        "import sys; from clusterlets import methods; methods.get(sys.argv[1]);"
         "print([m for m in ('sklearn', 'scipy', 'pandas', 'numba', 'clusterlets.algorithms.matching.' + sys.argv[2])"
         " if m in sys.modules])"
     )

@@ -12,6 +12,8 @@ PARAMETERS = "Params have changed since last execution: Union of exclusive param
 BEFORE = "0123456789abcdef metrics.py:11111111 algorithms/matching/pinball.py:11111111 numpy==2.4.6"
 NOW = "0123456789abcdee metrics.py:11111111 algorithms/matching/pinball.py:22222222 numpy==2.5.0"
 GRID, LARGER = '{"k": [2], "hops": [1]}', '{"k": [2, 3], "hops": [1]}'
+LIMITS, OTHER_LIMITS = '{"seconds": 600, "memory_mb": 8000}', '{"seconds": 60, "memory_mb": 8000}'
+SCOPE, OTHER_SCOPE = '{"scope": "last"}', '{"scope": "cluster"}'
 
 REASONS = {
     "Missing output files: results/runs.csv; Input files updated by another job: a": ["not made yet"],
@@ -25,10 +27,16 @@ REASONS = {
     f"Input files updated by another job: a; {PARAMETERS}before: {BEFORE!r} now: {NOW!r} ": [
         "its code changed: clusterlets/algorithms/matching/pinball.py, another version of numpy"
     ],
+    f"{PARAMETERS}before: '0123456789abcdef ./mine.py:11111111' now: '0123456789abcdee ./mine.py:22222222' ": [
+        "its code changed: ./mine.py"
+    ],
     f"{PARAMETERS}before: '0123456789abcdef' now: '0123456789abcdee' ": ["its code or a library changed"],
     f"{PARAMETERS}before: 0.5,'last' now: 0.25,'cluster' ": ["an option changed: 0.5, last -> 0.25, cluster"],
     f"{PARAMETERS}before: <nothing exclusive> now: 'kl' ": ["an option changed: none -> kl"],
     f"{PARAMETERS}before: {GRID!r} now: {LARGER!r} ": ["the configuration changed: k"],
+    f"{PARAMETERS}before: {LIMITS!r},{SCOPE!r} now: {OTHER_LIMITS!r},{OTHER_SCOPE!r} ": [
+        "the configuration changed: scope, seconds"
+    ],
     "Something that a later Snakemake says": ["Something that a later Snakemake says"],
 }
 
@@ -39,7 +47,7 @@ def test_a_reason_is_said_in_plain_words(reason):
 
 
 COMMAND = (
-    "clusterlets match --k 1 --hops 1 --seeds 0-1 --base-seed 1 --scope last --tau 0.25"
+    "clusterlets score-method --k 1 --parameters '{}' --seeds 0-1 --base-seed 1 --scope last --tau 0.25"
     """ --table='it'"'"'s.csv' --name 'y z' --output a/1 > 1.log 2>&1"""
 )
 

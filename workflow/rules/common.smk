@@ -156,7 +156,7 @@ def method_fingerprint(step):
         entry, method = ENTRIES[wildcards.method], METHODS[wildcards.method]
         libraries = dict.fromkeys(["numpy", *(COMPILED if wildcards.method not in MATCHERS else []), *method.libraries])
         if "path" in entry:
-            own = part(os.path.basename(entry["path"]).replace(" ", "_"), Path(entry["path"]).read_bytes())
+            own = part("./" + os.path.basename(entry["path"]).replace(" ", "_"), Path(entry["path"]).read_bytes())
             return f"{step_fingerprint(step, 'methods', libraries=libraries)} {own}"
         modules = [] if "command" in entry else [method.__module__.removeprefix("clusterlets.")]
         return step_fingerprint(step, "methods", *modules, libraries=libraries)

@@ -1,0 +1,247 @@
+"""A method of one's own: one file and one entry in the configuration, and it is everywhere; whatever it does, the grid goes on."""
+
+import csv
+import hashlib
+import io
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_reruns import planned
+
+from clusterlets.grid.cells import random_stream
+from clusterlets.grid.configuration import read_configuration
+from clusterlets.grid.estimate import steps_of_dataset
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = "shuffled.py"
+USUAL = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
+GRID = {
+    "datasets": ["iris"],
+    "seeds": {"count": 2, "block": 2},
+    "k": [2, 3],
+    "sample_size": 2000,
+    "limits": {"seconds": 2, "memory_mb": 500},
+}
+SHUFFLED = {"path": FILE, "parameters": {"share": [0.2]}}
+AWK = """awk -v k={k} 'NR == 1 {print "cluster"; next} {print NR % k}' {table} > {labels}"""
+STRIPES = {"name": "stripes", "command": AWK}
+# What goes wrong: the body of fit, and the status and note of its runs.
+WRONG = {
+    "sleeper": ("time.sleep(60)", "timeout", "stopped after 2 s"),
+    "hog": ("return np.ones(10**9)", "out_of_memory", "more than 500 MB"),
+    "raiser": ('raise ValueError("no luck")', "failed", "ValueError: no luck"),
+    "short": (
+        "return np.zeros(len(X) - 1, dtype=int)",
+        "failed",
+        "fit must return labels (150,) or memberships (150, C), not (149,)",
+    ),
+    "negative": (
+        "return np.arange(len(X)) % k - 1",
+        "failed",
+        "labels must be whole numbers of at least 0, and that of row 0 is -1",
+    ),
+    "undefined": (
+        "return np.where(np.arange(len(X)) == 3, np.nan, 0)",
+        "failed",
+        "labels must be whole numbers of at least 0, and that of row 3 is nan",
+    ),
+}
+SOURCE = """
+import time
+
+import numpy as np
+
+from clusterlets.methods import Method
+
+
+class Wrong(Method):
+    name = "{name}"
+
+    def fit(self, X, colours, k, random_state):
+        {body}
+"""
+# Steps that no method makes run again, and folders of what they and the cells leave.
+OF_DATA = {"fetch_dataset", "prepare_dataset", "list_data", "measure_geometry"}
+OF_CLUSTERLETS = {"extract_clusterlets", "sum_distances", "sample_partitions"}
+KEPT = ("prepared", "geometry", "groups", "labels", "distances", "partitions", "runs")
+
+
+def documented():
+    """The file that the documentation shows."""
+    text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    section = re.split(r"^#+ .*A method of your own.*$", text, maxsplit=1, flags=re.MULTILINE)[1]
+    return re.search(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)[1]
+
+
+class Story:
+    """A grid without the method, the plan with it, and the grid with it and with others that go wrong."""
+
+    def __init__(self, workflow):
+        self.workflow, self.top = workflow, workflow.folder / "results" / "tiny"
+        self.run(USUAL)
+        self.before = self.kept()
+        (workflow.folder / FILE).write_text(documented(), encoding="utf-8")
+        self.plan = self.run([*USUAL, SHUFFLED], "--dry-run")
+        self.why = self.command("why", "--configfile", "settings.yaml")
+        self.estimate = self.command("datasets", "--config", "settings.yaml")
+        for name, (body, _, _) in WRONG.items():
+            (workflow.folder / f"{name}.py").write_text(SOURCE.format(name=name, body=body), encoding="utf-8")
+        self.methods = [*USUAL, SHUFFLED, STRIPES, *({"path": f"{name}.py"} for name in WRONG)]
+        self.output = self.run(self.methods)
+        self.rows = list(csv.DictReader(io.StringIO((self.top / "runs.csv").read_text(encoding="utf-8"))))
+
+    def run(self, methods, *arguments):
+        done = self.workflow.run(*arguments, config={**GRID, "methods": methods})
+        assert done.status == 0, done.output
+        return done.output
+
+    def command(self, *arguments):
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "clusterlets", *arguments],
+            cwd=self.workflow.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def kept(self):
+        """Content and time of everything but the summaries, and of the logs of the jobs that made it."""
+        logs = [f"logs/{rule}" for rule in (*OF_DATA, *OF_CLUSTERLETS, "fit_method", "score_method")]
+        files = [path for folder in (*KEPT, *logs) for path in (self.top / folder).rglob("*") if path.is_file()]
+        return {path.relative_to(self.top).as_posix(): (_hash(path), path.stat().st_mtime_ns) for path in files}
+
+    def of(self, name):
+        return [row for row in self.rows if row["method"] == name]
+
+
+def _hash(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def story(workflow_in, tmp_path_factory):
+    return Story(workflow_in(tmp_path_factory.mktemp("own")))
+
+
+def test_the_plan_holds_its_own_jobs_and_what_sums_up(story):
+    jobs = planned(story.plan)
+    assert (jobs.pop("fit_method"), jobs.pop("score_method"), jobs.pop("collect_runs")) == (2, 2, 1)
+    assert not (OF_DATA | OF_CLUSTERLETS) & set(jobs)
+    of_cells = re.findall(r"^Job \d+: (iris: .*)$", story.plan, re.MULTILINE)
+    words = [f"shuffled, k = {k}_share0.2" for k in (2, 3)]
+    assert sorted(of_cells) == sorted(f"iris: {score}{word}" for word in words for score in ("", "score "))
+
+
+def test_why_names_it_before_it_has_run(story):
+    reason, *jobs = story.why.splitlines()
+    assert reason == "Not made yet" and sum("iris: shuffled, k = " in job for job in jobs) == 2
+
+
+def test_no_other_file_is_touched(story):
+    after = story.kept()
+    assert {name: after.get(name) for name in story.before} == story.before
+    own = ("shuffled", "stripes", *WRONG)
+    assert all(set(name.split("/")) & set(own) for name in set(after) - set(story.before))
+
+
+def test_its_runs_are_in_the_results(story):
+    rows = story.of("shuffled")
+    assert [(row["k"], row["seed"], row["parameters"], row["status"]) for row in rows] == [
+        (k, seed, "share=0.2", "ok") for k in ("2", "3") for seed in ("0", "1")
+    ]
+    assert all(row["n_clusters"] == row["k"] and not row["matcher"] and float(row["deviation_mean"]) > 0 for row in rows)
+    assert len({row["kmeans_cost"] for row in rows}) == 4  # every run has a stream of its own
+
+
+def test_a_program_in_another_language_is_a_method(story):
+    rows = story.of("stripes")
+    assert [row["status"] for row in rows] == ["ok"] * 4 and {row["parameters"] for row in rows} == {""}
+    assert {(row["k"], row["smallest"], row["largest"]) for row in rows} == {("2", "75", "75"), ("3", "50", "50")}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_goes_wrong_is_a_status_with_a_note(story, name):
+    _, status, note = WRONG[name]
+    rows = story.of(name)
+    assert [(row["status"], row["note"], row["n_clusters"]) for row in rows] == [(status, note, "")] * 4
+
+
+def test_the_others_have_their_results(story):
+    others = Counter(row["status"] for row in story.rows if row["method"] not in WRONG)
+    assert set(others) <= {"ok", "no_valid_partition"} and others["ok"] >= 4 * (len(USUAL) + 2)
+
+
+def test_the_report_names_every_method_and_counts_what_has_no_result(story):
+    page = (story.top / "report.html").read_text(encoding="utf-8")
+    text = " ".join(re.sub(r"<[^>]*>", " ", re.sub(r"(?s)<(style|script)\b.*?</\1>", " ", page)).split())
+    for name in ("shuffled", "stripes", *WRONG):
+        assert name in text, name
+    for name, (_, status, _) in WRONG.items():
+        assert f"4 runs of {name} have no result, status {status}: iris (4)." in text
+
+
+def test_the_accounts_count_its_jobs(story):
+    steps = csv.DictReader(io.StringIO((story.top / "accounts" / "steps.csv").read_text(encoding="utf-8")))
+    jobs = {row["step"]: int(row["jobs"]) for row in steps}
+    # FRAC, k-means and random, and the eight of one's own; with one setting of each of the five matchers. Each on two k.
+    assert (jobs["fit-method"], jobs["score-method"]) == (2 * 11, 2 * 16)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_export_writes_its_clusters(story, seed):
+    asked = ("--dataset", "iris", "--method", "shuffled", "-k", "3", "--parameters", "share=0.2", "--seed", str(seed))
+    header, *lines = story.command("export", "--config", "settings.yaml", *asked).split()
+    stream = random_stream(0, "iris", 3, seed, story_stream())
+    expected = np.unique(stream.integers(3, size=150), return_inverse=True)[1]
+    assert header == "row,cluster" and lines == [f"{row},{cluster}" for row, cluster in enumerate(expected)]
+
+
+def story_stream():
+    """The number of the method's random stream, which is made from its name: it must stay what it is."""
+    return 1077021374
+
+
+def test_the_estimate_counts_it(story, monkeypatch):
+    assert re.search(r"^iris +\S+", story.estimate, re.MULTILINE) and "of 2 k and 2 seeds" in story.estimate
+    monkeypatch.chdir(story.workflow.folder)
+    jobs = [
+        {step: count for step, (count, _) in steps_of_dataset(150, 4, configured(methods)).items()}
+        for methods in (USUAL, [*USUAL, SHUFFLED])
+    ]
+    assert [jobs[1][step] - jobs[0][step] for step in ("fit_method", "score_method")] == [2, 2]
+
+
+def configured(methods):
+    path = Path("other.yaml")
+    path.write_text(str({**GRID, "methods": methods}).replace("'", '"'), encoding="utf-8")
+    return read_configuration(path)
+
+
+def test_nothing_is_left_to_do_and_its_file_alone_makes_it_run_again(story):
+    story.run(story.methods, "--dry-run")
+    asked = ("why", "--configfile", "settings.yaml")
+    assert story.command(*asked) == "Nothing would run: everything is there and up to date.\n"
+    path = story.workflow.folder / FILE
+    source = path.read_text(encoding="utf-8")
+    path.write_text(source + "# a comment\n", encoding="utf-8")
+    said = story.command(*asked)
+    path.write_text(source, encoding="utf-8")
+    reason, *jobs = said.split("\nWhat it reads is made again")[0].splitlines()
+    assert reason == "Its code changed: ./shuffled.py"
+    words = [f"shuffled, k = {k}_share0.2" for k in (2, 3)]
+    assert sorted(job.strip() for job in jobs) == sorted(f"iris: {score}{word}" for word in words for score in ("", "score "))
+
+
+def test_without_it_nothing_of_it_is_in_the_results(story):
+    """Last, as it makes the summaries anew."""
+    own = {name: kept for name, kept in story.kept().items() if "/shuffled/" in name}
+    story.run(USUAL)
+    rows = (story.top / "runs.csv").read_text(encoding="utf-8")
+    assert "shuffled" not in rows and {name: kept for name, kept in story.kept().items() if name in own} == own
