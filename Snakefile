@@ -4,8 +4,11 @@ from snakemake.utils import min_version
 
 min_version("9.0")
 
+# The folder of this file; workflow.basedir would be another one where a Snakefile takes this workflow in as a module.
+CHECKOUT = workflow.current_basedir.get_path_or_uri(secret_free=True)
 
-configfile: f"{workflow.basedir}/config.yaml"
+
+configfile: f"{CHECKOUT}/config.yaml"
 
 
 report: "workflow/report/workflow.rst"

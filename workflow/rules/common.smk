@@ -5,30 +5,31 @@ import functools
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-if set("{}") & set(workflow.basedir):
+if set("{}") & set(CHECKOUT):
     raise WorkflowError(
-        f"The checkout lies in {workflow.basedir}, and Snakemake takes braces in a path for a wildcard. Move it to a folder without."
+        f"The checkout lies in {CHECKOUT}, and Snakemake takes braces in a path for a wildcard. Move it to a folder without."
     )
 
 # The package comes from beside the Snakefile, not from what the environment has installed, and nothing else comes from there: a
 # file of the user's must not stand in for a library's, although Snakemake puts that folder first. In the jobs workflow/step.py
 # sees to it.
-sys.path.insert(0, workflow.basedir)
+sys.path.insert(0, CHECKOUT)
 import clusterlets
 
-sys.path = [folder for folder in sys.path if folder != workflow.basedir]
+sys.path = [folder for folder in sys.path if folder != CHECKOUT]
 # No Python that this one starts takes modules from the working folder, nor does a Snakemake on a cluster's node.
 os.environ.update(PYTHONSAFEPATH="1")
 # The lock's place is no parameter, as no result depends on it. Names and logs are UTF-8 in every locale.
 shell.prefix(
-    'set -euo pipefail; export PYTHONUTF8=1; clusterlets() {{ python -P {workflow.basedir:q}/workflow/step.py "$@"; }}; '
-    "LOCK={workflow.basedir:q}/requirements.lock; "
+    f"set -euo pipefail; export PYTHONUTF8=1; LOCK={shlex.quote(CHECKOUT)}/requirements.lock; "
+    f'clusterlets() {{{{ python -P {shlex.quote(CHECKOUT)}/workflow/step.py "$@"; }}}}; '
 )
 
 from clusterlets import methods
@@ -48,7 +49,7 @@ from clusterlets.steps.options import shell_line
 from clusterlets.storage import hash_of_file
 
 try:
-    config = check_configuration(config, f"{workflow.basedir}/workflow/schemas/config.schema.yaml")
+    config = check_configuration(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
 except ClusterletsError as error:
     raise WorkflowError(str(error)) from None
 set_mirror(config)
@@ -115,7 +116,7 @@ COMPILED = ["numpy", "numba", "llvmlite"]
 
 def step_fingerprint(*modules, libraries=("numpy",), files=()):
     """What a step's result depends on besides its inputs and options."""
-    return fingerprint(modules, locked_versions(f"{workflow.basedir}/requirements.lock", libraries), files)
+    return fingerprint(modules, locked_versions(f"{CHECKOUT}/requirements.lock", libraries), files)
 
 
 def dataset_fingerprint(step, name, libraries):
@@ -275,7 +276,7 @@ def captioned(path, caption, category):
     form = {".md": "Markdown", ".tex": "LaTeX", ".txt": "text"}.get(suffix, suffix[1:].upper())
     return report(
         path,
-        caption=f"{workflow.basedir}/workflow/report/{caption}.rst",
+        caption=f"{CHECKOUT}/workflow/report/{caption}.rst",
         category=category,
         labels={"result": name, "form": form},
     )
@@ -301,13 +302,18 @@ def before_the_report(wildcards):
 def fingerprints_of_rules(wildcards):
     """The fingerprint of every rule's step; where it depends on the matcher or the dataset, one for each."""
     codes = {rule.name: rule.params.get("code") for rule in workflow.rules}
+
+    def code_of(rule):
+        """By a part of the name: a Snakefile that takes this one in may name its rules paper_fit_method, say."""
+        return next(code for name, code in codes.items() if rule in name)
+
     found = {name: code for name, code in codes.items() if isinstance(code, str)}
     for rule in ("fit_method", "score_method"):
         for method in config["methods"]:
             if rule == "score_method" or method not in MATCHERS:
-                found[f"{rule} {method}"] = codes[rule](SimpleNamespace(method=method))
+                found[f"{rule} {method}"] = code_of(rule)(SimpleNamespace(method=method))
     tables = {dataset: config["tables"][dataset]["name"] for dataset in config["datasets"] if dataset not in USER_TABLES}
     for rule, datasets in (("fetch_dataset", tables.values()), ("prepare_dataset", tables)):
         for dataset in datasets:
-            found[f"{rule} {dataset}"] = codes[rule](SimpleNamespace(base=OUT, dataset=dataset))
+            found[f"{rule} {dataset}"] = code_of(rule)(SimpleNamespace(base=OUT, dataset=dataset))
     return json.dumps({name: code.split()[0] for name, code in found.items()}, sort_keys=True)
