@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DEMO = yaml.safe_load((ROOT / "workflow" / "configs" / "demo.yaml").read_text(encoding="utf-8"))
 # The SLURM plugin starts Snakemake for every job, some 2 s each: its share of the demo is three datasets, one k and few cells.
 SHORT = DEMO | {"results": "results/short", "datasets": DEMO["datasets"][:3], "k": [5], "hops": [4], "omega": [0.5]}
-CHAINS = 3  # a dataset and k: Clusterlets, FRAC, baselines
+CHAINS = 4  # a dataset and k: Clusterlets, FRAC, k-means, random
 # Without accounting, and with a controller nearby that may be asked often.
 NO_ACCOUNTING = ["--slurm-no-account", "--slurm-status-command=squeue"]
 OFTEN = ["--slurm-init-seconds-before-status-checks=2", "--seconds-between-status-checks=2", "--latency-wait=15"]

@@ -81,7 +81,7 @@ def deployed(tmp_path_factory, workflow_in):
     activated = stand_in_conda.install(stand_in)
     environment = {"PATH": os.pathsep.join([str(stand_in / "bin"), os.environ["PATH"]])}
     entries = ["iris", {"name": "own", "path": "own.parquet", "sensitive": "sex"}]
-    config = {"datasets": entries, "k": [2], "matchers": ["C", "G-B"]}  # every rule, and not much more
+    config = {"datasets": entries, "k": [2], "methods": ["C", "G-B", "FRAC", "random"]}  # every rule, and not much more
     done = workflow.run("--profile", str(ROOT / "profiles" / "conda"), config=config, environment=environment)
     assert done.status == 0, done.output
     copies = {path.read_bytes(): path.with_suffix("") for path in (workflow.folder / ".snakemake" / "conda").glob("*.yaml")}

@@ -101,15 +101,16 @@ def with_a_flipped_bit(content):
 
 # Of every kind a file, and what has to be missing for a step to read it: all in branches of their own.
 KINDS = {
-    "prepared/iris.npz": ["groups/iris/frac/k2", "runs/iris/FRAC/k2"],
+    "prepared/iris.npz": ["groups/iris/FRAC/k2", "runs/iris/FRAC/k2"],
     "prepared/breast_cancer.json": ["datasets.csv"],
     "geometry/iris.json": ["runs/iris/D/k2_hops2"],
     "groups/breast_cancer/clusterlets/k2/seeds0-1.npz": ["runs/breast_cancer/D/k2_hops2"],
-    "labels/breast_cancer/baselines/k2/seeds0-1.npz": ["distances/breast_cancer/baselines/k2"],
     "distances/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/B/k3_hops2"],
     "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3_omega0.5"],
 }
-SUMMED_UP = {
+# Others, one after the other.
+APART = {
+    "labels/breast_cancer/clusterlets/k2/seeds0-1.npz": ["distances/breast_cancer/clusterlets/k2"],
     "runs/iris/C/k2_omega0.5/seeds0-1.csv": ["runs.csv"],
     "runs.csv": ["claims.csv", "claims.md"],
 }
@@ -130,12 +131,12 @@ def spoil(top, kind, damage, missing):
 def test_damage_of_every_kind_is_named_and_removed_and_built_again(finished, workflow):
     expected = finished.results()
     assert {name.split("/")[0] for name in expected if name.endswith(".npz")} == {
-        kind.split("/")[0] for kind in KINDS if kind.endswith(".npz")
+        kind.split("/")[0] for kind in KINDS | APART if kind.endswith(".npz")
     }
     finished.copy(workflow.folder)
     top = workflow.folder / "results" / "tiny"
     damages = itertools.cycle((truncated, emptied, with_a_flipped_bit))
-    for kinds in (KINDS, *({kind: missing} for kind, missing in SUMMED_UP.items())):
+    for kinds in (KINDS, *({kind: missing} for kind, missing in APART.items())):
         targets = [file for kind, missing in kinds.items() for file in spoil(top, kind, next(damages), missing)]
         broken = workflow.run(*targets)
         assert broken.status != 0
@@ -162,7 +163,7 @@ def test_what_steps_hand_to_each_other_says_its_place(finished):
 
 # By a file, the one that is copied to its place, and what has to be missing for a step to read it.
 MISPLACED = {
-    "prepared/iris.npz": ("prepared/breast_cancer.npz", ["groups/iris/frac/k2", "runs/iris/FRAC/k2"]),
+    "prepared/iris.npz": ("prepared/breast_cancer.npz", ["groups/iris/FRAC/k2", "runs/iris/FRAC/k2"]),
     "geometry/breast_cancer.json": ("geometry/iris.json", ["runs/breast_cancer/D/k2_hops2"]),
     "groups/iris/clusterlets/k3/seeds0-1.npz": ("groups/iris/clusterlets/k2/seeds0-1.npz", ["runs/iris/B/k3_hops2"]),
 }

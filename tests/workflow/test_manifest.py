@@ -84,8 +84,8 @@ def test_every_log_of_the_run_is_counted(finished):
     rows = list(csv.DictReader((top / "accounts" / "steps.csv").read_text().splitlines()))
     assert sum(int(row["jobs"]) for row in rows) == told["jobs"]["counted"] == len(logs)
     assert set(told["jobs"]["logs_left_out"].values()) == {0}
-    assert {row["step"]: int(row["jobs"]) for row in rows}["match-pinball"] == 2 * 2 * 4
+    assert {row["step"]: int(row["jobs"]) for row in rows}["score-method"] == 2 * 2 * 8
     assert told["jobs"]["first_job_began"] < told["jobs"]["last_job_ended"]
-    rules = {"fetch_dataset iris", "prepare_dataset iris", "match_pinball D", "match_centroid", "make_tables", "write_report"}
+    rules = {"fetch_dataset iris", "prepare_dataset iris", "fit_method FRAC", "score_method D", "score_method FRAC", "analyse"}
     assert rules <= told["fingerprints"].keys()
     assert all(re.fullmatch("[0-9a-f]{16}", code) for code in told["fingerprints"].values())

@@ -11,7 +11,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PROFILES = ["slurm", "cluster-generic"]
-CHAINS = 3  # a dataset, k and block of seeds: Clusterlets, FRAC, baselines
+CHAINS = 4  # a dataset, k and block of seeds: Clusterlets, FRAC, k-means, random
 
 
 def profile(name):

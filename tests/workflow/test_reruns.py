@@ -13,16 +13,14 @@ import pytest
 CELL = "results/tiny/runs/iris/D/k2_hops2/seeds0-1.csv"
 
 # Jobs of the tiny grid: two datasets, two k, one block of seeds.
-PINBALL = {"match_pinball": 16}
-CENTROID = {"match_centroid": 4}
-SCORES = {"score_frac": 4, "score_baselines": 4}
-FRAC = {"cluster_frac": 4, "sum_distances": 4, "score_frac": 4}
-BLOCKS = {
-    **PINBALL,
-    **CENTROID,
-    **SCORES,
-    **{"extract_clusterlets": 4, "sample_partitions": 4, "cluster_frac": 4, "cluster_baselines": 4, "sum_distances": 12},
-}
+MATCHER = {"score_method": 4}
+PINBALL = {"score_method": 4 * 4}
+CENTROID = MATCHER
+METHOD = {"fit_method": 4, "score_method": 4}
+METHODS = {"fit_method": 3 * 4, "score_method": 3 * 4}
+SCORES = {"score_method": 8 * 4}
+BLOCKS = {"extract_clusterlets": 4, "sample_partitions": 4, "sum_distances": 4, "fit_method": 3 * 4, **SCORES}
+USUAL = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
 TABLES = {"prepare_dataset": 2, "measure_geometry": 2, "list_data": 1}
 FETCHED = {"fetch_dataset": 2}
 HALF = {rule: count // 2 for rule, count in BLOCKS.items()}
@@ -104,13 +102,16 @@ SETTINGS = {
     "another omega": ({"omega": [0.5, 0.25]}, CENTROID),
     "further hops": ({"hops": [2, 3]}, PINBALL),
     "another sample size": ({"sample_size": 200}, {"sample_partitions": 4} | CENTROID),
-    "another tau of FRAC": ({"frac": {"tau": 0.1}}, FRAC),
+    "another tau of FRAC": ({"methods": [*USUAL[:5], {"name": "FRAC", "parameters": {"tau": [0.1]}}, *USUAL[6:]]}, METHOD),
+    "another limit of the fits": ({"limits": {"seconds": 60, "memory_mb": None}}, {"fit_method": 3 * 4, **SCORES}),
+    "a method more": ({"methods": [*USUAL, "FRAC-OE"]}, METHOD),
     "another dataset": (
         {"datasets": ["iris", "breast_cancer", "wine"]},
         HALF | {"fetch_dataset": 1, "prepare_dataset": 1, "measure_geometry": 1, "list_data": 1},
     ),
     "one dataset less": ({"datasets": ["iris"]}, {"list_data": 1}),
-    "one matcher less": ({"matchers": ["C", "G-B", "D", "B"]}, {}),
+    "one matcher less": ({"methods": [name for name in USUAL if name != "G-D"]}, {}),
+    "FRAC left out": ({"methods": [name for name in USUAL if name != "FRAC"]}, {}),
 }
 
 
@@ -126,7 +127,7 @@ def test_another_matcher_runs_its_cells(original, sums):
         cell.rename(cell.with_name("aside"))
     try:
         # Named first it makes other settings: a file that is missing below finished sums is not looked for.
-        assert original.planned(matchers=["G-D", "C", "G-B", "D", "B"]) == {"match_pinball": 4} | sums
+        assert original.planned(methods=["G-D", *(name for name in USUAL if name != "G-D")]) == MATCHER | sums
     finally:
         for cell in cells:
             cell.with_name("aside").rename(cell)
@@ -136,11 +137,12 @@ NUMERIC = BLOCKS | TABLES
 CODE = {
     "clusterlets/algorithms/matching/pinball.py": PINBALL,
     "clusterlets/algorithms/matching/centroid.py": {"sample_partitions": 4} | CENTROID,
-    # Where a new matcher is entered.
-    "clusterlets/algorithms/matching/__init__.py": {"sample_partitions": 4} | CENTROID | PINBALL,
-    "clusterlets/algorithms/frac.py": FRAC,
-    "clusterlets/metrics.py": PINBALL | CENTROID | SCORES | {"measure_geometry": 2},
-    "clusterlets/steps/baselines.py": {"cluster_baselines": 4, "sum_distances": 4, "score_baselines": 4},
+    "clusterlets/algorithms/matching/objectives.py": {"sample_partitions": 4, "score_method": 5 * 4},
+    "clusterlets/algorithms/frac.py": METHOD,
+    "clusterlets/metrics.py": SCORES | {"measure_geometry": 2},
+    "clusterlets/methods/g_b.py": MATCHER,
+    "clusterlets/methods/random.py": METHOD,
+    "clusterlets/steps/fitting.py": METHODS,
     "clusterlets/datasets/bundled.py": FETCHED | NUMERIC,
 }
 
@@ -151,7 +153,13 @@ def test_an_edited_module_runs_its_steps_and_what_follows(checkout, sums, module
     assert checkout.planned() == CODE[module] | sums
 
 
-UNREAD = ["README.md", "Makefile", "workflow/rules/clusterlets.smk", "clusterlets/commands/cluster.py"]
+UNREAD = [
+    "README.md",
+    "Makefile",
+    "workflow/rules/methods.smk",
+    "clusterlets/methods/frac_oe.py",
+    "clusterlets/commands/cluster.py",
+]
 
 
 @pytest.mark.parametrize("module", UNREAD)
@@ -169,7 +177,9 @@ def test_why_names_the_module_that_changed(checkout):
         capture_output=True,
         text=True,
     )
-    assert done.stdout == "Its code changed: clusterlets/algorithms/matching/objectives.py\n    iris: D, k = 2, 2 hops\n", done
+    assert done.stdout == "Its code changed: clusterlets/algorithms/matching/objectives.py\n    iris: score D, k = 2_hops2\n", (
+        done
+    )
     assert done.stderr == "" and done.returncode == 0
 
 
@@ -207,6 +217,6 @@ def test_what_was_planned_is_what_runs(checkout):
     """Last in this file: it leaves the copy as another grid. As far as the runs: what sums them up costs more than they do."""
     runs, settings = "results/tiny/runs.csv", {"omega": [0.5, 0.25]}
     checkout.comment("clusterlets/algorithms/matching/pinball.py")
-    expected = PINBALL | CENTROID | {"collect_runs": 1}
+    expected = {"score_method": 4 * 4 + 4, "collect_runs": 1}
     assert checkout.planned(runs, **settings) == expected == checkout.executed(runs, **settings)
     assert checkout.planned(runs, **settings) == {}

@@ -28,7 +28,7 @@ def test_a_run_says_what_it_will_do_and_what_it_did(workflow):
 
 def test_a_dry_run_still_lists_jobs_and_reasons(workflow):
     listed = workflow.run("-n", CELL).output
-    assert "iris: G-B, k = 2, 2 hops" in listed and "match_pinball" in listed and "This was a dry-run" in listed
+    assert "iris: score G-B, k = 2_hops2" in listed and "score_method" in listed and "This was a dry-run" in listed
     assert "Reason: Missing output files: " in workflow.run(CELL, "-n", "--quiet", "host").output
     counted = workflow.run(CELL, "-n", "--quiet", "rules").output
     assert ["total", "6"] in [line.split() for line in counted.splitlines()]
@@ -43,7 +43,7 @@ def test_a_failure_shows_its_log_and_the_rest_goes_on(workflow):
     assert f"FAILED: Read people.city from people.csv (prepare_user_table)\n  log: {log}\n  | " in done.output
     assert (workflow.folder / log).read_text().splitlines()[-1] in done.output
     end = done.output[done.output.index("Not complete: 6 of 11 steps done, 1 failed") :]
-    assert f"log {log}" in end and "not run, as it needs what failed" in end and "match_pinball 1" in end
+    assert f"log {log}" in end and "not run, as it needs what failed" in end and "score_method 1" in end
     assert (workflow.folder / CELL).exists()
 
 

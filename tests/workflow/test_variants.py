@@ -22,8 +22,8 @@ TOUCHED = {
     "pinball_cluster": {"D", "B"},
     "greedy_last": {"G-D", "G-B"},
     "equation_printed": {"C"},
-    "deviation_relative": {"C", "G-B", "D", "B", "G-D", "FRAC", "baselines"},
-    "scaling_standard": {"C", "G-B", "D", "B", "G-D", "FRAC", "baselines"},
+    "deviation_relative": {"C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"},
+    "scaling_standard": {"C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"},
 }
 TARGETS = ["results/tiny/runs.csv", *(f"results/tiny/variants/{name}/runs.csv" for name in VARIANTS)]
 
@@ -33,7 +33,7 @@ def rows(workflow, name):
 
 
 def method(row):
-    return row["matcher"] or ("FRAC" if row["method"].startswith("FRAC") else "baselines")
+    return row["matcher"] or row["method"].split(" (")[0]
 
 
 def counts(dry_run):
@@ -62,16 +62,12 @@ def test_only_new_seeds_touched_cells_and_what_sums_up_are_jobs(extended):
         # of the block of further seeds, and of both blocks of the scaled table
         "extract_clusterlets": 3,
         "sample_partitions": 3,
-        "cluster_frac": 3,
-        "cluster_baselines": 3,
-        "sum_distances": 9,
+        "sum_distances": 3,
+        "fit_method": 3 * 3,
         # further seeds; then both blocks of what a scope or equation touches; then of all, for deviation and scaling
-        "match_pinball": 4 + 2 * (2 + 2) + 2 * (4 + 4),
-        "match_centroid": 2 + 2 * 2 + 2 * (2 + 2),
-        "score_frac": 1 + 4,
-        "score_baselines": 1 + 4,
+        "score_method": (4 + 2 * (2 + 2) + 2 * (4 + 4)) + (2 + 2 * 2 + 2 * (2 + 2)) + 3 * (1 + 4),
         "collect_runs": 6,
-        "total": 2 + 12 + 9 + 28 + 14 + 10 + 6,
+        "total": 2 + 9 + 9 + 57 + 6,
     }
 
 
@@ -105,7 +101,7 @@ def test_a_relative_deviation_is_that_of_the_shares(extended):
     workflow, _ = extended
     top = workflow.folder / "results/tiny"
     colours = Prepared.load(str(top / "prepared/iris.npz")).colours
-    labels = SeedBlock.load(str(top / "labels/iris/frac/k3/seeds0-1.npz")).values["FRAC (nearest)/1"]["labels"]
+    labels = SeedBlock.load(str(top / "labels/iris/FRAC/k3/seeds0-1.npz")).values["FRAC (nearest)/1"]["labels"]
     overall = np.array([(colours == colour).mean() for colour in range(3)])
     deviations = []
     for cluster in np.unique(labels):

@@ -69,7 +69,7 @@ def test_one_cell_alone_can_be_asked_for(workflow):
 
 
 def test_k_above_the_number_of_instances_is_a_row_and_not_an_error(workflow):
-    done = workflow.run(config={"datasets": ["iris"], "k": [2, 151], "matchers": ["C", "D"]})
+    done = workflow.run(config={"datasets": ["iris"], "k": [2, 151], "methods": ["C", "D", "FRAC", "k-means", "random"]})
     assert done.status == 0, done.output
     rows = [row for row in runs_of(workflow) if row["k"] == "151"]
     assert {row["status"] for row in rows} == {"infeasible"} and len(rows) == 2 * (2 + 4)
@@ -78,7 +78,7 @@ def test_k_above_the_number_of_instances_is_a_row_and_not_an_error(workflow):
 
 
 FAULTS = {
-    "an unknown matcher": ({"matchers": ["GB"]}, ["there is no 'GB'", "did you mean 'G-B'"]),
+    "an unknown method": ({"methods": ["GB"]}, ["There is no method 'GB'", "Did you mean G-B"]),
     "k below 2": ({"k": [1]}, ["k.0: 1 is less than the minimum of 2"]),
     "a typo": ({"hopps": [1]}, ["hopps: unknown key (did you mean 'hops'?)"]),
     "an unknown dataset": ({"datasets": ["irys"]}, ["there is no 'irys'", "did you mean 'iris'"]),
@@ -119,7 +119,7 @@ def test_a_damaged_intermediate_is_named_removed_and_built_again(workflow):
 
 
 def test_a_damaged_intermediate_of_a_figure_is_built_again(workflow):
-    grid = {"datasets": ["iris"], "k": [3], "matchers": ["G-B", "C"], "frac": {"run": False}}
+    grid = {"datasets": ["iris"], "k": [3], "methods": ["G-B", "C", "k-means", "random"]}
     composition = "results/tiny/clusterings/composition.csv"
     done = workflow.run(composition, config=grid)
     assert done.status == 0, done.output
