@@ -34,7 +34,7 @@ def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
     known = {name: grid for grid in grids.values() for name in selection.paper_names(pd.Series(grid["names"]))}
     told = pd.DataFrame(
         {
-            "method": order,
+            "method": pd.Series(order, dtype=object),
             "role": [known.get(name, {}).get("role", "") for name in order],
             "citation": [known.get(name, {}).get("citation", "") for name in order],
             "configurations": configurations.prod(axis=1).reindex(order).to_numpy(),

@@ -144,7 +144,7 @@ def _of_parameters(before: str, now: str, command: str) -> Iterator[str]:
 
 def _part(name: str) -> str:
     """A part of a fingerprint: a library, a file of one's own, or one of the package."""
-    return f"another version of {name}" if "." not in name else name if name.startswith("./") else f"clusterlets/{name}"
+    return f"another version of {name}" if "." not in name else name if name.startswith(("./", "/")) else f"clusterlets/{name}"
 
 
 def _settings(values: list) -> dict:

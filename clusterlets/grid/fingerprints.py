@@ -11,20 +11,24 @@ import hashlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from urllib.parse import quote
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def fingerprint(modules: Iterable[str], libraries: dict[str, str] | None = None, files: Iterable[str] = ()) -> str:
+def fingerprint(
+    modules: Iterable[str], libraries: dict[str, str] | None = None, files: Iterable[str] = (), own: Iterable[str] = ()
+) -> str:
     """Sixteen hexadecimal digits for the import closure of ``modules`` (below ``clusterlets``), library versions, files.
 
-    ``modules`` are dotted names such as ``"steps.matching"``; modules that are imported by name at run time
-    must be given too. ``files`` are data files, relative to the package. After the digits come the parts, each file with
+    ``modules`` are dotted names such as ``"steps.scoring"``; modules that are imported by name at run time
+    must be given too. ``files`` are data files, relative to the package, and ``own`` files of the user's. After the digits come the parts, each file with
     digits of its own and each library with its version, so that :func:`changed` can tell which one it was.
     """
     closure = sorted(set().union(*(import_closure(f"{PACKAGE.name}.{module}") for module in modules)))
     paths = [*(module_file(module) for module in closure), *(PACKAGE / file for file in files)]
     contents = {path.relative_to(PACKAGE).as_posix(): path.read_bytes() for path in paths}
+    contents |= {quote(file if Path(file).is_absolute() else f"./{file}"): Path(file).read_bytes() for file in own}
     versions = [f"{name}=={version}" for name, version in sorted((libraries or {}).items())]
     digest = hashlib.sha256()
     for name, content in [*contents.items(), *((version, b"") for version in versions)]:

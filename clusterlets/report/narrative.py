@@ -44,6 +44,7 @@ def missing_lines(results: Results) -> list[str]:
     if extra:
         lines.append(f"Datasets that the paper does not have, shown but not compared: {', '.join(extra)}.")
     lines += _unlike_the_paper(results.runs) + _other_settings(_SETTINGS_OF_PAPER, results.settings)
+    lines += _other_parameters(results.settings["grids"])
     lines += _without_result(results.runs)
     return lines or ["Nothing is missing: all of the paper's datasets, settings and seeds, every run with a result."]
 
@@ -85,6 +86,16 @@ def _unlike_the_paper(runs: pd.DataFrame) -> list[str]:
             "the others show how noisy choosing a single run is."
         )
     return lines
+
+
+def _other_parameters(grids: Mapping[str, Mapping]) -> list[str]:
+    """Parameters of the paper's methods, besides hops and omega, that the configuration names."""
+    return [
+        f"Parameter {parameter} of {method}: {', '.join(map(str, values))}; the paper sets none. {_ENTER}"
+        for method, grid in grids.items()
+        for parameter, values in grid["parameters"].items()
+        if set(grid["names"]) & {*selection.PAPER_NAMES, *_METHODS_OF_PAPER} and parameter not in _GRID_OF_PAPER
+    ]
 
 
 def _other_settings(paper: Mapping, ours: Mapping, inside: str = "") -> list[str]:
@@ -144,8 +155,6 @@ def _numbers_sentence(results: Results) -> str:
 
 
 def _claims_sentence(claims: pd.DataFrame) -> str:
-    if claims.empty:
-        return "The claims of the paper's text have not been judged in this run."
     by = {side: claims[f"verdict_{side}"].value_counts().reindex(CLAIM_VERDICTS, fill_value=0) for side in ("paper", "ours")}
     paper, ours = by["paper"], by["ours"]
     if ours[UNKNOWN] == len(claims):

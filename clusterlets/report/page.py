@@ -152,10 +152,8 @@ def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
     if results.has_paper_data:
         numbers = results.comparison.loc[results.comparison["counted"], "verdict"]
         scores.append(("Numbers and choices in the tables", "tables", _counted(numbers, comparison.VERDICTS)))
-    if len(results.claims):
-        for side, words in (("ours", "our"), ("paper", "the paper's own")):
-            verdicts = _counted(results.claims[f"verdict_{side}"], CLAIM_VERDICTS)
-            scores.append((f"Claims, by {words} numbers", "claims", verdicts))
+    for side, words in (("ours", "our"), ("paper", "the paper's own")):
+        scores.append((f"Claims, by {words} numbers", "claims", _counted(results.claims[f"verdict_{side}"], CLAIM_VERDICTS)))
     return scores
 
 

@@ -3,13 +3,11 @@
 import json
 
 import pandas as pd
-from clusterlets.steps.comparison import check_reported
-from clusterlets.steps.statistics import compare_methods
-from clusterlets.steps.tables import make_tables
 
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.report import figures
 from clusterlets.report.figures.style import plt
+from clusterlets.steps.analysis import analyse
 from clusterlets.steps.report import write_report
 from clusterlets.storage import save_json
 
@@ -132,10 +130,8 @@ def build(runs, folder, findings=True):
     """Every file that the steps make of these runs; without ``findings`` those alone that runs are enough for."""
     folder.mkdir()
     runs.to_csv(folder / "runs.csv", index=False)
-    source = str(folder / "runs.csv")
-    make_tables(source, str(folder / "tables"))
-    compare_methods(source, str(folder / "statistics"))
-    check_reported(source, str(folder / "comparison.csv"), str(folder / "comparison_counts.csv"))
+    analyse(str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder))
+    (folder / "sensitivity.csv").unlink()
     (folder / "figures").mkdir()
     draw_placeholders(folder / "figures")
     if findings:

@@ -196,6 +196,22 @@ def test_a_fingerprint_follows_source_and_versions(tmp_path, monkeypatch):
     fingerprints._imports.cache_clear()
 
 
+def test_a_fingerprint_holds_files_of_ones_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    names = ["mine: a.py", "folder/mine: a.py", str(tmp_path / "other.py")]
+    for name in names:
+        Path(name).write_text("x = 1")
+    without, before = fingerprints.fingerprint(["metrics"]), fingerprints.fingerprint(["metrics"], own=names)
+    said = ["./mine%3A%20a.py", "./folder/mine%3A%20a.py", str(tmp_path / "other.py")]
+    assert set(fingerprints.changed(without, before)) == set(said) and without.split()[0] != before.split()[0]
+    for name, part in zip(names, said, strict=True):
+        Path(name).write_text("x = 2")
+        now = fingerprints.fingerprint(["metrics"], own=names)
+        assert fingerprints.changed(before, now) == [part] and now.split()[0] != before.split()[0]
+        before = now
+
+
 def test_a_fingerprint_tells_its_parts():
     before = fingerprints.fingerprint(["metrics"], {"numpy": "1"})
     assert fingerprints.changed(before, before) == []

@@ -10,10 +10,11 @@ import pytest
 
 from clusterlets import __main__ as command_line
 from clusterlets.grid.artifacts import SeedBlock
+from clusterlets.steps.options import STEPS
 from clusterlets.storage import save_arrays
 
 
-@pytest.mark.parametrize("step", command_line._STEPS)
+@pytest.mark.parametrize("step", STEPS)
 def test_every_option_of_every_step_is_explained(step, capsys):
     with pytest.raises(SystemExit) as stopped:
         command_line.main([step, "--help"])

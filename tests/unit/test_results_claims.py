@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
+from test_results_fixture import PAPER_WITHOUT_NBFI, assessed_claims, numbers_of, synthetic_runs
 
 from clusterlets.analysis import selection
 from clusterlets.paper import claims, reported
@@ -24,7 +24,7 @@ DATASETS = list(reported.datasets())
 
 @pytest.fixture(scope="module")
 def assessed():
-    return claims.assess(synthetic_runs()).set_index("claim")
+    return assessed_claims(synthetic_runs()).set_index("claim")
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +255,7 @@ def test_two_thirds_holds_and_a_half_is_not_more_than_half():
 
 
 def judged(claim, runs):
-    return claims.judge(CLAIMS[claim], Numbers.of_runs(runs))
+    return claims.judge(CLAIMS[claim], numbers_of(runs))
 
 
 @cache
@@ -356,7 +356,7 @@ def test_matchers_that_are_alike_are_not_apart():
 
 def test_one_function_gives_both_verdicts(assessed):
     # Our tables in the paper's place: the verdicts are those that stand in the row, whoever the numbers come from.
-    anonymous = Numbers(Numbers.of_runs(synthetic_runs()).tables)
+    anonymous = Numbers(numbers_of(synthetic_runs()).tables)
     on_single_tables = {name: claim for name, claim in CLAIMS.items() if claim["kind"] != "attained"}
     told = {name: claims.judge(claim, anonymous).verdict for name, claim in on_single_tables.items()}
     told = {name: verdict for name, verdict in told.items() if verdict != UNTOLD}
@@ -397,7 +397,7 @@ def test_what_a_test_finds_is_told_on_six_datasets_too(claim, where, deviation, 
 
 def test_too_few_of_the_papers_datasets_tell_nothing():
     runs = synthetic_runs((*DATASETS[:5], "iris", "wine"), seeds=1, ks=(5,))
-    assessed = claims.assess(runs)
+    assessed = assessed_claims(runs)
     assert set(assessed["verdict_ours"]) == {UNTOLD}
     assert set(assessed["statistic_ours"]) == {"Only 5 of the paper's 11 datasets are among the runs."}
 
@@ -405,12 +405,12 @@ def test_too_few_of_the_papers_datasets_tell_nothing():
 def test_a_readers_own_dataset_changes_nothing():
     runs = synthetic_runs(seeds=2, ks=(5, 10))
     own = synthetic_runs(("people",), seeds=2, ks=(5, 10)).assign(deviation_mean=0.9)
-    pd.testing.assert_frame_equal(claims.assess(pd.concat([runs, own], ignore_index=True)), claims.assess(runs))
+    pd.testing.assert_frame_equal(assessed_claims(pd.concat([runs, own], ignore_index=True)), assessed_claims(runs))
 
 
 def test_a_matcher_without_runs_leaves_its_claims_open():
     runs = synthetic_runs(seeds=1, ks=(5,))
-    assessed = claims.assess(runs[runs["matcher"] != "C"]).set_index("claim")
+    assessed = assessed_claims(runs[runs["matcher"] != "C"]).set_index("claim")
     untold = ["c_first", "matchers_differ", "c_against_gb_significant", "c_keeps_low_deviation", "silhouette_rises_with_omega"]
     assert (assessed.loc[untold, "verdict_ours"] == UNTOLD).all()
     assert assessed.loc["c_first", "statistic_ours"] == "No numbers for matcher C."
@@ -419,7 +419,7 @@ def test_a_matcher_without_runs_leaves_its_claims_open():
 
 def test_without_frac_and_random_their_claims_stay_open():
     runs = synthetic_runs(seeds=1, ks=(5,))
-    assessed = claims.assess(runs[runs["method"] == "Clusterlets"]).set_index("claim")
+    assessed = assessed_claims(runs[runs["method"] == "Clusterlets"]).set_index("claim")
     about_frac = [name for name in CLAIMS if name.endswith(("_nearest", "_fair"))]
     assert len(about_frac) == 14
     assert (assessed.loc[[*about_frac, "more_cohesive_than_random"], "verdict_ours"] == UNTOLD).all()

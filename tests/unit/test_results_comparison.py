@@ -4,7 +4,7 @@ from datetime import date
 
 import pandas as pd
 import pytest
-from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
+from test_results_fixture import PAPER_WITHOUT_NBFI, compared_runs, synthetic_runs
 from test_results_selection import some_runs
 
 from clusterlets.paper import comparison, reported
@@ -12,7 +12,7 @@ from clusterlets.paper import comparison, reported
 
 @pytest.fixture(scope="module")
 def compared():
-    return comparison.compare(synthetic_runs())
+    return compared_runs(synthetic_runs())
 
 
 def cell(compared: pd.DataFrame, table: str, row: str, quantity: str) -> pd.Series:
@@ -81,7 +81,7 @@ def test_values_come_from_the_right_cells():
         {"method": "FRAC (nearest)", "matcher": None, "k": 5, "n_clusters": 5, "deviation_mean": 0.14},
         {"method": "FRAC (fair)", "matcher": None, "k": 5, "n_clusters": 5, "deviation_mean": 0.001},
     )
-    compared = comparison.compare(runs)
+    compared = compared_runs(runs)
     deviation = cell(compared, "table2", "pima", "deviation_mean")
     assert (deviation["reported"], deviation["reproduced"], deviation["verdict"]) == (".003", "0.0031", "reproduced")
     assert deviation["difference"] == pytest.approx(0.0001)
@@ -119,7 +119,7 @@ def test_a_missing_dataset_is_the_reason(compared):
 
 @pytest.mark.parametrize(("present", "told"), [(1, False), (5, False), (6, True)])
 def test_averages_take_more_than_half_of_the_papers_datasets(present, told):
-    compared = comparison.compare(synthetic_runs((*reported.datasets()[:present], "iris", "wine"), seeds=2, ks=(5, 10)))
+    compared = compared_runs(synthetic_runs((*reported.datasets()[:present], "iris", "wine"), seeds=2, ks=(5, 10)))
     averages = compared[compared["table"].isin(["table1_matchers", "table5_correlations"])]
     averages = averages[~averages["matcher"].isin(["B-PB", "G-D-PB"])]
     assert set(averages["verdict"] != "not comparable") == {told}
@@ -133,19 +133,19 @@ def test_averages_take_more_than_half_of_the_papers_datasets(present, told):
 def test_a_missing_method_is_the_reason():
     some = synthetic_runs(PAPER_WITHOUT_NBFI, seeds=1, ks=(5,))
     runs = some.query("not method.str.startswith('FRAC') and matcher != 'C'")
-    compared = comparison.compare(runs)
+    compared = compared_runs(runs)
     for table, row in (("table4", "pima FRAC"), ("table1", "C")):
         assert cell(compared, table, row, "cohesion")["reason"].startswith("No run of ours gives this value.")
         assert cell(compared, table, row, "cohesion")["verdict"] == "not comparable"
 
 
 def test_other_datasets_change_nothing(compared):
-    more = comparison.compare(pd.concat([synthetic_runs(), synthetic_runs(("iris",))], ignore_index=True))
+    more = compared_runs(pd.concat([synthetic_runs(), synthetic_runs(("iris",))], ignore_index=True))
     pd.testing.assert_frame_equal(more, compared)
 
 
 def test_without_the_papers_data_nothing_is_comparable():
-    compared = comparison.compare(synthetic_runs(("iris", "wine"), seeds=1, ks=(2,)))
+    compared = compared_runs(synthetic_runs(("iris", "wine"), seeds=1, ks=(2,)))
     assert set(compared["verdict"]) == {"not comparable"}
     assert comparison.closer_reading(compared) is None
 
@@ -162,7 +162,7 @@ def test_every_explanation_fits_cells_and_is_said_of_those_that_differ_alone(com
 
 def test_an_explanation_changes_no_verdict(monkeypatch, compared):
     monkeypatch.setattr(reported, "explanations", lambda: ())
-    assert comparison.compare(synthetic_runs())["verdict"].tolist() == compared["verdict"].tolist()
+    assert compared_runs(synthetic_runs())["verdict"].tolist() == compared["verdict"].tolist()
 
 
 def test_every_entry_of_not_comparable_fits_cells_and_gives_a_reason(compared):
@@ -195,11 +195,11 @@ def test_the_closer_reading_of_s():
 def test_selection_noise_is_the_range_over_groups_of_ten_seeds():
     base = [{"seed": seed, "deviation_mean": 0.02 + seed / 1000} for seed in range(10)]
     further = [{"seed": 10 + seed, "deviation_mean": 0.001 + seed / 1000} for seed in range(10)]
-    one, two = comparison.compare(some_runs(*base)), comparison.compare(some_runs(*base, *further))
+    one, two = compared_runs(some_runs(*base)), compared_runs(some_runs(*base, *further))
     assert one["within_selection_noise"].isna().all()
     assert two["verdict"].tolist() == one["verdict"].tolist()
     within = cell(two, "table2", "pima", "deviation_mean")  # .003 lies between the groups' best, .001 and .02
     assert within["within_selection_noise"] is True and within["verdict"] == "differs"
     assert cell(two, "table2", "pima", "cohesion")["within_selection_noise"] is False
-    incomplete = comparison.compare(some_runs(*base, *further[:9]))
+    incomplete = compared_runs(some_runs(*base, *further[:9]))
     assert incomplete["within_selection_noise"].isna().all()

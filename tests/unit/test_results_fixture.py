@@ -13,7 +13,8 @@ from clusterlets.grid import runs_frame
 from clusterlets.grid.artifacts import Prepared
 from clusterlets.grid.cells import in_words
 from clusterlets.grid.recovery import Clusters
-from clusterlets.paper import reported
+from clusterlets.paper import claims, comparison, reported, tables
+from clusterlets.paper.claims.numbers import Numbers
 from clusterlets.steps.recovery import together
 
 PAPER_WITHOUT_NBFI = tuple(name for name in reported.datasets() if name != "nbfi")
@@ -29,6 +30,24 @@ _LEVEL = {
     "k-means": 0.1,
     "random": 0.02,
 }
+
+
+def compared_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """The paper's numbers beside those of the runs, as the workflow compares them."""
+    ours = runs[runs["dataset"].isin(reported.datasets())]
+    return comparison.compare(ours, tables.make(ours))
+
+
+def assessed_claims(runs: pd.DataFrame) -> pd.DataFrame:
+    """The paper's claims, judged by the runs as the workflow judges them."""
+    ours = runs[runs["dataset"].isin(reported.datasets())]
+    return claims.assess(ours, tables.make(ours))
+
+
+def numbers_of(runs: pd.DataFrame) -> Numbers:
+    """What claims are judged by."""
+    ours = runs[runs["dataset"].isin(reported.datasets())]
+    return Numbers.of_runs(ours, tables.make(ours))
 
 
 def synthetic_runs(datasets=PAPER_WITHOUT_NBFI, seeds=10, ks=(2, 5, 10, 20, 30)) -> pd.DataFrame:

@@ -3,16 +3,18 @@
 import copy
 import hashlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
 from built_results import CLAIMS, SETTINGS, build, write
-from clusterlets.steps.claims import check_claims
 from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
 
+from clusterlets.analysis import statistics
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.manifest import without_provenance
+from clusterlets.paper.results import Results
 from clusterlets.report import narrative
 from clusterlets.report.figures import CAPTIONS, cohesion_vs_deviation
 from clusterlets.report.figures.style import plt
@@ -65,24 +67,37 @@ def test_the_same_runs_give_the_same_bytes(built, tmp_path):
         assert hashlib.sha256(other).digest() == hashlib.sha256(path.read_bytes()).digest(), path.name
 
 
-def test_the_same_runs_give_the_same_figures_and_claims(built, tmp_path):
-    source = str(built / "runs.csv")
+def test_the_same_runs_give_the_same_figures(built, tmp_path):
+    further = {
+        "critical_difference": ",".join(str(built / f"statistics/{name}.csv") for name in statistics.TABLES),
+        "reported_vs_reproduced": str(built / "comparison.csv"),
+    }
     for turn in (tmp_path / "one", tmp_path / "two"):
         for module in ("critical_difference", "cohesion_vs_deviation", "reported_vs_reproduced"):
-            plot(module, source, str(turn))
-        check_claims(source, str(turn / "claims.csv"), str(turn / "claims.md"))
+            plot(module, str(built / "runs.csv"), str(turn), further.get(module, ""))
     made = sorted(path.name for path in (tmp_path / "one").iterdir())
-    assert {name.rsplit(".", 1)[1] for name in made} == {"pdf", "png", "csv", "md"}
+    assert len(made) == 2 * 4 and {name.rsplit(".", 1)[1] for name in made} == {"pdf", "png"}
     for name in made:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
 
 
-def test_the_page_shows_the_claims_that_the_step_judges(built, tmp_path):
-    check_claims(str(built / "runs.csv"), str(tmp_path / "claims.csv"), str(tmp_path / "claims.md"))
-    judged = pd.read_csv(tmp_path / "claims.csv")
+def test_the_page_shows_the_claims_that_were_judged():
+    results = Results.of_runs(small(), SETTINGS)
+    judged = results.claims
     assert list(judged.columns) == list(CLAIMS.columns) and set(judged["verdict_paper"]) <= set(narrative.CLAIM_VERDICTS)
-    page = render(narrative.Results(small(), SETTINGS, judged), Findings({}))
+    page = render(results, Findings({}))
     assert section(page, "claims").count("<tr id=") == len(judged) and "No figure was drawn." in page
+
+
+@pytest.mark.parametrize("datasets", [("pima", "credit", "magic"), ("pima", "iris"), ("iris", "wine")])
+def test_what_is_read_says_what_was_computed(datasets, tmp_path):
+    runs = small(datasets)
+    made = Results.of_runs(runs, SETTINGS)
+    folder = build(runs, tmp_path / "written", findings=False)
+    read = Results.read(folder, SETTINGS)
+    pd.testing.assert_frame_equal(read.comparison.fillna(""), made.comparison.fillna(""), check_dtype=False)
+    assert render(read, Findings({})) == render(made, Findings({}))
+    assert narrative.summary(read, "") == narrative.summary(made, "")
 
 
 def test_the_page_nests_and_loads_nothing_from_elsewhere(built):
@@ -158,7 +173,7 @@ def test_sensitivity_names_tables_as_the_page_does(built):
     assert "<td>Table 1</td>" in words and "table1_matchers" not in words
 
 
-EMPTY = {"claims": "not judged", "sensitivity": "not run here", "data": "no <code>datasets.csv", "provenance": "No accounts"}
+EMPTY = {"sensitivity": "not run here", "data": "no <code>datasets.csv", "provenance": "No accounts"}
 
 
 @pytest.mark.parametrize("content", [None, "", "claim,verdict_paper,verdict_ours,evidence\n"])
@@ -166,13 +181,12 @@ def test_a_section_without_content_says_why(content, tmp_path):
     folder = build(small(("pima",)), tmp_path / "bare", findings=False)
     if content is not None:
         (folder / "accounts").mkdir()
-        for name in ("claims", "sensitivity", "datasets", "accounts/steps"):
+        for name in ("sensitivity", "datasets", "accounts/steps"):
             (folder / f"{name}.csv").write_text(content)
         write(folder)
     page = page_of(folder)
     for name, words in EMPTY.items():
         assert words in section(page, name) and "<tbody>" not in section(page, name)
-    assert "The claims of the paper&#39;s text have not been judged in this run." in page
     assert "<tbody>\n</tbody>" not in page
 
 
@@ -188,7 +202,7 @@ def test_numbers_are_written_for_readers():
 def test_missing_lines_name_status_methods_and_notes():
     runs = synthetic_runs(PAPER_WITHOUT_NBFI)
     runs.loc[runs.index[:7], "note"] = "k above a colour's size"
-    lines = narrative.missing_lines(narrative.Results(runs[runs["matcher"] != "B"], SETTINGS))
+    lines = narrative.missing_lines(Results.of_runs(runs[runs["matcher"] != "B"], SETTINGS))
     assert lines == [
         "Of the paper's 11 datasets, 10 are here; missing: nbfi.",
         "Methods of the paper without runs: B-PB.",
@@ -201,7 +215,7 @@ def test_a_wider_grid_is_told():
     runs = pd.concat([small(("pima",)), synthetic_runs(("pima",), seeds=2, ks=(7, 12))], ignore_index=True)
     runs.loc[runs["matcher"] == "B", "matcher"] = "mine"
     runs["omega"] = runs["omega"].replace(0.75, 0.9)
-    lines = narrative.missing_lines(narrative.Results(runs, SETTINGS))
+    lines = narrative.missing_lines(Results.of_runs(runs, SETTINGS))
     enter = "Their runs enter tables, claims and tests like all others."
     assert "Values of k in the paper's grid that were not run: 5, 20, 30." in lines
     assert f"Values of k that the paper's grid does not have: 7, 12. {enter}" in lines
@@ -214,19 +228,19 @@ def test_one_is_singular_and_thousands_are_separated():
     runs = small(("pima",))
     runs.loc[runs.index[0], "note"] = "k above a colour's size"
     runs.loc[runs.index[1], "status"] = "infeasible"
-    lines = narrative.missing_lines(narrative.Results(runs, SETTINGS))
+    lines = narrative.missing_lines(Results.of_runs(runs, SETTINGS))
     assert lines[0].startswith("Of the paper's 11 datasets, 1 is here; missing: adult")
     assert "1 run of C has no result, status infeasible: pima (1)." in lines
     assert "1 run carries the note: k above a colour's size" in lines
     many = pd.concat([runs] * 14, ignore_index=True)
-    results = narrative.Results(many, SETTINGS)
+    results = Results.of_runs(many, SETTINGS)
     assert narrative.basis_sentence(results).startswith("This rests on 1,330 runs on 1 dataset (pima);")
     assert results.tables["table1_matchers"].note.startswith("From 1,330 runs (all methods")
 
 
 def test_what_is_held_against_the_paper_is_of_its_datasets_alone():
     others = small(("iris", "heart_failure.sex")).assign(deviation_mean=0.9)
-    of_paper, mixed = (narrative.Results(runs, SETTINGS) for runs in (small(), pd.concat([small(), others], ignore_index=True)))
+    of_paper, mixed = (Results.of_runs(runs, SETTINGS) for runs in (small(), pd.concat([small(), others], ignore_index=True)))
     alone, beside = narrative.verdict_sentences(of_paper), narrative.verdict_sentences(mixed)
     assert beside[:2] == alone[:2]
     assert beside[2] == alone[2].replace("3 datasets here", "3 of the paper's datasets here")
@@ -236,7 +250,7 @@ def test_what_is_held_against_the_paper_is_of_its_datasets_alone():
 
 
 def test_explanations_are_said_of_the_reference(built):
-    page = render(narrative.Results(synthetic_runs(), SETTINGS), Findings({}))
+    page = render(Results.of_runs(synthetic_runs(), SETTINGS), Findings({}))
     why = page.split("<h3>Why numbers differ</h3>")[1]
     assert why.lstrip().startswith('<p class="note">Written of the run in docs/reference: ten datasets, the paper&#39;s grid.')
     assert page.count("Written of the run") == 1
@@ -268,7 +282,7 @@ def test_the_summary(built):
 
 
 def test_the_share_that_comes_back_is_of_what_can_be_compared():
-    results = narrative.Results(small(), SETTINGS)
+    results = Results.of_runs(small(), SETTINGS)
     counted = results.comparison.query("counted and verdict != 'not comparable'")["verdict"]
     back = counted.isin(["reproduced", "close"])
     said = re.match(r"Of the (\d+) .* compared, (\d+) % come back", narrative.verdict_sentences(results)[0])
@@ -278,14 +292,14 @@ def test_the_share_that_comes_back_is_of_what_can_be_compared():
 def test_another_best_matcher_is_said():
     runs = small()
     runs.loc[runs["matcher"] == "G-B", "deviation_mean"] = 0.001
-    sentence = narrative.verdict_sentences(narrative.Results(runs, SETTINGS))[2]
+    sentence = narrative.verdict_sentences(Results.of_runs(runs, SETTINGS))[2]
     assert "is G-B, where the paper has C: 0.001 on 3 datasets here" in sentence
 
 
 def test_the_verdict_of_the_demo():
     demo = synthetic_runs(("breast_cancer", "wine", "iris", "digits"), seeds=1, ks=(2, 5))
     claims = CLAIMS.assign(verdict_ours="cannot be told")
-    lines = narrative.verdict_sentences(narrative.Results(demo, SETTINGS, claims))
+    lines = narrative.verdict_sentences(replace(Results.of_runs(demo, SETTINGS), claims=claims))
     assert lines[0].startswith("None of the paper's numbers can be held against ours")
     assert lines[1].endswith("by ours none can be told, as these runs lack what they speak of.")
     assert lines[2].endswith("on 4 datasets here (none of them the paper's), .029 on 11 there.")
@@ -311,11 +325,11 @@ def test_the_report_builds_from_little(bare, tmp_path):
 
 def test_the_papers_settings_are_no_departure_and_others_are_said():
     runs = small()
-    assert not [line for line in narrative.missing_lines(narrative.Results(runs, SETTINGS)) if line.startswith("Setting")]
+    assert not [line for line in narrative.missing_lines(Results.of_runs(runs, SETTINGS)) if line.startswith("Setting")]
     other = copy.deepcopy(SETTINGS) | {"scaling": "standard", "sample_size": 300}
     other["grids"]["FRAC"]["parameters"] = {"tau": [0.1]}
     other["tables"] = {"pima": {"scaling": "standard"}, "magic": {"scaling": "none"}}
-    lines = narrative.missing_lines(narrative.Results(runs, other))
+    lines = narrative.missing_lines(Results.of_runs(runs, other))
     for said in (
         "Setting scaling: standard instead of none.",
         "Setting sample_size: 300 instead of 250000.",

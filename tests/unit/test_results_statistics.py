@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import friedmanchisquare, rankdata
-from test_results_fixture import synthetic_runs
+from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
 from test_results_selection import some_runs
 
 from clusterlets.analysis import paired, statistics
+from clusterlets.grid.runs_frame import read_lines, write_csv
 from clusterlets.paper import reported
 
 
@@ -69,7 +70,7 @@ def test_a_block_is_the_mean_over_all_runs_of_a_method():
 def test_incomplete_blocks_are_left_out_and_counted(values):
     values.iloc[0, 0] = np.nan
     ranking = statistics.rank("x", "X", values)
-    assert (len(ranking.values), ranking.incomplete_blocks) == (8, 1)
+    assert (len(ranking.complete), len(ranking.incomplete)) == (8, 1)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +81,7 @@ def test_too_little_is_said_not_computed(shape, words):
     ranking = statistics.rank("x", "X", values)
     assert words in ranking.obstacle and words in statistics.in_words(ranking)
     assert np.isnan(ranking.p_value) and ranking.pairs["p_value"].isna().all()
-    assert words in statistics.summary([ranking])["not_computed"].item()
+    assert words in statistics.to_tables([ranking])["statistics"]["not_computed"].item()
 
 
 def test_methods_that_always_tie_are_not_tested():
@@ -89,12 +90,12 @@ def test_methods_that_always_tie_are_not_tested():
 
 
 def test_the_three_rankings():
-    matchers, with_frac, pseudo = statistics.rank_all(synthetic_runs())
+    matchers, all_methods, pseudo = statistics.rank_all(synthetic_runs())
     own = {"C", "G-B", "D-PB", "B-PB", "G-D-PB"}
     assert set(matchers.mean_ranks.index) == own
-    assert set(with_frac.mean_ranks.index) == own | {"FRAC (fair)", "FRAC (nearest)", "k-means"}
+    assert set(all_methods.mean_ranks.index) == own | {"FRAC (fair)", "FRAC (nearest)", "k-means", "random"}
     # On heart_failure with k = 2 and seed 3 no run of C has a result, so that block is incomplete.
-    assert (len(matchers.values), len(pseudo.values), pseudo.incomplete_blocks) == (10, 499, 1)
+    assert (len(matchers.complete), len(pseudo.complete), len(pseudo.incomplete)) == (10, 499, 1)
     assert "pseudo-replication" in pseudo.title
 
 
@@ -243,16 +244,44 @@ def test_intervals_at_the_edges_and_again():
     assert high - mean > mean - low > 0
 
 
+def test_a_further_method_is_ranked_with_all_others():
+    runs = synthetic_runs()
+    mine = runs[runs["method"] == "random"].assign(method="mine", deviation_mean=1e-6)
+    ranking = statistics.rank_all(pd.concat([runs, mine], ignore_index=True))[1]
+    assert ranking.mean_ranks.index[0] == "mine" and ranking.mean_ranks["mine"] == len(ranking.mean_ranks) == 10
+
+
+@pytest.mark.parametrize(("datasets", "ranked"), [(5, True), (4, False)])
+def test_a_method_with_few_results_does_not_take_the_others_blocks(datasets, ranked):
+    runs = synthetic_runs(seeds=2, ks=(2, 5))
+    mine = runs[(runs["method"] == "random") & runs["dataset"].isin(PAPER_WITHOUT_NBFI[:datasets])].assign(method="mine")
+    ranking = statistics.rank_all(pd.concat([runs, mine], ignore_index=True))[1]
+    assert ("mine" in ranking.mean_ranks) == ranked and len(ranking.complete) == (datasets if ranked else 10)
+    assert ("without mine (results on fewer than half of the datasets)" in ranking.title) != ranked
+
+
+def test_rankings_come_back_from_their_tables(tmp_path):
+    made = statistics.rank_all(synthetic_runs(seeds=2, ks=(2, 5)))
+    for name, frame in statistics.to_tables(made).items():
+        write_csv(tmp_path / f"{name}.csv", frame)
+    read = statistics.from_tables(*(read_lines(tmp_path / f"{name}.csv") for name in statistics.TABLES))
+    assert [statistics.in_words(ranking) for ranking in read] == [statistics.in_words(ranking) for ranking in made]
+    for one, other in zip(read, made, strict=True):
+        pd.testing.assert_frame_equal(one.values, other.values, check_dtype=False, check_index_type=False)
+        pd.testing.assert_frame_equal(one.nemenyi, other.nemenyi, check_names=False)
+        assert one.incomplete == other.incomplete
+
+
 def test_the_samples_of_the_step():
     runs = synthetic_runs(seeds=2, ks=(2, 5))
     samples = paired.samples(runs, statistics.rank_all(runs))
-    assert list(samples) == ["matchers", "with_frac", "pseudo_replication", "best_runs"]
+    assert list(samples) == ["matchers", "all_methods", "pseudo_replication", "best_runs"]
     best = samples["best_runs"]
     assert list(best.columns) == ["Clusterlets", "FRAC (nearest)", "FRAC (fair)"] and len(best) == 10
     of_pima = runs.query("dataset == 'pima' and method == 'FRAC (fair)' and n_clusters >= 3")
     assert best.loc["pima", "FRAC (fair)"] == of_pima["deviation_mean"].min()
     intervals = paired.intervals(samples)
-    assert len(intervals) == (8 + 8 * 7 // 2) + (3 + 3)
+    assert len(intervals) == (9 + 9 * 8 // 2) + (3 + 3)
     pair = intervals.query("ranking == 'best_runs' and method == 'Clusterlets' and minus == 'FRAC (fair)'").squeeze()
     assert pair["deviation_mean"] == pytest.approx((best["Clusterlets"] - best["FRAC (fair)"]).mean())
     assert pair["low"] < pair["deviation_mean"] < pair["high"]
