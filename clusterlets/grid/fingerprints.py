@@ -22,8 +22,9 @@ def fingerprint(
     """Sixteen hexadecimal digits for the import closure of ``modules`` (below ``clusterlets``), library versions, files.
 
     ``modules`` are dotted names such as ``"steps.scoring"``; modules that are imported by name at run time
-    must be given too. ``files`` are data files, relative to the package, and ``own`` files of the user's. After the digits come the parts, each file with
-    digits of its own and each library with its version, so that :func:`changed` can tell which one it was.
+    must be given too. ``files`` are data files, relative to the package, and ``own`` files of the user's. After the digits
+    come the parts, each file with digits of its own and each library with its version, so that :func:`changed` can tell
+    which one it was.
     """
     closure = sorted(set().union(*(import_closure(f"{PACKAGE.name}.{module}") for module in modules)))
     paths = [*(module_file(module) for module in closure), *(PACKAGE / file for file in files)]

@@ -1,6 +1,7 @@
 """The rows of a cell of the grid: the scores of every run, whichever method it is of."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -27,54 +28,68 @@ def run_columns(method: type[Method], name: str, k: int, parameters: Mapping) ->
     return {**of_method, "k": k, **of_paper, "parameters": in_words(parameters)}
 
 
-def score_clusters(
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one run: an output of a method for one seed, with the arrays to score where there is a clustering."""
+
+    name: str
+    seed: int
+    status: str
+    note: str = ""
+    arrays: Mapping[str, np.ndarray] | None = None
+    further: Mapping[str, float] = field(default_factory=dict)
+
+
+def score_all(
     method: type[Method],
     dataset: str,
     k: int,
     parameters: Mapping,
-    seeds: Iterable[int],
-    groups: SeedBlock,
-    measured: Mapping,
+    outcomes: Iterable[Outcome],
+    diameter: float,
     deviation: str,
 ) -> Iterator[dict]:
-    """Rows of a method that clusters instances: every seed of the first output, then of the next."""
+    """A row for each outcome, of whichever method."""
+    for found in outcomes:
+        columns = run_columns(method, found.name, k, parameters)
+        row = {"dataset": dataset, **columns, "seed": found.seed, "status": found.status, "note": found.note, **found.further}
+        yield row | (score(**found.arrays, diameter=diameter, deviation=deviation) if found.arrays else {})
+
+
+def of_clusters(
+    method: type[Method], k: int, seeds: Iterable[int], groups: SeedBlock, colours: Mapping[str, int]
+) -> Iterator[Outcome]:
+    """The outcomes of a method that clusters instances: every seed of the first output, then of the next."""
     for name in method.names_in_results():
         for seed in seeds:
             status, note = groups.status_of(seed)
-            row = {"dataset": dataset, **run_columns(method, name, k, parameters), "seed": seed, "status": status, "note": note}
             if status == OK:
-                named = groups.values[f"{name}/{seed}"]
-                row |= score(**named, diameter=measured["diameter"], deviation=deviation)
-                row["note"] = _small_colours(k, measured["colours"])
-            yield row
+                yield Outcome(name, seed, OK, _small_colours(k, colours), groups.values[f"{name}/{seed}"])
+            else:
+                yield Outcome(name, seed, status, note)
 
 
-def score_matchings(
+def of_matchings(
     method: type[Matcher],
-    dataset: str,
     k: int,
-    parameters: Mapping,
     matchings: Iterable[tuple[int, Fit]],
     groups: SeedBlock,
     distances: SeedBlock,
-    measured: Mapping,
-    deviation: str,
-) -> Iterator[dict]:
-    """Rows of a matcher, from what :func:`match` found of every seed."""
+    colours: Mapping[str, int],
+) -> Iterator[Outcome]:
+    """The outcomes of a matcher, from what :func:`match` found of every seed."""
     for seed, found in matchings:
-        row = {"dataset": dataset, **run_columns(method, method.name, k, parameters), "seed": seed, "status": found.status}
-        if groups.status == OK:
-            named = groups.values[str(seed)]
-            clusterlets = Clusterlets.from_groups(**named)
-            row |= {
-                "n_clusterlets": len(clusterlets),
-                "note": found.note or _few_clusterlets(clusterlets, k, measured["colours"]),
-            }
-            if found.status == OK:
-                sums = distances.values[str(seed)]
-                row |= score(found.result, **named, **sums, diameter=measured["diameter"], deviation=deviation)
-                row["centroid_silhouette"] = _silhouette(clusterlets, found.result)
-        yield row
+        if groups.status != OK:
+            yield Outcome(method.name, seed, found.status, found.note)
+            continue
+        clusterlets = Clusterlets.from_groups(**groups.values[str(seed)])
+        note, further = found.note or _few_clusterlets(clusterlets, k, colours), {"n_clusterlets": len(clusterlets)}
+        if found.status == OK:
+            arrays = {"membership": found.result, **groups.values[str(seed)], **distances.values[str(seed)]}
+            silhouette = {"centroid_silhouette": _silhouette(clusterlets, found.result)}
+            yield Outcome(method.name, seed, OK, note, arrays, further | silhouette)
+        else:
+            yield Outcome(method.name, seed, found.status, note, further=further)
 
 
 def match(

@@ -8,7 +8,7 @@ from clusterlets.grid.cells import in_words, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits
 from clusterlets.grid.runs_table import write_cell
-from clusterlets.grid.scoring import match, score_clusters, score_matchings
+from clusterlets.grid.scoring import match, of_clusters, of_matchings, score_all
 from clusterlets.methods import Matcher
 from clusterlets.steps import Input, Output
 from clusterlets.storage import load_json
@@ -48,13 +48,14 @@ def score_method(
     partitions: for C, the fronts of sample_partitions (.npz)
     """
     chosen, given, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(groups)
-    measured = load_json(geometry)
-    if not issubclass(chosen, Matcher):
-        write_cell(output, score_clusters(chosen, dataset, k, given, seeds_of(seeds), block, measured, deviation))
-        return
-    further, most = given | json.loads(settings), Limits(**json.loads(limits))
-    fronts = SeedBlock.load(partitions) if partitions else None
-    found = list(match(chosen, dataset, k, further, seeds_of(seeds), base_seed, most, block, fronts))
-    for seed, matching in found:
-        accounts.tell_fit(dataset, chosen.name, k, in_words(given), seed, matching)
-    write_cell(output, score_matchings(chosen, dataset, k, given, found, block, SeedBlock.load(distances), measured, deviation))
+    measured, every = load_json(geometry), seeds_of(seeds)
+    if issubclass(chosen, Matcher):
+        further, most = given | json.loads(settings), Limits(**json.loads(limits))
+        fronts = SeedBlock.load(partitions) if partitions else None
+        matchings = list(match(chosen, dataset, k, further, every, base_seed, most, block, fronts))
+        for seed, found in matchings:
+            accounts.tell_fit(dataset, chosen.name, k, in_words(given), seed, found)
+        outcomes = of_matchings(chosen, k, matchings, block, SeedBlock.load(distances), measured["colours"])
+    else:
+        outcomes = of_clusters(chosen, k, every, block, measured["colours"])
+    write_cell(output, score_all(chosen, dataset, k, given, outcomes, measured["diameter"], deviation))

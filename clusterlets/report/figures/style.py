@@ -6,7 +6,8 @@ or more there.
 
 import io
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from math import ceil
 
 import matplotlib
@@ -59,20 +60,6 @@ plt.rcParams.update(
 )
 
 
-_draw_image = RendererPdf.draw_image
-
-
-def _draw_own_pixels(self: RendererPdf, gc: GraphicsContextBase, x: float, y: float, im: np.ndarray, *rest: object) -> None:
-    """What a PDF's rastered parts show, and not the picture of the whole page that each is cut from.
-
-    Matplotlib keeps them until the file is written: of 100 panels, each a page of 100 panels, 5 GB.
-    """
-    _draw_image(self, gc, x, y, im.copy(), *rest)
-
-
-RendererPdf.draw_image = _draw_own_pixels
-
-
 def looks(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Colour and marker of each method, by the names that the report gives them; circles are those of the paper."""
     further = {
@@ -86,9 +73,28 @@ def save(figure: Figure, stem: str | os.PathLike) -> None:
     """Write ``stem``.pdf and ``stem``.png, whole or not at all, and close the figure."""
     for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
         content = io.BytesIO()
-        figure.savefig(content, format=suffix, dpi=200, bbox_inches="tight", metadata=metadata)
+        with _rasters_cut_out():
+            figure.savefig(content, format=suffix, dpi=200, bbox_inches="tight", metadata=metadata)
         write_bytes(f"{stem}.{suffix}", content.getvalue())
     plt.close(figure)
+
+
+@contextmanager
+def _rasters_cut_out() -> Iterator[None]:
+    """Let a PDF's rastered parts keep what they show, and not the picture of the whole page that each is cut from.
+
+    Matplotlib keeps them until the file is written: of 100 panels, each a page of 100 panels, 5 GB.
+    """
+    draw_image = RendererPdf.draw_image
+
+    def draw_own_pixels(self: RendererPdf, gc: GraphicsContextBase, x: float, y: float, im: np.ndarray, *rest: object) -> None:
+        draw_image(self, gc, x, y, im.copy(), *rest)
+
+    RendererPdf.draw_image = draw_own_pixels
+    try:
+        yield
+    finally:
+        RendererPdf.draw_image = draw_image
 
 
 def single(height: float) -> tuple[Figure, Axes]:
