@@ -52,6 +52,22 @@ WRONG = {
         "labels must be whole numbers of at least 0, and that of row 3 is nan",
     ),
 }
+# A matcher of one's own: each colour's first clusterlets, then the second ones, and so on.
+ABREAST = """
+import numpy as np
+
+from clusterlets.methods import Matcher
+
+
+class Abreast(Matcher):
+    name = "abreast"
+    parameters = {"turn": [0, 1]}
+
+    def match(self, clusterlets, random_state, turn=0):
+        places = np.concatenate([np.arange(size) for size in np.bincount(clusterlets.colour)])
+        places = (places + turn * clusterlets.colour) % (places.max() + 1)
+        return places == np.arange(places.max() + 1)[:, None]
+"""
 SOURCE = """
 import time
 
@@ -92,7 +108,14 @@ class Story:
         self.estimate = self.command("datasets", "--config", "settings.yaml")
         for name, (body, _, _) in WRONG.items():
             (workflow.folder / f"{name}.py").write_text(SOURCE.format(name=name, body=body), encoding="utf-8")
-        self.methods = [*USUAL, SHUFFLED, STRIPES, *({"path": f"{name}.py"} for name in WRONG)]
+        (workflow.folder / "abreast.py").write_text(ABREAST, encoding="utf-8")
+        self.methods = [
+            *USUAL,
+            SHUFFLED,
+            STRIPES,
+            {"path": "abreast.py", "parameters": {"turn": [1]}},
+            *({"path": f"{name}.py"} for name in WRONG),
+        ]
         self.output = self.run(self.methods)
         self.rows = list(csv.DictReader(io.StringIO((self.top / "runs.csv").read_text(encoding="utf-8"))))
 
@@ -148,7 +171,7 @@ def test_why_names_it_before_it_has_run(story):
 def test_no_other_file_is_touched(story):
     after = story.kept()
     assert {name: after.get(name) for name in story.before} == story.before
-    own = ("shuffled", "stripes", *WRONG)
+    own = ("shuffled", "stripes", "abreast", *WRONG)
     assert all(set(name.split("/")) & set(own) for name in set(after) - set(story.before))
 
 
@@ -167,6 +190,18 @@ def test_a_program_in_another_language_is_a_method(story):
     assert {(row["k"], row["smallest"], row["largest"]) for row in rows} == {("2", "75", "75"), ("3", "50", "50")}
 
 
+def test_a_matcher_of_ones_own_joins_the_clusterlets_of_the_others(story):
+    rows = [row for row in story.rows if row["matcher"] == "abreast"]
+    assert {row["method"] for row in rows} == {"Clusterlets"} and {row["status"] for row in rows} == {"ok"}
+    assert [(row["k"], row["parameters"], row["n_clusters"]) for row in rows if row["seed"] == "0"] == [
+        (k, "turn=1", k) for k in ("2", "3")
+    ]
+    clusterlets = {(row["k"], row["seed"]): row["n_clusterlets"] for row in story.rows if row["matcher"] == "D"}
+    assert all(row["n_clusterlets"] == clusterlets[row["k"], row["seed"]] for row in rows)
+    asked = ("--dataset", "iris", "--method", "abreast", "-k", "3", "--parameters", "turn=1", "--seed", "1")
+    assert len(story.command("export", "--config", "settings.yaml", *asked).split()) == 151
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_what_goes_wrong_is_a_status_with_a_note(story, name):
     _, status, note = WRONG[name]
@@ -176,13 +211,13 @@ def test_what_goes_wrong_is_a_status_with_a_note(story, name):
 
 def test_the_others_have_their_results(story):
     others = Counter(row["status"] for row in story.rows if row["method"] not in WRONG)
-    assert set(others) <= {"ok", "no_valid_partition"} and others["ok"] >= 4 * (len(USUAL) + 2)
+    assert set(others) <= {"ok", "no_valid_partition"} and others["ok"] >= 4 * (len(USUAL) + 3)
 
 
 def test_the_report_names_every_method_and_counts_what_has_no_result(story):
     page = (story.top / "report.html").read_text(encoding="utf-8")
     text = " ".join(re.sub(r"<[^>]*>", " ", re.sub(r"(?s)<(style|script)\b.*?</\1>", " ", page)).split())
-    for name in ("shuffled", "stripes", *WRONG):
+    for name in ("shuffled", "stripes", "abreast", *WRONG):
         assert name in text, name
     for name, (_, status, _) in WRONG.items():
         assert f"4 runs of {name} have no result, status {status}: iris (4)." in text
@@ -191,8 +226,8 @@ def test_the_report_names_every_method_and_counts_what_has_no_result(story):
 def test_the_accounts_count_its_jobs(story):
     steps = csv.DictReader(io.StringIO((story.top / "accounts" / "steps.csv").read_text(encoding="utf-8")))
     jobs = {row["step"]: int(row["jobs"]) for row in steps}
-    # FRAC, k-means and random, and the eight of one's own; with one setting of each of the five matchers. Each on two k.
-    assert (jobs["fit-method"], jobs["score-method"]) == (2 * 11, 2 * 16)
+    # FRAC, k-means and random, and eight of one's own; one setting of each of the five matchers and of one's own. On two k.
+    assert (jobs["fit-method"], jobs["score-method"]) == (2 * 11, 2 * 17)
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -114,9 +114,9 @@ logger.info("", extra={"seconds_per_job": seconds_per_job(SIZES, config)})
 COMPILED = ["numpy", "numba", "llvmlite"]
 
 
-def step_fingerprint(*modules, libraries=("numpy",), files=()):
+def step_fingerprint(*modules, libraries=("numpy",), files=(), own=()):
     """What a step's result depends on besides its inputs and options."""
-    return fingerprint(modules, locked_versions(f"{CHECKOUT}/requirements.lock", libraries), files)
+    return fingerprint(modules, locked_versions(f"{CHECKOUT}/requirements.lock", libraries), files, own)
 
 
 def dataset_fingerprint(step, name, libraries):
@@ -154,15 +154,24 @@ def method_fingerprint(step):
     """Of a step that runs a method: the method's file and libraries are a part of it, and other methods' are not."""
 
     def of_wildcards(wildcards):
-        entry, method = ENTRIES[wildcards.method], METHODS[wildcards.method]
-        libraries = dict.fromkeys(["numpy", *(COMPILED if wildcards.method not in MATCHERS else []), *method.libraries])
-        if "path" in entry:
-            own = part("./" + os.path.basename(entry["path"]).replace(" ", "_"), Path(entry["path"]).read_bytes())
-            return f"{step_fingerprint(step, 'methods', libraries=libraries)} {own}"
-        modules = [] if "command" in entry else [method.__module__.removeprefix("clusterlets.")]
-        return step_fingerprint(step, "methods", *modules, libraries=libraries)
+        numeric = ["numpy", *(COMPILED if wildcards.method not in MATCHERS else [])]
+        libraries = dict.fromkeys([*numeric, *METHODS[wildcards.method].libraries])
+        return step_fingerprint(
+            step, "methods", *modules_of([wildcards.method]), libraries=libraries, own=files_of([wildcards.method])
+        )
 
     return of_wildcards
+
+
+def modules_of(names):
+    """The modules of those of some methods that come with the package."""
+    own = [name for name in names if ENTRIES[name].keys() & {"path", "command"}]
+    return [METHODS[name].__module__.removeprefix("clusterlets.") for name in names if name not in own]
+
+
+def files_of(names):
+    """The files of those of some methods that are a person's own."""
+    return [ENTRIES[name]["path"] for name in names if "path" in ENTRIES[name]]
 
 
 def parameters_of(wildcards):

@@ -112,8 +112,9 @@ rule recover_clusters:
     params:
         code=step_fingerprint(
             "steps.recovery",
-            *(METHODS[name].__module__.removeprefix("clusterlets.") for name in sorted(MATCHERS)),
+            *modules_of(sorted(MATCHERS)),
             libraries=["numpy", "pandas", "scikit-learn"],
+            own=files_of(sorted(MATCHERS)),
         ),
         config=whole_configuration,
         results=subpath(input.runs, parent=True),
