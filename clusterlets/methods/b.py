@@ -1,21 +1,14 @@
 """B, balance pinball: each clusterlet bounces through the colours, always to the one that balances best."""
 
 from clusterlets.algorithms.matching.pinball import match_balance
-from clusterlets.methods import Matcher, choice_faults, range_faults
+from clusterlets.methods.d import DistancePinball
 
 
-class BalancePinball(Matcher):
-    """See :func:`clusterlets.algorithms.matching.pinball.match_balance`."""
+class BalancePinball(DistancePinball):
+    """See :func:`clusterlets.algorithms.matching.pinball.match_balance`. Parameters as those of D."""
 
     name = "B"
     label = "Balance (B)"
-    citation = "Setzu and Guidotti, Fair Clustering with Clusterlets"
-    parameters = {"hops": [1, 2, 3, 4]}
-    settings = {"scope": "pinball_scope"}
-    is_random = False
 
     def match(self, clusterlets, random_state, hops=4, scope="last"):
         return match_balance(clusterlets, hops, scope=scope)
-
-    def faults(self, k, hops=4, scope="last"):
-        return range_faults("hops", hops, 1, 1_000_000, int) + choice_faults("scope", scope, ("last", "cluster"))
