@@ -36,7 +36,7 @@ ALLOWED = {
     "__init__": (),
     "__main__": LAYERS,
     "commands": ("estimators", *LAYERS),
-    "estimators": ("metrics", "algorithms", "errors"),
+    "estimators": ("methods", "metrics", "algorithms", "errors"),
     "datasets": ("algorithms.checks", "storage", "errors"),
     "methods": ("algorithms", "errors"),
     "metrics": ("algorithms.elementary",),
