@@ -20,6 +20,8 @@ UNSUPPORTED = "unsupported"
 TIMEOUT = "timeout"
 OUT_OF_MEMORY = "out_of_memory"
 FAILED = "failed"
+#: Statuses of a fit that crossed a limit.
+CROSSED = (TIMEOUT, OUT_OF_MEMORY)
 
 Keyed = dict[str, dict[str, np.ndarray]]
 

@@ -3,8 +3,8 @@
 import json
 
 from clusterlets.algorithms.geometry import load_kernels
-from clusterlets.grid import accounts
-from clusterlets.grid.artifacts import INFEASIBLE, OK, UNSUPPORTED, Prepared
+from clusterlets.grid import accounts, crossed_limits
+from clusterlets.grid.artifacts import CROSSED, INFEASIBLE, OK, UNSUPPORTED, Prepared
 from clusterlets.grid.cells import in_words, random_stream, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits, fits
@@ -24,6 +24,7 @@ def fit_method(
     limits: str,
     groups: Output,
     labels: Output,
+    to_meet: str = "",
 ) -> None:
     """Cluster a prepared dataset.
 
@@ -37,6 +38,7 @@ def fit_method(
     limits: what a fit may take, as JSON
     groups: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)
+    to_meet: the limits again, if the cell crossed other ones before
     """
     prepared, chosen = Prepared.load(data), load(json.loads(method))
     given, n_rows = json.loads(parameters), len(prepared.X)
@@ -60,4 +62,5 @@ def fit_method(
             found |= {f"{name}/{seed}": clustering for name, clustering in outcome.result.items()}
         else:
             failures[str(seed)] = (outcome.status, outcome.note)
+    crossed_limits.note(groups, any(status in CROSSED for status, _ in failures.values()), limits, to_meet)
     save_groups(prepared, found, groups, labels, failures, with_sums=True)

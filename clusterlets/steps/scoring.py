@@ -2,8 +2,8 @@
 
 import json
 
-from clusterlets.grid import accounts
-from clusterlets.grid.artifacts import SeedBlock
+from clusterlets.grid import accounts, crossed_limits
+from clusterlets.grid.artifacts import CROSSED, SeedBlock
 from clusterlets.grid.cells import in_words, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits
@@ -29,6 +29,7 @@ def score_method(
     output: Output,
     distances: Input = "",
     partitions: Input = "",
+    to_meet: str = "",
 ) -> None:
     """Write one row a run of a cell.
 
@@ -46,6 +47,7 @@ def score_method(
     output: one row a run (CSV)
     distances: for a matcher, summed distances between the clusterlets (.npz)
     partitions: for C, the fronts of sample_partitions (.npz)
+    to_meet: the limits again, if the cell crossed other ones before
     """
     chosen, given, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(groups)
     measured, every = load_json(geometry), seeds_of(seeds)
@@ -53,6 +55,7 @@ def score_method(
         further, most = given | json.loads(settings), Limits(**json.loads(limits))
         fronts = SeedBlock.load(partitions) if partitions else None
         matchings = list(match(chosen, dataset, k, further, every, base_seed, most, block, fronts))
+        crossed_limits.note(output, any(found.status in CROSSED for _, found in matchings), limits, to_meet)
         for seed, found in matchings:
             accounts.tell_fit(dataset, chosen.name, k, in_words(given), seed, found)
         outcomes = of_matchings(chosen, k, matchings, block, SeedBlock.load(distances), measured["colours"])

@@ -26,18 +26,13 @@ import clusterlets
 sys.path = [folder for folder in sys.path if folder != CHECKOUT]
 # No Python that this one starts takes modules from the working folder, nor does a Snakemake on a cluster's node.
 os.environ.update(PYTHONSAFEPATH="1")
-# The lock's place is no parameter, as no result depends on it. Names and logs are UTF-8 in every locale.
-shell.prefix(
-    f"set -euo pipefail; export PYTHONUTF8=1; LOCK={shlex.quote(CHECKOUT)}/requirements.lock; "
-    f'clusterlets() {{{{ python -P {shlex.quote(CHECKOUT)}/workflow/step.py "$@"; }}}}; '
-)
-
 from clusterlets import methods
 from clusterlets.datasets import CLASS, describe, names
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import variants
 from clusterlets.grid.cells import cells, read_configuration_name
 from clusterlets.grid.configuration import check_configuration, set_mirror
+from clusterlets.grid.crossed_limits import to_meet
 from clusterlets.grid.estimate import seconds_per_job
 from clusterlets.grid.fingerprints import data_files, fingerprint, locked_versions, part
 from clusterlets.grid.libraries import refuse_others
@@ -53,6 +48,14 @@ try:
 except ClusterletsError as error:
     raise WorkflowError(str(error)) from None
 set_mirror(config)
+LIMITS = json.dumps(config["limits"], sort_keys=True)
+# The lock's place is no parameter, as no result depends on it, and the limits are none, as few results do. Names and logs are
+# UTF-8 in every locale. The prefix is a pattern as every shell line is, so that its own braces are written twice.
+PREFIX = (
+    f"set -euo pipefail; export PYTHONUTF8=1; LOCK={shlex.quote(CHECKOUT)}/requirements.lock; LIMITS={shlex.quote(LIMITS)}; "
+    f'clusterlets() {{ python -P {shlex.quote(CHECKOUT)}/workflow/step.py "$@"; }}; '
+)
+shell.prefix(PREFIX.replace("{", "{{").replace("}", "}}"))
 
 
 def refuse_where_nothing_can_be_written(folder):
@@ -196,6 +199,11 @@ def parameters_of(wildcards):
 def entry_of(wildcards):
     """Where a cell's method comes from, as its jobs read it."""
     return json.dumps(ENTRIES[wildcards.method])
+
+
+def limits_to_meet(path):
+    """The limits, for a cell that crossed others; by wildcards, as Snakemake takes what follows from outputs for no change."""
+    return lambda wildcards: to_meet(path.format(**dict(wildcards.items())), LIMITS)
 
 
 def settings_of_method(wildcards):

@@ -16,11 +16,11 @@ rule fit_method:
         method=entry_of,
         parameters=parameters_of,
         base_seed=config["base_seed"],
-        limits=json.dumps(config["limits"]),
+        to_meet=limits_to_meet(of_block("groups", "{method}")),
     message:
         "{wildcards.dataset}: {wildcards.method}, k = {wildcards.k}{wildcards.parameters}"
     shell:
-        shell_line("fit-method")
+        shell_line("fit-method", "to_meet", limits='"$LIMITS"')
 
 
 def inputs_of_score(wildcards):
@@ -47,11 +47,13 @@ rule score_method:
         parameters=parameters_of,
         settings=settings_of_method,
         base_seed=config["base_seed"],
-        limits=json.dumps(config["limits"]),
+        to_meet=limits_to_meet("{place}/runs/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.csv"),
         deviation=setting("deviation"),
         distances=lambda wildcards, input: input.get("distances", ""),
         partitions=lambda wildcards, input: input.get("partitions", ""),
     message:
         "{wildcards.dataset}: score {wildcards.method}, k = {wildcards.k}{wildcards.parameters}"
     shell:
-        shell_line("score-method", distances="{params.distances:q}", partitions="{params.partitions:q}")
+        shell_line(
+            "score-method", "to_meet", limits='"$LIMITS"', distances="{params.distances:q}", partitions="{params.partitions:q}"
+        )

@@ -1,0 +1,35 @@
+"""Other limits run those cells again that crossed the old ones, and no other."""
+
+SLEEPY = """
+import time
+import numpy as np
+from clusterlets.methods import Method
+
+class Sleepy(Method):
+    name = "sleepy"
+
+    def fit(self, X, colours, k, random_state):
+        time.sleep(1.5)
+        return np.arange(len(X)) % k
+"""
+RUNS = "results/tiny/runs.csv"
+FEW = {"datasets": ["iris"], "k": [2], "methods": ["D", "random", {"path": "sleepy.py"}]}
+SHORT, LONG = ({**FEW, "limits": {"seconds": seconds, "memory_mb": 4000}} for seconds in (0.3, 60))
+
+
+def statuses(workflow):
+    lines = (workflow.folder / RUNS).read_text().splitlines()
+    columns = lines[0].split(",")
+    rows = [dict(zip(columns, line.split(","), strict=False)) for line in lines[1:]]
+    return {(row["method"], row["status"]) for row in rows}
+
+
+def test_other_limits_run_those_cells_again_that_crossed_the_old_ones(workflow):
+    (workflow.folder / "sleepy.py").write_text(SLEEPY)
+    assert workflow.run(RUNS, config=SHORT).status == 0
+    assert statuses(workflow) == {("Clusterlets", "ok"), ("random", "ok"), ("sleepy", "timeout")}
+    assert "Nothing to be done" in workflow.run(RUNS, config=SHORT).output
+    again = workflow.run(RUNS, config=LONG)
+    assert again.status == 0 and "Done: 3 steps" in again.output  # its fit, its scores, and all runs together
+    assert statuses(workflow) == {("Clusterlets", "ok"), ("random", "ok"), ("sleepy", "ok")}
+    assert "Nothing to be done" in workflow.run(RUNS, config=LONG).output
