@@ -39,6 +39,8 @@ def _integer(schema, root):
 
 
 def _number(schema, root):
+    if "exclusiveMinimum" in schema:
+        return st.floats(schema["exclusiveMinimum"], schema["maximum"], exclude_min=True) | st.just(schema["maximum"])
     return st.floats(schema["minimum"], schema["maximum"]) | one_of_these(schema["minimum"], schema["maximum"])
 
 

@@ -96,7 +96,7 @@ SETTINGS = {
     "k": [3],
     "hops": [2],
     "omega": [0.25],
-    "matchers": ["C", "D"],
+    "methods": ["C", "D", "FRAC", "k-means", "random"],
     "seeds": {"count": 2, "block": 2},
     "sample_size": 300,
 }
@@ -105,6 +105,11 @@ SETTINGS = {
 def step(name, **given):
     done = command(name, *(part for key, value in given.items() for part in (f"--{key.replace('_', '-')}", str(value))))
     assert done.status == 0, done
+
+
+def entry(method, **parameters):
+    """The options of a step that say which method runs, and how."""
+    return {"method": json.dumps({"name": method}), "parameters": json.dumps(parameters)}
 
 
 def make_results():
@@ -122,29 +127,26 @@ def make_results():
     step("prepare-dataset", **raw, scaling="none", npz_path=data, json_path="results/prepared/iris.json")
     step("measure-geometry", data=data, output=geometry)
     made = {**common, "data": data, "base_seed": 0}
-    for name, source, more in (
-        ("extract-clusterlets", "clusterlets", {}),
-        ("cluster-frac", "frac", {"variant": "FRAC", "tau": "balanced", "init": "random", "max_iter": 100, "tol": 1e-4}),
-        ("cluster-baselines", "baselines", {}),
-    ):
-        step(name, **made, **more, groups=kept("groups", source), labels=kept("labels", source))
-        step("sum-distances", data=data, labels=kept("labels", source), output=kept("distances", source))
+    limits = {"limits": json.dumps({"seconds": 60, "memory_mb": None})}
+    step("extract-clusterlets", **made, groups=kept("groups", "clusterlets"), labels=kept("labels", "clusterlets"))
+    step("sum-distances", data=data, labels=kept("labels", "clusterlets"), output=kept("distances", "clusterlets"))
+    for method in ("FRAC", "k-means", "random"):
+        files = {kind: kept(kind, method) for kind in ("groups", "labels")}
+        step("fit-method", **made, **limits, **entry(method), **files)
     groups = {"groups": kept("groups", "clusterlets")}
     step("sample-partitions", **common, **groups, base_seed=0, sample_size=300, output=kept("partitions", "clusterlets"))
-    scored = {**common, "geometry": geometry, "deviation": "absolute"}
+    scored = {**common, **limits, "base_seed": 0, "geometry": geometry, "deviation": "absolute"}
     of_clusterlets = {**scored, **groups, "distances": kept("distances", "clusterlets")}
-    pinball = {"matcher": "D", "hops": 2, "base_seed": 0, "scope": "last"}
-    step("match-pinball", **of_clusterlets, **pinball, output="results/runs/iris/D/k3_hops2/seeds0-1.csv")
-    centroid = {"partitions": kept("partitions", "clusterlets"), "omega": 0.25, "equation": "corrected"}
-    step("match-centroid", **of_clusterlets, **centroid, output="results/runs/iris/C/k3_omega0.25/seeds0-1.csv")
-    for source, name, methods in (
-        ("frac", "FRAC", "FRAC (fair),FRAC (nearest)"),
-        ("baselines", "baselines", "k-means,random"),
-    ):
-        of = {"groups": kept("groups", source), "distances": kept("distances", source), "methods": methods}
-        step("score-groups", **scored, **of, output=f"results/runs/iris/{name}/k3/seeds0-1.csv")
+    pinball = {**entry("D", hops=2), "settings": json.dumps({"scope": "last"})}
+    step("score-method", **of_clusterlets, **pinball, output="results/runs/iris/D/k3_hops2/seeds0-1.csv")
+    centroid = {**entry("C", omega=0.25), "settings": json.dumps({"equation": "corrected"})}
+    centroid["partitions"] = kept("partitions", "clusterlets")
+    step("score-method", **of_clusterlets, **centroid, output="results/runs/iris/C/k3_omega0.25/seeds0-1.csv")
+    for method in ("FRAC", "k-means", "random"):
+        of = {**entry(method), "settings": "{}", "groups": kept("groups", method)}
+        step("score-method", **scored, **of, output=f"results/runs/iris/{method}/k3/seeds0-1.csv")
     step("collect-runs", config=settings, output="results/runs.csv")
-    step("make-tables", runs="results/runs.csv", output="results/tables")
+    step("analyse", runs="results/runs.csv", config=settings, output="results")
     written = [path.relative_to("results").as_posix() for path in [Path("results/runs.csv"), *Path("results/tables").iterdir()]]
     promised = {"results": "results", "files": ",".join(written), "lock": ROOT / "requirements.lock"}
     step("write-manifest", config=settings, **promised, output="results/manifest.json")
@@ -249,19 +251,19 @@ def test_compare_tells_tables_that_differ(results):
 
 RUNS = options(
     dataset=one_of_these("iris", "iris", "wine", "x", ""),
-    method=one_of_these("clusterlets", "frac-fair", "frac-nearest", "k-means", "random", "x"),
-    matcher=one_of_these("C", "D", "G-B", "c"),
+    method=one_of_these("C", "D", "G-B", "c", "frac-fair", "FRAC (nearest)", "k-means", "random", "Clusterlets", "x", "") | ODD,
     k=one_of_these("3", "3", "2", "x", "-3"),
-    hops=one_of_these("2", "3", "-1", "x"),
-    omega=one_of_these("0.25", "0.250000001", "nan", "x"),
+    parameters=one_of_these("hops=2", "hops=3", "hops=-1", "hops=x", "hops", "hops=2,hops=2", "hops=2,omega=0.25", "", ",", "=")
+    | one_of_these("omega=0.25", "omega=0.250000001", "omega=nan", "omega=%", "omega=%zz", "omega=null", "omega=1e999")
+    | ODD,
     seed=one_of_these("0", "1", "2", "-1", "x"),
     o=FILES,
     results=one_of_these("results", "reference", "nowhere", "") | ODD,
     config=one_of_these("settings.yaml", "nowhere.yaml", "people.csv", "."),
 )
 ASKED = [
-    ("D", "--matcher", "D", "--hops", "2"),
-    ("C", "--matcher", "C", "--omega", "0.25"),
+    ("D", "--method", "D", "--parameters", "hops=2"),
+    ("C", "--method", "C", "--parameters", "omega=0.25"),
     *((m, "--method", m) for m in ("frac-fair", "frac-nearest", "k-means", "random")),
 ]
 

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -17,9 +18,11 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from clusterlets import __main__ as command_line
+from clusterlets import methods
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.cells import cells, number_of_cells
+from clusterlets.grid.cells import cells, number_of_cells, read_configuration_name
 from clusterlets.grid.configuration import read_configuration
+from clusterlets.steps.options import STEPS
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = yaml.safe_load((ROOT / "workflow" / "schemas" / "config.schema.yaml").read_text(encoding="utf-8"))
@@ -35,14 +38,49 @@ ENTRIES = st.one_of(
         {"name": "people", "path": "people.csv", "sensitive": "sex", "id": "men", "features": "numeric"},
     ),
 )
+METHODS = st.one_of(
+    one_of_these(*methods.names()),
+    one_of_these(
+        {"name": "FRAC", "parameters": {"tau": ["balanced", 0.01], "init": ["random", "k-means++"]}},
+        {"name": "FRAC", "parameters": {"tau": [0.5], "max_iter": [7], "tol": [0]}},
+        {"name": "D", "parameters": {"hops": [7]}},
+        {"name": "G-B", "parameters": {"hops": [1, 2], "scope": ["last", "cluster"]}},
+        {"name": "C", "parameters": {"omega": [0.125]}},
+        {
+            "name": "mine",
+            "command": "mine {table} {k} {seed} {style} {labels}",
+            "parameters": {"style": ["a b", "", "0.5", True]},
+        },
+        {"name": "mine", "command": "mine {table} it's > {labels}"},
+        {"path": "own.py", "parameters": {"share": [0.1, 1e-300]}},
+        {"path": "own.py"},
+    ),
+)
+OWN = """
+from clusterlets.methods import Method
+
+class Own(Method):
+    name = "own"
+    parameters = {"share": [1]}
+
+    def fit(self, X, colours, k, random_state, share=1):
+        return [0] * len(X)
+"""
+
+
+def name_of(method):
+    """What a method of the configuration is called."""
+    return method if isinstance(method, str) else method.get("name", "own")
+
+
 NAMES = {
     "datasets": st.lists(ENTRIES, min_size=1, max_size=3, unique_by=json.dumps),
-    "matchers": st.lists(st.sampled_from(sorted(MATCHERS)), unique=True),
+    "methods": st.lists(METHODS, min_size=1, max_size=4, unique_by=name_of),
     "exclude": one_of_these([], "", None, "wine", ["wine"], "wine, digits"),
 }
 
 
-KNOWN = {key: fitting(value, SCHEMA) for key, value in SCHEMA["properties"].items()} | NAMES
+KNOWN = {key: fitting(value, SCHEMA) for key, value in SCHEMA["properties"].items() if key not in NAMES} | NAMES
 
 
 def configurations(**always):
@@ -53,6 +91,7 @@ def configurations(**always):
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    Path("own.py").write_text(OWN)
     Path("people.csv").write_text("age,b,city,sex\n1,2,Rom,w\n2,1,Bonn,m\n3,3,Rom,m\n")
     return tmp_path
 
@@ -79,14 +118,19 @@ def runs_as_asked(asked, config):
     for key in ("base_seed", "sample_size"):
         assert type(config[key]) is int and config[key] == asked.get(key, config[key])
     assert json.loads(json.dumps(config)) == config
-    tau = config["frac"]["tau"]
-    assert tau == "balanced" or not config["frac"]["run"] or max(config["k"]) * tau <= 1 + 1e-12
+    taus = config["grids"].get("FRAC", {"parameters": {}})["parameters"].get("tau", [])
+    assert all(tau == "balanced" or max(config["k"]) * tau <= 1 + 1e-12 for tau in taus)
     assume(number_of_cells(config) < 3000)
     found = list(cells(config))
     assert len({cell.path for cell in found}) == len(found)
-    assert all(re.fullmatch(r"[\w./+-]+", cell.path) for cell in found)
+    assert all(re.fullmatch(r"[\w./+%-]+", cell.path) for cell in found)
     of_c = {cell.configuration.partition("_omega")[2] for cell in found if cell.method == "C"}
-    assert {float(omega) for omega in of_c} == (set(config["omega"]) if "C" in config["matchers"] else set())
+    wanted = {name_of(method): method for method in asked.get("methods", config["methods"])}
+    own = wanted["C"].get("parameters", {}) if isinstance(wanted.get("C"), dict) else {}
+    assert {float(omega) for omega in of_c} == (set(own.get("omega", config["omega"])) if "C" in wanted else set())
+    assert {cell.method for cell in found} == set(config["methods"]) == set(wanted)
+    for cell in found:
+        assert read_configuration_name(cell.configuration, [], cell.parameters) == (cell.k, cell.parameters)
     assert {cell.dataset for cell in found} == set(config["tables"])
 
 
@@ -129,6 +173,7 @@ SMALL = {
     "k": st.lists(st.integers(2, 10**6), min_size=1, max_size=2, unique=True),
     "hops": st.lists(st.integers(1, 10**6), min_size=1, max_size=2, unique=True),
     "omega": KNOWN["omega"],
+    "methods": KNOWN["methods"],
 }
 
 
@@ -145,7 +190,7 @@ def planned(config_file):
 
 def taken(name, options):
     """What the options of a step say to it."""
-    module, function = command_line._STEPS[name].split(":")
+    module, function = STEPS[name].split(":")
     step = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
     return vars(command_line._parser(name, step).parse_args(options))
 
@@ -155,16 +200,36 @@ def test_what_is_accepted_is_planned_with_commands_that_say_the_same():
         config = read(asked)
         assume(config is not None)
         steps = [(name, taken(name, options)) for name, *options in planned("asked.yaml")]
-        frac = config["frac"]
+        of_methods = {"base_seed": config["base_seed"], "limits": json.dumps(config["limits"])}
         numbers = {
             "sample-partitions": {"sample_size": config["sample_size"]},
-            "match-pinball": {"base_seed": config["base_seed"]},
-            "cluster-frac": {"max_iter": frac["max_iter"], "tol": frac["tol"], "tau": str(frac["tau"])},
+            **dict.fromkeys(("fit-method", "score-method"), of_methods),
         }
         for name, step in steps:
             assert {key: step[key] for key in numbers.get(name, {})} == numbers.get(name, {})
-        for step in (step for name, step in steps if name == "match-centroid"):
-            assert step["omega"] in config["omega"] and float(re.search(r"_omega([^/]+)/", step["output"])[1]) == step["omega"]
+        scored = [step for name, step in steps if name == "score-method"]
+        for step in scored:
+            method, grid = json.loads(step["method"]), config["grids"][json.loads(step["method"])["name"]]
+            assert {key: grid[key] for key in ("path", "command") if key in grid} == {
+                key: method[key] for key in ("path", "command") if key in method
+            }
+            settings = {name: config[key] for name, key in grid["settings"].items()}
+            assert "/variants/" in step["output"] or json.loads(step["settings"]) == settings
+        asked_for = Counter(
+            (cell.dataset, cell.method, cell.k, str(sorted(cell.parameters.items())), cell.seeds) for cell in cells(config)
+        )
+        run = Counter(
+            (
+                step["dataset"],
+                json.loads(step["method"])["name"],
+                step["k"],
+                str(sorted(json.loads(step["parameters"]).items())),
+                step["seeds"],
+            )
+            for step in scored
+            if "/variants/" not in step["output"]
+        )
+        assert run == asked_for
         for key in ("settings", "config"):
             told = [json.loads(step[key]) for _, step in steps if key in step]
             assert all(one.get("seeds", config["seeds"]) == config["seeds"] for one in told)

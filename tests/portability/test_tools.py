@@ -11,7 +11,7 @@ import without_blas
 
 from clusterlets.storage import load_arrays, save_arrays
 
-LABELS = "labels/iris/frac/k2/seeds0-1.npz"
+LABELS = "labels/iris/FRAC/k2/seeds0-1.npz"
 
 
 @pytest.fixture

@@ -107,9 +107,10 @@ def test_a_dataset_steps_through_to_a_row(tmp_path, capsys):
     step("extract-clusterlets", data=file["d.npz"], **common, groups=file["g.npz"], labels=file["l.npz"])
     step("sum-distances", data=file["d.npz"], labels=file["l.npz"], output=file["s.npz"])
     step(
-        "match-pinball",
-        **{"groups": file["g.npz"], "distances": file["s.npz"], "geometry": file["geo.json"], "matcher": "D", "hops": 1},
-        **{"scope": "last", "deviation": "absolute", "output": file["row.csv"]},
+        "score-method",
+        **{"groups": file["g.npz"], "distances": file["s.npz"], "geometry": file["geo.json"], "method": '{"name": "D"}'},
+        **{"parameters": '{"hops": 1}', "settings": '{"scope": "last"}', "limits": '{"seconds": null, "memory_mb": null}'},
+        **{"deviation": "absolute", "output": file["row.csv"]},
         **common,
     )
     rows = file["row.csv"].read_text().splitlines()
