@@ -1,7 +1,6 @@
 """The algorithms with scikit-learn's face: ``fit(X, sensitive_features=...)``, ``labels_``, ``memberships_``.
 
-Only this module imports scikit-learn as a whole; who wants a matcher alone takes it from
-:mod:`clusterlets.algorithms.matching`.
+Only this module imports scikit-learn as a whole; who wants a method alone takes it from :mod:`clusterlets.methods`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -322,7 +321,7 @@ class FRAC(_FairClusterer):
 
 
 class MethodClustering(_FairClusterer):
-    """Any method of the registry, or of a file of your own.
+    """Any method of :mod:`clusterlets.methods`, or of a file of your own.
 
     Parameters
     ----------
