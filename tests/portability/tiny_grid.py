@@ -32,6 +32,7 @@ SETTINGS = {
     "hops": [2],
     "omega": [0, 0.75],
     "sample_size": 2000,
+    "limits": {"seconds": 600, "memory_mb": None},
 }
 TARGETS = [
     f"results/{file}"
@@ -65,7 +66,9 @@ def snakemake(folder, *arguments, variables=None):
 def plan(folder):
     """The command lines of all jobs of the grid in an order that works, as the rules call them, from a dry run."""
     text = snakemake(folder, "--dry-run", "--printshellcmds")
-    jobs = [shlex.split(line) for line in re.findall(r"^Shell command: clusterlets (.*) > \S+ 2>&1$", text, re.MULTILINE)]
+    lines = re.findall(r"^Shell command: clusterlets (.*) > \S+ 2>&1$", text, re.MULTILINE)
+    limits = shlex.quote(json.dumps(SETTINGS["limits"]))  # which a job has from its shell
+    jobs = [shlex.split(line.replace('"$LIMITS"', limits)) for line in lines]
     total = re.search(r"^total +(\d+)$", text, re.MULTILINE)
     assert total and len(jobs) == int(total[1]), text
     return jobs
