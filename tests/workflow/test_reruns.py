@@ -103,7 +103,7 @@ SETTINGS = {
     "further hops": ({"hops": [2, 3]}, PINBALL),
     "another sample size": ({"sample_size": 200}, {"sample_partitions": 4} | CENTROID),
     "another tau of FRAC": ({"methods": [*USUAL[:5], {"name": "FRAC", "parameters": {"tau": [0.1]}}, *USUAL[6:]]}, METHOD),
-    "another limit of the fits": ({"limits": {"seconds": 60, "memory_mb": None}}, {"fit_method": 3 * 4, **SCORES}),
+    "another limit of the fits": ({"limits": {"seconds": 60, "memory_mb": None}}, {}),
     "a method more": ({"methods": [*USUAL, "FRAC-OE"]}, METHOD),
     "another dataset": (
         {"datasets": ["iris", "breast_cancer", "wine"]},
