@@ -6,6 +6,7 @@ The files that a job reads are made first, from breast_cancer, which comes with 
 largest cell of the paper's grid.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -54,7 +55,16 @@ def make_inputs() -> dict[str, str]:
     step("sum-distances", data="data.npz", labels="labels.npz", output="distances.npz")
     step("sample-partitions", groups="groups.npz", sample_size="20000", output="partitions.npz", **block)
     inputs = {"groups": "groups.npz", "distances": "distances.npz", "geometry": "geometry.json"}
-    return {**inputs, "dataset": DATASET, "k": K, "seeds": SEEDS, "deviation": "absolute", "output": "cell.csv"}
+    return {
+        **inputs,
+        "dataset": DATASET,
+        "k": K,
+        "seeds": SEEDS,
+        "deviation": "absolute",
+        "output": "cell.csv",
+        "base_seed": "0",
+        "limits": "{}",
+    }
 
 
 def main() -> int:
@@ -63,9 +73,11 @@ def main() -> int:
         os.chdir(folder)
         inputs = make_inputs()
         for matcher, scope in (("D", "last"), ("B", "last"), ("G-D", "cluster"), ("G-B", "cluster")):
-            cpu = cpu_of_job("match-pinball", matcher=matcher, hops="4", base_seed="0", scope=scope, **inputs)
+            options = {"method": json.dumps({"name": matcher}), "parameters": '{"hops": 4}'}
+            cpu = cpu_of_job("score-method", **options, settings=json.dumps({"scope": scope}), **inputs)
             bars.at_most(f"job of matcher {matcher}, k = {K}, 4 hops, ten seeds", cpu, 0.5, "s of CPU")
-        cpu = cpu_of_job("match-centroid", partitions="partitions.npz", omega="0.5", equation="corrected", **inputs)
+        options = {"method": '{"name": "C"}', "parameters": '{"omega": 0.5}', "settings": '{"equation": "corrected"}'}
+        cpu = cpu_of_job("score-method", partitions="partitions.npz", **options, **inputs)
         bars.at_most(f"job of matcher C, k = {K}, ten seeds", cpu, 0.5, "s of CPU")
         one = {"data": "data.npz", "dataset": DATASET, "k": "2", "seeds": "0-0", "base_seed": "0"}
         cpu = cpu_of_job("extract-clusterlets", groups="one.npz", labels="one_labels.npz", **one)

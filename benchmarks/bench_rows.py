@@ -8,6 +8,7 @@ again. Matching and scoring see clusterlets alone (bench_growth.py). Peak memory
 """
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
@@ -23,11 +24,8 @@ from clusterlets.grid import accounts
 SIZES = (10_000, 100_000, 316_228, 1_000_000)
 MOST_FOR_PAIRS = 316_228
 BLOCK = "--data people.npz --dataset people --k 20 --seeds 0-0 --base-seed 0"
-CLUSTERINGS = {
-    "clusterlets": f"extract-clusterlets {BLOCK}",
-    "frac": f"cluster-frac {BLOCK} --variant FRAC --tau balanced --init random --max-iter 100 --tol 0.0001",
-    "baselines": f"cluster-baselines {BLOCK}",
-}
+# Their distances are summed up by the same step.
+FITS = ("FRAC", "k-means", "random")
 READ = ["--settings", '{"sensitive": ["colour"], "features": "numeric", "separator": null, "scaling": "none"}']
 
 
@@ -35,16 +33,16 @@ def steps(n: int) -> Iterator[tuple[str, list[str], str]]:
     """Name, words and output of every step that sees instances, in order."""
     read = "prepare-user-table --name people --table people.csv --npz-path people.npz --json-path people.json"
     yield "prepare-user-table", [*read.split(), *READ], "people.npz"
-    for source, words in CLUSTERINGS.items():
-        made = f"--groups groups.{source}.npz --labels labels.{source}.npz"
-        yield words.split()[0], [*words.split(), *made.split()], f"labels.{source}.npz"
+    yield "extract-clusterlets", f"extract-clusterlets {BLOCK} --groups groups.npz --labels labels.npz".split(), "labels.npz"
     if n > MOST_FOR_PAIRS:
         return
     yield "measure-geometry", "measure-geometry --data people.npz --output geometry.json".split(), "geometry.json"
-    for source in CLUSTERINGS:
-        within = "" if source == "clusterlets" else "--within"
-        summed = f"sum-distances --data people.npz --labels labels.{source}.npz {within} --output sums.{source}.npz"
-        yield f"sum-distances ({source})", summed.split(), f"sums.{source}.npz"
+    summed = "sum-distances --data people.npz --labels labels.npz --output sums.npz"
+    yield "sum-distances", summed.split(), "sums.npz"
+    for method in FITS:
+        made = f"--parameters {{}} --limits {{}} --groups groups.{method}.npz --labels labels.{method}.npz"
+        words = ["fit-method", "--method", json.dumps({"name": method}), *BLOCK.split(), *made.split()]
+        yield f"fit-method ({method})", words, f"labels.{method}.npz"
 
 
 def cost(folder: Path, words: list[str]) -> dict:

@@ -15,11 +15,11 @@ from measuring import Bars
 STEPS = "results/accounts/steps.csv"
 #: Budget of each kind of job in seconds of CPU, and the steps that belong to it.
 BUDGETS = {
-    "cells": (200, {"match-pinball", "match-centroid", "score-groups"}),
+    "cells": (200, {"score-method"}),
     "C's samples": (80, {"sample-partitions"}),
-    "k-means": (100, {"extract-clusterlets", "cluster-baselines"}),
-    "distances": (200, {"measure-geometry", "sum-distances"}),
-    "FRAC": (150, {"cluster-frac"}),
+    "k-means of each colour": (50, {"extract-clusterlets"}),
+    "distances between clusterlets": (100, {"measure-geometry", "sum-distances"}),
+    "fits of FRAC, k-means and random, with their distances": (300, {"fit-method"}),
 }
 TOTAL = 650
 

@@ -38,7 +38,6 @@ EXPLAINED = ROOT / "docs" / "mutation.md"
 _PINBALL = ("unit/test_pinball.py", "properties/test_matching_properties.py")
 _CENTROID = ("unit/test_centroid.py", "properties/test_matching_properties.py")
 TESTS = {
-    "algorithms/matching/__init__.py": _PINBALL,
     "algorithms/matching/objectives.py": (*_PINBALL, "unit/test_centroid.py"),
     "algorithms/matching/pinball.py": _PINBALL,
     "algorithms/matching/centroid.py": _CENTROID,

@@ -173,10 +173,11 @@ class ClusterletClustering(_FairClusterer):
         self.labels_ = _nearest_of_own(X, self.memberships_, self.cluster_centers_)
 
     def _match(self, random_state) -> np.ndarray:
-        matcher = methods.get(self.matcher)
-        taken = {name: getattr(self, name) for name in methods.parameters_of(matcher) if hasattr(self, name)}
+        matcher = methods.get(self.matcher)()
+        assert isinstance(matcher, methods.Matcher)  # as _parameter_constraints have it
+        taken = {name: getattr(self, name, None) for name in methods.parameters_of(type(matcher)) or []}
         given = {name: value for name, value in taken.items() if value is not None}
-        return matcher().match_or_raise(self.clusterlets_, random_state, **given)
+        return matcher.match_or_raise(self.clusterlets_, random_state, **given)
 
     def _memberships(self, clusterlet: np.ndarray) -> csr_array:
         """Clusters of instances (n,) that belong to the given clusterlets."""

@@ -22,8 +22,8 @@ def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Name, role, citation, configurations (k and parameters), runs, how many of them have each status that any run has,
-        and means over the runs that are ok.
+        Name, label, role, citation, configurations (k and parameters), runs, how many of them have each status that any
+        run has, and means over the runs that are ok.
     """
     runs = runs.assign(name=selection.names(runs))
     order = selection.in_order(runs["name"], (*selection.PAPER_NAMES.values(), *selection.METHODS))
@@ -35,6 +35,7 @@ def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
     told = pd.DataFrame(
         {
             "method": pd.Series(order, dtype=object),
+            "label": [known.get(name, {}).get("label", "") for name in order],
             "role": [known.get(name, {}).get("role", "") for name in order],
             "citation": [known.get(name, {}).get("citation", "") for name in order],
             "configurations": configurations.prod(axis=1).reindex(order).to_numpy(),

@@ -271,7 +271,8 @@ def _method(options: argparse.Namespace, fitted) -> str:
     if options.method == "frac":
         return f"FRAC, k = {options.k}, tau = {f'1/{options.k}' if options.tau is None else options.tau}"
     if options.method != "clusterlets":
-        return f"{options.method}, k = {options.k}{f', {options.parameters}' if options.parameters else ''}"
+        name = methods.from_file(options.method).name if options.method.endswith(".py") else options.method
+        return f"{name}, k = {options.k}{f', {options.parameters}' if options.parameters else ''}"
     parameter = _parameter(options)
     return f"Clusterlets, matcher {options.matcher}, k = {options.k}, {parameter} = {getattr(fitted, parameter)}"
 

@@ -129,7 +129,10 @@ def _of_parameters(before: str, now: str, command: str) -> Iterator[str]:
         parts = [_part(part) for part in changed(*codes)]
         yield f"its code changed: {', '.join(_few(parts))}" if parts else "its code or a library changed"
     was, is_ = (_settings(values) for values in (old, new))
-    if was or is_:
+    if is_.keys() == {"seconds", "memory_mb"} and not was:
+        yield "it crossed a limit of time or memory, and the limits changed"
+        old, new = ([value for value in values if value] for values in (old, new))
+    elif was or is_:
         differing = sorted(key for key in {**was, **is_} if was.get(key) != is_.get(key))
         yield f"the configuration changed: {', '.join(_few(differing))}"
     if any(_is_hash(value) for value in new):

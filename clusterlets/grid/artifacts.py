@@ -22,6 +22,8 @@ OUT_OF_MEMORY = "out_of_memory"
 FAILED = "failed"
 #: Statuses of a fit that crossed a limit.
 CROSSED = (TIMEOUT, OUT_OF_MEMORY)
+#: Statuses of a run whose method was not even tried.
+NEVER_FITTED = (INFEASIBLE, UNSUPPORTED)
 
 Keyed = dict[str, dict[str, np.ndarray]]
 

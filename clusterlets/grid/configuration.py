@@ -68,8 +68,8 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
 
     ``datasets`` becomes the list of ids, which name paths and rows; ``tables`` maps each id to its settings. What is
     excluded is in neither; ``exclude`` becomes a list. ``methods`` becomes the list of names, and ``grids`` maps each name
-    to where the method comes from, what results call it, its role and citation, what it needs besides the table, the keys
-    of the configuration that it takes as parameters, and its other parameters with all their values.
+    to where the method comes from, what results call it, its label, role and citation, what it needs besides the table,
+    the keys of the configuration that it takes as parameters, and its other parameters with all their values.
 
     Raises
     ------
@@ -88,8 +88,11 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
         [
             *(["results: it is the working directory itself; name a folder below it"] if results == "." else []),
             *(f"datasets: {fault}" for table in tables for fault in _table_faults(table)),
-            *(f"datasets: {fault}" for fault in _repeated([table["id"] for table in tables])),
-            *(f"methods: {fault}" for fault in _repeated([name for name, _ in entries])),
+            *(f"datasets: {fault}" for fault in _repeated([table["id"] for table in tables], "give one an 'id'")),
+            *(
+                f"methods: {fault}"
+                for fault in _repeated([name for name, _ in entries], "list all values of its parameters in one entry")
+            ),
             *_unknown("exclude", excluded, sorted(known)),
             *_unchanged(config),
         ]
@@ -214,9 +217,9 @@ def _said_by(check: Callable[[], None], prefix: str = "") -> list[str]:
     return []
 
 
-def _repeated(ids: list[str]) -> list[str]:
+def _repeated(ids: list[str], remedy: str) -> list[str]:
     repeated = sorted({name for name in ids if ids.count(name) > 1})
-    return [f"two entries go by {name!r}, so one would overwrite the other; give one an 'id'" for name in repeated]
+    return [f"two entries go by {name!r}, so one would overwrite the other; {remedy}" for name in repeated]
 
 
 def _unchanged(config: Mapping) -> list[str]:
@@ -240,8 +243,7 @@ def _method_entry(entry: str | Mapping) -> tuple[str, dict]:
 def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict], list[str]]:
     """The resolved entry of each method, and what is wrong with them.
 
-    A key of the configuration that is called like a parameter, as ``hops``, holds its values for every method that has
-    none of its own.
+    The configuration's ``hops`` and ``omega`` hold the values of these parameters for every method that has none of its own.
     """
     grids, faults = {}, []
     for name, entry in entries.items():
@@ -251,10 +253,16 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
         except ClusterletsError as error:
             faults.append(str(error))
             continue
-        default = {parameter: config.get(parameter, list(values)) for parameter, values in method.parameters.items()}
+        listed = {parameter: config[parameter] for parameter in ("hops", "omega")}
+        default = {parameter: listed.get(parameter, list(values)) for parameter, values in method.parameters.items()}
         parameters = {**default, **entry.get("parameters", {})}
         source = {key: entry[key] for key in ("path", "command", "conda") if key in entry}
-        described = {"names": method.names_in_results(), "role": method.role, "citation": method.citation}
+        described = {
+            "names": method.names_in_results(),
+            "label": method.label or name,
+            "role": method.role,
+            "citation": method.citation,
+        }
         needed = {"needs": list(method.needs), "settings": dict(method.settings)}
         grids[name] = {**source, **described, **needed, "parameters": parameters}
     return grids, faults

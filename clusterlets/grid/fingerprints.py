@@ -10,8 +10,11 @@ import functools
 import hashlib
 import re
 from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 from urllib.parse import quote
+
+from clusterlets.errors import ClusterletsError
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -78,8 +81,15 @@ def data_files(folder: str) -> list[str]:
 
 
 def locked_versions(lock: str | Path, names: Iterable[str]) -> dict[str, str]:
-    """Versions of the named distributions in a pip lock file."""
-    return {name: _pins(Path(lock))[name] for name in names}
+    """Versions of the named distributions: those of a pip lock file, or the installed ones, as of a user's method."""
+    return {name: _pins(Path(lock)).get(name) or _installed(name) for name in names}
+
+
+def _installed(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        raise ClusterletsError(f"A method needs {name}, which is neither locked nor installed: pip install {name}") from None
 
 
 @functools.cache

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isclose
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from clusterlets.grid.cells import Cell, Value, from_words, seed_blocks, seeds_o
 from clusterlets.grid.entries import entries, load
 from clusterlets.grid.fitting import Limits
 from clusterlets.grid.scoring import CLUSTERLETS, match
+from clusterlets.methods import Matcher
 from clusterlets.metrics import deviation_per_cluster
 
 
@@ -128,7 +130,7 @@ class Kept:
         grid, base_seed = self._config["grids"][run.method], self._config["base_seed"]
         settings = {name: self._config[key] for name, key in grid["settings"].items()}
         matched = match(
-            load(entries(self._config)[run.method]),
+            cast(type[Matcher], load(entries(self._config)[run.method])),
             run.dataset,
             run.k,
             {**run.parameters, **settings},

@@ -1,7 +1,7 @@
 """The rows of a cell of the grid: the scores of every run, whichever method it is of."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from clusterlets.algorithms.centroids import centroid_distances, centroid_silhouette
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.artifacts import NO_VALID_PARTITION, OK, SeedBlock
+from clusterlets.grid.artifacts import NO_VALID_PARTITION, OK, UNSUPPORTED, SeedBlock
 from clusterlets.grid.cells import in_words, random_stream
 from clusterlets.grid.fitting import Fit, Limits, fits
 from clusterlets.methods import Matcher, Method
@@ -107,8 +107,12 @@ def match(
 
     ``partitions`` holds the Pareto fronts, for a matcher that needs them.
     """
-    if groups.status != OK:
-        yield from ((seed, Fit(groups.status, groups.note)) for seed in seeds)
+    status, note = groups.status, groups.note
+    if status == OK:
+        note = method().unsupported(*_table_size(groups))
+        status = UNSUPPORTED if note else OK
+    if status != OK:
+        yield from ((seed, Fit(status, note)) for seed in seeds)
         return
 
     def membership(seed: int) -> np.ndarray | None:
@@ -120,7 +124,13 @@ def match(
         return _checked(method().match(clusterlets, source, **parameters), len(clusterlets))
 
     for seed, found in fits(membership, seeds, limits):
-        yield seed, Fit(NO_VALID_PARTITION) if found.status == OK and found.result is None else found
+        yield seed, replace(found, status=NO_VALID_PARTITION) if found.status == OK and found.result is None else found
+
+
+def _table_size(groups: SeedBlock) -> tuple[int, int]:
+    """Rows and colours of the table that clusterlets are of."""
+    counts = next(iter(groups.values.values()))["counts"]
+    return int(counts.sum()), counts.shape[1]
 
 
 def _checked(membership: np.ndarray | None, n_clusterlets: int) -> np.ndarray | None:
@@ -148,14 +158,14 @@ def _silhouette(clusterlets: Clusterlets, membership: np.ndarray) -> float:
     return centroid_silhouette(centroid_distances(clusterlets.centroids), membership.argmax(axis=0))
 
 
-def _few_clusterlets(clusterlets: Clusterlets, k: int, colours: dict[str, int]) -> str:
+def _few_clusterlets(clusterlets: Clusterlets, k: int, colours: Mapping[str, int]) -> str:
     """Which colours have fewer clusterlets than were asked for, as they have fewer distinct instances."""
     found = np.bincount(clusterlets.colour, minlength=len(colours))
     short = [f"{name}: {count} clusterlets" for name, count in zip(colours, found, strict=True) if count < k]
     return f"fewer distinct instances than k ({'; '.join(short)})" if short else ""
 
 
-def _small_colours(k: int, colours: dict[str, int]) -> str:
+def _small_colours(k: int, colours: Mapping[str, int]) -> str:
     """Which colours are too small to be in every cluster."""
     small = [f"{name}: {size}" for name, size in colours.items() if size < k]
     return f"fewer instances than k, so some clusters lack the colour ({'; '.join(small)})" if small else ""

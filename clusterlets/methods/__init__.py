@@ -127,7 +127,7 @@ class Matcher(Method):
     """
 
     role = "paper"
-    needs = ("clusterlets",)
+    needs: ClassVar[tuple[str, ...]] = ("clusterlets",)
     stream = 2  # one for all matchers, after those of the extraction and of the samples
 
     def match(self, clusterlets: Clusterlets, random_state: np.random.Generator, **parameters) -> np.ndarray | None:
@@ -283,7 +283,7 @@ def check_parameters(method: type[Method], given: Iterable[str], where: str) -> 
             raise ClusterletsError(f"{where}: {method.name} has no parameter {name!r}; {has}.")
 
 
-def range_faults(name: str, value: Any, least: float, most: float, kind: type | tuple[type, ...] = (int, float)) -> list[str]:
+def range_faults(name: str, value: Any, least: float, most: float, kind: Any = (int, float)) -> list[str]:
     """What is wrong with a parameter that should be a number, or an ``int``, from ``least`` to ``most``."""
     if isinstance(value, kind) and not isinstance(value, bool) and least <= value <= most:
         return []

@@ -1,5 +1,9 @@
 """The step that makes the clusterlets: k-means on each colour, for every seed of a block."""
 
+from typing import cast
+
+import numpy as np
+
 from clusterlets.algorithms.extraction import extract_clusterlets as extract
 from clusterlets.grid.artifacts import INFEASIBLE, Prepared
 from clusterlets.grid.cells import EXTRACTION, random_stream, seeds_of
@@ -22,8 +26,8 @@ def extract_clusterlets(data: Input, dataset: str, k: int, seeds: str, base_seed
     if k > len(prepared.X):
         save_nothing(INFEASIBLE, "", groups, labels)
         return
-    found = {}
+    found: dict[str, np.ndarray] = {}
     for seed in seeds_of(seeds):
         stream = random_stream(base_seed, dataset, k, seed, EXTRACTION)
-        found[str(seed)] = extract(prepared.X, prepared.colours, k, stream).labels
+        found[str(seed)] = cast(np.ndarray, extract(prepared.X, prepared.colours, k, stream).labels)
     save_groups(prepared, found, groups, labels, failures={}, with_sums=False)

@@ -1,6 +1,9 @@
 """The step that fits a method which clusters instances, for every seed of a block."""
 
 import json
+from contextlib import suppress
+
+import numpy as np
 
 from clusterlets.algorithms.geometry import load_kernels
 from clusterlets.grid import accounts, crossed_limits
@@ -47,13 +50,18 @@ def fit_method(
         save_nothing(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, groups, labels)
         return
 
-    load_kernels()  # before the fits branch off, or they and this process each load their own
+    # Before the fits branch off, which then find all machine code loaded, and count no second of a limit for compiling it.
+    load_kernels()
+    if "numba" in chosen.libraries:
+        with suppress(Exception):  # it may need more than four rows
+            chosen().fit(np.arange(4.0)[:, None], np.arange(4) % 2, 2, np.random.default_rng(0))
 
     def fit(seed: int):
         stream = random_stream(base_seed, dataset, k, seed, chosen.stream_number())
         return clusterings(chosen, chosen().fit(prepared.X, prepared.colours, k, stream, **given), n_rows)
 
-    found, failures = {}, {}
+    found: dict[str, np.ndarray] = {}
+    failures: dict[str, tuple[str, str]] = {}
     every = seeds_of(seeds)
     outcomes = list(fits(fit, every if chosen.is_random else every[:1], Limits(**json.loads(limits))))
     for seed, outcome in outcomes if chosen.is_random else [(seed, outcomes[0][1]) for seed in every]:

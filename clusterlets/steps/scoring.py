@@ -3,7 +3,7 @@
 import json
 
 from clusterlets.grid import accounts, crossed_limits
-from clusterlets.grid.artifacts import CROSSED, SeedBlock
+from clusterlets.grid.artifacts import CROSSED, NEVER_FITTED, SeedBlock
 from clusterlets.grid.cells import in_words, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits
@@ -57,7 +57,8 @@ def score_method(
         matchings = list(match(chosen, dataset, k, further, every, base_seed, most, block, fronts))
         crossed_limits.note(output, any(found.status in CROSSED for _, found in matchings), limits, to_meet)
         for seed, found in matchings:
-            accounts.tell_fit(dataset, chosen.name, k, in_words(given), seed, found)
+            if found.status not in NEVER_FITTED:
+                accounts.tell_fit(dataset, chosen.name, k, in_words(given), seed, found)
         outcomes = of_matchings(chosen, k, matchings, block, SeedBlock.load(distances), measured["colours"])
     else:
         outcomes = of_clusters(chosen, k, every, block, measured["colours"])
