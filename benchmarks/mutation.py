@@ -35,21 +35,21 @@ from clusterlets.algorithms import kernels
 ROOT = Path(__file__).resolve().parents[1]
 EXPLAINED = ROOT / "docs" / "mutation.md"
 #: Which files test a module.
-_PINBALL = ("unit/test_pinball.py", "properties/test_matching_properties.py")
-_CENTROID = ("unit/test_centroid.py", "properties/test_matching_properties.py")
+_PINBALL = ("unit/algorithms/test_pinball.py", "properties/test_matching_properties.py")
+_CENTROID = ("unit/algorithms/test_centroid.py", "properties/test_matching_properties.py")
 TESTS = {
-    "algorithms/matching/objectives.py": (*_PINBALL, "unit/test_centroid.py"),
+    "algorithms/matching/objectives.py": (*_PINBALL, "unit/algorithms/test_centroid.py"),
     "algorithms/matching/pinball.py": _PINBALL,
     "algorithms/matching/centroid.py": _CENTROID,
-    "algorithms/centroids.py": (*_PINBALL, "unit/test_centroid.py", "unit/test_metrics.py"),
+    "algorithms/centroids.py": (*_PINBALL, "unit/algorithms/test_centroid.py", "unit/test_metrics.py"),
     "metrics.py": ("unit/test_metrics.py", *_PINBALL),
-    "algorithms/kernels.py": ("unit/test_kernels.py",),
-    "algorithms/kmeans.py": ("unit/test_kmeans.py",),
-    "algorithms/geometry.py": ("unit/test_geometry.py", "unit/test_extraction.py"),
-    "algorithms/extraction.py": ("unit/test_extraction.py", "unit/test_checks.py"),
-    "algorithms/elementary.py": ("unit/test_elementary.py",),
-    "algorithms/checks.py": ("unit/test_checks.py",),
-    "algorithms/frac.py": ("unit/test_frac.py", "properties/test_frac_properties.py"),
+    "algorithms/kernels.py": ("unit/algorithms/test_kernels.py",),
+    "algorithms/kmeans.py": ("unit/algorithms/test_kmeans.py",),
+    "algorithms/geometry.py": ("unit/algorithms/test_geometry.py", "unit/algorithms/test_extraction.py"),
+    "algorithms/extraction.py": ("unit/algorithms/test_extraction.py", "unit/algorithms/test_checks.py"),
+    "algorithms/elementary.py": ("unit/algorithms/test_elementary.py",),
+    "algorithms/checks.py": ("unit/algorithms/test_checks.py",),
+    "algorithms/frac.py": ("unit/algorithms/test_frac.py", "properties/test_frac_properties.py"),
 }
 MEMORY = 4 * 2**30
 #: The lanes of a tile in plain Python: the fewer, the quicker, and as many edges are met.

@@ -5,7 +5,7 @@ import os
 import pytest
 from built_results import build
 from chromium import REQUIRED, Chromium, find_program
-from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
+from synthetic_runs import PAPER_WITHOUT_NBFI, synthetic_runs
 
 
 @pytest.fixture(scope="session")

@@ -7,13 +7,9 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from modules import MODULES, PACKAGE
 
 from clusterlets.grid import fingerprints
-
-PACKAGE = Path(fingerprints.__file__).resolve().parents[1]
-MODULES = {
-    path.relative_to(PACKAGE.parent).with_suffix("").as_posix().replace("/", "."): path for path in PACKAGE.rglob("*.py")
-}
 
 # What each part of the package may import besides itself: a part as a whole, or one module of it. A part is a module or package
 # directly below clusterlets; of those in LAYERS each may import all that come after it.

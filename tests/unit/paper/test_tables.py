@@ -7,8 +7,7 @@ import subprocess
 
 import pandas as pd
 import pytest
-from test_results_fixture import synthetic_runs
-from test_results_selection import some_runs
+from synthetic_runs import some_runs, synthetic_runs
 
 from clusterlets.paper import reported, tables
 

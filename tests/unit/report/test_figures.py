@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from matplotlib.backends.backend_pdf import PdfFile
 from matplotlib.text import Text
-from test_results_fixture import compared_runs, synthetic_clusterings, synthetic_runs
+from synthetic_runs import compared_runs, synthetic_clusterings, synthetic_runs
 
 from clusterlets.analysis import clusterings, selection
 from clusterlets.datasets import names
@@ -30,7 +30,7 @@ from clusterlets.report.figures import (
 )
 from clusterlets.report.figures.style import WIDTH, plt, save
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 DATASETS = ("pima", "credit")
 
 

@@ -18,7 +18,7 @@ from clusterlets.grid.cells import cells
 from clusterlets.report.figures import runtime
 from clusterlets.report.figures.style import save
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CONFIG = {
     "datasets": ["iris", "people.city"],
     "tables": {"iris": {"name": "iris"}, "people.city": {"name": "people"}},

@@ -411,6 +411,6 @@ def test_what_cannot_be_compared_has_a_status_of_its_own(folders, capsys, tmp_pa
 
 
 def test_the_committed_reference_can_be_compared_with_itself(capsys):
-    reference = Path(__file__).resolve().parents[2] / "docs" / "reference"
+    reference = Path(__file__).resolve().parents[3] / "docs" / "reference"
     assert compare(capsys, reference, reference)[0] == 0
     assert "/" not in json.dumps(json.loads((reference / "manifest.json").read_text())["settings"])

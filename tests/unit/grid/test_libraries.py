@@ -15,7 +15,7 @@ from clusterlets.grid import libraries, provenance
 from clusterlets.steps import geometry
 from clusterlets.storage import save_arrays
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture

@@ -1,18 +1,16 @@
-"""Synthetic runs of the exact format of results/runs.csv, for the tests of the results room; and that they are so."""
+"""Synthetic runs of the exact format of results/runs.csv, for the tests of what is made of runs."""
 
-import re
 import zlib
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from clusterlets.analysis import clusterings, selection
-from clusterlets.grid import runs_frame
 from clusterlets.grid.artifacts import Prepared
 from clusterlets.grid.cells import in_words
 from clusterlets.grid.recovery import Clusters
+from clusterlets.grid.runs_table import COLUMNS
 from clusterlets.paper import claims, comparison, reported, tables
 from clusterlets.paper.claims.numbers import Numbers
 from clusterlets.steps.recovery import together
@@ -129,22 +127,30 @@ def _clusters(row) -> Clusters:
     return Clusters(membership, counts, labels)
 
 
-def documented_columns() -> list[str]:
-    text = (Path(__file__).parents[2] / "docs" / "results-format.md").read_text(encoding="utf-8")
-    section = text.split("## `results/runs.csv`")[1].split("\n## ")[0]
-    names = re.findall(r"^\| ([a-z_, ]+) \|", section, flags=re.MULTILINE)
-    return [name for cell in names if cell != "column" for name in cell.split(", ")]
+USUAL = {
+    "dataset": "pima",
+    "method": "Clusterlets",
+    "matcher": "G-B",
+    "k": 5,
+    "hops": 2,
+    "omega": None,
+    "seed": 1,
+    "status": "ok",
+    "n_clusters": 4,
+    "deviation_mean": 0.1,
+    "deviation_std": 0.05,
+    "deviation_max": 0.2,
+    "cohesion": 0.8,
+    "overlap": 0.0,
+}
 
 
-def test_the_synthetic_runs_have_the_documented_columns():
-    assert list(synthetic_runs(("iris",), seeds=1, ks=(2,)).columns) == documented_columns()
+def some_runs(*changes: dict) -> pd.DataFrame:
+    """A run for each of the changes to a usual one."""
+    return pd.DataFrame([USUAL | _parameters(change) for change in changes], columns=list(COLUMNS))
 
 
-def test_reading_keeps_values_and_types(tmp_path):
-    runs = synthetic_runs(("iris",), seeds=2, ks=(2, 5))
-    runs.to_csv(tmp_path / "runs.csv", index=False)
-    read = runs_frame.read_runs(tmp_path / "runs.csv")
-    assert list(read.columns) == list(runs.columns)
-    assert (read["deviation_mean"] == runs["deviation_mean"]).all()
-    assert read["hops"].dtype == float and read["dataset"].dtype == object and read["note"].isna().all()
-    assert read["parameters"].fillna("").tolist() == runs["parameters"].fillna("").tolist()
+def _parameters(change: dict) -> dict:
+    """The column that says hops and omega once more."""
+    values = {name: change.get(name, USUAL[name]) for name in ("hops", "omega")}
+    return {"parameters": in_words({name: value for name, value in values.items() if value is not None}), **change}

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import friedmanchisquare, rankdata
-from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
-from test_results_selection import some_runs
+from synthetic_runs import PAPER_WITHOUT_NBFI, some_runs, synthetic_runs
 
 from clusterlets.analysis import paired, statistics
 from clusterlets.grid.runs_frame import read_lines, write_csv

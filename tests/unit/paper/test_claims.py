@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from test_results_fixture import PAPER_WITHOUT_NBFI, assessed_claims, numbers_of, synthetic_runs
+from synthetic_runs import PAPER_WITHOUT_NBFI, assessed_claims, numbers_of, synthetic_runs
 
 from clusterlets.analysis import selection
 from clusterlets.paper import claims, reported
@@ -57,13 +57,13 @@ def test_the_rows_are_complete(assessed):
     needed = table.drop(columns=["remark", "evidence"])
     assert not needed.isna().any().any() and not (needed == "").any().any()
     assert not table["test"].str.contains(r"[{}]").any()
-    documented = (Path(__file__).parents[2] / "docs" / "results-format.md").read_text(encoding="utf-8")
+    documented = (Path(__file__).parents[3] / "docs" / "results-format.md").read_text(encoding="utf-8")
     for evidence in set(table["evidence"]) - {""}:
         assert Path(evidence).name in documented
 
 
 def test_the_documented_columns_are_the_columns():
-    text = (Path(__file__).parents[2] / "docs" / "results-format.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "results-format.md").read_text(encoding="utf-8")
     section = text.split("## `results/claims.csv`")[1].split("\n## ")[0]
     named = re.findall(r"^\| ([a-z_, ]+) \|", section, flags=re.MULTILINE)
     assert {name for cell in named[1:] for name in cell.split(", ")} == set(claims.COLUMNS)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from test_results_fixture import synthetic_runs
+from synthetic_runs import synthetic_runs
 
 from clusterlets.grid.runs_table import COLUMNS
 from clusterlets.paper import reported, sensitivity
@@ -200,7 +200,7 @@ def test_a_variant_s_choice_is_named_by_its_settings():
 
 
 def test_the_documented_columns_are_the_actual_ones(assessed):
-    text = (Path(__file__).parents[2] / "docs" / "results-format.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "results-format.md").read_text(encoding="utf-8")
     section = text.split("## `results/sensitivity.csv`")[1].split("\n## ")[0]
     names = re.findall(r"^\| ([a-z_, ]+) \|", section, flags=re.MULTILINE)
     assert [name for cell in names if cell != "column" for name in cell.split(", ")] == list(assessed.columns)

@@ -1,42 +1,11 @@
 """Which runs enter and which one wins: every rule on runs small enough to check by eye."""
 
-import pandas as pd
 import pytest
-from test_results_fixture import synthetic_runs
+from synthetic_runs import some_runs, synthetic_runs
 
 from clusterlets.analysis import selection
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import runs_frame
-from clusterlets.grid.cells import in_words
-from clusterlets.grid.runs_table import COLUMNS
-
-USUAL = {
-    "dataset": "pima",
-    "method": "Clusterlets",
-    "matcher": "G-B",
-    "k": 5,
-    "hops": 2,
-    "omega": None,
-    "seed": 1,
-    "status": "ok",
-    "n_clusters": 4,
-    "deviation_mean": 0.1,
-    "deviation_std": 0.05,
-    "deviation_max": 0.2,
-    "cohesion": 0.8,
-    "overlap": 0.0,
-}
-
-
-def some_runs(*changes: dict) -> pd.DataFrame:
-    """A run for each of the changes to a usual one."""
-    return pd.DataFrame([USUAL | _parameters(change) for change in changes], columns=list(COLUMNS))
-
-
-def _parameters(change: dict) -> dict:
-    """The column that says hops and omega once more."""
-    values = {name: change.get(name, USUAL[name]) for name in ("hops", "omega")}
-    return {"parameters": in_words({name: value for name, value in values.items() if value is not None}), **change}
 
 
 def winner(*changes: dict, by: str = "deviation_mean") -> int:

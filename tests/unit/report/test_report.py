@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pandas as pd
 import pytest
 from built_results import CLAIMS, SETTINGS, build, write
-from test_results_fixture import PAPER_WITHOUT_NBFI, synthetic_runs
+from synthetic_runs import PAPER_WITHOUT_NBFI, synthetic_runs
 
 from clusterlets.analysis import statistics
 from clusterlets.errors import ClusterletsError

@@ -31,7 +31,7 @@ from clusterlets.grid.cells import (
 from clusterlets.grid.configuration import check_configuration, read_configuration
 from clusterlets.grid.recovery import Run
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 PAPER = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 

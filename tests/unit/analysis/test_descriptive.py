@@ -78,6 +78,6 @@ def test_spreads_and_correlations_of_the_tables_hang_on_no_order(synthetic):
 
 @pytest.fixture
 def synthetic():
-    from test_results_fixture import synthetic_runs
+    from synthetic_runs import synthetic_runs
 
     return synthetic_runs(("pima", "credit"))

@@ -8,7 +8,7 @@ spreads, ``np.interp``, scipy, scikit-learn), and parsers that do not round corr
 import ast
 
 import pytest
-from test_architecture import MODULES
+from modules import MODULES
 
 # Elementary functions and products, as attributes of numpy or math, or as methods of an array: numpy has an implementation
 # for each kind of processor, the C library too, and BLAS sums in an order of its own.

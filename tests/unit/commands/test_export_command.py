@@ -27,7 +27,7 @@ from clusterlets.grid.runs_table import read_cell, write_runs
 from clusterlets.methods.g_d import GreedyDistance
 from clusterlets.storage import load_text, save_arrays, save_text
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SETTINGS = {"results": "results/tiny", "datasets": ["iris"], "k": [3], "seeds": {"count": 4, "block": 2}}
 OUT, SEEDS = "results/tiny", "2-3"
 SCORES = (

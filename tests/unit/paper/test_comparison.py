@@ -4,8 +4,7 @@ from datetime import date
 
 import pandas as pd
 import pytest
-from test_results_fixture import PAPER_WITHOUT_NBFI, compared_runs, synthetic_runs
-from test_results_selection import some_runs
+from synthetic_runs import PAPER_WITHOUT_NBFI, compared_runs, some_runs, synthetic_runs
 
 from clusterlets.paper import comparison, reported
 

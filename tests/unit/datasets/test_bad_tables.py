@@ -28,7 +28,7 @@ from clusterlets.grid.runs_frame import read_lines, write_csv
 from clusterlets.steps.user_table import prepare_user_table
 from clusterlets.storage import hash_of_file, load_arrays, load_json
 
-CHECKOUT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).parents[3]
 MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
 GOOD = "age,rich,city\n31,true,Rom\n45.5,false,Bonn\n29,true,Rom\n"
 
