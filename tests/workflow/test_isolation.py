@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from clusterlets.steps.options import shell_line
+
 ROOT = Path(__file__).resolve().parents[2]
 CODE = ["Snakefile", "config.yaml", "requirements.lock", "workflow", "clusterlets", "profiles", "envs"]
 TARGETS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2", "C/k2_omega0.5", "FRAC/k2")]
@@ -93,7 +95,11 @@ RULES = [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk")
 
 @pytest.mark.parametrize("file", RULES, ids=lambda path: path.name)
 def test_every_field_of_a_command_is_quoted(file):
-    blocks = re.findall(r"^ +shell:\n((?: +[\"'].*\n)+)", file.read_text(encoding="utf-8"), re.MULTILINE)
-    fields = re.findall(r"\{([^{}]+)\}", "".join(blocks))
+    text = file.read_text(encoding="utf-8")
+    written = re.findall(r"^ +shell:\n((?: +[\"'].*\n)+)", text, re.MULTILINE)
+    called = re.findall(r"^ +shell:\n +(shell_line\(.*?\))$", text, re.MULTILINE | re.DOTALL)
+    assert len(written) + len(called) == len(re.findall(r"^ +shell:$", text, re.MULTILINE))
+    commands = [*written, *(eval(call, {"shell_line": shell_line}) for call in called)]
+    fields = re.findall(r"\{([^{}]+)\}", "".join(commands))
     assert all(field.endswith(":q") for field in fields), fields
     assert bool(fields) == (file.name != "common.smk")

@@ -271,6 +271,16 @@ def test_nothing_is_left_to_do_and_its_file_alone_makes_it_run_again(story):
     assert followers == [f"iris: score shuffled, k = {k}_share0.2" for k in (2, 3)]
 
 
+def test_other_limits_run_what_crossed_them_again_and_nothing_else(story):
+    longer = {**GRID, "limits": {"seconds": 3, "memory_mb": 500}, "methods": story.methods}
+    done = story.workflow.run("--dry-run", config=longer)
+    assert done.status == 0, done.output
+    jobs = planned(done.output)
+    assert (jobs["fit_method"], jobs["score_method"]) == (4, 4)
+    of_cells = re.findall(r"^Job \d+: iris: (?!score)(\w+), ", done.output, re.MULTILINE)
+    assert Counter(of_cells) == {"sleeper": 2, "hog": 2}
+
+
 def test_without_it_nothing_of_it_is_in_the_results(story):
     """Last, as it makes the summaries anew."""
     own = {name: kept for name, kept in story.kept().items() if "/shuffled/" in name}
