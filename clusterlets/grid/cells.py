@@ -117,7 +117,7 @@ def as_text(value: Value) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
-        return repr(value).removesuffix(".0")
+        return repr(value + 0).removesuffix(".0")  # and -0.0 is 0
     plain = "".join(letter if letter in _PLAIN else "".join(f"%{byte:02X}" for byte in letter.encode()) for letter in value)
     if plain and (plain in ("null", "true", "false") or _is_number(plain)):
         return f"%{ord(plain[0]):02X}{plain[1:]}"
