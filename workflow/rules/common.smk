@@ -278,6 +278,14 @@ def for_cell(path):
     return of_wildcards
 
 
+def inputs_of_score(wildcards):
+    """The clusters that a method found; for a matcher, what it joins."""
+    if wildcards.method not in MATCHERS:
+        return {"groups": for_cell(of_block("groups", "{method}"))(wildcards)}
+    kinds = ["groups", "distances", *(["partitions"] if "partitions" in METHODS[wildcards.method].needs else [])]
+    return {kind: for_cell(of_block(kind))(wildcards) for kind in kinds}
+
+
 def log_of_block(step):
     """The log of such a step, of those that are not of one method."""
     return f"{{base}}/logs/{step}/{{dataset}}/k{{k}}/seeds{{seeds}}.log"
@@ -320,17 +328,17 @@ def fingerprints_of_rules(wildcards):
     """The fingerprint of every rule's step; where it depends on the matcher or the dataset, one for each."""
     codes = {rule.name: rule.params.get("code") for rule in workflow.rules}
 
-    def code_of(rule):
+    def code_of(step):
         """By a part of the name: a Snakefile that takes this one in may name its rules paper_fit_method, say."""
-        return next(code for name, code in codes.items() if rule in name)
+        return next(code for name, code in codes.items() if step in name)
 
     found = {name: code for name, code in codes.items() if isinstance(code, str)}
-    for rule in ("fit_method", "score_method"):
+    for step in ("fit_method", "score_method"):
         for method in config["methods"]:
-            if rule == "score_method" or method not in MATCHERS:
-                found[f"{rule} {method}"] = code_of(rule)(SimpleNamespace(method=method))
+            if step == "score_method" or method not in MATCHERS:
+                found[f"{step} {method}"] = code_of(step)(SimpleNamespace(method=method))
     tables = {dataset: config["tables"][dataset]["name"] for dataset in config["datasets"] if dataset not in USER_TABLES}
-    for rule, datasets in (("fetch_dataset", tables.values()), ("prepare_dataset", tables)):
+    for step, datasets in (("fetch_dataset", tables.values()), ("prepare_dataset", tables)):
         for dataset in datasets:
-            found[f"{rule} {dataset}"] = code_of(rule)(SimpleNamespace(base=OUT, dataset=dataset))
+            found[f"{step} {dataset}"] = code_of(step)(SimpleNamespace(base=OUT, dataset=dataset))
     return json.dumps({name: code.split()[0] for name, code in found.items()}, sort_keys=True)

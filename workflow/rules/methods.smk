@@ -23,14 +23,6 @@ rule fit_method:
         shell_line("fit-method", "to_meet", limits='"$LIMITS"')
 
 
-def inputs_of_score(wildcards):
-    """The clusters that a method found; for a matcher, what it joins."""
-    if wildcards.method not in MATCHERS:
-        return {"groups": for_cell(of_block("groups", "{method}"))(wildcards)}
-    kinds = ["groups", "distances", *(["partitions"] if "partitions" in METHODS[wildcards.method].needs else [])]
-    return {kind: for_cell(of_block(kind))(wildcards) for kind in kinds}
-
-
 rule score_method:
     input:
         unpack(inputs_of_score),
