@@ -34,8 +34,10 @@ def start(tmp_path):
     """Start a process that calls a kernel; its cache is a folder of the test."""
 
     def start(before="pass"):
-        (tmp_path / "doubling.py").write_text(MODULE.format(before=before))
-        os.utime(tmp_path / "doubling.py", (1, 1))  # numba compares the time of the source
+        # In one step, as a process that was started before may be about to read it; numba compares the time of the source.
+        (tmp_path / "next.py").write_text(MODULE.format(before=before))
+        os.utime(tmp_path / "next.py", (1, 1))
+        (tmp_path / "next.py").replace(tmp_path / "doubling.py")
         environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
         command = [sys.executable, "doubling.py"]
         return subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
