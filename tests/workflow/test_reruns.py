@@ -140,7 +140,7 @@ CODE = {
     "clusterlets/algorithms/matching/objectives.py": {"sample_partitions": 4, "score_method": 5 * 4},
     "clusterlets/algorithms/frac.py": METHOD,
     "clusterlets/metrics.py": SCORES | {"measure_geometry": 2},
-    "clusterlets/methods/g_b.py": MATCHER,
+    "clusterlets/methods/g_d.py": MATCHER,
     "clusterlets/methods/random.py": METHOD,
     "clusterlets/steps/fitting.py": METHODS,
     "clusterlets/datasets/bundled.py": FETCHED | NUMERIC,
