@@ -75,15 +75,16 @@ def test_a_run_that_is_stopped_with_its_jobs_goes_on_where_it_was(finished, work
 
 
 def test_a_second_run_of_the_same_files_is_refused_and_the_first_goes_on(finished, workflow):
-    with workflow.start(*CELLS) as first:
+    cells = [*CELLS, *(cell.replace("iris", "breast_cancer") for cell in CELLS)]  # enough for the second to begin meanwhile
+    with workflow.start(*cells) as first:
         wait_for_results(first, workflow, 2)
-        second = workflow.run(*CELLS)
+        second = workflow.run(*cells)
         output, _ = first.communicate(timeout=300)
     assert second.status != 0 and "cannot be locked" in second.output and "Traceback" not in second.output
     assert first.returncode == 0, output
     expected = finished.results()
     assert all(expected[name] == content for name, content in done(workflow).items())
-    assert workflow.run(*CELLS).status == 0  # nothing is left locked
+    assert workflow.run(*cells).status == 0  # nothing is left locked
 
 
 def truncated(content):
