@@ -33,7 +33,7 @@ def read_table(path: Path) -> pd.DataFrame:
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False).fillna("")
     except (OSError, ValueError) as error:  # pandas' own errors are ValueErrors
-        raise ClusterletsError(f"{path} cannot be read as a table: {error}") from None
+        raise ClusterletsError(f"{path} cannot be read as a table: {' '.join(str(error).split())}") from None
 
 
 def tolerance_of(file: str) -> float:

@@ -66,7 +66,8 @@ def _parser() -> argparse.ArgumentParser:
 def _run(options: argparse.Namespace, config: Mapping) -> Run:
     """The run that the options name."""
     names = {_slug(name): name for grid in config["grids"].values() for name in grid["names"]}
-    name = names.get(_slug(options.method), options.method)
+    exact = options.method in names.values()
+    name = options.method if exact else names.get(_slug(options.method), options.method)
     method = method_of(name, config)
     grid, given = config["grids"][method]["parameters"], from_words(options.parameters)
     if given.keys() != grid.keys():

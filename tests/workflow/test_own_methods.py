@@ -159,13 +159,13 @@ def test_the_plan_holds_its_own_jobs_and_what_sums_up(story):
     assert (jobs.pop("fit_method"), jobs.pop("score_method"), jobs.pop("collect_runs")) == (2, 2, 1)
     assert not (OF_DATA | OF_CLUSTERLETS) & set(jobs)
     of_cells = re.findall(r"^Job \d+: (iris: .*)$", story.plan, re.MULTILINE)
-    words = [f"shuffled, k = {k}_share0.2" for k in (2, 3)]
+    words = [f"shuffled k{k}_share0.2" for k in (2, 3)]
     assert sorted(of_cells) == sorted(f"iris: {score}{word}" for word in words for score in ("", "score "))
 
 
 def test_why_names_it_before_it_has_run(story):
     reason, *jobs = story.why.splitlines()
-    assert reason == "Not made yet" and sum("iris: shuffled, k = " in job for job in jobs) == 2
+    assert reason == "Not made yet" and sum("iris: shuffled k" in job for job in jobs) == 2
 
 
 def test_no_other_file_is_touched(story):
@@ -266,9 +266,9 @@ def test_nothing_is_left_to_do_and_its_file_alone_makes_it_run_again(story):
     first, then = said.split("\nWhat it reads is made again\n")
     reason, *jobs = first.splitlines()
     assert reason == "Its code changed: ./shuffled.py"
-    assert sorted(job.strip() for job in jobs) == [f"iris: shuffled, k = {k}_share0.2" for k in (2, 3)]
+    assert sorted(job.strip() for job in jobs) == [f"iris: shuffled k{k}_share0.2" for k in (2, 3)]
     followers = sorted(line.strip() for line in then.splitlines() if "iris: " in line)
-    assert followers == [f"iris: score shuffled, k = {k}_share0.2" for k in (2, 3)]
+    assert followers == [f"iris: score shuffled k{k}_share0.2" for k in (2, 3)]
 
 
 def test_other_limits_run_what_crossed_them_again_and_nothing_else(story):
@@ -277,7 +277,7 @@ def test_other_limits_run_what_crossed_them_again_and_nothing_else(story):
     assert done.status == 0, done.output
     jobs = planned(done.output)
     assert (jobs["fit_method"], jobs["score_method"]) == (4, 4)
-    of_cells = re.findall(r"^Job \d+: iris: (?!score)(\w+), ", done.output, re.MULTILINE)
+    of_cells = re.findall(r"^Job \d+: iris: (?!score)(\w+) k", done.output, re.MULTILINE)
     assert Counter(of_cells) == {"sleeper": 2, "hog": 2}
 
 

@@ -18,7 +18,7 @@ rule fit_method:
         base_seed=config["base_seed"],
         to_meet=limits_to_meet(of_block("groups", "{method}")),
     message:
-        "{wildcards.dataset}: {wildcards.method}, k = {wildcards.k}{wildcards.parameters}"
+        "{wildcards.dataset}: {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
         shell_line("fit-method", "to_meet", limits='"$LIMITS"')
 
@@ -44,7 +44,7 @@ rule score_method:
         distances=lambda wildcards, input: input.get("distances", ""),
         partitions=lambda wildcards, input: input.get("partitions", ""),
     message:
-        "{wildcards.dataset}: score {wildcards.method}, k = {wildcards.k}{wildcards.parameters}"
+        "{wildcards.dataset}: score {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
         shell_line(
             "score-method", "to_meet", limits='"$LIMITS"', distances="{params.distances:q}", partitions="{params.partitions:q}"
