@@ -177,9 +177,7 @@ def test_why_names_the_module_that_changed(checkout):
         capture_output=True,
         text=True,
     )
-    assert done.stdout == "Its code changed: clusterlets/algorithms/matching/objectives.py\n    iris: score D k2_hops2\n", (
-        done
-    )
+    assert done.stdout == "Its code changed: clusterlets/algorithms/matching/objectives.py\n    iris: score D k2_hops2\n", done
     assert done.stderr == "" and done.returncode == 0
 
 

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -28,9 +29,11 @@ def test_results_and_what_they_took():
         time.sleep(0.2)
         return {"seed": seed, "sum": float(np.ones(20_000_000).sum())}
 
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    held = pages * os.sysconf("SC_PAGE_SIZE") / 1e6  # by this process, which the fit branches off
     (_, first), (_, second) = fits(busy, [3, 4], Limits())
     assert first.result == {"seed": 3, "sum": 2e7} and second.result["seed"] == 4
-    assert 0.2 <= first.seconds < 5 and 160 < first.memory_mb < 600
+    assert 0.2 <= first.seconds < 5 and 155 < first.memory_mb < held + 250
 
 
 def test_large_results_come_back_whole():
@@ -75,9 +78,10 @@ def test_a_crash_is_a_status(fit, status, note):
 
 
 def test_no_process_is_left_over():
+    children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
+    before = children.read_text(encoding="ascii")
     list(fits(lambda seed: np.zeros(2), range(5), QUICK))
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    assert children.read_text(encoding="ascii") == before
 
 
 def test_labels_get_codes_without_gaps():
