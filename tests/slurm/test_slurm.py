@@ -113,11 +113,22 @@ def kill_a_job(cluster):
 
 def kill_the_controller(cluster):
     """SIGKILL the controller while a job runs, and start it again after a while."""
-    wait_until(lambda: cluster.jobs("RUNNING"), "no job ran")
-    time.sleep(10)  # it saves its state some seconds after a change, and one that is killed before takes dead jobs for running
+    wait_until(lambda: knows_what_runs(cluster), "no state was saved while a job ran")
     cluster.stop_daemon("slurmctld", signal.SIGKILL)
     assert not cluster.run("sinfo"), "the controller is still there"
     cluster.start_daemon("slurmctld")
+
+
+def knows_what_runs(cluster):
+    """Whether the controller has saved what runs, as it does some seconds after a change: else it would start a job twice."""
+    running, since = cluster.jobs("RUNNING"), time.time()
+    state = cluster.folder / "state" / "job_state"
+    while running and cluster.jobs("RUNNING") == running:
+        # Without a further change it saves nothing further, and then it had saved these jobs before they were seen here.
+        if (state.is_file() and state.stat().st_mtime > since) or time.time() > since + 20:
+            return True
+        time.sleep(0.2)
+    return False
 
 
 def cancel_all(cluster):
