@@ -19,6 +19,7 @@ from clusterlets.grid import cells
 from clusterlets.grid.cells import points_of
 from clusterlets.grid.entries import load
 from clusterlets.methods import check_parameters
+from clusterlets.methods import names as method_names
 
 _LONGEST_ID = 100  # letters; it is a part of the names of files, for which systems have 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[2]
@@ -246,12 +247,16 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
     The configuration's ``hops`` and ``omega`` hold the values of these parameters for every method that has none of its own.
     """
     grids, faults = {}, []
+    taken = {"clusterlets", *map(str.lower, method_names())}  # files of results and rows would be taken for those of another
     for name, entry in entries.items():
         try:
             method = load({"name": name, **entry})
             check_parameters(method, entry.get("parameters", {}), f"methods: {name}")
         except ClusterletsError as error:
             faults.append(str(error))
+            continue
+        if {"path", "command"} & entry.keys() and name.lower() in taken:
+            faults.append(f"methods: {entry.get('path', name)}: the benchmark itself has something called {name!r}; rename it")
             continue
         listed = {parameter: config[parameter] for parameter in ("hops", "omega")}
         default = {parameter: listed.get(parameter, list(values)) for parameter, values in method.parameters.items()}

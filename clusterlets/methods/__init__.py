@@ -242,7 +242,9 @@ def from_file(path: str | Path) -> type[Method]:
     """
     path = Path(path)
     spec = importlib.util.spec_from_file_location(f"{__name__}._own_{zlib.crc32(str(path.resolve()).encode()):08x}", path)
-    if spec is None or spec.loader is None or not path.is_file():
+    if not path.is_file():
+        raise ClusterletsError(f"There is no file {path}, which should hold a method.")
+    if spec is None or spec.loader is None:
         raise ClusterletsError(
             f"{path} is no Python file: a method is a .py file with one subclass of clusterlets.methods.Method."
         )

@@ -58,7 +58,7 @@ def fit_method(
 
     def fit(seed: int):
         stream = random_stream(base_seed, dataset, k, seed, chosen.stream_number())
-        return clusterings(chosen, chosen().fit(prepared.X, prepared.colours, k, stream, **given), n_rows)
+        return clusterings(chosen, chosen().fit(prepared.X.copy(), prepared.colours.copy(), k, stream, **given), n_rows)
 
     found: dict[str, np.ndarray] = {}
     failures: dict[str, tuple[str, str]] = {}

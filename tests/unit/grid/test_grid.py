@@ -330,6 +330,16 @@ def test_what_a_method_cannot_run_with_is_refused_before_any_job(method, paramet
         assert line.startswith(f"  - methods: {method}: {parameter}: {value!r}") and "must be" in line
 
 
+@pytest.mark.parametrize("name", ["FRAC", "frac", "G-B", "Clusterlets", "clusterlets"])
+def test_nothing_of_ones_own_goes_by_a_name_of_the_benchmark(name, tmp_path):
+    command = {"name": name, "command": "cp {table} {labels}"}
+    file = tmp_path / "mine.py"
+    file.write_text(f"from clusterlets.methods import Method\nclass Mine(Method):\n    name = {name!r}\n")
+    for entry in (command, {"path": str(file)}):
+        with pytest.raises(ClusterletsError, match=f"the benchmark itself has something called '{name}'; rename it"):
+            resolved(methods=["random", entry])
+
+
 def test_a_configuration_that_holds_itself_is_refused(tmp_path):
     (tmp_path / "a.yaml").write_text("k: &a [2, *a]\n")
     with pytest.raises(ClusterletsError, match="holds itself"):

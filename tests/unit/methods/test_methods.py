@@ -106,7 +106,7 @@ def test_a_file_that_is_no_method_is_refused(tmp_path, source, said):
 
 
 def test_a_missing_file_is_refused(tmp_path):
-    with pytest.raises(ClusterletsError, match="is no Python file"):
+    with pytest.raises(ClusterletsError, match="There is no file .*absent.py, which should hold a method"):
         methods.from_file(tmp_path / "absent.py")
 
 

@@ -1,0 +1,46 @@
+"""The step that fits a method: every seed meets the same table."""
+
+import json
+
+import numpy as np
+import pytest
+
+from clusterlets.grid.artifacts import SeedBlock
+from clusterlets.steps.fitting import fit_method
+from clusterlets.storage import save_arrays
+
+HALVES = """
+from clusterlets.methods import Method
+
+class Halves(Method):
+    name = "halves"
+    is_random = {is_random}
+
+    def fit(self, X, colours, k, random_state):
+        labels = (X[:, 0] > X[:, 0].mean()).astype(int)
+        X[:], colours[:] = 0, 0
+        return labels
+"""
+
+
+@pytest.mark.parametrize("is_random", [True, False])
+def test_a_fit_that_writes_into_its_table_changes_nothing_for_the_next(tmp_path, is_random):
+    (tmp_path / "halves.py").write_text(HALVES.format(is_random=is_random))
+    arrays = {"X": np.arange(8.0)[:, None], "colour": np.arange(8) % 2, "colour_names": np.array(["a", "b"])}
+    save_arrays(str(tmp_path / "data.npz"), arrays)
+    fit_method(
+        str(tmp_path / "data.npz"),
+        json.dumps({"path": str(tmp_path / "halves.py")}),
+        "eight",
+        2,
+        "{}",
+        "0-2",
+        0,
+        "{}",
+        str(tmp_path / "groups.npz"),
+        str(tmp_path / "labels.npz"),
+    )
+    labels, groups = (SeedBlock.load(str(tmp_path / f"{name}.npz")) for name in ("labels", "groups"))
+    for seed in range(3):
+        assert labels.values[f"halves/{seed}"]["labels"].tolist() == [0] * 4 + [1] * 4
+        assert groups.values[f"halves/{seed}"]["counts"].tolist() == [[2, 2], [2, 2]]
