@@ -134,6 +134,7 @@ def explain(figure: Figure, look: dict[str, tuple[str, str]], x: str, y: str, ke
 
 
 def explain_with(figure: Figure, handles: Sequence[Artist], key: str | None = None, columns: int = 4) -> None:
-    """A legend above all panels."""
+    """A legend above all panels, which keep their height if it is a tall one."""
+    figure.set_figheight(figure.get_figheight() + 0.17 * max(0, ceil(len(handles) / columns) - 2))
     look = {"ncols": columns, "frameon": False, "handletextpad": 0.4, "columnspacing": 1.2}
     figure.legend(handles=handles, title=key, loc="outside upper center", **look)
