@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets import methods
@@ -118,6 +118,7 @@ VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=
 VALUES_BY_NAME = st.dictionaries(st.sampled_from(["omega", "hops", "a", "a2", "a_b", "b"]), VALUES)
 
 
+@settings(deadline=None)
 @given(st.floats(0, 1))
 def test_any_omega_has_one_name_that_stands_for_it_alone(omega):
     name = configuration(5, {"omega": omega}).removeprefix("k5_omega")
@@ -125,6 +126,7 @@ def test_any_omega_has_one_name_that_stands_for_it_alone(omega):
     assert Run("iris", "C", "C", 5, 0, {"omega": omega}).cell("0-1").configuration == f"k5_omega{name}"
 
 
+@settings(deadline=None)
 @given(st.integers(2, 10**6), VALUES_BY_NAME)
 def test_a_configurations_name_stands_for_its_values_alone_and_no_path_shell_or_column_splits_it(k, parameters):
     name, words = configuration(k, parameters), in_words(parameters)
