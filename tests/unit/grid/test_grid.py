@@ -216,9 +216,9 @@ def test_an_id_is_no_longer_than_the_name_of_a_file_may_be(tmp_path):
     most = 100 - len("people.")
     checked = check_configuration(changed(datasets=[user_table(tmp_path, sensitive="x" * most)]), SCHEMA)
     assert checked["datasets"] == ["people." + "x" * most]
-    for settings in ({"sensitive": "x" * (most + 1)}, {"sensitive": ["x" * 50] * 1 + ["y" * 50]}):
+    for given_settings in ({"sensitive": "x" * (most + 1)}, {"sensitive": ["x" * 50] * 1 + ["y" * 50]}):
         with pytest.raises(ClusterletsError, match=r"the id '.*'\.\.\. has \d+ letters; give the entry an 'id' of 100"):
-            check_configuration(changed(datasets=[user_table(tmp_path, **settings)]), SCHEMA)
+            check_configuration(changed(datasets=[user_table(tmp_path, **given_settings)]), SCHEMA)
     long = user_table(tmp_path, sensitive="x" * 20_000, id="short")
     assert check_configuration(changed(datasets=[long]), SCHEMA)["datasets"] == ["short"]
 
