@@ -10,6 +10,20 @@ class ClusterletsError(Exception):
     """
 
 
+class NoClusteringError(ClusterletsError):
+    """A method's own word that it has no clustering to give: that it did not converge, say.
+
+    Attributes
+    ----------
+    status : str
+        What the column ``status`` of the results holds for it: ``not_converged`` or ``infeasible``.
+    """
+
+    def __init__(self, status: str, message: str):
+        super().__init__(message)
+        self.status = status
+
+
 class UnusableFileError(ClusterletsError):
     """A file of the results that is not what was written at its place.
 

@@ -19,6 +19,7 @@ NO_VALID_PARTITION = "no_valid_partition"
 UNSUPPORTED = "unsupported"
 TIMEOUT = "timeout"
 OUT_OF_MEMORY = "out_of_memory"
+NOT_CONVERGED = "not_converged"
 FAILED = "failed"
 #: Statuses of a fit that crossed a limit.
 CROSSED = (TIMEOUT, OUT_OF_MEMORY)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, NoClusteringError
 from clusterlets.grid.accounts import peak_memory, reset_peak_memory
 from clusterlets.grid.artifacts import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
 
@@ -141,6 +141,8 @@ def _outcome(fit: Callable[[int], Any], seed: int, limits: Limits) -> Fit:
         result = fit(seed)
     except MemoryError:
         status, note = OUT_OF_MEMORY, "out of memory" if limits.memory_mb is None else f"more than {limits.memory_mb:g} MB"
+    except NoClusteringError as error:
+        status, note = error.status, str(error)
     except ClusterletsError as error:
         status, note = FAILED, str(error)
     except (Exception, SystemExit) as error:  # somebody's code, which may raise anything
