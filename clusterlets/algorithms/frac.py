@@ -16,9 +16,9 @@ from numbers import Rational
 import numpy as np
 from numba import njit
 
-from clusterlets.algorithms.checks import check_magnitudes
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.geometry import group_moments
+from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kmeans import kmeans_labels, kmeans_plus_plus, nearest_centres
 from clusterlets.errors import ClusterletsError
 
@@ -101,7 +101,7 @@ def fair_assignment(X, colours, centres, tau: Tau = None) -> np.ndarray:
     colour and in all. O(n k d) time for each time that the centres look ahead again (measured: a few dozen, growing
     with k where centres coincide), O(n k) memory at worst, typically O(n).
     """
-    X, colours = _checked(X, colours)
+    X, colours = checked_instances(X, colours, "FRAC")
     centres = np.array(centres, dtype=np.float64, order="C")
     if centres.ndim != 2 or len(centres) < 1 or centres.shape[1] != X.shape[1]:
         raise ClusterletsError(f"{X.shape[1]} features need centres (k, {X.shape[1]}), not {centres.shape}.")
@@ -157,7 +157,7 @@ def frac(
     -----
     FRAC of Gupta et al., DMKD 2023. Each round costs one `fair_assignment` and O(n d).
     """
-    X, colours = _checked(X, colours, n_clusters)
+    X, colours = checked_instances(X, colours, "FRAC", n_clusters)
     turns = _turns(tau, n_clusters, np.bincount(colours))
     if max_iter < 1:
         raise ClusterletsError(f"max_iter = {max_iter}: FRAC needs at least one round.")
@@ -195,28 +195,12 @@ def frac_oe(X, colours, n_clusters: int, random_state: np.random.Generator, tau:
     FRAC-OE of Gupta et al., DMKD 2023. Where the rows have fewer distinct values than k, k-means finds fewer centres
     than k: they are repeated in order until there are k.
     """
-    X, colours = _checked(X, colours, n_clusters)
+    X, colours = checked_instances(X, colours, "FRAC", n_clusters)
     turns = _turns(tau, n_clusters, np.bincount(colours))
     labels = kmeans_labels(X, n_clusters, random_state)
     means, _ = group_moments(X, labels, int(labels.max()) + 1)
     centres = np.resize(means, (n_clusters, X.shape[1]))
     return _result(X, *_round(X, colours, centres, turns), n_iter=1)
-
-
-def _checked(X, colours, n_clusters: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Own, contiguous copies (one type for the compiled code), or a ClusterletsError."""
-    X = np.array(X, dtype=np.float64, order="C")
-    colours = np.asarray(colours)
-    if X.ndim != 2 or colours.shape != X.shape[:1]:
-        raise ClusterletsError(f"FRAC needs X (n, d) and colours (n,), not {X.shape} and {colours.shape}.")
-    if not 1 <= n_clusters <= len(X):
-        raise ClusterletsError(f"{n_clusters} clusters of {len(X)} instances: FRAC needs at least one instance each.")
-    if not np.issubdtype(colours.dtype, np.integer) or colours.min() < 0:
-        raise ClusterletsError("FRAC needs colours as codes 0..K-1: encode the sensitive column first.")
-    if not np.isfinite(X).all():
-        raise ClusterletsError("FRAC needs finite features: drop or fill the missing and infinite values first.")
-    check_magnitudes(X)
-    return X, colours
 
 
 def _turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
