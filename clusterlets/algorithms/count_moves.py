@@ -1,0 +1,208 @@
+"""Cheaper whole counts of colours in clusters, by moves of one instance, or of one of each of two colours.
+
+An assignment whose colours are each the cheapest for their counts stays so when one instance more moves from a cluster to
+another along the cheapest path: through other clusters, each of which gives one on. What this costs is exact, and so is what
+two colours cost together, as they have only their bounds in common.
+"""
+
+import numpy as np
+from numba import njit
+
+from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.transport import whole_numbers
+
+_NEVER = np.int64(2**62)
+
+
+def move_counts(
+    costs: np.ndarray, colours: np.ndarray, labels: np.ndarray, low: np.ndarray, high: np.ndarray, most_moves: int
+) -> np.ndarray:
+    """Move instances, the best gain first, while the cost falls and the bounds hold.
+
+    Parameters
+    ----------
+    costs : float array (n, k)
+        Finite and not negative.
+    colours : int array (n,)
+        0..K-1.
+    labels : int array (n,)
+        Within the bounds, without an empty cluster, and those of each colour from
+        :func:`clusterlets.algorithms.transport.transport`: the cheapest with its counts.
+    low, high : float arrays (K,)
+        Least and largest share of a colour in a cluster, both up to whole instances.
+    most_moves : int
+
+    Returns
+    -------
+    int array (n,)
+        As ``labels``, at no higher cost, up to the rounding of costs to 40 bits.
+
+    Notes
+    -----
+    O(n k) time and memory at the start; a move takes O(n) time, O(k) more for each instance in the clusters that it passes,
+    O(K k^3) for paths, and at most O(K^2 k^3) to be chosen. Shortest paths in residual graphs: Ahuja, Magnanti and Orlin,
+    Network Flows, 1993.
+    """
+    n, k = costs.shape
+    whole, units = np.empty((n, k), dtype=np.int64), np.empty(len(low))
+    for colour in range(len(low)):
+        members = np.flatnonzero(colours == colour)
+        whole[members], scale = whole_numbers(costs[members])
+        units[colour] = 1 / scale
+    found = np.array(labels, dtype=np.int64, order="C")
+    counts = np.zeros((len(low), k), dtype=np.int64)
+    np.add.at(counts, (colours, found), 1)
+    _search(whole, np.ascontiguousarray(colours, dtype=np.int64), units, low, high, found, counts, most_moves)
+    return found
+
+
+@compiled("int64(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64)")
+def _search(costs, colours, units, low, high, labels, counts, most_moves):
+    """Change labels and counts; how many moves were made."""
+    n_colours, k = counts.shape
+    least, who = np.empty((n_colours, k, k), dtype=np.int64), np.empty((n_colours, k, k), dtype=np.int64)
+    paths, hops = np.empty((n_colours, k, k)), np.empty((n_colours, k, k), dtype=np.int64)
+    stale = np.ones((n_colours, k), dtype=np.bool_)
+    faults, totals = np.empty((k, 5, n_colours, 3), dtype=np.int64), np.empty((k, 5), dtype=np.int64)
+    move = np.empty((2, 3), dtype=np.int64)
+    for made in range(most_moves):
+        _refresh(costs, colours, labels, stale, least, who)
+        for colour in range(n_colours):
+            if stale[colour].any():
+                _shortest_paths(least[colour], units[colour], paths[colour], hops[colour])
+        for cluster in range(k):
+            if stale[:, cluster].any():
+                _count_faults(counts, low, high, cluster, faults[cluster], totals[cluster])
+        stale[:] = False
+        if not _best_move(paths, faults, totals, move):
+            return made
+        for part in range(2):
+            colour, here, target = move[part]
+            if colour < 0:
+                continue
+            counts[colour, here] -= 1
+            counts[colour, target] += 1
+            stale[colour, target] = True
+            while here != target:
+                after = hops[colour, here, target]
+                labels[who[colour, here, after]] = after
+                stale[colour, here] = True
+                here = after
+    return most_moves
+
+
+@njit
+def _refresh(costs, colours, labels, stale, least, who):
+    """The cheapest single moves of a colour out of each cluster that has changed, and which instances they move."""
+    k = costs.shape[1]
+    for colour in range(stale.shape[0]):
+        for cluster in range(k):
+            if stale[colour, cluster]:
+                least[colour, cluster] = _NEVER
+    for row in range(len(costs)):
+        colour, here = colours[row], labels[row]
+        if stale[colour, here]:
+            for other in range(k):
+                change = costs[row, other] - costs[row, here]
+                if change < least[colour, here, other]:
+                    least[colour, here, other] = change
+                    who[colour, here, other] = row
+
+
+@njit
+def _shortest_paths(least, unit, paths, hops):
+    """Fill in the costs of all cheapest paths, and the first step of each. No cycle is negative."""
+    k = len(least)
+    distances = least.copy()
+    for here in range(k):
+        for other in range(k):
+            hops[here, other] = other
+        distances[here, here] = 0
+    for through in range(k):
+        for here in range(k):
+            if distances[here, through] == _NEVER or here == through:
+                continue
+            for other in range(k):
+                if distances[through, other] == _NEVER:
+                    continue
+                length = distances[here, through] + distances[through, other]
+                if length < distances[here, other]:
+                    distances[here, other] = length
+                    hops[here, other] = hops[here, through]
+    for here in range(k):
+        for other in range(k):
+            # The product is exact, as the unit is a power of two.
+            ends = distances[here, other] != _NEVER and here != other
+            paths[here, other] = distances[here, other] * unit if ends else np.inf
+
+
+@njit
+def _count_faults(counts, low, high, cluster, faults, totals):
+    """Which counts would be out of bounds if the size and a count of a cluster changed by a little, and how many are as is.
+
+    ``faults`` (5, K, 3): by what the size changes, -2 to 2, the colour, and what its count changes, -1 to 1.
+    """
+    size = counts[:, cluster].sum()
+    for place in range(5):
+        after = size + place - 2
+        totals[place] = 0 if after > 0 else 1
+        for colour in range(len(low)):
+            least, most = np.floor(low[colour] * after + 1e-9), np.ceil(high[colour] * after - 1e-9)
+            for change in range(3):
+                count = counts[colour, cluster] + change - 1
+                faults[place, colour, change] = after > 0 and (count < least or count > most)
+            totals[place] += faults[place, colour, 1]
+
+
+@njit
+def _best_move(paths, faults, totals, move):
+    """Fill in (colour, from, to) of the one move that lowers the cost most, else of the two that do; False if none do.
+
+    Two colours move together if one cluster at least has to do with both: else each could move alone.
+    """
+    n_colours, k = paths.shape[:2]
+    best = 0.0
+    cheapest = np.full((n_colours, k, 2), np.inf)  # out of a cluster, and into it
+    for one in range(n_colours):
+        for here in range(k):
+            for target in range(k):
+                cost = paths[one, here, target]
+                cheapest[one, here, 0] = min(cheapest[one, here, 0], cost)
+                cheapest[one, target, 1] = min(cheapest[one, target, 1], cost)
+                if cost < best and _is_fair(faults, totals, one, here, target, -1, here, target):
+                    best = cost
+                    move[0, 0], move[0, 1], move[0, 2], move[1, 0] = one, here, target, -1
+    if best < 0:
+        return True
+    for one in range(n_colours):
+        for two in range(one):
+            for here in range(k):
+                for target in range(k):
+                    cost = paths[one, here, target]
+                    for side in range(4):
+                        near, into = (here if side < 2 else target), side % 2
+                        if not cost + cheapest[two, near, into] < best:
+                            continue
+                        for far in range(k):
+                            source, end = (far, near) if into else (near, far)
+                            both = cost + paths[two, source, end]
+                            if both < best and _is_fair(faults, totals, one, here, target, two, source, end):
+                                best = both
+                                move[0, 0], move[0, 1], move[0, 2] = one, here, target
+                                move[1, 0], move[1, 1], move[1, 2] = two, source, end
+    return best < 0
+
+
+@njit
+def _is_fair(faults, totals, one, here, target, two, source, end):
+    """Whether the clusters of one or two moves keep the bounds after them; ``two`` is -1 if there is one."""
+    for cluster in (here, target, source, end):
+        first = (cluster == target) - (cluster == here)
+        second = (cluster == end) - (cluster == source) if two >= 0 else 0
+        place = first + second + 2
+        found = totals[cluster, place] - faults[cluster, place, one, 1] + faults[cluster, place, one, first + 1]
+        if two >= 0:
+            found += faults[cluster, place, two, second + 1] - faults[cluster, place, two, 1]
+        if found:
+            return False
+    return True

@@ -1,0 +1,189 @@
+"""The cheapest assignment of instances to given centres under bounds on the shares of the colours.
+
+With p the share of colour h in a cluster and r its share in the table, the bounds are those of bounded representation:
+r (1 - delta) <= p <= r / (1 - delta), up to whole instances: a cluster of m instances holds from floor(m r (1 - delta)) to
+ceil(m r / (1 - delta)) of the colour (Bera et al. 2019; Bercea et al. 2019).
+
+How many instances of each colour a cluster takes is found by the dual of the linear program
+(:mod:`clusterlets.algorithms.fair_dual`) and made whole; then each colour is a transportation problem, which
+:mod:`clusterlets.algorithms.transport` solves exactly, and :mod:`clusterlets.algorithms.count_moves` looks for better counts
+from there. The dual is a lower bound on the cost of all assignments that keep the
+bounds, so that the result comes with its distance from the optimum.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.count_moves import move_counts
+from clusterlets.algorithms.fair_dual import TEMPERATURES, share_rows, solve_dual
+from clusterlets.algorithms.transport import transport
+from clusterlets.errors import ClusterletsError
+
+_MOVES = 10  # for each cluster at most: in large tables few are left after some, and small ones never need as many
+_NEARBY = 3  # the first temperature that matters where the multipliers are those of nearby centres
+
+
+@dataclass(frozen=True)
+class FairAssignment:
+    """An assignment, its cost, and what no assignment within the bounds can cost less than.
+
+    Attributes
+    ----------
+    labels : int array (n,)
+    cost : float
+    bound : float
+        Lower bound at these centres; not over all centres.
+    multipliers : float array (R, k)
+        Of the dual, to start the next one from.
+    """
+
+    labels: np.ndarray
+    cost: float
+    bound: float
+    multipliers: np.ndarray
+
+    @property
+    def gap(self) -> float:
+        """How far the cost may be from the least one, as a part of it; 0 where the cost is 0."""
+        return self.cost / self.bound - 1 if self.bound > 0 else 0.0
+
+
+def share_bounds(colours: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
+    """Least and largest share of each colour in a cluster, (K,) each: r (1 - delta) and r / (1 - delta), at most 1."""
+    if not 0 <= delta < 1:
+        raise ClusterletsError(f"delta must be at least 0 and below 1, not {delta!r}.")
+    shares = np.bincount(colours) / len(colours)
+    return shares * (1 - delta), np.minimum(1.0, shares / (1 - delta))
+
+
+def whole_slack(n: int, delta: float) -> float:
+    """Instances by which counts made whole miss their bounds at most: below one, and n shares of the table have parts of n."""
+    return 1.0 if delta else 1 - 1 / n
+
+
+def fair_assignment(
+    costs: np.ndarray,
+    colours: np.ndarray,
+    delta: float = 0.0,
+    multipliers: np.ndarray | None = None,
+) -> FairAssignment:
+    """Assign every instance, no cluster empty, at nearly the least cost.
+
+    Parameters
+    ----------
+    costs : float array (n, k)
+        Squared distances, say; finite and not negative.
+    colours : int array (n,)
+        0..K-1, each of which occurs.
+    delta : float
+        0 for the table's shares, up to whole instances; in [0, 1).
+    multipliers : float array (R, k), optional
+        Those of an earlier assignment at nearby centres, which save most of the time.
+
+    Returns
+    -------
+    FairAssignment
+
+    Raises
+    ------
+    ClusterletsError
+        If there are more clusters than instances, ``delta`` is out of range, a cost is negative or not finite, or the colours
+        are no codes of the instances.
+
+    Notes
+    -----
+    O(n k) time a step of the dual, and that of the transports and moves.
+    """
+    costs, colours = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(colours, dtype=np.int64)
+    if costs.ndim != 2 or colours.shape != costs.shape[:1]:
+        raise ClusterletsError(f"Costs (n, k) and colours (n,) do not belong together: {costs.shape} and {colours.shape}.")
+    n, k = costs.shape
+    if not 1 <= k <= n:
+        raise ClusterletsError(f"{n} instances cannot fill {k} clusters.")
+    if not (costs.min() >= 0 and costs.max() < np.inf):
+        raise ClusterletsError("Costs must be finite and not negative.")
+    if colours.min() < 0 or not np.bincount(colours).all():
+        raise ClusterletsError("Colours must be codes 0..K-1, each of which occurs.")
+    low, high = share_bounds(colours, delta)
+    temperatures = TEMPERATURES if multipliers is None else TEMPERATURES[_NEARBY:]
+    dual = solve_dual(
+        costs, np.ones(n), colours, len(low), share_rows(low, high), whole_slack(n, delta), multipliers, temperatures
+    )
+    whole = whole_counts(dual.counts, low, high, np.bincount(colours))
+    labels = np.empty(n, dtype=np.int64)
+    for colour, sizes in enumerate(whole):
+        members = np.flatnonzero(colours == colour)
+        labels[members] = transport(costs[members], sizes, dual.prices[colour])[0]
+    labels = move_counts(costs, colours, labels, low, high, _MOVES * k)
+    cost = float(costs[np.arange(n), labels].sum())
+    return FairAssignment(labels, cost, min(dual.bound, cost), dual.multipliers)
+
+
+def whole_counts(counts: np.ndarray, low: np.ndarray, high: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """Whole counts (K, k) near given ones, within the bounds up to whole instances, with the totals of the colours.
+
+    The sizes of clusters are the given ones, rounded by largest remainders and at least 1; within sizes there always are
+    such counts, as the shares of the table themselves lie within the bounds.
+    """
+    wanted = np.maximum(counts.sum(axis=0), 1e-9)
+    n, k = int(totals.sum()), counts.shape[1]
+    free = n - k  # one instance is every cluster's
+    above = np.maximum(wanted - 1, 0)
+    above = above * (free / above.sum()) if above.sum() > 0 else np.full(k, free / k)
+    sizes = 1 + np.floor(above + 1e-9).astype(np.int64)
+    order = np.argsort(-(above - (sizes - 1)).round(9), kind="stable")
+    sizes[order[: n - int(sizes.sum())]] += 1
+    least = np.floor(low[:, None] * sizes + 1e-9).astype(np.int64)
+    most = np.ceil(high[:, None] * sizes - 1e-9).astype(np.int64)
+    found = np.clip(np.rint(counts).astype(np.int64), least, most)
+    if not _balance(found, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
+        raise ClusterletsError("The counts cannot be made whole.")  # which the shares of the table rule out
+    return found
+
+
+@compiled("boolean(int64[:,::1], float64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1])")
+def _balance(found, wanted, least, most, totals, sizes):
+    """Change counts, one unit after the other along cheapest paths, until colours and clusters have their sums."""
+    n_colours, k = found.shape
+    nodes = n_colours + k
+    missing = np.empty(nodes, dtype=np.int64)  # of a colour: instances without a cluster; of a cluster: instances too many
+    distance, before = np.empty(nodes), np.empty(nodes, dtype=np.int64)
+    while True:
+        for colour in range(n_colours):
+            missing[colour] = totals[colour] - found[colour].sum()
+        for cluster in range(k):
+            missing[n_colours + cluster] = found[:, cluster].sum() - sizes[cluster]
+        if not missing.any():
+            return True
+        # A unit goes from where there is one too many to where one is missing: colour to cluster raises a count.
+        for node in range(nodes):
+            distance[node], before[node] = (0.0 if missing[node] > 0 else np.inf), -1
+        for _ in range(nodes):
+            changed = False
+            for colour in range(n_colours):
+                for cluster in range(k):
+                    count, aim, node = found[colour, cluster], wanted[colour, cluster], n_colours + cluster
+                    up = abs(count + 1 - aim) - abs(count - aim)
+                    if count < most[colour, cluster] and distance[colour] + up < distance[node] - 1e-12:
+                        distance[node], before[node], changed = distance[colour] + up, colour, True
+                    down = abs(count - 1 - aim) - abs(count - aim)
+                    if count > least[colour, cluster] and distance[node] + down < distance[colour] - 1e-12:
+                        distance[colour], before[colour], changed = distance[node] + down, node, True
+            if not changed:
+                break
+        target = -1
+        for node in range(nodes):
+            if missing[node] < 0 and distance[node] < np.inf and (target < 0 or distance[node] < distance[target]):
+                target = node
+        if target < 0:
+            return False
+        steps = 0
+        while before[target] >= 0 and steps <= nodes:
+            source = before[target]
+            if source < n_colours:
+                found[source, target - n_colours] += 1
+            else:
+                found[target, source - n_colours] -= 1
+            target, steps = source, steps + 1

@@ -1,0 +1,274 @@
+"""Fair assignments against every assignment of small tables, their bounds, and the definition of fairness."""
+
+from functools import cache
+from itertools import product
+from math import ceil, floor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clusterlets.algorithms.exact_assignment import exact_assignment
+from clusterlets.algorithms.fair_assignment import fair_assignment, share_bounds, whole_counts
+from clusterlets.errors import ClusterletsError
+
+DELTAS = [0.0, 0.05, 0.3, 0.7, 0.99]
+KINDS = ["plain", "duplicates", "apart", "equal", "outlier"]
+
+
+def table(rng, n, n_colours, kind, once=False):
+    """Rows (n, 2) and colours (n,), each of which occurs; all but the first of them once if ``once``."""
+    others = np.zeros(n - n_colours, int) if once else rng.integers(0, n_colours, size=n - n_colours)
+    colours = rng.permutation(np.concatenate([np.arange(n_colours), others]))
+    X = rng.integers(0, 3, size=(n, 2)).astype(float) if kind == "duplicates" else rng.normal(size=(n, 2))
+    if kind == "apart":
+        X += 4 * colours[:, None]
+    if kind == "equal":
+        X[:] = 0.1
+    if kind == "outlier":
+        X[0] = 1e6
+    return X, colours
+
+
+def squared_distances(X, centres):
+    return np.square(X[:, None] - centres).sum(axis=2)
+
+
+def is_fair(labels, colours, k, delta):
+    """The definition, count by count; no cluster is empty."""
+    shares = np.bincount(colours) / len(colours)
+    for cluster in range(k):
+        held = np.bincount(colours[labels == cluster], minlength=len(shares))
+        size = held.sum()
+        for count, share in zip(held, shares, strict=True):
+            least, most = floor(size * share * (1 - delta) + 1e-9), ceil(size * min(1, share / (1 - delta)) - 1e-9)
+            if size == 0 or not least <= count <= most:
+                return False
+    return True
+
+
+@cache
+def all_labels(n, k):
+    return np.array(list(product(range(k), repeat=n)))
+
+
+def least_cost(costs, colours, delta):
+    """By enumeration, from the cheapest on."""
+    labels = all_labels(*costs.shape)
+    totals = costs[np.arange(len(costs)), labels].sum(axis=1)
+    return next(totals[row] for row in np.argsort(totals) if is_fair(labels[row], colours, costs.shape[1], delta))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_least_cost_of_all_assignments_lies_between_bound_and_cost(seed):
+    rng = np.random.default_rng(seed)
+    n, k, n_colours = int(rng.integers(4, 10)), int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    X, colours = table(rng, n, n_colours, KINDS[seed % 4])
+    costs = squared_distances(X, X[rng.choice(n, k, replace=False)] + rng.normal(size=2))
+    for delta in DELTAS:
+        found, least = fair_assignment(costs, colours, delta), least_cost(costs, colours, delta)
+        assert is_fair(found.labels, colours, k, delta)
+        assert found.cost == pytest.approx(costs[np.arange(n), found.labels].sum())
+        assert found.bound <= least * (1 + 1e-9) + 1e-9 and least <= found.cost * (1 + 1e-9) + 1e-9
+        assert found.gap == pytest.approx(found.cost / found.bound - 1)
+
+
+def test_small_tables_nearly_always_get_the_optimum():
+    costs_above = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        k, n_colours = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+        X, colours = table(rng, 8, n_colours, KINDS[seed % 4])
+        costs = squared_distances(X, X[rng.choice(8, k, replace=False)] + rng.normal(size=2))
+        for delta in (0.0, 0.3):
+            costs_above.append(fair_assignment(costs, colours, delta).cost / least_cost(costs, colours, delta) - 1)
+    assert np.mean(np.array(costs_above) > 1e-9) < 0.05 and max(costs_above) < 0.3
+
+
+@pytest.mark.parametrize(("n", "k", "n_colours"), [(60, 3, 2), (60, 4, 3), (120, 5, 2)])
+def test_a_proved_optimum_lies_between_bound_and_cost(n, k, n_colours):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, colours = table(rng, n, n_colours, "plain")
+        costs = squared_distances(X, X[:k])
+        for delta in (0.0, 0.2):
+            found, exact = fair_assignment(costs, colours, delta), exact_assignment(costs, colours, delta, time_limit=10)
+            assert found.bound <= exact.cost * (1 + 1e-9) and exact.bound <= found.cost * (1 + 1e-9)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 70),
+    k=st.integers(1, 70),
+    n_colours=st.integers(1, 12),
+    kind=st.sampled_from(KINDS),
+    delta=st.one_of(st.sampled_from(DELTAS), st.floats(0, 0.999)),
+    once=st.booleans(),
+)
+def test_shares_keep_their_bounds_and_no_cluster_is_empty(seed, n, k, n_colours, kind, delta, once):
+    rng = np.random.default_rng(seed)
+    k, n_colours = min(k, n), min(n_colours, n)
+    X, colours = table(rng, n, n_colours, kind, once)
+    costs = squared_distances(X, X[rng.integers(0, n, size=k)])  # equal centres among them
+    found = fair_assignment(costs, colours, delta)
+    assert is_fair(found.labels, colours, k, delta)
+    assert found.cost == pytest.approx(costs[np.arange(n), found.labels].sum())
+    assert 0 <= found.bound <= found.cost and found.gap >= 0
+    # Those of this solution, as those of nearby centres: they change the way, not what is promised.
+    again = fair_assignment(costs, colours, delta, found.multipliers)
+    assert is_fair(again.labels, colours, k, delta) and again.bound <= found.cost * (1 + 1e-9)
+
+
+def test_a_case_by_hand():
+    """Four of each colour, apart; three clusters. A case whose counts are forced: halves, up to whole instances."""
+    costs = np.array([[0.0, 9.0]] * 4 + [[7.0, 0.0]] * 4)
+    costs[0, 1], costs[7, 0] = 5, 6
+    colours = np.repeat([0, 1], 4)
+    found = fair_assignment(costs, colours)
+    # Of three in cluster 1 (or 0) it may hold one or two of a colour: 2 of colour 0 there, 3 of colour 1, cost 5 + 9 + 6.
+    assert is_fair(found.labels, colours, 2, 0.0) and found.cost == least_cost(costs, colours, 0.0)
+    assert found.labels[0] == 1, "the cheapest to move"
+
+
+def test_whole_instances_are_all_that_delta_0_allows_beyond_the_shares():
+    colours = np.repeat([0, 1], [30, 60])
+    X = np.random.default_rng(0).normal(size=(90, 2)) + 5 * colours[:, None]
+    labels = fair_assignment(squared_distances(X, X[::30]), colours).labels
+    for cluster in range(3):
+        size = (labels == cluster).sum()
+        assert abs((colours[labels == cluster] == 0).sum() - size / 3) < 1
+
+
+@pytest.mark.parametrize("n_colours", [1, 2, 3])
+def test_bounds_that_bind_nothing_leave_the_nearest_centres(n_colours):
+    X, colours = table(np.random.default_rng(1), 60, n_colours, "plain")
+    costs = squared_distances(X, X[:4])
+    # 0.999 allows a colour nothing or all of a cluster as small as these.
+    assert np.array_equal(fair_assignment(costs, colours, 0.999).labels, costs.argmin(axis=1))
+
+
+def test_one_cluster_and_as_many_as_instances():
+    rng = np.random.default_rng(2)
+    X, colours = table(rng, 12, 3, "plain")
+    assert not fair_assignment(squared_distances(X, X[:1]), colours).labels.any()
+    found = fair_assignment(squared_distances(X, X), colours)
+    assert sorted(found.labels) == list(range(12))
+    assert found.cost == found.bound == found.gap == 0 and found.labels.tolist() == list(range(12))
+
+
+def test_equal_centres_share_what_there_is():
+    colours = np.arange(12) % 2
+    found = fair_assignment(np.zeros((12, 3)), colours)
+    assert found.cost == found.bound == found.gap == 0 and is_fair(found.labels, colours, 3, 0.0)
+
+
+@pytest.mark.parametrize(("n", "k", "n_colours", "most"), [(1000, 5, 2, 0.01), (1000, 5, 3, 0.02), (3000, 10, 2, 0.01)])
+def test_the_gap_is_small_on_tables_of_some_size(n, k, n_colours, most):
+    for seed in range(3):
+        X, colours = table(np.random.default_rng(seed), n, n_colours, "plain")
+        for delta in (0.0, 0.2):
+            assert fair_assignment(squared_distances(X, X[:k]), colours, delta).gap < most
+
+
+@pytest.mark.parametrize("n_colours", [2, 3])
+def test_the_order_of_clusters_and_the_names_of_colours_do_not_change_the_cost(n_colours):
+    X, colours = table(np.random.default_rng(3), 400, n_colours, "plain")
+    costs, order = squared_distances(X, X[:5]), np.array([3, 1, 4, 0, 2])
+    expected = fair_assignment(costs, colours, 0.1)
+    permuted = fair_assignment(costs[:, order], colours, 0.1)
+    renamed = fair_assignment(costs, n_colours - 1 - colours, 0.1)
+    for found in (permuted, renamed):
+        assert found.bound == pytest.approx(expected.bound, rel=1e-3)
+        assert found.cost == pytest.approx(expected.cost, rel=1e-2)
+
+
+def test_memory_layout_and_type_of_the_input_do_not_matter():
+    rng = np.random.default_rng(4)
+    costs, colours = rng.integers(0, 50, size=(80, 4)).astype(float), rng.permutation(np.arange(80) % 3)
+    before = costs.copy()
+    expected = fair_assignment(costs, colours, 0.1)
+    for variant in (costs.tolist(), costs.astype(int), np.asfortranarray(costs), np.repeat(costs, 2, axis=1)[:, ::2]):
+        found = fair_assignment(variant, colours.astype(np.int8), 0.1)
+        assert np.array_equal(found.labels, expected.labels) and found.bound == expected.bound
+        assert found.multipliers.tobytes() == expected.multipliers.tobytes()
+    assert np.array_equal(costs, before)
+
+
+def test_a_colour_whose_costs_hardly_differ_takes_any_price():
+    rng = np.random.default_rng(5)
+    X, colours = table(rng, 60, 3, "plain")
+    costs = squared_distances(X, X[:4])
+    costs[colours == 2] = 1 + 1e-15 * rng.integers(0, 3, size=((colours == 2).sum(), 4))
+    with np.errstate(all="raise"):
+        found = fair_assignment(costs, colours)
+    assert is_fair(found.labels, colours, 4, 0.0)
+
+
+class TestWholeCounts:
+    @settings(max_examples=200, deadline=None)
+    @given(
+        seed=st.integers(0, 10**6),
+        n_colours=st.integers(1, 8),
+        k=st.integers(1, 12),
+        most=st.integers(1, 60),
+        kind=st.sampled_from(["fair", "any", "concentrated", "nothing"]),
+        delta=st.one_of(st.sampled_from(DELTAS), st.floats(0, 0.999)),
+    )
+    def test_they_keep_sums_and_bounds(self, seed, n_colours, k, most, kind, delta):
+        rng = np.random.default_rng(seed)
+        totals = rng.integers(1, most + 1, size=n_colours)
+        totals[0] += max(0, k - totals.sum())
+        low, high = share_bounds(np.repeat(np.arange(n_colours), totals), delta)
+        parts = {
+            "fair": np.tile(rng.dirichlet(np.ones(k)), (n_colours, 1)),
+            "any": rng.dirichlet(np.full(k, 0.3), size=n_colours),
+            "concentrated": np.eye(k)[np.zeros(n_colours, int)],
+            "nothing": np.zeros((n_colours, k)),
+        }[kind]
+        found = whole_counts(parts * totals[:, None], low, high, totals)
+        sizes = found.sum(axis=0)
+        assert found.dtype == np.int64 and np.array_equal(found.sum(axis=1), totals) and (sizes >= 1).all()
+        assert (found >= np.floor(low[:, None] * sizes + 1e-9)).all()
+        assert (found <= np.ceil(high[:, None] * sizes - 1e-9)).all()
+
+    def test_whole_ones_within_the_bounds_stay(self):
+        counts = np.array([[3, 5, 2], [6, 10, 4]])
+        low, high = share_bounds(np.repeat([0, 1], [10, 20]), 0.0)
+        assert np.array_equal(whole_counts(counts.astype(float), low, high, np.array([10, 20])), counts)
+
+    def test_by_hand(self):
+        """Sizes 2.4 and 3.6 become 2 and 4; halves of each then are forced."""
+        low, high = share_bounds(np.array([0, 1] * 3), 0.0)
+        found = whole_counts(np.array([[1.2, 1.8], [1.2, 1.8]]), low, high, np.array([3, 3]))
+        assert found.tolist() == [[1, 2], [1, 2]]
+
+    def test_an_empty_cluster_gets_one(self):
+        low, high = share_bounds(np.zeros(5, int), 0.0)
+        assert whole_counts(np.array([[5.0, 0.0]]), low, high, np.array([5])).tolist() == [[4, 1]]
+
+
+@pytest.mark.parametrize("delta", [-0.1, 1.0, 2, float("nan"), float("inf")])
+def test_an_unfairness_out_of_range_is_refused(delta):
+    with pytest.raises(ClusterletsError, match="delta must be at least 0 and below 1, not"):
+        fair_assignment(np.ones((4, 2)), np.array([0, 1, 0, 1]), delta)
+
+
+@pytest.mark.parametrize(
+    ("costs", "colours", "message"),
+    [
+        (np.ones((2, 3)), [0, 1], "2 instances cannot fill 3 clusters"),
+        (np.ones((2, 0)), [0, 1], "2 instances cannot fill 0 clusters"),
+        (np.ones((3, 2)), [0, 1], r"\(3, 2\) and \(2,\)"),
+        (np.ones(3), [0, 1, 0], r"\(3,\) and \(3,\)"),
+        (np.array([[0.0, np.nan]] * 3), [0, 1, 0], "finite"),
+        (np.array([[0.0, np.inf]] * 3), [0, 1, 0], "finite"),
+        (np.array([[0.0, -1.0]] * 3), [0, 1, 0], "not negative"),
+        (np.ones((3, 2)), [0, 2, 0], "codes 0..K-1"),
+        (np.ones((3, 2)), [0, -1, 0], "codes 0..K-1"),
+    ],
+)
+def test_unusable_input_is_refused(costs, colours, message):
+    with pytest.raises(ClusterletsError, match=message):
+        fair_assignment(costs, np.array(colours))

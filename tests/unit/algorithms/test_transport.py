@@ -1,0 +1,169 @@
+"""Transports against an assignment of copies, the linear program, and their own prices."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment, linprog
+from scipy.sparse import eye_array, kron, vstack
+
+from clusterlets.algorithms.transport import BITS, transport
+from clusterlets.errors import ClusterletsError
+
+KINDS = ["plain", "few values", "equal", "apart"]
+
+
+def problem(seed, n, k, kind="plain"):
+    """Costs (n, k), and sizes of which some may be 0."""
+    rng = np.random.default_rng(seed)
+    costs = {
+        "plain": rng.random((n, k)),
+        "few values": rng.integers(0, 3, size=(n, k)).astype(float),
+        "equal": np.full((n, k), 0.1),
+        "apart": rng.random((n, k)) + 1e6 * np.arange(k),
+    }[kind]
+    return costs, rng.multinomial(n, rng.dirichlet(np.ones(k)))
+
+
+def cost_of(costs, labels):
+    return costs[np.arange(len(costs)), labels].sum()
+
+
+def least_cost(costs, sizes):
+    """By an assignment to copies of the clusters."""
+    copies = costs[:, np.repeat(np.arange(len(sizes)), sizes)]
+    return copies[linear_sum_assignment(copies)].sum()
+
+
+def rounding(costs):
+    """By how much the total may be above the least: n costs, each rounded by half a unit, in two solutions."""
+    return len(costs) * np.ptp(costs, axis=1).max(initial=0) * 2.0**-BITS * 2 + 1e-12 * np.abs(costs).sum()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 60),
+    k=st.integers(1, 8),
+    kind=st.sampled_from(KINDS),
+    starts=st.sampled_from([None, 1e-40, 1.0, 1e5, 1e40]),
+)
+def test_no_assignment_with_these_sizes_is_cheaper(seed, n, k, kind, starts):
+    costs, sizes = problem(seed, n, k, kind)
+    first = None if starts is None else starts * np.random.default_rng(seed).normal(size=k)
+    labels, prices = transport(costs, sizes, first)
+    assert np.array_equal(np.bincount(labels, minlength=k), sizes)
+    assert abs(cost_of(costs, labels) - least_cost(costs, sizes)) <= rounding(costs)
+    # The prices prove it: with them, each instance is in a cluster of least cost.
+    assert prices.min() == 0 and np.isfinite(prices).all()
+    paid = costs + prices
+    assert (paid[np.arange(n), labels] <= paid.min(axis=1) + rounding(costs)).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_it_is_the_optimum_of_the_linear_program(seed):
+    n, k = 150, 6
+    costs, sizes = problem(seed, n, k)
+    rows = vstack([kron(eye_array(n), np.ones((1, k))), kron(np.ones((1, n)), eye_array(k))])
+    solved = linprog(costs.ravel(), A_eq=rows, b_eq=np.r_[np.ones(n), sizes], method="highs")
+    assert cost_of(costs, transport(costs, sizes)[0]) == pytest.approx(solved.fun, rel=1e-9)
+
+
+def test_a_case_by_hand():
+    """All want the first cluster; the one that loses least by it goes."""
+    labels, prices = transport(np.array([[0.0, 5.0], [0.0, 2.0], [1.0, 9.0]]), np.array([2, 1]))
+    assert labels.tolist() == [0, 1, 0]
+    # A price of 2 on the first cluster is the least with which the second instance stays out.
+    assert prices.tolist() == [2, 0]
+
+
+def test_a_chain_of_moves_by_hand():
+    """Cluster 0 is over full and 2 is empty; it is cheaper to pass through 1 (1 + 1) than to go straight (9)."""
+    costs = np.array([[0.0, 1.0, 9.0], [0.0, 8.0, 9.0], [9.0, 0.0, 1.0]])
+    assert transport(costs, np.array([1, 1, 1]))[0].tolist() == [1, 0, 2]
+
+
+def test_clusters_of_size_0_stay_empty_even_if_they_cost_nothing():
+    costs = np.array([[0.0, 3.0, 4.0]] * 5)
+    assert transport(costs, np.array([0, 2, 3]))[0].tolist().count(0) == 0
+
+
+def test_as_many_clusters_as_instances():
+    costs = np.random.default_rng(0).random((9, 9))
+    rows, columns = linear_sum_assignment(costs)
+    assert np.array_equal(transport(costs, np.ones(9, int))[0], columns[rows])
+
+
+def test_one_cluster_and_no_instance():
+    assert transport(np.random.default_rng(0).random((4, 1)), np.array([4]))[0].tolist() == [0] * 4
+    labels, prices = transport(np.empty((0, 2)), np.array([0, 0]))
+    assert labels.shape == (0,) and prices.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_powers_of_two_in_the_unit_change_nothing(kind):
+    costs, sizes = problem(3, 50, 5, kind)
+    labels, prices = transport(costs, sizes)
+    for exponent in (-900, -30, 1, 900):
+        scaled, scaled_prices = transport(costs * 2.0**exponent, sizes)
+        assert np.array_equal(scaled, labels) and np.array_equal(scaled_prices, prices * 2.0**exponent)
+
+
+def test_costs_of_numbers_that_are_nearly_0_keep_the_sizes():
+    costs, sizes = problem(3, 50, 5)
+    assert np.array_equal(np.bincount(transport(costs * 1e-310, sizes)[0], minlength=5), sizes)
+
+
+def test_what_an_instance_pays_everywhere_does_not_matter():
+    costs, sizes = problem(4, 60, 4, "few values")
+    offset = costs + np.random.default_rng(0).integers(0, 1000, size=(60, 1))
+    assert np.array_equal(transport(offset, sizes)[0], transport(costs, sizes)[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_order_of_instances_and_clusters_does_not_change_the_cost(kind):
+    costs, sizes = problem(5, 80, 6, kind)
+    expected = cost_of(costs, transport(costs, sizes)[0])
+    rng = np.random.default_rng(0)
+    rows, columns = rng.permutation(80), rng.permutation(6)
+    permuted = costs[rows][:, columns]
+    assert cost_of(permuted, transport(permuted, sizes[columns])[0]) == pytest.approx(expected, abs=2 * rounding(costs))
+
+
+def test_memory_layout_and_type_of_the_input_do_not_matter():
+    costs, sizes = problem(6, 70, 5, "few values")
+    before = costs.copy()
+    expected = transport(costs, sizes)
+    frozen = costs.copy()
+    frozen.flags.writeable = False
+    for variant in (costs.tolist(), costs.astype(int), np.asfortranarray(costs), frozen, np.repeat(costs, 2, axis=1)[:, ::2]):
+        for found, same in zip(transport(variant, sizes.astype(np.int32)), expected, strict=True):
+            assert found.tobytes() == same.tobytes()
+    assert np.array_equal(costs, before)
+
+
+def test_ties_do_not_hang_and_repeat_themselves():
+    """2,000 equal instances in all, of three kinds."""
+    costs = np.repeat(np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [0.0, 0.0, 0.0]]), [1000, 600, 400], axis=0)
+    sizes = np.array([500, 700, 800])
+    labels, _ = transport(costs, sizes)
+    # 500 of the first kind and 600 of the second are at home; the 400 that do not mind fill up. So 500 + 0 pay 1.
+    assert cost_of(costs, labels) == 500
+    assert labels.tobytes() == transport(costs, sizes)[0].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("costs", "sizes", "message"),
+    [
+        (np.zeros((3, 2)), [1, 1], r"must add up to 3 instances, and these are \[1, 1\]"),
+        (np.zeros((3, 2)), [4, -1], r"at least 0 must add up to 3"),
+        (np.zeros((3, 2)), [1, 1, 1], "2 sizes of at least 0"),
+        (np.zeros(3), [3], r"\(n, k\), .* these are \(3,\)"),
+        (np.zeros((3, 0)), [], r"these are \(3, 0\)"),
+        (np.array([[0.0, np.nan]]), [1, 0], "finite"),
+        (np.array([[0.0, np.inf]]), [1, 0], "finite"),
+    ],
+)
+def test_unusable_input_is_refused(costs, sizes, message):
+    with pytest.raises(ClusterletsError, match=message):
+        transport(costs, np.array(sizes, dtype=int))
