@@ -1,0 +1,164 @@
+"""Small weighted samples that stand for a table in fair k-means, one of each colour.
+
+A coreset promises that for every set of centres, and every count of the colours in the clusters, the cheapest assignment of the
+sample costs nearly what that of the table costs. Where the counts are given, the colours have nothing to do with each other;
+so the union of a coreset of each colour is one of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The sizes that theory
+asks for are far above those that do well, so the size is a parameter, and :func:`largest_error` measures what it gives.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+
+from clusterlets.algorithms.fair_assignment import fair_assignment, share_bounds, whole_slack
+from clusterlets.algorithms.fair_dual import share_rows, solve_dual
+from clusterlets.algorithms.fractional_lloyd import distances_to_centres, fractional_lloyd
+from clusterlets.algorithms.instances import checked_instances, codes_that_occur
+from clusterlets.algorithms.kmeans import kmeans_plus_plus
+from clusterlets.errors import ClusterletsError
+
+_RINGS = 11  # each twice as wide as the one within: from 2^-10 of a cluster's mean squared distance to all beyond it
+
+
+def coreset_clustering(
+    X: np.ndarray,
+    colours: np.ndarray,
+    n_clusters: int,
+    random_state: np.random.Generator,
+    delta: float = 0.0,
+    size: int | None = None,
+    n_init: int = 1,
+) -> np.ndarray:
+    """Cluster a coreset fairly, and then assign the table to its centres.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    colours : int array (n,)
+        0..K-1, each of which occurs.
+    n_clusters : int
+        At most n.
+    random_state : numpy.random.Generator
+    delta : float
+        As in :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
+    size : int, optional
+        Rows that the coreset should have; by default ``max(2000, 40 n_clusters)``. Smaller tables than two such stay whole.
+    n_init : int
+        Starts on the coreset.
+
+    Returns
+    -------
+    int array (n,)
+
+    Raises
+    ------
+    ClusterletsError
+        As :func:`clusterlets.algorithms.instances.checked_instances`, and for a ``delta`` outside [0, 1), or without a row
+        or a start.
+
+    Notes
+    -----
+    O(n k d) time beside the assignment; the rounds are on the coreset alone.
+    """
+    X, colours = checked_instances(X, colours, "a coreset", n_clusters)
+    colours = codes_that_occur(colours)
+    size = max(2000, 40 * n_clusters) if size is None else size
+    if size < 1 or n_init < 1:
+        raise ClusterletsError(f"size = {size} and n_init = {n_init}: a coreset needs at least one row and one start.")
+    rows, weights = np.arange(len(X)), np.ones(len(X))
+    if len(X) > 2 * size:
+        rows, weights = sample_coreset(X, colours, n_clusters, size, random_state)
+    bounds, slack = share_bounds(colours, delta), whole_slack(len(X), delta)
+    centres, multipliers = fractional_lloyd(X[rows], weights, colours[rows], n_clusters, bounds, slack, random_state, n_init)
+    return fair_assignment(distances_to_centres(X, centres, n_clusters), colours, delta, multipliers).labels
+
+
+def sample_coreset(
+    X: np.ndarray, colours: np.ndarray, n_clusters: int, size: int, random_state: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and their weights: of each colour, a few from every ring around each centre of its own.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    colours : int array (n,)
+        0..K-1, each of which occurs.
+    n_clusters : int
+        Centres of each colour, by k-means++.
+    size : int
+        Rows wanted in all; of each colour its part of them, and at least two for each centre where it has so many.
+        There are fewer where rings hold few rows.
+    random_state : numpy.random.Generator
+
+    Returns
+    -------
+    rows : int array (m,)
+        In ascending order, none twice.
+    weights : float array (m,)
+        Those of a colour add up to its number of rows.
+
+    Notes
+    -----
+    Sampling from rings around centres: Chen, SIAM Journal on Computing 39, 2009. O(n k d) time.
+    """
+    chosen, weights = [], []
+    for colour, total in enumerate(np.bincount(colours)):
+        members = np.flatnonzero(colours == colour)
+        of_colour = np.ascontiguousarray(X[members])
+        centres = of_colour[kmeans_plus_plus(of_colour, n_clusters, random_state)]
+        costs = distances_to_centres(of_colour, centres, len(centres))
+        nearest = costs.argmin(axis=1)
+        distances = costs[np.arange(total), nearest]
+        ring = np.searchsorted((distances.mean() or 1.0) * 2.0 ** np.arange(-_RINGS + 2, 30), distances, side="right")
+        cells = np.unique(nearest * 64 + ring, return_inverse=True)[1]
+        by_cell = np.argsort(cells, kind="stable")
+        starts = np.flatnonzero(np.r_[True, np.diff(cells[by_cell]) > 0, True])
+        each = max(1, max(2 * n_clusters, round(size * total / len(X))) // (len(starts) - 1))
+        for start, end in pairwise(starts):
+            drawn = random_state.choice(by_cell[start:end], min(each, end - start), replace=False)
+            chosen.append(members[drawn])
+            weights.append(np.full(len(drawn), (end - start) / len(drawn)))
+    rows = np.concatenate(chosen)
+    order = np.argsort(rows)
+    return rows[order], np.concatenate(weights)[order]
+
+
+def largest_error(
+    X: np.ndarray,
+    colours: np.ndarray,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    n_clusters: int,
+    random_state: np.random.Generator,
+    n_trials: int = 20,
+    delta: float = 0.0,
+) -> float:
+    """Largest relative error of the coreset's fair cost over random sets of centres: what its promise is worth.
+
+    Parameters
+    ----------
+    X, colours : arrays (n, d) and (n,)
+    rows, weights : arrays (m,)
+        The coreset, as :func:`sample_coreset` gives it.
+    n_clusters : int
+        Centres of a set: half of the sets are rows drawn at random, half are means of random partitions of such rows.
+    random_state : numpy.random.Generator
+    n_trials : int
+        Sets of centres.
+    delta : float
+
+    Returns
+    -------
+    float
+        Largest of |cost of the coreset / cost of the table - 1|, each the bound of the fractional assignment.
+    """
+    errors = []
+    bounds, slack = share_bounds(colours, delta), whole_slack(len(X), delta)
+    for trial in range(n_trials):
+        drawn = X[random_state.choice(len(X), (4 if trial % 2 else 1) * n_clusters)]
+        centres = drawn.reshape(-1, n_clusters, X.shape[1]).mean(axis=0)
+        costs = distances_to_centres(X, centres, n_clusters)
+        whole = solve_dual(costs, np.ones(len(X)), colours, len(bounds[0]), share_rows(*bounds), slack).bound
+        part = solve_dual(costs[rows], weights, colours[rows], len(bounds[0]), share_rows(*bounds), slack).bound
+        errors.append(abs(part / whole - 1))
+    return max(errors)

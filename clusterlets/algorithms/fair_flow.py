@@ -1,0 +1,127 @@
+"""Lloyd's rounds with a fair assignment in place of the nearest centres.
+
+The alternation is that of k-means; its assignment is the cheapest one within bounds on the shares of the colours
+(:mod:`clusterlets.algorithms.fair_assignment`). A large table starts from centres that fractional rounds on a sample found
+(:mod:`clusterlets.algorithms.fractional_lloyd`), which leaves few rounds on all rows. The idea of fair assignments in Lloyd's
+rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn 2020; with flows: MS-FlowFC, arXiv 2605.13759, which bounds ratios of
+counts and not shares.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from clusterlets.algorithms.fair_assignment import fair_assignment, share_bounds, whole_slack
+from clusterlets.algorithms.fractional_lloyd import distances_to_centres, fractional_lloyd
+from clusterlets.algorithms.geometry import group_moments
+from clusterlets.algorithms.instances import checked_instances, codes_that_occur
+from clusterlets.errors import ClusterletsError
+
+_SAMPLE = 8_000  # rows on which centres find their places at first
+_LEAST_OF_A_COLOUR = 100
+_PATIENCE = 3  # rounds without a gain, as counts made whole may cost what a round gains
+
+
+@dataclass(frozen=True)
+class FairFlowResult:
+    """A local optimum of fair k-means.
+
+    Attributes
+    ----------
+    labels : int array (n,)
+    centres : float array (k, d)
+        Means of the clusters.
+    inertia : float
+        Sum of squared distances to them.
+    gap : float
+        How far the last assignment may be from the cheapest one at its centres, as a part of it.
+    n_iter : int
+    """
+
+    labels: np.ndarray
+    centres: np.ndarray
+    inertia: float
+    gap: float
+    n_iter: int
+
+
+def fair_flow(
+    X: np.ndarray,
+    colours: np.ndarray,
+    n_clusters: int,
+    random_state: np.random.Generator,
+    delta: float = 0.0,
+    n_init: int = 4,
+    max_iter: int = 100,
+    tol: float = 1e-4,
+) -> FairFlowResult:
+    """Fair k-means under bounded representation.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    colours : int array (n,)
+        Codes from 0 on.
+    n_clusters : int
+        At most n.
+    random_state : numpy.random.Generator
+    delta : float
+        Share h of every cluster lies from r (1 - delta) to r / (1 - delta), r its share in the table, up to whole instances.
+    n_init : int
+        Starts of the fractional rounds, which are few and, on a large table, on a sample; the best one goes on.
+    max_iter : int
+        Most rounds on all rows.
+    tol : float
+        A round that lowers the sum of squared errors by less than this part of it is the last.
+
+    Returns
+    -------
+    FairFlowResult
+
+    Raises
+    ------
+    ClusterletsError
+        As :func:`clusterlets.algorithms.instances.checked_instances`, and for a ``delta`` outside [0, 1), or without a round
+        or a start.
+
+    Notes
+    -----
+    O(n k d) time a round for the distances, and that of the assignment; O(n k) memory.
+    """
+    X, colours = checked_instances(X, colours, "fair-flow", n_clusters)
+    colours = codes_that_occur(colours)
+    if max_iter < 1 or n_init < 1:
+        raise ClusterletsError(f"max_iter = {max_iter} and n_init = {n_init}: both must be at least 1.")
+    centres, multipliers = _first_centres(X, colours, n_clusters, random_state, delta, n_init)
+    best, rounds, idle = None, 0, 0
+    while rounds < max_iter and idle < _PATIENCE:
+        rounds += 1
+        found = fair_assignment(distances_to_centres(X, centres, n_clusters), colours, delta, multipliers)
+        multipliers = found.multipliers
+        centres, spread = group_moments(X, found.labels, n_clusters)
+        inertia = float(spread.sum())
+        idle = idle + 1 if best and inertia > (1 - tol) * best.inertia else 0
+        if best is None or inertia < best.inertia:
+            best = FairFlowResult(found.labels, centres, inertia, found.gap, rounds)
+    assert best is not None  # as max_iter is at least 1
+    return best
+
+
+def _first_centres(X, colours, n_clusters, random_state, delta, n_init):
+    """Centres of fractional rounds, on a sample if the table is large, and their multipliers."""
+    sample = _sample(colours, max(_SAMPLE, 100 * n_clusters), random_state)
+    rows, of_sample = np.ascontiguousarray(X[sample]), colours[sample]
+    weights = (np.bincount(colours) / np.bincount(of_sample))[of_sample]
+    bounds, slack = share_bounds(colours, delta), whole_slack(len(X), delta)
+    return fractional_lloyd(rows, weights, of_sample, n_clusters, bounds, slack, random_state, n_init)
+
+
+def _sample(colours, size, random_state):
+    """Rows of a sample with the shares of the colours, in ascending order; all rows if they are not many more."""
+    if len(colours) < 1.5 * size:
+        return np.arange(len(colours))
+    chosen = []
+    for colour, total in enumerate(np.bincount(colours)):
+        wanted = min(total, max(_LEAST_OF_A_COLOUR, round(size * total / len(colours))))
+        chosen.append(random_state.choice(np.flatnonzero(colours == colour), wanted, replace=False))
+    return np.sort(np.concatenate(chosen))

@@ -1,0 +1,114 @@
+"""Lloyd's rounds whose fair assignment splits instances: centres for methods that make the assignment whole afterwards.
+
+On a weighted sample they cost a part of what they cost on the table, and no count has to be made whole on the way.
+"""
+
+from operator import itemgetter
+
+import numpy as np
+
+from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.fair_dual import TEMPERATURES, fractional_assignment, share_rows, solve_dual
+from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
+
+_TRIAL = 5  # rounds after which starts are told apart
+_NEARBY = TEMPERATURES[3:6]  # from the multipliers of the round before; the last digits do not move a centre
+
+
+def fractional_lloyd(
+    X: np.ndarray,
+    weights: np.ndarray,
+    colours: np.ndarray,
+    n_clusters: int,
+    bounds: tuple[np.ndarray, np.ndarray],
+    slack: float,
+    random_state: np.random.Generator,
+    n_init: int = 1,
+    max_iter: int = 30,
+    tol: float = 1e-3,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Centres that suit the cheapest fractional assignment within bounds on shares, from those of weighted k-means.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    weights : float array (n,)
+        Instances that each row stands for. The colours' parts of them must lie within the bounds, or the rounds lead nowhere.
+    colours : int array (n,)
+        0..K-1, each of which occurs.
+    n_clusters : int
+    bounds : pair of float arrays (K,)
+        Least and largest share of each colour in a cluster.
+    slack : float
+        Instances by which a share may be missed.
+    random_state : numpy.random.Generator
+    n_init : int
+        Starts. Each gets a few rounds, and the one of least cost goes on.
+    max_iter : int
+    tol : float
+        A round that lowers the bound on the cost by less than this part of it is the last.
+
+    Returns
+    -------
+    centres : float array (n_clusters, d)
+        Some are equal where there are fewer distinct rows.
+    multipliers : float array (R, n_clusters)
+        Of the last round's dual.
+
+    Notes
+    -----
+    Fair Lloyd with fractional assignments on coresets: Schmidt, Schwiegelshohn and Sohler 2018. O(n k d) time a round, and
+    the steps of the dual.
+    """
+    X, rows = np.ascontiguousarray(X, dtype=np.float64), share_rows(*bounds)
+
+    def rounds(centres, multipliers, at_most):
+        """Run rounds; the centres, the multipliers and the bound that they end with."""
+        reached = np.inf
+        for _ in range(at_most):
+            costs = distances_to_centres(X, centres, n_clusters)
+            temperatures = TEMPERATURES[:6] if multipliers is None else _NEARBY
+            dual = solve_dual(costs, weights, colours, len(bounds[0]), rows, slack, multipliers, temperatures)
+            multipliers = dual.multipliers
+            centres = _means(X, fractional_assignment(costs, colours, dual) * weights[:, None])
+            if dual.bound >= (1 - tol) * reached:
+                break
+            reached = dual.bound
+        return centres, multipliers, dual.bound
+
+    tried = []
+    for _ in range(n_init):
+        start, _ = weighted_kmeans(X, weights, n_clusters, random_state)
+        tried.append(rounds(start, None, min(_TRIAL, max_iter)))
+    centres, multipliers, _ = min(tried, key=itemgetter(2))
+    if max_iter > _TRIAL:
+        centres, multipliers, _ = rounds(centres, multipliers, max_iter - _TRIAL)
+    return centres, multipliers
+
+
+def _means(X: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """Means (k, d) of the rows by their parts in each cluster, which are never quite 0."""
+    return np.stack([(of_cluster[:, None] * X).sum(axis=0) / of_cluster.sum() for of_cluster in parts.T])
+
+
+def distances_to_centres(X: np.ndarray, centres: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Squared distances (n, n_clusters) of rows (n, d) to centres (k, d), each summed feature by feature.
+
+    Where there are fewer centres than clusters, as a table has fewer distinct rows, the first one stands for the others too.
+    """
+    costs = np.empty((len(X), n_clusters))
+    X, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
+    _squared_distances(X, centres, costs[:, : len(centres)])
+    costs[:, len(centres) :] = costs[:, :1]
+    return costs
+
+
+@compiled("void(float64[:,::1], float64[:,::1], float64[:,:])")
+def _squared_distances(rows, centres, costs):
+    for row in range(len(rows)):
+        for centre in range(len(centres)):
+            total = 0.0
+            for feature in range(rows.shape[1]):
+                difference = rows[row, feature] - centres[centre, feature]
+                total += difference * difference
+            costs[row, centre] = total

@@ -1,0 +1,162 @@
+"""k-means of weighted rows, and of groups of rows that must stay together.
+
+The steps are those of :mod:`clusterlets.algorithms.kmeans` with a weight on every row: a row of weight 3 counts as three equal
+rows. All sums run in a fixed order, so that every processor gives the same bytes.
+"""
+
+import numpy as np
+
+from clusterlets.algorithms.elementary import log
+from clusterlets.algorithms.geometry import group_moments
+from clusterlets.algorithms.kernels import assign, candidate_distances, group_sums, tiles_of
+from clusterlets.errors import ClusterletsError
+
+_MAX_ITER = 300
+_TOL = 1e-4  # least squared move of the centres in all, as a share of the mean variance of a feature
+
+
+def weighted_kmeans(
+    X: np.ndarray, weights: np.ndarray, n_clusters: int, random_state: np.random.Generator, n_init: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Greedy k-means++ and Lloyd on weighted rows, the best of ``n_init`` starts.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    weights : float array (n,)
+        Positive and finite.
+    n_clusters : int
+        At least 1. There are never more clusters than distinct rows.
+    random_state : numpy.random.Generator
+    n_init : int
+        Starts, at least 1. The one of least cost is taken, the first of equals.
+
+    Returns
+    -------
+    centres : float array (k, d)
+    labels : int array (n,)
+        Index of each row's nearest centre.
+
+    Raises
+    ------
+    ClusterletsError
+        For weights that are not positive, finite and one for each row, and for numbers of clusters or starts below 1.
+
+    Notes
+    -----
+    O(n k d) time a round and O(n d) memory. Arthur and Vassilvitskii (SODA 2007), with 2 + log k candidates for each centre.
+    """
+    rows, weights = (np.require(array, np.float64, ["C", "W"]) for array in (X, weights))
+    if weights.shape != (len(rows),) or not (np.isfinite(weights) & (weights > 0)).all():
+        raise ClusterletsError(f"{len(rows)} rows need as many weights, each positive and finite.")
+    if n_clusters < 1 or n_init < 1:
+        raise ClusterletsError(f"n_clusters = {n_clusters} and n_init = {n_init} must both be at least 1.")
+    tiles = tiles_of(rows)
+    best, best_cost = None, np.inf
+    for _ in range(n_init):
+        centres = rows[_first_centres(rows, tiles, weights, n_clusters, random_state)]
+        centres, labels, cost = _lloyd(rows, tiles, weights, centres)
+        if best is None or cost < best_cost:
+            best, best_cost = (centres, labels), cost
+    assert best is not None
+    return best
+
+
+def cluster_groups(
+    X: np.ndarray, groups: np.ndarray, n_clusters: int, random_state: np.random.Generator, n_init: int = 1
+) -> np.ndarray:
+    """k-means of the groups' means, each weighted by the size of its group; every row goes where its group goes.
+
+    The cost of the rows is that of the weighted means plus a constant: the groups' own sums of squares.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    groups : int array (n,)
+        Group of each row, 0..m-1 without gaps.
+    n_clusters : int
+        There are never more clusters than groups with different means.
+    random_state : numpy.random.Generator
+    n_init : int
+        Starts; see :func:`weighted_kmeans`.
+
+    Returns
+    -------
+    int array (n,)
+        Labels 0..c-1 without gaps.
+
+    Notes
+    -----
+    O(n d + m k d) time a round, O(n d) memory.
+    """
+    sizes = np.bincount(groups)
+    means, _ = group_moments(X, groups, len(sizes))
+    _, labels = weighted_kmeans(means, sizes, n_clusters, random_state, n_init)
+    return np.unique(labels[groups], return_inverse=True)[1].astype(np.int64)
+
+
+def _first_centres(rows, tiles, weights, n_clusters, random_state):
+    """Indices of rows that differ in value, each drawn by its weight times its squared distance to the former ones."""
+    n_candidates = 2 + int(log(n_clusters))  # no whole number is near a power of e, so rounding cannot decide
+    chosen = _drawn(weights, random_state, 1)
+    (nearest,), _ = _lowered(tiles, rows[chosen], np.full(len(rows), np.inf), weights)
+    while len(chosen) < n_clusters and nearest.any():
+        candidates = _drawn(weights * nearest, random_state, n_candidates)
+        lowered, costs = _lowered(tiles, rows[candidates], nearest, weights)
+        best = costs.argmin()
+        chosen = np.append(chosen, candidates[best])
+        nearest = lowered[best]
+    return chosen
+
+
+def _drawn(shares, random_state, size):
+    """Row numbers drawn in proportion to the shares."""
+    cumulative = np.cumsum(shares)
+    drawn = np.searchsorted(cumulative, random_state.random(size) * cumulative[-1], side="right")
+    # Rounding may put a draw past the last row that has a chance.
+    return np.minimum(drawn, np.searchsorted(cumulative, cumulative[-1]))
+
+
+def _lowered(tiles, candidates, nearest, weights):
+    """Squared distances (c, n) to the nearest centre with each candidate among the centres, and their weighted sums (c,)."""
+    lowered = np.empty((len(candidates), len(nearest)))
+    candidate_distances(tiles, candidates, nearest, lowered, np.empty(len(candidates)))
+    return lowered, (lowered * weights).sum(axis=1)
+
+
+def _lloyd(rows, tiles, weights, centres):
+    """Centres, labels and cost after the rounds of Lloyd."""
+    total = weights.sum()
+    mean = (rows * weights[:, None]).sum(axis=0) / total
+    least_move = _TOL * (np.square(rows - mean) * weights[:, None]).sum() / total / rows.shape[1]
+    labels, former, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
+    weighted = rows * weights[:, None]
+    for _ in range(_MAX_ITER):
+        assign(tiles, centres, labels, distances)
+        if np.array_equal(labels, former):
+            break
+        moved = _means(rows, weights, weighted, labels, distances, centres)
+        squared_move = np.square(moved - centres).sum()
+        centres = moved
+        former[:] = labels
+        if squared_move <= least_move:
+            assign(tiles, centres, labels, distances)
+            break
+    else:
+        assign(tiles, centres, labels, distances)
+    return centres, labels, float((weights * distances).sum())
+
+
+def _means(rows, weights, weighted, labels, distances, centres):
+    """Weighted means (k, d); a centre without rows becomes the row of the largest weighted distance that is left."""
+    sums, totals = np.empty_like(centres), np.bincount(labels, weights, minlength=len(centres))
+    sizes = np.empty(len(centres), dtype=np.int64)
+    group_sums(weighted, labels, sums, sizes)
+    empty = np.flatnonzero(sizes == 0)
+    if len(empty) and distances.any():
+        labels = labels.copy()
+        farthest = np.argsort(-weights * distances, kind="stable")[: len(empty)]
+        labels[farthest] = empty[: len(farthest)]
+        group_sums(weighted, labels, sums, sizes)
+        totals = np.bincount(labels, weights, minlength=len(centres))
+    return np.where(sizes[:, None] > 0, sums / np.where(sizes > 0, totals, 1.0)[:, None], centres)

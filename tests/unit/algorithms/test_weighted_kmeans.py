@@ -1,0 +1,96 @@
+"""Weighted k-means against copies of rows, hand-computed cases and its definition; groups stay together."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clusterlets.algorithms import weighted_kmeans as module
+from clusterlets.algorithms.weighted_kmeans import cluster_groups, weighted_kmeans
+from clusterlets.errors import ClusterletsError
+
+
+def cost(X, weights, centres):
+    return (weights * ((X[:, None] - centres) ** 2).sum(axis=2).min(axis=1)).sum()
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 40), n_clusters=st.integers(1, 45), distinct=st.integers(1, 50))
+def test_labels_are_of_nearest_centres_and_centres_are_weighted_means(seed, n, n_clusters, distinct):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(distinct, 2))[rng.integers(distinct, size=n)]
+    weights = rng.integers(1, 9, size=n).astype(float)
+    centres, labels = weighted_kmeans(X, weights, n_clusters, np.random.default_rng(seed))
+    assert len(centres) == min(n_clusters, len(np.unique(X, axis=0)))
+    squares = ((X[:, None] - centres) ** 2).sum(axis=2)
+    assert squares[np.arange(n), labels] == pytest.approx(squares.min(axis=1))
+    means = np.array([np.average(X[labels == c], axis=0, weights=weights[labels == c]) for c in range(len(centres))])
+    # The last round may leave centres a little from the means, by the tolerance of the end.
+    spread = (weights[:, None] * (X - np.average(X, axis=0, weights=weights)) ** 2).sum() / weights.sum() / 2
+    assert ((means - centres) ** 2).sum() <= 2e-3 * spread + 1e-12
+
+
+def test_a_weight_stands_for_copies_of_a_row():
+    rng = np.random.default_rng(3)
+    X, weights = rng.normal(size=(30, 3)), rng.integers(1, 6, size=30)
+    copied = np.repeat(X, weights, axis=0)
+    start = X[:4]
+    centres, labels, total = module._lloyd(X, module.tiles_of(X), weights.astype(float), start)
+    of_copies, labels_of_copies, total_of_copies = module._lloyd(copied, module.tiles_of(copied), np.ones(len(copied)), start)
+    assert centres == pytest.approx(of_copies) and total == pytest.approx(total_of_copies)
+    assert (np.repeat(labels, weights) == labels_of_copies).all()
+
+
+def test_a_heavy_row_draws_the_centre():
+    centres, labels = weighted_kmeans(np.array([[0.0], [1.0]]), np.array([3.0, 1.0]), 1, np.random.default_rng(0))
+    assert centres.tolist() == [[0.25]] and labels.tolist() == [0, 0]
+
+
+def test_first_centres_are_drawn_by_weight():
+    X, weights = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 998.0, 1.0])
+    drawn = [module._first_centres(X, module.tiles_of(X), weights, 1, np.random.default_rng(seed))[0] for seed in range(200)]
+    assert np.mean(np.array(drawn) == 1) > 0.95
+
+
+def test_a_centre_without_rows_takes_the_row_that_costs_most():
+    X, weights = np.array([[0.0], [1.0], [2.0], [10.0]]), np.array([1.0, 1.0, 100.0, 1.0])
+    start = np.array([[1.0], [500.0]])  # nothing is nearest to the second: row 2 costs 100, row 3 costs 81
+    labels, distances = np.zeros(4, dtype=np.int64), ((X - 1.0) ** 2).ravel()
+    means = module._means(X, weights, X * weights[:, None], labels, distances, start)
+    assert means.ravel() == pytest.approx([11 / 3, 2])
+
+
+def test_more_starts_never_cost_more():
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(300, 2)), rng.integers(1, 4, size=300).astype(float)
+    costs = [cost(X, weights, weighted_kmeans(X, weights, 30, np.random.default_rng(1), n)[0]) for n in (1, 3, 10)]
+    assert costs[0] >= costs[1] >= costs[2] and costs[0] > costs[2]
+
+
+def test_mistakes_are_named():
+    X, rng = np.zeros((3, 1)), np.random.default_rng(0)
+    for weights in ([1, 1], [1, 0, 1], [1, np.nan, 1], [1, np.inf, 1]):
+        with pytest.raises(ClusterletsError, match="3 rows need as many weights"):
+            weighted_kmeans(X, np.array(weights), 2, rng)
+    with pytest.raises(ClusterletsError, match="n_clusters = 0"):
+        weighted_kmeans(X, np.ones(3), 0, rng)
+    with pytest.raises(ClusterletsError, match="n_init = 0"):
+        weighted_kmeans(X, np.ones(3), 1, rng, n_init=0)
+
+
+def test_groups_stay_together_and_their_cost_adds_up():
+    rng = np.random.default_rng(5)
+    X, groups = rng.normal(size=(200, 3)), np.append(np.arange(40), rng.integers(40, size=160))
+    labels = cluster_groups(X, groups, 5, np.random.default_rng(0))
+    assert all(len(set(labels[groups == group])) == 1 for group in range(40)) and set(labels) == set(range(5))
+    sizes, means = np.bincount(groups), np.array([X[groups == group].mean(axis=0) for group in range(40)])
+    label_of = np.array([labels[groups == group][0] for group in range(40)])
+    centres = np.array([X[labels == c].mean(axis=0) for c in range(5)])
+    inside = ((X - means[groups]) ** 2).sum()
+    between = (sizes * ((means - centres[label_of]) ** 2).sum(axis=1)).sum()
+    assert ((X - centres[labels]) ** 2).sum() == pytest.approx(inside + between)
+
+
+def test_more_clusters_than_groups_give_a_cluster_for_each():
+    X, groups = np.array([[0.0], [2.0], [5.0], [7.0]]), np.array([0, 0, 1, 1])
+    assert sorted(set(cluster_groups(X, groups, 4, np.random.default_rng(0)))) == [0, 1]

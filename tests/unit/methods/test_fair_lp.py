@@ -1,0 +1,116 @@
+"""fair-lp: plain centres and one fair assignment, against the figures of the paper on VFC."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clusterlets import methods
+from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
+from clusterlets.errors import ClusterletsError
+
+CHECKOUT = Path(__file__).parents[3]
+MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
+fair_lp = methods.get("fair-lp")()
+
+
+def sse(X, labels):
+    return sum(np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum() for c in np.unique(labels))
+
+
+def counts_of(labels, colours, k):
+    return np.stack([np.bincount(labels[colours == colour], minlength=k) for colour in range(colours.max() + 1)])
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 80),
+    k=st.integers(1, 80),
+    n_colours=st.integers(1, 6),
+    values=st.sampled_from([1, 2, 1000]),
+    delta=st.sampled_from([0.0, 0.2, 0.99]),
+)
+def test_every_table_gives_a_fair_clustering(seed, n, k, n_colours, values, delta):
+    rng = np.random.default_rng(seed)
+    k, n_colours = min(k, n), min(n_colours, n)
+    X = rng.integers(0, values, size=(n, 2)) / 10
+    colours = rng.permutation(np.concatenate([np.arange(n_colours), rng.integers(0, n_colours, size=n - n_colours)]))
+    counts = counts_of(fair_lp.fit(X, colours, k, rng, delta), colours, k)
+    sizes, shares = counts.sum(axis=0), np.bincount(colours)[:, None] / n
+    assert (sizes > 0).all()
+    assert (counts >= np.floor(shares * (1 - delta) * sizes + 1e-9)).all()
+    assert (counts <= np.ceil(np.minimum(1, shares / (1 - delta)) * sizes - 1e-9)).all()
+
+
+def test_a_case_by_hand():
+    """Plain centres at 0.5 and 10.5, each with one colour alone: of whole instances, one at least must cross over."""
+    X, colours = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 0, 1, 1])
+    labels = fair_lp.fit(X, colours, 2, np.random.default_rng(0))
+    # The cheapest one to cross over is 1 to 10.5, or 10 to 0.5: 9.5 squared less 0.5 squared is 90.
+    crossed = np.flatnonzero(labels != np.array([labels[0], labels[0], labels[3], labels[3]]))
+    assert len(crossed) == 1 and crossed[0] in (1, 2)
+
+
+def test_one_seed_one_result_whatever_the_memory_layout():
+    rng = np.random.default_rng(1)
+    X, colours = rng.integers(0, 30, size=(200, 3)).astype(float), rng.integers(0, 3, size=200)
+    expected = fair_lp.fit(X, colours, 5, np.random.default_rng(0))
+    for variant in (X, np.asfortranarray(X), X.astype(int)):
+        assert np.array_equal(fair_lp.fit(variant, colours.astype(np.int8), 5, np.random.default_rng(0)), expected)
+
+
+def test_unusable_input_is_refused():
+    X, colours, rng = np.zeros((6, 2)), np.array([0, 1] * 3), np.random.default_rng(0)
+    for mistake, message in (
+        (lambda: fair_lp.fit(X, colours, 7, rng), "7 clusters of 6 instances: fair-lp"),
+        (lambda: fair_lp.fit(X + np.nan, colours, 2, rng), "finite features"),
+        (lambda: fair_lp.fit(X, colours, 2, rng, delta=1.0), "delta must be"),
+        (lambda: fair_lp.fit(X, colours - 1, 2, rng), "codes 0..K-1"),
+    ):
+        with pytest.raises(ClusterletsError, match=message):
+            mistake()
+
+
+@pytest.mark.parametrize("name", ["fair-flow", "fair-lp", "coreset"])
+def test_points_of_a_grid_that_cannot_be_run_are_told(name):
+    method = methods.get(name)()
+    assert method.faults(5) == [] and method.faults(5, delta=0.3) == []
+    for delta in (-0.1, 1.0, "0.1", True):
+        assert any("delta" in fault for fault in method.faults(5, delta=delta))
+    others = {"fair-flow": {"n_init": 0, "max_iter": 0, "tol": 2}, "coreset": {"size": 0, "n_init": 1.5}, "fair-lp": {}}
+    for parameter, value in others[name].items():
+        assert any(parameter in fault for fault in method.faults(5, **{parameter: value}))
+    assert method.seconds(10_000, 5, 10) > 0 and method.unsupported(10**6, 40) == ""
+
+
+@pytest.mark.parametrize("size", ["auto", 60])
+def test_the_size_of_a_coreset_reaches_it(size):
+    from clusterlets.algorithms.coreset import coreset_clustering
+
+    rng = np.random.default_rng(2)
+    X, colours = rng.normal(size=(300, 2)), rng.integers(0, 2, size=300)
+    found = methods.get("coreset")().fit(X, colours, 4, np.random.default_rng(0), size=size)
+    expected = coreset_clustering(X, colours, 4, np.random.default_rng(0), size=None if size == "auto" else size)
+    assert np.array_equal(found, expected)
+
+
+def test_the_figures_of_the_paper_on_vfc():
+    """Adult's 32,561 rows with five features, standardised and then of length 1: the paper prints 10,913.84 for fair-lp."""
+    path = MIRROR / "adult" / "adult.data"
+    if not path.is_file():
+        pytest.skip(f"no mirror of the raw files: {path} is no file")
+    rows = [line.split(", ") for line in path.read_text().splitlines() if line]
+    X = np.array([[float(row[column]) for column in (0, 2, 4, 10, 12)] for row in rows])
+    sex = np.array([row[9] == "Male" for row in rows]).astype(int)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    X /= np.sqrt(np.square(X).sum(axis=1))[:, None]
+    random_state = np.random.default_rng(0)
+    assert 9500 < lloyd(X, X[kmeans_plus_plus(X, 10, np.random.default_rng(0))]).inertia < 9600
+    labels = fair_lp.fit(X, sex, 10, random_state)
+    counts = counts_of(labels, sex, 10)
+    assert sse(X, labels) < 10_913.84
+    assert (counts.min(axis=0) / counts.max(axis=0)).min() > 0.48, "of .41 in the paper, and .494 in the table"
