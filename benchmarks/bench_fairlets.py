@@ -1,0 +1,75 @@
+"""Fairlets beside ``fair-kmeans`` 0.1.3 on PyPI (MIT), which is measured and nothing more: seconds and cost of a fit.
+
+    python -m venv peer
+    peer/bin/pip install fair-kmeans==0.1.3
+    python benchmarks/bench_fairlets.py --peer peer/bin/python --files adult.csv bank.csv
+
+The files hold the colour (0 or 1, as often) and then the features. Both get one start of k-means.
+"""
+
+import argparse
+import subprocess
+import sys
+
+import numpy as np
+from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
+
+from clusterlets import methods
+
+SEEDS = 10
+PEER = """
+import sys, time
+import numpy as np
+from fair_kmeans import FairKMeans
+
+table = np.loadtxt(sys.argv[1], delimiter=",", skiprows=1)
+for seed in range(int(sys.argv[3])):
+    start = time.process_time()
+    labels = FairKMeans(int(sys.argv[2]), n_init=1, random_state=seed).fit(table[:, 1:], color=table[:, 0].astype(int)).labels_
+    seconds = time.process_time() - start
+    parts = [table[labels == label, 1:] for label in np.unique(labels)]
+    print(seconds, sum(float(((part - part.mean(axis=0)) ** 2).sum()) for part in parts))
+"""
+
+
+def peer(python: str, file: str, n_clusters: int) -> tuple[float, float]:
+    """Least CPU seconds and least cost of the peer's fits."""
+    command = [python, "-I", "-c", PEER, file, str(n_clusters), str(SEEDS)]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    seconds, costs = zip(*(map(float, line.split()) for line in lines), strict=True)
+    return min(seconds), min(costs)
+
+
+def ours(file: str, n_clusters: int) -> tuple[float, float]:
+    """The same of ours."""
+    table = np.loadtxt(file, delimiter=",", skiprows=1)
+    X, colours, method = np.ascontiguousarray(table[:, 1:]), table[:, 0].astype(np.int64), methods.get("fairlets")()
+    costs, times = [], []
+    method.fit(X[:10], np.arange(10) % 2, 2, np.random.default_rng(0))  # loads the compiled code
+    for seed in range(SEEDS):
+        times.append(cpu_seconds(lambda seed=seed: method.fit(X, colours, n_clusters, np.random.default_rng(seed)), runs=1))
+        labels = method.fit(X, colours, n_clusters, np.random.default_rng(seed))
+        costs.append(sum(float(np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum()) for c in np.unique(labels)))
+    return min(times), min(costs)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--peer", required=True, help="a Python that has fair-kmeans")
+    parser.add_argument("--files", nargs="+", required=True)
+    arguments = parser.parse_args()
+    bars = Bars()
+    for file in arguments.files:
+        for n_clusters in (2, 10, 50):
+            (their_seconds, their_cost), (our_seconds, our_cost) = (
+                peer(arguments.peer, file, n_clusters),
+                ours(file, n_clusters),
+            )
+            what = f"{file}, k = {n_clusters}"
+            bars.at_least(f"{what}: {their_seconds:.2f} s over {our_seconds:.3f} s", their_seconds / our_seconds, 20, "times")
+            bars.at_most(f"{what}: cost over the peer's", our_cost / their_cost, 1.01, "times")
+    sys.exit(f"{bars.missed} bars missed" if bars.missed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,233 @@
+"""Fairlets from a tree, in near-linear time (Backurs, Indyk, Onak, Schieber, Vakilian and Wagner, ICML 2019).
+
+A randomly shifted tree of boxes, each split at the middle of all of its sides, stands for the distances: points that part late
+are near. From the root down, every box gives away as few points as leave its children balanced; what was given away, and what
+reaches the leaves, becomes fairlets of at most p + q points. The tree counts in whole numbers from the coordinates on.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+from numba import njit
+
+from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.instances import checked_instances, counts_of_two
+from clusterlets.errors import ClusterletsError, NoClusteringError
+
+#: Levels of the tree: points that share a box of 2^-40 of the whole count as equal.
+DEPTH = 40
+
+
+def promised_balance(n_fewer: int, n_more: int, largest_q: int) -> Fraction:
+    """The largest fraction p/q, q at most ``largest_q``, that is at most the balance of the table, ``n_fewer / n_more``.
+
+    Raises
+    ------
+    NoClusteringError
+        If there is none, as one of ``n_more / n_fewer`` points alone is of the rarer colour: status ``infeasible``.
+    """
+    best = max(Fraction(n_fewer * q // n_more, q) for q in range(1, largest_q + 1))
+    if best == 0:
+        raise NoClusteringError(
+            "infeasible",
+            f"Of {n_fewer} and {n_more} points, no fairlets of a balance p/q with q up to {largest_q} can be made. "
+            f"Take largest_q = {-(-n_more // n_fewer)} or more.",
+        )
+    return best
+
+
+def tree_fairlets(X: np.ndarray, colours: np.ndarray, random_state: np.random.Generator, largest_q: int = 20) -> np.ndarray:
+    """Fairlets that each have a balance of at least p/q, from a randomly shifted tree.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+        Instances.
+    colours : int array (n,)
+        0 or 1; both occur.
+    random_state : numpy.random.Generator
+        Shifts the tree.
+    largest_q : int
+        Bound on q. A larger one promises a balance nearer to that of the table, and makes larger fairlets, which costs more.
+
+    Returns
+    -------
+    int array (n,)
+        Fairlet of each instance, 0..m-1 without gaps. In each, and in every union, the rarer colour has at least p for each q
+        of the other, with p/q from :func:`promised_balance`.
+
+    Raises
+    ------
+    ClusterletsError
+        If there are not exactly two colours, the features cannot be computed with, or ``largest_q`` is below 1.
+    NoClusteringError
+        If the rarer colour is too rare for ``largest_q``.
+
+    Notes
+    -----
+    O(n d depth) time, at most 40 levels deep, and O(n d) memory.
+    """
+    X, colours = checked_instances(X, colours, "fairlets")
+    counts = counts_of_two(colours)
+    if largest_q < 1:
+        raise ClusterletsError(f"largest_q = {largest_q} must be at least 1.")
+    balance = promised_balance(int(counts.min()), int(counts.max()), largest_q)
+    fairlets = np.empty(len(X), dtype=np.int64)
+    cells = _cells(X, random_state)
+    _decompose(cells, (colours == 1).astype(np.int64), balance.numerator, balance.denominator, DEPTH, fairlets)
+    return fairlets
+
+
+def _cells(X: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
+    """Coordinates (n, d) as whole numbers of ``DEPTH`` bits, in a box twice as wide as the points, which are shifted in it."""
+    lowest = X.min(axis=0)
+    side = X.max(axis=0) - lowest
+    shift = random_state.random(X.shape[1])
+    places = (X - lowest) / np.where(side > 0, side, 1.0) + shift  # from 0 to 2
+    return np.minimum((places * 2.0 ** (DEPTH - 1)).astype(np.int64), 2**DEPTH - 1)
+
+
+@compiled("void(int64[:,::1], int64[::1], int64, int64, int64, int64[::1])")
+def _decompose(cells, colours, p, q, depth, fairlets):
+    """Walk the tree from the root; ``fairlets`` is written. A box is a range of ``order``, its unused points by index."""
+    n = len(cells)
+    order, scratch = np.arange(n), np.empty(n, dtype=np.int64)
+    given = np.empty(n, dtype=np.int64)
+    # Boxes wait on a stack, the children of one level at a time: at most n in all, as each holds a point.
+    firsts, ends, levels = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
+    firsts[0], ends[0], levels[0] = 0, n, 0
+    n_boxes, n_fairlets = 1, 0
+    bounds = np.empty(n + 1, dtype=np.int64)
+    counts, leaving = np.empty((n, 2), dtype=np.int64), np.empty((n, 2), dtype=np.int64)
+    while n_boxes > 0:
+        n_boxes -= 1
+        first, end, level = firsts[n_boxes], ends[n_boxes], levels[n_boxes]
+        n_children = 1
+        while level < depth and n_children == 1:  # boxes with a single child pass it down
+            n_children = _split(cells, order, scratch, first, end, depth - 1 - level, bounds)
+            level += 1
+        if n_children == 1:
+            n_fairlets = _basic(colours, order[first:end], p, q, n_fairlets, fairlets)
+            continue
+        counts[:n_children] = 0
+        for child in range(n_children):
+            for place in range(bounds[child], bounds[child + 1]):
+                counts[child, colours[order[place]]] += 1
+        _leave_balanced(counts[:n_children], p, q, leaving[:n_children])
+        n_given = 0
+        for child in range(n_children):
+            kept = bounds[child]
+            for place in range(bounds[child], bounds[child + 1]):
+                row = order[place]
+                if leaving[child, colours[row]] > 0:
+                    leaving[child, colours[row]] -= 1
+                    given[n_given] = row
+                    n_given += 1
+                else:
+                    order[kept] = row
+                    kept += 1
+            if kept > bounds[child]:
+                firsts[n_boxes], ends[n_boxes], levels[n_boxes] = bounds[child], kept, level
+                n_boxes += 1
+        n_fairlets = _basic(colours, given[:n_given], p, q, n_fairlets, fairlets)
+
+
+@njit
+def _split(cells, order, scratch, first, end, bit, bounds):
+    """Sort a range of ``order`` by a bit of all coordinates, stably; the number of children, which ``bounds`` part."""
+    n_features = cells.shape[1]
+    for feature in range(n_features - 1, -1, -1):
+        kept, moved = first, 0
+        for place in range(first, end):
+            row = order[place]
+            if (cells[row, feature] >> bit) & 1:
+                scratch[moved] = row
+                moved += 1
+            else:
+                order[kept] = row
+                kept += 1
+        order[kept:end] = scratch[:moved]
+    n_children = 1
+    bounds[0] = first
+    for place in range(first + 1, end):
+        for feature in range(n_features):
+            if ((cells[order[place], feature] ^ cells[order[place - 1], feature]) >> bit) & 1:
+                bounds[n_children] = place
+                n_children += 1
+                break
+    bounds[n_children] = end
+    return n_children
+
+
+@njit
+def _is_balanced(one, other, p, q):
+    return min(one, other) * q >= max(one, other) * p
+
+
+@njit
+def _leave_balanced(counts, p, q, leaving):
+    """How many points of each colour each child gives away, so that what they keep, and what they give, is balanced.
+
+    ``counts`` (c, 2) become what they keep, and ``leaving`` (c, 2) what they give.
+    """
+    leaving[:] = 0
+    total = np.zeros(2, dtype=np.int64)
+    for child in range(len(counts)):  # the surplus of each child
+        more = 0 if counts[child, 0] >= counts[child, 1] else 1
+        _give(counts, leaving, total, child, more, max(0, counts[child, more] - counts[child, 1 - more] * q // p))
+    more = 0 if total[0] >= total[1] else 1
+    fewer = 1 - more
+    for child in range(len(counts)):  # what the surplus lacks of the other colour, as far as children can spare it
+        missing = -(-total[more] * p // q) - total[fewer]
+        to_spare = counts[child, fewer] - -(-counts[child, more] * p // q)
+        _give(counts, leaving, total, child, fewer, max(0, min(to_spare, missing)))
+    for child in range(len(counts)):  # then whole multiples of p and q, which leave a child nearly nothing
+        if _is_balanced(total[0], total[1], p, q):
+            break
+        more = 0 if counts[child, 0] >= counts[child, 1] else 1
+        times = counts[child, more] // q
+        _give(counts, leaving, total, child, more, counts[child, more] - q * times)
+        _give(counts, leaving, total, child, 1 - more, counts[child, 1 - more] - p * times)
+
+
+@njit
+def _give(counts, leaving, total, child, colour, number):
+    counts[child, colour] -= number
+    leaving[child, colour] += number
+    total[colour] += number
+
+
+@njit
+def _basic(colours, rows, p, q, n_fairlets, fairlets):
+    """Split balanced rows into fairlets of at most p + q, in their order; the number of fairlets so far."""
+    lists, sizes = np.empty((2, len(rows)), dtype=np.int64), np.zeros(2, dtype=np.int64)
+    for row in rows:
+        lists[colours[row], sizes[colours[row]]] = row
+        sizes[colours[row]] += 1
+    more = 0 if sizes[0] >= sizes[1] else 1
+    used = np.zeros(2, dtype=np.int64)
+    big, small = sizes[more], sizes[1 - more]
+    while big - small >= q - p and big >= q and small >= p and big + small > 0:
+        _take(lists, used, more, q, p, n_fairlets, fairlets)
+        n_fairlets, big, small = n_fairlets + 1, big - q, small - p
+    if 1 <= big + small <= p + q:
+        _take(lists, used, more, big, small, n_fairlets, fairlets)
+        return n_fairlets + 1
+    if big != small and small >= p:
+        _take(lists, used, more, big - small + p, p, n_fairlets, fairlets)
+        n_fairlets, big, small = n_fairlets + 1, small - p, small - p
+    for _ in range(small):
+        _take(lists, used, more, 1, 1, n_fairlets, fairlets)
+        n_fairlets += 1
+    return n_fairlets
+
+
+@njit
+def _take(lists, used, more, n_more, n_fewer, number, fairlets):
+    """Make a fairlet of the next points of both lists."""
+    for place in range(used[more], used[more] + n_more):
+        fairlets[lists[more, place]] = number
+    for place in range(used[1 - more], used[1 - more] + n_fewer):
+        fairlets[lists[1 - more, place]] = number
+    used[more] += n_more
+    used[1 - more] += n_fewer

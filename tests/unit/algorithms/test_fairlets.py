@@ -1,0 +1,192 @@
+"""Fairlets against all decompositions, an assignment of copies, published sums, and their promises."""
+
+import os
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+from clusterlets import methods
+from clusterlets.algorithms import fairlets as module
+from clusterlets.algorithms.fairlets import cheapest_stars, fairlet_decomposition
+from clusterlets.algorithms.weighted_kmeans import cluster_groups
+from clusterlets.errors import ClusterletsError
+
+CHECKOUT = Path(__file__).parents[3]
+FIELD = Path(os.environ.get("CLUSTERLETS_FIELD") or CHECKOUT.parent / "shared" / "field")
+
+
+def table(rng, n_reds, n_blues, n_features, kind):
+    shape = (n_reds + n_blues, n_features)
+    X = rng.integers(3, size=shape).astype(float) if kind == "duplicates" else rng.normal(size=shape)
+    if kind == "apart":
+        X[:n_reds] += 50
+    if kind == "outlier":
+        X[0] = 1e6
+    return X[:n_reds], X[n_reds:]
+
+
+def cost(reds, blues, red_of):
+    return ((blues - reds[red_of]) ** 2).sum()
+
+
+def sse(X, labels):
+    return sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in np.unique(labels))
+
+
+def least_cost(reds, blues):
+    """By every way to give the blues to reds."""
+    n_reds, n_blues = len(reds), len(blues)
+    allowed = {n_blues // n_reds, -(-n_blues // n_reds)}
+    ways = (np.array(way) for way in product(range(n_reds), repeat=n_blues))
+    return min(cost(reds, blues, way) for way in ways if set(np.bincount(way, minlength=n_reds)) <= allowed)
+
+
+def assigned_cost(reds, blues):
+    """By an assignment to copies of the reds, some of which may stay empty."""
+    times, more = divmod(len(blues), len(reds))
+    squares = ((blues[:, None] - reds) ** 2).sum(axis=2)
+    n_spare = len(reds) - more if more else 0
+    copies = np.hstack([squares] * (times + bool(more)))
+    filled = np.zeros((n_spare, copies.shape[1]))
+    filled[:, : times * len(reds)] = squares.sum() * 10
+    return np.vstack([copies, filled])[linear_sum_assignment(np.vstack([copies, filled]))].sum()
+
+
+@pytest.mark.parametrize("kind", ["plain", "duplicates", "apart", "outlier"])
+@pytest.mark.parametrize(
+    ("n_reds", "n_blues"), [(1, 1), (1, 6), (2, 2), (2, 7), (3, 3), (3, 4), (3, 5), (3, 6), (4, 5), (4, 4)]
+)
+def test_no_other_decomposition_is_cheaper(n_reds, n_blues, kind, monkeypatch):
+    for neighbours in (1, 10):  # with one, arcs must be added
+        monkeypatch.setattr(module, "NEIGHBOURS", neighbours)
+        reds, blues = table(np.random.default_rng(n_reds * 10 + n_blues), n_reds, n_blues, 2, kind)
+        red_of = cheapest_stars(reds, blues)
+        assert set(np.bincount(red_of, minlength=n_reds)) <= {n_blues // n_reds, -(-n_blues // n_reds)}
+        width = np.ptp(np.vstack([reds, blues]), axis=0)
+        assert cost(reds, blues, red_of) <= least_cost(reds, blues) * (1 + 1e-12) + n_blues * 2.0**-39 * (width**2).sum()
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n_reds=st.integers(1, 40),
+    more=st.integers(0, 100),
+    kind=st.sampled_from(["plain", "duplicates", "apart", "outlier"]),
+    neighbours=st.integers(1, 12),
+    auction=st.booleans(),
+)
+def test_larger_tables_are_as_cheap_as_an_assignment_of_copies(seed, n_reds, more, kind, neighbours, auction):
+    reds, blues = table(np.random.default_rng(seed), n_reds, n_reds + more, 3, kind)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "NEIGHBOURS", neighbours)
+        patch.setattr(module, "MOST_PAIRS", 0 if auction else 10**9)
+        red_of = cheapest_stars(reds, blues)
+    taken = np.bincount(red_of, minlength=n_reds)
+    assert taken.min() >= len(blues) // n_reds and taken.max() <= -(-len(blues) // n_reds)
+    width = np.ptp(np.vstack([reds, blues]), axis=0)
+    rounding = len(blues) * 2.0**-39 * (width**2).sum()
+    assert cost(reds, blues, red_of) <= assigned_cost(reds, blues) * (1 + 1e-12) + rounding
+
+
+@pytest.mark.parametrize("most_pairs", [0, 10**9])
+@pytest.mark.parametrize(("n_reds", "n_blues", "values"), [(300, 300, 4), (280, 700, 3), (300, 421, 1000)])
+def test_more_than_two_tiles_and_many_equal_rows(n_reds, n_blues, values, most_pairs, monkeypatch):
+    monkeypatch.setattr(module, "MOST_PAIRS", most_pairs)
+    rng = np.random.default_rng(8)
+    reds, blues = (rng.integers(values, size=(n, 2)).astype(float) for n in (n_reds, n_blues))
+    assert cost(reds, blues, cheapest_stars(reds, blues)) == pytest.approx(assigned_cost(reds, blues), rel=1e-9)
+
+
+def test_the_auction_changes_the_time_alone(monkeypatch):
+    """Above the limit on pairs too; without ties the optimum is one."""
+    rng = np.random.default_rng(4)
+    reds, blues = rng.normal(size=(700, 3)), rng.normal(size=(1600, 3))
+    assert len(reds) * len(blues) > module.MOST_PAIRS
+    by_auction = cheapest_stars(reds, blues)
+    monkeypatch.setattr(module, "MOST_PAIRS", 10**9)
+    assert (by_auction == cheapest_stars(reds, blues)).all()
+
+
+def test_by_hand():
+    X = np.array([[0.0], [10.0], [1.0], [2.0], [3.0], [9.0]])
+    # Reds 0 and 10 take two blues each: 3 must go to 10, although 0 is nearer.
+    assert fairlet_decomposition(X, np.array([0, 0, 1, 1, 1, 1])).tolist() == [0, 1, 0, 0, 1, 1]
+    # Of three blues one red takes one and the other two.
+    assert fairlet_decomposition(X[:5], np.array([0, 0, 1, 1, 1])).tolist() == [0, 1, 0, 0, 1]
+    # The rarer colour is the centre, whatever its code.
+    assert fairlet_decomposition(X, np.array([1, 1, 0, 0, 0, 0])).tolist() == [0, 1, 0, 0, 1, 1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 60), share=st.floats(0.02, 0.98), k=st.integers(1, 60))
+def test_every_cluster_keeps_the_balance(seed, n, share, k):
+    rng = np.random.default_rng(seed)
+    X, colours = rng.integers(5, size=(n, 2)).astype(float), (rng.random(n) < share).astype(int)
+    colours[:2] = 0, 1
+    fairlets = fairlet_decomposition(X, colours)
+    rarer = np.bincount(colours).argmin()
+    labels = methods.get("fairlets")().fit(X, colours, k, np.random.default_rng(seed))
+    fewer, more = np.bincount(colours).min(), np.bincount(colours).max()
+    for groups in (fairlets, labels):
+        reds, blues = np.bincount(groups, colours == rarer), np.bincount(groups, colours != rarer)
+        assert (blues >= reds * (more // fewer)).all() and (blues <= reds * -(-more // fewer)).all() and (reds > 0).all()
+    assert set(fairlets) == set(range(fewer)) and set(labels) == set(range(len(set(labels)))) and len(set(labels)) <= k
+
+
+def test_permuted_rows_cost_the_same():
+    rng = np.random.default_rng(2)
+    X, colours = rng.normal(size=(150, 4)), (rng.random(150) < 0.3).astype(int)
+    order = rng.permutation(150)
+    first, second = sse(X, fairlet_decomposition(X, colours)), sse(X[order], fairlet_decomposition(X[order], colours[order]))
+    assert first == pytest.approx(second, rel=1e-9)
+
+
+@pytest.mark.parametrize("X", [np.zeros((7, 2)), np.full((7, 1), 1e-300), np.linspace(0, 1e99, 7)[:, None]])
+def test_constant_and_extreme_features(X):
+    fairlets = fairlet_decomposition(X, np.array([0, 1, 1, 1, 1, 1, 0]))
+    assert sorted(np.bincount(fairlets)) == [3, 4]
+
+
+def test_mistakes_are_named():
+    X = np.zeros((4, 1))
+    for features, colours, message in (
+        (X, [0, 0, 0, 0], "two colours, 0 and 1, and here are 1"),
+        (X, [0, 1, 2, 0], "two colours, 0 and 1, and here are 3"),
+        (X, [0, 1, 1], r"colours \(n,\)"),
+        (X + np.nan, [0, 1, 1, 0], "finite"),
+        (np.where(np.arange(4)[:, None] == 1, 1e200, X), [0, 1, 1, 0], "computer's numbers"),
+    ):
+        with pytest.raises(ClusterletsError, match=message):
+            fairlet_decomposition(features, np.array(colours))
+
+
+def test_pairs_that_must_stay_together_are_found():
+    """Two colours at the same places in five heaps: fairlets are pairs of equal rows, and clusters the heaps."""
+    rng = np.random.default_rng(0)
+    heaps = np.repeat(np.arange(5.0) * 100, 20)[:, None] + rng.normal(size=(100, 2))
+    X, colours = np.repeat(heaps, 2, axis=0), np.tile([0, 1], 100)
+    fairlets = fairlet_decomposition(X, colours)
+    assert sse(X, fairlets) == 0
+    labels = cluster_groups(X, fairlets, 5, np.random.default_rng(0), 10)
+    assert len(set(zip(labels, np.repeat(np.arange(5), 40), strict=True))) == 5
+
+
+@pytest.mark.parametrize("name", ["adult", "bank"])
+def test_pairs_cost_no_more_than_published(name):
+    if not FIELD.is_dir():
+        pytest.skip(f"no files with published sums: neither CLUSTERLETS_FIELD nor {FIELD} is a folder")
+    rows = np.loadtxt(FIELD / "balanced" / f"{name}.csv", delimiter=",", skiprows=1)
+    X, colours = np.ascontiguousarray(rows[:, 1:]), rows[:, 0].astype(int)
+    published = [line.split(",") for line in (FIELD / "balanced" / "expected.csv").read_text().split()[1:]]
+    sums = {int(k): float(total) for table_name, k, total in published if table_name == name}
+    assert sums
+    fairlets = fairlet_decomposition(X, colours)
+    for k, total in sums.items():
+        labels = cluster_groups(X, fairlets, k, np.random.default_rng(0), n_init=10)
+        assert len(set(labels)) == k and sse(X, labels) <= total * 1.01
+        assert (np.bincount(labels, colours) * 2 == np.bincount(labels)).all()

@@ -1,0 +1,152 @@
+"""Tree fairlets: the promise of balance over all small counts and random tables, and what the tree keeps together."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clusterlets import methods
+from clusterlets.algorithms import tree_fairlets as module
+from clusterlets.algorithms.tree_fairlets import promised_balance, tree_fairlets
+from clusterlets.algorithms.weighted_kmeans import cluster_groups
+from clusterlets.errors import ClusterletsError, NoClusteringError
+
+
+def sse(X, labels):
+    return sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in np.unique(labels))
+
+
+def counts_of(groups, colours):
+    return np.stack([np.bincount(groups, colours == colour, groups.max() + 1) for colour in (0, 1)])
+
+
+def is_balanced(counts, balance):
+    return (counts.min(axis=0) * balance.denominator >= counts.max(axis=0) * balance.numerator).all()
+
+
+@pytest.mark.parametrize(
+    ("fewer", "more", "largest_q", "balance"),
+    [
+        (6688, 12332, 10, Fraction(1, 2)),
+        (6688, 12332, 20, Fraction(7, 13)),
+        (11687, 37155, 4, Fraction(1, 4)),
+        (11687, 37155, 20, Fraction(5, 16)),
+        (3, 3, 1, Fraction(1)),
+        (1, 20, 20, Fraction(1, 20)),
+    ],
+)
+def test_the_largest_fraction_below_the_balance_of_the_table(fewer, more, largest_q, balance):
+    assert promised_balance(fewer, more, largest_q) == balance
+
+
+def test_too_rare_a_colour_has_no_clustering():
+    with pytest.raises(NoClusteringError, match="Take largest_q = 21 or more") as refused:
+        tree_fairlets(np.zeros((22, 1)), np.append(0, np.ones(21, int)), np.random.default_rng(0))
+    assert refused.value.status == "infeasible"
+    assert set(tree_fairlets(np.zeros((22, 1)), np.append(0, np.ones(21, int)), np.random.default_rng(0), 21)) == {0}
+
+
+def test_balanced_points_of_one_leaf_split_into_balanced_fairlets():
+    """All rows are equal, so that the root is a leaf: every balanced pair of counts, and p/q below it."""
+    rng = np.random.default_rng(0)
+    for fewer in range(1, 16):
+        for more in range(fewer, 32):
+            colours = rng.permutation(np.repeat([0, 1], [fewer, more]))
+            for largest_q in (1, 2, 3, 5, 8):
+                if fewer * largest_q < more:
+                    continue
+                balance = promised_balance(fewer, more, largest_q)
+                counts = counts_of(tree_fairlets(np.zeros((len(colours), 1)), colours, rng, largest_q), colours)
+                assert is_balanced(counts, balance) and counts.sum(axis=0).min() > 0
+                assert counts.sum(axis=0).max() <= balance.numerator + balance.denominator
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(2, 150),
+    n_features=st.integers(1, 70),
+    share=st.floats(0.05, 0.95),
+    largest_q=st.integers(1, 20),
+    values=st.sampled_from([2, 3, 1000]),
+)
+def test_every_fairlet_and_every_cluster_keeps_the_balance(seed, n, n_features, share, largest_q, values):
+    rng = np.random.default_rng(seed)
+    X, colours = rng.integers(values, size=(n, n_features)).astype(float), (rng.random(n) < share).astype(int)
+    colours[:2] = 0, 1
+    fewer, more = np.sort(np.bincount(colours))
+    if fewer * largest_q < more:
+        with pytest.raises(NoClusteringError):
+            tree_fairlets(X, colours, np.random.default_rng(seed), largest_q)
+        return
+    balance = promised_balance(fewer, more, largest_q)
+    fairlets = tree_fairlets(X, colours, np.random.default_rng(seed), largest_q)
+    assert set(fairlets) == set(range(fairlets.max() + 1))
+    assert is_balanced(counts_of(fairlets, colours), balance)
+    assert counts_of(fairlets, colours).sum(axis=0).max() <= balance.numerator + balance.denominator
+    labels = methods.get("tree-fairlets")().fit(X, colours, 4, np.random.default_rng(seed), largest_q=largest_q)
+    assert is_balanced(counts_of(labels, colours), balance) and labels.max() < 4
+
+
+def test_what_children_give_and_keep_is_balanced():
+    rng = np.random.default_rng(1)
+    for _ in range(3000):
+        q = int(rng.integers(1, 9))
+        p = int(rng.integers(1, q + 1))
+        counts = rng.integers(0, rng.integers(2, 40), size=(int(rng.integers(2, 6)), 2))
+        total = counts.sum(axis=0)
+        if np.gcd(p, q) > 1 or total.min() * q < total.max() * p:
+            continue
+        kept, leaving = counts.copy(), np.empty_like(counts)
+        leave_balanced = getattr(module._leave_balanced, "py_func", module._leave_balanced)
+        leave_balanced(kept, p, q, leaving)
+        assert (kept >= 0).all() and (leaving >= 0).all() and (kept + leaving == counts).all()
+        assert is_balanced(kept.T, Fraction(p, q)) and is_balanced(leaving.sum(axis=0)[:, None], Fraction(p, q))
+
+
+def test_heaps_that_are_balanced_by_themselves_stay_apart():
+    """Heaps in opposite corners part at the root, wherever it is shifted; nothing has to cross."""
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0.0, 0.0], [1e6, 1e6]], 40, axis=0) + rng.normal(size=(80, 2))
+    colours = np.tile([0, 1], 40)
+    for seed in range(10):
+        labels = cluster_groups(X, tree_fairlets(X, colours, np.random.default_rng(seed), 1), 2, np.random.default_rng(0))
+        assert len(set(labels[:40])) == len(set(labels[40:])) == 1 and labels[0] != labels[40]
+
+
+def test_the_tree_is_worth_more_than_chance():
+    rng = np.random.default_rng(0)
+    X, colours = rng.normal(size=(2000, 2)), (rng.random(2000) < 0.4).astype(int)
+    found = tree_fairlets(X, colours, np.random.default_rng(0), 10)
+    assert sse(X, found) < 0.2 * sse(X, rng.permutation(found))
+
+
+def test_units_and_places_do_not_matter_but_the_shift_does():
+    rng = np.random.default_rng(0)
+    X, colours = rng.integers(0, 2**20, size=(300, 3)).astype(float), (rng.random(300) < 0.4).astype(int)
+    first = tree_fairlets(X, colours, np.random.default_rng(0))
+    assert (first == tree_fairlets(X * 2.0**-60, colours, np.random.default_rng(0))).all()
+    assert (first == tree_fairlets(X - 2.0**25, colours, np.random.default_rng(0))).all()
+    assert (first != tree_fairlets(X, colours, np.random.default_rng(1))).any()
+
+
+def test_mistakes_are_named():
+    X, rng = np.zeros((4, 1)), np.random.default_rng(0)
+    for features, colours, largest_q, message in (
+        (X, [0, 0, 0, 0], 20, "two colours, 0 and 1, and here are 1"),
+        (X, [0, 1, 2, 0], 20, "two colours, 0 and 1, and here are 3"),
+        (X, [0, 1, 1], 20, r"colours \(n,\)"),
+        (X + np.inf, [0, 1, 1, 0], 20, "finite"),
+        (X, [0, 1, 1, 0], 0, "largest_q = 0"),
+    ):
+        with pytest.raises(ClusterletsError, match=message):
+            tree_fairlets(features, np.array(colours), rng, largest_q)
+
+
+def test_faults_of_the_grid_are_told():
+    method = methods.get("tree-fairlets")()
+    assert method.faults(3, largest_q=10, n_init=2) == []
+    assert "largest_q: 0" in method.faults(3, largest_q=0)[0] and "n_init: 1.5" in method.faults(3, n_init=1.5)[0]
+    assert "n_init: 0" in methods.get("fairlets")().faults(3, n_init=0)[0]
