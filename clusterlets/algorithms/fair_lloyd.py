@@ -1,0 +1,301 @@
+"""Fair-Lloyd: socially fair k-means, which lowers the largest mean cost of a colour (Ghadiri, Samadi and Vempala, FAccT 2021).
+
+The cost of colour h is f_h, the mean squared distance of its rows to their centres. The social cost is the largest f_h. It
+says nothing of the colours' shares in clusters.
+
+1. *Assignment*: each row goes to its nearest centre, which raises no f_h. A centre without rows takes the farthest row.
+2. *Centres*: given the clusters, f_h = D_h + sum_c a_hc |mu_hc - centre c|^2, where a_hc is the part of colour h in cluster
+   c, mu_hc its mean there, and D_h the mean squared distance to these means. For weights g of the colours, the centres
+   sum_h g_h a_hc mu_hc / sum_h g_h a_hc are those of least phi(g) = sum_h g_h f_h. So phi(g) is a lower bound on the social
+   cost of all centres, and the largest f_h at these centres an upper bound. phi is concave and has the gradient f: its
+   maximum over weights that add up to 1 is the least social cost.
+3. Rounds of 1 and 2, until the social cost falls by less than ``tol`` of itself.
+
+Two colours need one weight, found by bisection, as f_0 - f_1 falls in g_0. For more, Newton's method maximises phi(g) +
+mu sum_h log g_h for falling mu. The gap of the bounds at its maximum is at most K mu.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.instances import checked_instances, codes_that_occur
+from clusterlets.algorithms.kernels import assign, group_inertia, group_sums, tiles_of
+from clusterlets.algorithms.kmeans import kmeans_plus_plus
+from clusterlets.errors import ClusterletsError
+
+# The bounds on the least social cost of given clusters may differ by this part of it.
+_GAP = 1e-7
+_HALVINGS = 100
+_MOST_STEPS = 500
+# From one barrier to the next its weight falls to this part; a barrier is done when a Newton step would gain less than
+# this part of its weight.
+_FALL, _DONE = 0.1, 0.1
+_LEAST_BARRIER = 1e-3 * _GAP  # as a part of the social cost: below it the gap is all rounding
+
+
+@dataclass(frozen=True)
+class FairLloydResult:
+    """A socially fair clustering.
+
+    Attributes
+    ----------
+    labels : int array (n,)
+        Nearest centre of each row, the lowest of equals. A number is missing where a centre is nearest to no row.
+    centres : float array (m, d)
+        m = min(k, distinct rows). They are not the means of the clusters.
+    social_cost : float
+        Largest mean squared distance of a colour's rows to their nearest centres.
+    bound : float
+        What no centres can go below for the clusters of the last round. Not over all clusterings.
+    gap : float
+        How far the centres of the last round may lie above ``bound``, as a part of their social cost for its clusters.
+    n_iter : int
+        Rounds.
+    """
+
+    labels: np.ndarray
+    centres: np.ndarray
+    social_cost: float
+    bound: float
+    gap: float
+    n_iter: int
+
+
+def fair_lloyd(
+    X, colours, n_clusters: int, random_state: np.random.Generator, max_iter: int = 100, tol: float = 1e-6
+) -> FairLloydResult:
+    """Fair-Lloyd from centres of k-means++.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    colours : int array (n,)
+        Colour codes from 0 on.
+    n_clusters : int
+        k, from 1 to n.
+    random_state : numpy.random.Generator
+        Source of the first centres.
+    max_iter : int
+        Most rounds, at least 1. Each only lowers the social cost, so the clusters are valid after any number of them.
+    tol : float
+        A round that lowers the social cost by less than this part of it is the last.
+
+    Returns
+    -------
+    FairLloydResult
+
+    Raises
+    ------
+    ClusterletsError
+        As :func:`clusterlets.algorithms.instances.checked_instances`, and for parameters out of range.
+
+    Notes
+    -----
+    Ghadiri, Samadi and Vempala, Socially fair k-means clustering, FAccT 2021; any number of colours as above. O(n k d) time a
+    round, and O(K^2 k d) for each of some dozens of steps; O(n d) memory.
+    """
+    X, colours = checked_instances(X, colours, "Fair-Lloyd", n_clusters)
+    colours = codes_that_occur(colours)
+    if max_iter < 1 or not 0 <= tol <= 1:
+        raise ClusterletsError(f"Fair-Lloyd needs max_iter of at least 1 and tol from 0 to 1, not {max_iter} and {tol}.")
+    tiles = tiles_of(X)
+    centres = X[kmeans_plus_plus(X, n_clusters, random_state)]
+    labels, distances = _nearest(tiles, centres, len(X))
+    cost, n_iter, settled = _social_cost(distances, colours), 0, False
+    while not settled and n_iter < max_iter:
+        n_iter += 1
+        labels, centres = _filled(labels, distances, X, centres)
+        found = fair_centres(X, colours, labels, centres)
+        centres, bound, gap = found.centres, found.bound, found.gap
+        labels, distances = _nearest(tiles, centres, len(X))
+        former, cost = cost, _social_cost(distances, colours)
+        settled = former - cost <= tol * former
+    return FairLloydResult(labels, centres, cost, bound, gap, n_iter)
+
+
+@dataclass(frozen=True)
+class FairCentres:
+    """Centres (k, d) of given clusters, their social cost, a lower bound on that of any, and the gap as a part of the cost."""
+
+    centres: np.ndarray
+    social_cost: float
+    bound: float
+
+    @property
+    def gap(self) -> float:
+        return (self.social_cost - self.bound) / self.social_cost if self.social_cost > 0 else 0.0
+
+
+def fair_centres(X: np.ndarray, colours: np.ndarray, labels: np.ndarray, former: np.ndarray) -> FairCentres:
+    """The centres of least social cost for given clusters: step 2 above.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+        C order.
+    colours, labels : int arrays (n,)
+        0..K-1, each of which occurs, and 0..k-1.
+    former : float array (k, d)
+        Centres to keep where the step finds none better; those of empty clusters stay.
+
+    Returns
+    -------
+    FairCentres
+        The gap is at most 1e-7, unless the Newton steps stall. The social cost is not above that of ``former``.
+
+    Notes
+    -----
+    O(n d) time, and O(K^2 k d) for each of some dozens of steps.
+    """
+    step = _CentreStep(X, colours, labels, former)
+    if step.n_colours == 1:
+        step.evaluate(np.ones(1))
+    elif step.n_colours == 2:
+        _bisect(step)
+    else:
+        _climb(step)
+    return FairCentres(step.best_centres, step.upper, step.lower)
+
+
+def _bisect(step: "_CentreStep") -> None:
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        first, second = step.evaluate(np.array([middle, 1 - middle]))
+        if step.is_done():
+            return
+        low, high = (middle, high) if first > second else (low, middle)
+
+
+def _climb(step: "_CentreStep") -> None:
+    """Newton's method on phi(g) + mu sum log g, with the weights' sum kept at 1."""
+    weights = np.full(step.n_colours, 1 / step.n_colours)
+    costs = step.evaluate(weights)
+    barrier = float(costs.max())
+    for _ in range(_MOST_STEPS):
+        if step.is_done() or barrier < _LEAST_BARRIER * step.upper:
+            return
+        slopes = costs + barrier / weights
+        matrix = step.curvature + np.diag(barrier / np.square(weights))
+        matrix += matrix.max()  # which changes no direction that keeps the sum, and phi is nearly linear in others
+        solved = _solve(matrix, np.column_stack([slopes, np.ones_like(slopes)]))
+        direction = solved[:, 0] - solved[:, 1] * (solved[:, 0].sum() / solved[:, 1].sum())
+        gain = float((slopes * direction).sum())
+        if gain <= _DONE * barrier:
+            barrier *= _FALL
+            continue
+        length = 0.95 / max(0.95, float((-direction / weights).max()))  # no weight falls to 0
+        for _ in range(_HALVINGS):
+            trial = weights + length * direction
+            costs = step.evaluate(trial)
+            # The slope tells the top from what lies beyond it, where differences of values are all rounding.
+            if float(((costs + barrier / trial) * direction).sum()) >= -gain / 2:
+                break
+            length /= 2
+        weights = trial / trial.sum()
+
+
+def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Solution of a positive definite system (K, K) for several right sides (K, m), by Gauss and Jordan, in a fixed order."""
+    table = np.column_stack([matrix, right])
+    for pivot in range(len(matrix)):
+        row = table[pivot] / table[pivot, pivot]
+        table = table - table[:, pivot : pivot + 1] * row
+        table[pivot] = row
+    return table[:, len(matrix) :]
+
+
+class _CentreStep:
+    """phi and its derivatives for given clusters, and the best bounds met so far."""
+
+    def __init__(self, X: np.ndarray, colours: np.ndarray, labels: np.ndarray, former: np.ndarray):
+        k, d = former.shape
+        sizes = np.bincount(colours)
+        self.n_colours = len(sizes)
+        groups = colours * k + labels
+        n_groups = self.n_colours * k
+        sums, counts, inertia = np.empty((n_groups, d)), np.empty(n_groups, dtype=np.int64), np.empty(n_groups)
+        group_sums(X, groups, sums, counts)
+        means = sums / np.maximum(counts, 1)[:, None]
+        group_inertia(X, groups, means, inertia)
+        self.parts = counts.reshape(-1, k) / sizes[:, None]
+        self.means = means.reshape(-1, k, d)
+        self.within = inertia.reshape(-1, k).sum(axis=1) / sizes
+        self.centres = former.copy()
+        self.costs, self.curvature = np.empty(self.n_colours), np.empty((self.n_colours, self.n_colours))
+        differences = self.means - former
+        at_former = self.within + (self.parts * np.square(differences).sum(axis=2)).sum(axis=1)
+        self.best_centres, self.upper, self.lower = former.copy(), float(at_former.max()), 0.0
+
+    def evaluate(self, weights: np.ndarray) -> np.ndarray:
+        """f at the best centres for weights (K,) that are above 0; the bounds and ``curvature``, -phi'', come with it."""
+        _evaluate(self.parts, self.means, self.within, weights, self.centres, self.costs, self.curvature)
+        self.lower = max(self.lower, float((weights * self.costs).sum()))
+        upper = float(self.costs.max())
+        if upper < self.upper:
+            self.upper, self.best_centres = upper, self.centres.copy()
+        return self.costs.copy()
+
+    def is_done(self) -> bool:
+        return self.upper - self.lower <= _GAP * self.upper
+
+
+@compiled("void(float64[:,::1], float64[:,:,::1], float64[::1], float64[::1], float64[:,::1], float64[::1], float64[:,::1])")
+def _evaluate(parts, means, within, weights, centres, costs, curvature):
+    """Best centres (k, d) for weights (K,), each colour's cost there (K,), and -phi'' (K, K); empty clusters' centres stay."""
+    n_colours, k, d = means.shape
+    costs[:] = within
+    curvature[:] = 0.0
+    differences = np.empty((n_colours, d))
+    for cluster in range(k):
+        mass = 0.0
+        for colour in range(n_colours):
+            mass += weights[colour] * parts[colour, cluster]
+        if mass == 0:
+            continue
+        for feature in range(d):
+            total = 0.0
+            for colour in range(n_colours):
+                total += weights[colour] * parts[colour, cluster] * means[colour, cluster, feature]
+            centres[cluster, feature] = total / mass
+            for colour in range(n_colours):
+                differences[colour, feature] = means[colour, cluster, feature] - centres[cluster, feature]
+        for one in range(n_colours):
+            for two in range(one + 1):
+                product = 0.0
+                for feature in range(d):
+                    product += differences[one, feature] * differences[two, feature]
+                if one == two:
+                    costs[one] += parts[one, cluster] * product
+                change = 2 * product * parts[one, cluster] * parts[two, cluster] / mass
+                curvature[one, two] += change
+                if one != two:
+                    curvature[two, one] += change
+
+
+def _nearest(tiles: np.ndarray, centres: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    labels, distances = np.empty(n, dtype=np.int64), np.empty(n)
+    assign(tiles, np.ascontiguousarray(centres), labels, distances)
+    return labels, distances
+
+
+def _social_cost(distances: np.ndarray, colours: np.ndarray) -> float:
+    return float((np.bincount(colours, weights=distances) / np.bincount(colours)).max())
+
+
+def _filled(labels, distances, X, centres) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and centres where each cluster without rows took the farthest row that is not the only one of its cluster."""
+    sizes = np.bincount(labels, minlength=len(centres))
+    empty = np.flatnonzero(sizes == 0)
+    if len(empty):
+        labels, centres = labels.copy(), centres.copy()
+        rows = iter(np.argsort(-distances, kind="stable"))
+        for cluster in empty:
+            row = next((row for row in rows if sizes[labels[row]] > 1 and distances[row] > 0), None)
+            if row is None:
+                break
+            sizes[labels[row]] -= 1
+            labels[row], centres[cluster] = cluster, X[row]
+    return labels, centres

@@ -1,0 +1,210 @@
+"""FairKM: k-means with a penalty on the deviation of the clusters' colour shares (Abraham, Deepak and Sundaram, EDBT 2020).
+
+The objective is SSE + lambda U. With n_C rows in cluster C, m_Cs of them of colour s, and r_s the share of colour s in the
+table, U = sum_C (n_C / n)^2 (1/K) sum_s (m_Cs / n_C - r_s)^2. An empty cluster adds 0.
+
+With the excess a_Cs = m_Cs - r_s n_C the term of a cluster is sum_s a_Cs^2 / (n^2 K). So the change of the objective by the
+move of one row needs only the clusters' means, sizes, excesses and the sums b_C = sum_s r_s a_Cs.
+
+The published code scores a move by unsquared distances to centres that stay in place. Here the score is the exact change of
+the objective, so that every move lowers it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.instances import checked_instances, codes_that_occur
+from clusterlets.algorithms.kernels import group_inertia, group_sums
+from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
+from clusterlets.errors import ClusterletsError
+
+# A move must lower the objective by more than this part of it: less may be rounding.
+_LEAST_GAIN = 1e-12
+
+
+@dataclass(frozen=True)
+class FairKMResult:
+    """A clustering by FairKM.
+
+    Attributes
+    ----------
+    labels : int array (n,)
+        0..k-1. A cluster may be empty where the table has fewer distinct rows than k.
+    sse : float
+        Sum of squared distances to the means of the clusters.
+    unfairness : float
+        U above.
+    weight : float
+        lambda above.
+    objective : float
+        ``sse + weight * unfairness``.
+    n_iter : int
+        Passes over the rows.
+    converged : bool
+        Whether the last pass moved no row: then no move of a single row lowers the objective.
+    """
+
+    labels: np.ndarray
+    sse: float
+    unfairness: float
+    weight: float
+    objective: float
+    n_iter: int
+    converged: bool
+
+
+def fairkm(
+    X, colours, n_clusters: int, random_state: np.random.Generator, penalty: float | str = 1.0, max_iter: int = 300
+) -> FairKMResult:
+    """FairKM from the clusters of plain k-means.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    colours : int array (n,)
+        Colour codes from 0 on.
+    n_clusters : int
+        k, from 1 to n.
+    random_state : numpy.random.Generator
+        Source of the start.
+    penalty : float or "authors"
+        lambda as a part of the SSE of plain k-means, not negative; or the authors' own lambda, (n/k)^2, which hangs on the
+        unit of the features. Where plain k-means costs nothing, a number gives lambda = 0.
+    max_iter : int
+        Most passes over the rows, at least 1. Each pass only lowers the objective, so its clusters are valid after any
+        number of them, and ``converged`` says whether the last one still moved rows.
+
+    Returns
+    -------
+    FairKMResult
+
+    Raises
+    ------
+    ClusterletsError
+        As :func:`clusterlets.algorithms.instances.checked_instances`, and for parameters out of range.
+
+    Notes
+    -----
+    Abraham, Deepak and Sundaram, Fairness in clustering with multiple sensitive attributes, EDBT 2020. A pass takes the rows
+    in their order: O(n k d) time, and O(K d) for each move. O(n d) memory. Sums start afresh in every pass, so rounding
+    does not add up.
+    """
+    X, colours = checked_instances(X, colours, "FairKM", n_clusters)
+    colours = codes_that_occur(colours)
+    if max_iter < 1:
+        raise ClusterletsError(f"max_iter = {max_iter}: FairKM needs at least one pass.")
+    labels = lloyd(X, X[kmeans_plus_plus(X, n_clusters, random_state)]).labels
+    weight = _weight(penalty, len(X), n_clusters, _Clusters(X, colours, labels, n_clusters).sse)
+    converged, n_iter, changes = False, 0, np.empty(len(X))
+    while not converged and n_iter < max_iter:
+        n_iter += 1
+        converged = not _pass(X, colours, labels, n_clusters, weight, changes)
+    found = _Clusters(X, colours, labels, n_clusters)
+    return FairKMResult(labels, found.sse, found.unfairness, weight, found.objective(weight), n_iter, converged)
+
+
+def _weight(penalty: float | str, n: int, n_clusters: int, plain_sse: float) -> float:
+    if penalty == "authors":
+        return (n / n_clusters) * (n / n_clusters)
+    if isinstance(penalty, str) or not 0 <= penalty < np.inf:
+        raise ClusterletsError(f"penalty = {penalty!r}: it must be a number of at least 0, or 'authors'.")
+    return penalty * plain_sse
+
+
+class _Clusters:
+    """Sums of clusters, and the terms of the objective; an empty cluster has the mean 0."""
+
+    def __init__(self, X: np.ndarray, colours: np.ndarray, labels: np.ndarray, n_clusters: int):
+        self.shares = np.bincount(colours) / len(X)
+        sums, self.sizes = np.empty((n_clusters, X.shape[1])), np.empty(n_clusters, dtype=np.int64)
+        group_sums(X, labels, sums, self.sizes)
+        self.means = sums / np.maximum(self.sizes, 1)[:, None]
+        inertia = np.empty(n_clusters)
+        group_inertia(X, labels, self.means, inertia)
+        self.sse = float(inertia.sum())
+        n_colours = len(self.shares)
+        counts = np.bincount(labels * n_colours + colours, minlength=n_clusters * n_colours).reshape(n_clusters, n_colours)
+        self.excess = counts - self.sizes[:, None] * self.shares
+        self.unfairness = float(np.square(self.excess).sum()) / (float(len(X)) * len(X) * n_colours)
+
+    def objective(self, weight: float) -> float:
+        return self.sse + weight * self.unfairness
+
+
+def _pass(X, colours, labels, n_clusters: int, weight: float, changes: np.ndarray) -> bool:
+    """Move the rows in their order, in place; whether any moved. ``changes`` (n,): of the objective, 0 for rows that stay."""
+    found = _Clusters(X, colours, labels, n_clusters)
+    weight_of_square = weight / (float(len(X)) * len(X) * len(found.shares))
+    return _move_rows(
+        X,
+        colours,
+        found.shares,
+        weight_of_square,
+        found.objective(weight),
+        labels,
+        found.means,
+        found.sizes,
+        found.excess,
+        (found.excess * found.shares).sum(axis=1),
+        changes,
+    )
+
+
+@compiled(
+    "boolean(float64[:,::1], int64[::1], float64[::1], float64, float64, int64[::1], "
+    "float64[:,::1], int64[::1], float64[:,::1], float64[::1], float64[::1])"
+)
+def _move_rows(rows, colours, shares, weight, objective, labels, means, sizes, excess, weighted, changes):
+    """Move each row to the cluster that lowers the objective most, the lowest of equals; whether any row moved.
+
+    ``weight`` is that of a squared excess; ``weighted`` (k,) holds the sums b_C. All of the clusters' arrays are kept up to
+    date. The last row of a cluster stays.
+    """
+    squares = 0.0
+    for share in shares:
+        squares += share * share
+    moved = False
+    for row in range(len(rows)):
+        changes[row] = 0.0
+        source, colour = labels[row], colours[row]
+        if sizes[source] == 1:
+            continue
+        best, target = -_LEAST_GAIN * objective, -1
+        leaving = 0.0
+        for feature in range(rows.shape[1]):
+            difference = rows[row, feature] - means[source, feature]
+            leaving += difference * difference
+        leaving *= sizes[source] / (sizes[source] - 1)
+        own = excess[source, colour] - weighted[source]
+        for cluster in range(len(means)):
+            if cluster == source:
+                continue
+            joining = 0.0
+            for feature in range(rows.shape[1]):
+                difference = rows[row, feature] - means[cluster, feature]
+                joining += difference * difference
+            joining *= sizes[cluster] / (sizes[cluster] + 1)
+            fairness = 2 * (excess[cluster, colour] - weighted[cluster] - own + 1 - 2 * shares[colour] + squares)
+            change = joining - leaving + weight * fairness
+            if change < best:
+                best, target = change, cluster
+        if target < 0:
+            continue
+        moved = True
+        labels[row] = target
+        changes[row] = best
+        objective += best
+        sizes[source] -= 1
+        sizes[target] += 1
+        for feature in range(rows.shape[1]):
+            means[source, feature] -= (rows[row, feature] - means[source, feature]) / sizes[source]
+            means[target, feature] += (rows[row, feature] - means[target, feature]) / sizes[target]
+        for other in range(len(shares)):
+            step = (1.0 if other == colour else 0.0) - shares[other]
+            excess[source, other] -= step
+            excess[target, other] += step
+        weighted[source] -= shares[colour] - squares
+        weighted[target] += shares[colour] - squares
+    return moved
