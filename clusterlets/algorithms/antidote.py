@@ -1,0 +1,192 @@
+"""Antidotes: a few points added to the table, so that plain k-means on all of them treats the colours alike.
+
+The labels of k-means are no smooth function of the added points, so a search without derivatives places them: it moves one
+point at a time and keeps what does not make the clustering less fair. The added points count as rows of k-means and are
+then dropped. The idea is that of Chhabra, Singla and Mohapatra 2021 (arXiv 2106.00600), for any clustering with centres
+and any notion of fairness. The search here is our own: they published no code, and a classifier guides theirs.
+"""
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from clusterlets.algorithms.instances import checked_instances
+from clusterlets.algorithms.kernels import assign, group_inertia, group_sums, tiles_of
+from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
+from clusterlets.errors import ClusterletsError
+
+_PLACES = 5  # where the added points lie; each place holds an equal part of them
+_STARTS = 10  # of plain k-means
+_MOST_ROUNDS = 30  # of k-means with the added points
+_JUMP = 0.2  # chance that a place moves anywhere, and not nearby
+_WIDER, _NARROWER, _LEAST_STEP = 1.5, 0.92, 0.05  # factors of the step after a gain and a loss, and its floor
+_MEAN_WEIGHT = 0.1  # of the clusters' mean balance, which tells clusterings with the same worst cluster apart
+_UNIFORMS = 12  # whose sum has variance 1
+_EMPTY = (-1.0, 0.0)  # the score of a clustering in which added points alone form a cluster
+
+
+@dataclass(frozen=True)
+class Antidote:
+    """A clustering of the rows, and the added points that it owes its fairness to.
+
+    Attributes
+    ----------
+    labels : int array (n,)
+        0..m-1 without gaps.
+    places : float array (g, d)
+        Where the added points lie; g is 0 if none of those tried made plain k-means fairer.
+    weight : float
+        Added points at each place; no whole number as a rule.
+    """
+
+    labels: np.ndarray
+    places: np.ndarray
+    weight: float
+
+
+def antidote(
+    X: np.ndarray,
+    colours: np.ndarray,
+    n_clusters: int,
+    random_state: np.random.Generator,
+    rho: float = 0.05,
+    n_evaluations: int = 300,
+) -> Antidote:
+    """Plain k-means of the rows and a few added points, which a random search places to make the clusters fair.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+        Instances, finite.
+    colours : int array (n,)
+        Colour codes 0..K-1.
+    n_clusters : int
+        Clusters wanted, from 1 to n. Rows with fewer distinct values give as many clusters as there are values.
+    random_state : numpy.random.Generator
+    rho : float
+        Added points as a part of n, above 0 and at most 1: ``ceil(rho * n)``, an equal part at each of five places.
+    n_evaluations : int
+        Positions of the places that are tried, at least 1.
+
+    Returns
+    -------
+    Antidote
+        Its :func:`least_balances` is at least that of the best of ten runs of plain k-means, from whose centres every
+        clustering starts; or the mean balance of its clusters is larger.
+
+    Raises
+    ------
+    ClusterletsError
+        For features that are not finite, colours that are no codes, and parameters out of range.
+
+    Notes
+    -----
+    Fairness is not promised: where the colours lie far apart, a few points change little. O(n k d) time for each of up to 30
+    rounds of an evaluation, O(n d) memory; meant for a few thousand rows.
+    """
+    X, colours = checked_instances(X, colours, "an antidote", n_clusters)
+    if not 0 < rho <= 1:
+        raise ClusterletsError(f"rho = {rho}: the part of points to add must be above 0, and at most 1.")
+    if n_evaluations < 1:
+        raise ClusterletsError(f"n_evaluations = {n_evaluations}: the search needs at least one.")
+    plain = _plain(X, n_clusters, random_state)
+    added = _Added(X, colours, plain, ceil(rho * len(X) - 1e-9) / _PLACES)  # .07 * 100 is a little more than 7
+    places, found, labels = _search(X, added, random_state, n_evaluations)
+    labels_plain = lloyd(X, plain, max_iter=1).labels
+    if found < added.score(labels_plain):
+        places, labels = places[:0], labels_plain
+    return Antidote(np.unique(labels, return_inverse=True)[1].astype(np.int64), places, added.weight)
+
+
+def least_balances(labels: np.ndarray, colours: np.ndarray, n_clusters: int) -> np.ndarray:
+    """The least of min(p / r, r / p) over the colours, of each cluster (C,): 1 is the table's shares, 0 a colour's absence.
+
+    p is the colour's share of the cluster and r of the table; the least of all clusters is the balance of Bera et al. 2019.
+    No cluster may be empty. O(n + C K).
+    """
+    n_colours = int(colours.max()) + 1
+    counts = np.bincount(labels * n_colours + colours, minlength=n_clusters * n_colours).reshape(n_clusters, n_colours)
+    totals = counts.sum(axis=0)
+    counts, totals = counts[:, totals > 0], totals[totals > 0]
+    ratios = counts * len(labels) / (counts.sum(axis=1, keepdims=True) * totals)
+    return np.where(ratios > 1, 1 / np.maximum(ratios, 1), ratios).min(axis=1)
+
+
+def _plain(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
+    """Centres (m, d) of the best of several runs of plain k-means, without those that no row is nearest to."""
+    runs = [lloyd(X, X[kmeans_plus_plus(X, n_clusters, random_state)]) for _ in range(_STARTS)]
+    best = min(runs, key=lambda run: run.inertia)
+    return best.centres[np.unique(best.labels)]
+
+
+class _Added:
+    """k-means of the rows X (n, d) with added points, from the same centres for all of their positions."""
+
+    def __init__(self, X: np.ndarray, colours: np.ndarray, centres: np.ndarray, weight: float):
+        self.X, self.colours, self.centres, self.weight = X, colours, centres, weight
+        self.tiles = tiles_of(X)
+
+    def labels(self, places: np.ndarray) -> np.ndarray:
+        """Labels (n,) of the rows when there are ``weight`` points more at each place (g, d). O(n k d) a round."""
+        centres, tiles = self.centres, tiles_of(places)
+        labels, labels_added = np.empty(len(self.X), dtype=np.int64), np.empty(len(places), dtype=np.int64)
+        distances, distances_added = np.empty(len(self.X)), np.empty(len(places))
+        sums, sizes = np.empty_like(centres), np.empty(len(centres), dtype=np.int64)
+        former = np.empty(0)
+        for _ in range(_MOST_ROUNDS):
+            assign(self.tiles, centres, labels, distances)
+            assign(tiles, centres, labels_added, distances_added)
+            both = np.concatenate([labels, labels_added])
+            if np.array_equal(both, former):
+                break
+            former = both
+            group_sums(self.X, labels, sums, sizes)
+            weights = sizes + self.weight * np.bincount(labels_added, minlength=len(centres))
+            np.add.at(sums, labels_added, self.weight * places)
+            held = weights > 0
+            centres = np.where(held[:, None], sums / np.where(held, weights, 1)[:, None], centres)
+        return labels
+
+    def score(self, labels: np.ndarray) -> tuple[float, float]:
+        """How fair a clustering is, and the negative of its sum of squared errors, which decides between equally fair ones."""
+        sums, sizes = np.empty_like(self.centres), np.empty(len(self.centres), dtype=np.int64)
+        group_sums(self.X, labels, sums, sizes)
+        if not sizes.all():
+            return _EMPTY
+        inertia = np.empty(len(sums))
+        group_inertia(self.X, labels, sums / sizes[:, None], inertia)
+        balances = least_balances(labels, self.colours, len(sums))
+        return float(balances.min() + _MEAN_WEIGHT * balances.mean()), -float(inertia.sum())
+
+
+def _search(X, added: _Added, random_state, n_evaluations: int) -> tuple[np.ndarray, tuple[float, float], np.ndarray]:
+    """The best places (g, d) met, their score and the labels that they give.
+
+    Each evaluation moves one place: anywhere in the box of the rows, or by a step along every feature.
+    """
+    low, high = X.min(axis=0), X.max(axis=0)
+    spread = np.sqrt(np.square(X - X.mean(axis=0)).mean(axis=0))
+    places = X[random_state.integers(len(X), size=_PLACES)]
+    labels = added.labels(places)
+    best, step = added.score(labels), 1.0
+    for _ in range(n_evaluations - 1):
+        moved, place = places.copy(), random_state.integers(_PLACES)
+        if random_state.random() < _JUMP:
+            moved[place] = low + random_state.random(X.shape[1]) * (high - low)
+        else:
+            moved[place] = np.clip(places[place] + step * spread * _nearly_normal(random_state, X.shape[1]), low, high)
+        labels_moved = added.labels(moved)
+        reached = added.score(labels_moved)
+        if reached[0] > best[0]:
+            step *= _WIDER
+        elif reached < best:
+            step = max(_LEAST_STEP, step * _NARROWER)
+        if reached >= best:
+            places, best, labels = moved, reached, labels_moved
+    return places, best, labels
+
+
+def _nearly_normal(random_state: np.random.Generator, size: int) -> np.ndarray:
+    """Steps (size,) of mean 0 and variance 1; those of numpy's normal distribution hang on the C library's logarithm."""
+    return random_state.random((_UNIFORMS, size)).sum(axis=0) - _UNIFORMS / 2

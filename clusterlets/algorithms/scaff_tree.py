@@ -1,0 +1,316 @@
+"""A tree whose leaves are the clusters: it learns the labels of plain k-means, and shuns splits that tell the colours apart.
+
+SCAFF (Pereira Barata et al. 2023, arXiv 2110.09295) grows classifiers by splits that weigh how well they tell the classes
+against how well they tell the colours. To cluster with it is our own reading; SCAFF itself classifies:
+
+1. *Classes*: the labels of plain k-means.
+2. *Gain* of a split: ``(1 - theta) (A - 1/2) - theta (B - 1/2)``. A is the area under the ROC curve of the split's two sides
+   as scores of a label against the rest, averaged over the node's labels by their instances. B is the same for a colour
+   against the rest, the largest over the colours. Both are of the node's instances alone, and 1/2 where these are all alike.
+3. *Growth*: the leaf whose best split gains most, times its part of the instances, is split next, until there are as many
+   leaves as clusters wanted. Equal gains: the lower feature, then the lower threshold, then the older leaf.
+4. *Forced splits*: where no split gains, the leaf with the largest sum of squared errors is split where that lowers it most.
+
+No leaf is smaller than ``max(1, n // (20 k))``, unless there would be too few leaves.
+"""
+
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+import numpy as np
+from numba import njit
+
+from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.instances import checked_instances
+from clusterlets.algorithms.kmeans import kmeans_labels
+from clusterlets.errors import ClusterletsError
+
+_ROUNDING = 1e-12  # a gain below it may be no gain
+_LEAST_PART = 20  # the smallest leaf, as a part of a cluster of n / k instances
+
+
+@dataclass(frozen=True)
+class Split:
+    """A node's split: instances whose feature is at most the threshold go to the left.
+
+    Attributes
+    ----------
+    node, left, right : int
+        Numbers of the node and its sides, in the order in which they were made; 0 is the root.
+    feature : int
+    threshold : float
+    forced : bool
+        Whether no split gained and the sum of squared errors decided.
+    """
+
+    node: int
+    left: int
+    right: int
+    feature: int
+    threshold: float
+    forced: bool
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree and its leaves.
+
+    Attributes
+    ----------
+    labels : int array (n,)
+        Leaf of each instance, 0..m-1 from the left to the right.
+    splits : tuple of Split
+        In the order in which they were made.
+    """
+
+    labels: np.ndarray
+    splits: tuple[Split, ...]
+
+
+def scaff_tree(
+    X: np.ndarray, colours: np.ndarray, n_clusters: int, random_state: np.random.Generator, theta: float = 0.5
+) -> Tree:
+    """Plain k-means, and a tree that learns its labels; steps 1 to 4 above.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+        Instances, finite.
+    colours : int array (n,)
+        Colour codes 0..K-1.
+    n_clusters : int
+        Clusters wanted, from 1 to n. Rows with fewer distinct values give as many clusters as there are values.
+    random_state : numpy.random.Generator
+        Source of the first centres of k-means.
+    theta : float
+        Weight of the colours, from 0, the labels alone, to 1, at which no split gains and all are forced.
+
+    Returns
+    -------
+    Tree
+
+    Raises
+    ------
+    ClusterletsError
+        For features that are not finite, colours that are no codes, and parameters out of range.
+
+    Notes
+    -----
+    O(n k d) time a round of k-means, and that of :func:`grow_tree`.
+    """
+    X, colours = checked_instances(X, colours, "a tree", n_clusters)
+    return grow_tree(X, colours, kmeans_labels(X, n_clusters, random_state), n_clusters, theta)
+
+
+def grow_tree(X: np.ndarray, colours: np.ndarray, targets: np.ndarray, n_leaves: int, theta: float = 0.5) -> Tree:
+    """A tree that learns given labels and shuns the colours; steps 2 to 4 above. It draws nothing at random.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    colours : int array (n,)
+        Colour codes 0..K-1.
+    targets : int array (n,)
+        Labels to learn, 0..L-1.
+    n_leaves : int
+        Leaves wanted, from 1 to n; there are fewer only if the rows have fewer distinct values.
+    theta : float
+        Weight of the colours, from 0 to 1.
+
+    Returns
+    -------
+    Tree
+
+    Raises
+    ------
+    ClusterletsError
+        As in :func:`scaff_tree`.
+
+    Notes
+    -----
+    O(d n log n) time to sort, then O(d n (L + K)) for each level of the tree; a forced split costs O(d^2 m) of m instances.
+    O(d n) memory.
+    """
+    X, colours = checked_instances(X, colours, "a tree", n_leaves)
+    if not 0 <= theta <= 1:
+        raise ClusterletsError(f"theta = {theta}: the weight of the colours must lie between 0 and 1.")
+    targets = np.ascontiguousarray(targets, dtype=np.int64)
+    if targets.shape != colours.shape or targets.min() < 0:
+        raise ClusterletsError(f"A tree learns labels of at least 0, one an instance ({len(X)},), and not {targets.shape}.")
+    growth = _Growth(X, colours, targets, max(1, len(X) // (_LEAST_PART * n_leaves)), theta)
+    while len(growth.leaves) < n_leaves and growth.split_next():
+        pass
+    return Tree(growth.labels(), tuple(growth.splits))
+
+
+class _Growth:
+    """The leaves so far, and the splits that they wait for.
+
+    ``order[f]`` holds the instances leaf by leaf, those of a leaf by ascending feature f: a leaf is the same slice, from its
+    start to its end, of every row.
+    """
+
+    def __init__(self, X: np.ndarray, colours: np.ndarray, targets: np.ndarray, least_size: int, theta: float):
+        self.X, self.colours, self.targets, self.least_size, self.theta = X, colours, targets, least_size, theta
+        self.columns = np.ascontiguousarray(X.T)
+        self.order = np.argsort(self.columns, axis=1, kind="stable")
+        self.leaves: dict[int, tuple[int, int]] = {}
+        self.errors: dict[int, float] = {}
+        self.waiting: list[tuple[float, int, float, int, int]] = []
+        self.splits: list[Split] = []
+        self._add(0, 0, len(X))
+
+    def split_next(self) -> bool:
+        """Split a leaf; False where all rows of every leaf coincide."""
+        forced = not self.waiting
+        if forced:
+            found = self._forced_cut()
+            if found is None:
+                return False
+            node, feature, size = found
+            threshold = self._threshold(node, feature, size)
+        else:
+            _, feature, threshold, node, size = heappop(self.waiting)
+        start, end = self.leaves.pop(node)
+        _partition(self.order, start, end, feature, size)
+        left = 2 * len(self.splits) + 1
+        self.splits.append(Split(node, left, left + 1, feature, threshold, forced))
+        self._add(left, start, start + size)
+        self._add(left + 1, start + size, end)
+        return True
+
+    def labels(self) -> np.ndarray:
+        labels = np.empty(len(self.X), dtype=np.int64)
+        for label, (start, end) in enumerate(sorted(self.leaves.values())):
+            labels[self.order[0, start:end]] = label
+        return labels
+
+    def _add(self, node: int, start: int, end: int) -> None:
+        self.leaves[node] = start, end
+        rows = self.X[self.order[0, start:end]]
+        self.errors[node] = float(np.square(rows - rows.mean(axis=0)).sum())
+        leaf = self.columns, self.order, start, end
+        gain, feature, size = _best_cut(*leaf, self.targets, self.colours, self.least_size, self.theta)
+        if gain > _ROUNDING:
+            threshold = self._threshold(node, feature, size)
+            heappush(self.waiting, (-gain * (end - start) / len(self.X), feature, threshold, node, size))
+
+    def _threshold(self, node: int, feature: int, size: int) -> float:
+        """Halfway between the feature's values on both sides, of which the left has ``size`` instances of the leaf."""
+        last = self.leaves[node][0] + size - 1
+        low, high = self.columns[feature, self.order[feature, last : last + 2]].tolist()
+        middle = low + (high - low) / 2
+        return middle if middle < high else low  # neighbouring numbers have none between them
+
+    def _forced_cut(self) -> tuple[int, int, int] | None:
+        """Leaf, feature, and instances on the left of the cut, below the least size only if nothing else is left."""
+        by_errors = sorted(self.leaves, key=lambda node: (-self.errors[node], node))
+        for least_size in (self.least_size, 1):
+            for node in by_errors:
+                lowered, feature, size = _closest_cut(self.columns, self.order, *self.leaves[node], least_size)
+                if lowered >= 0:
+                    return node, feature, size
+        return None
+
+
+@njit
+def _numbers(codes, rows, first):
+    """Numbers of the codes that the rows have, in their order from ``first`` on, by code; and the number after the last."""
+    numbers = np.full(codes.max() + 1, -1)
+    numbers[codes[rows]] = 0
+    for code in range(len(numbers)):
+        if numbers[code] == 0:
+            numbers[code] = first
+            first += 1
+    return numbers, first
+
+
+@compiled("Tuple((float64, int64, int64))(float64[:,::1], int64[:,::1], int64, int64, int64[::1], int64[::1], int64, float64)")
+def _best_cut(columns, order, start, end, targets, colours, least_size, theta):
+    """Gain, feature, and instances on the left of a leaf's best cut; the gain is -1 if there is no cut at all.
+
+    With m_c of the leaf's m instances in class c, and l_c of the l on the left, the area is 1/2 + |l_c m - l m_c| /
+    (2 m_c (m - m_c)). Labels are weighted by m_c / m.
+    """
+    m = end - start
+    rows = order[0, start:end]
+    label_numbers, n_labels = _numbers(targets, rows, 0)
+    colour_numbers, n_classes = _numbers(colours, rows, n_labels)
+    totals = np.zeros(n_classes, dtype=np.int64)
+    for row in rows:
+        totals[label_numbers[targets[row]]] += 1
+        totals[colour_numbers[colours[row]]] += 1
+    weights = np.zeros(n_classes)
+    for c in range(n_classes):
+        if totals[c] < m:
+            weights[c] = 1.0 / (m * (m - totals[c])) if c < n_labels else 1.0 / (totals[c] * (m - totals[c]))
+    best, best_feature, best_size = -1.0, -1, -1
+    for feature in range(len(columns)):
+        values, ascending = columns[feature], order[feature, start:end]
+        left = np.zeros(n_classes, dtype=np.int64)
+        for size in range(1, m - least_size + 1):
+            row = ascending[size - 1]
+            left[label_numbers[targets[row]]] += 1
+            left[colour_numbers[colours[row]]] += 1
+            if size == m or size < least_size or values[row] == values[ascending[size]]:
+                continue
+            of_labels, of_colours = 0.0, 0.0
+            for c in range(n_labels):
+                of_labels += abs(left[c] * m - size * totals[c]) * weights[c]
+            for c in range(n_labels, n_classes):
+                of_colours = max(of_colours, abs(left[c] * m - size * totals[c]) * weights[c])
+            gain = ((1.0 - theta) * of_labels - theta * of_colours) / 2.0
+            if gain > best:
+                best, best_feature, best_size = gain, feature, size
+    return best, best_feature, best_size
+
+
+@compiled("Tuple((float64, int64, int64))(float64[:,::1], int64[:,::1], int64, int64, int64)")
+def _closest_cut(columns, order, start, end, least_size):
+    """By how much the sum of squared errors falls, feature, and instances on the left of the cut that lowers it most.
+
+    With s the sum of the m instances on the left, less the leaf's mean each, it falls by |s|^2 (1/m + 1/(size - m)). -1 if
+    there is no cut.
+    """
+    m, n_features = end - start, len(columns)
+    means = np.zeros(n_features)
+    for feature in range(n_features):
+        for position in range(start, end):
+            means[feature] += columns[feature, order[feature, position]]
+        means[feature] /= m
+    best, best_feature, best_size = -1.0, -1, -1
+    for feature in range(n_features):
+        sums = np.zeros(n_features)
+        values, ascending = columns[feature], order[feature, start:end]
+        for size in range(1, m - least_size + 1):
+            row = ascending[size - 1]
+            for other in range(n_features):
+                sums[other] += columns[other, row] - means[other]
+            if size == m or size < least_size or values[row] == values[ascending[size]]:
+                continue
+            square = 0.0
+            for other in range(n_features):
+                square += sums[other] * sums[other]
+            lowered = square * (1.0 / size + 1.0 / (m - size))
+            if lowered > best:
+                best, best_feature, best_size = lowered, feature, size
+    return best, best_feature, best_size
+
+
+@compiled("void(int64[:,::1], int64, int64, int64, int64)")
+def _partition(order, start, end, feature, size):
+    """Move a leaf's first ``size`` instances by a feature to the front of its slice, for every feature in its own order."""
+    is_left = np.zeros(order.shape[1], dtype=np.bool_)
+    is_left[order[feature, start : start + size]] = True
+    right = np.empty(end - start - size, dtype=np.int64)
+    for rows in order:
+        n_left, n_right = start, 0
+        for position in range(start, end):
+            row = rows[position]
+            if is_left[row]:
+                rows[n_left] = row
+                n_left += 1
+            else:
+                right[n_right] = row
+                n_right += 1
+        rows[n_left:end] = right
