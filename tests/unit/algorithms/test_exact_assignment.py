@@ -1,0 +1,124 @@
+"""The exact fair assignment against every assignment of small tables, and the bounds on both sides of it."""
+
+from functools import cache
+from itertools import product
+from math import ceil, floor
+
+import numpy as np
+import pytest
+
+from clusterlets.algorithms.exact_assignment import exact_assignment
+from clusterlets.algorithms.fair_assignment import fair_assignment, share_bounds
+from clusterlets.errors import ClusterletsError
+
+DELTAS = [0.0, 0.2, 0.5]
+
+
+@cache
+def all_labels(n, k):
+    return np.array(list(product(range(k), repeat=n)))
+
+
+def is_fair(labels, colours, k, delta):
+    """The definition, count by count."""
+    low, high = share_bounds(colours, delta)
+    for cluster in range(k):
+        held = np.bincount(colours[labels == cluster], minlength=len(low))
+        size = int(held.sum())
+        if size == 0:
+            return False
+        for count, least, most in zip(held, low, high):
+            if not floor(least * size + 1e-9) <= count <= ceil(most * size - 1e-9):
+                return False
+    return True
+
+
+def least_cost(costs, colours, delta):
+    """By enumeration, from the cheapest on."""
+    n, k = costs.shape
+    labels = all_labels(n, k)
+    totals = costs[np.arange(n), labels].sum(axis=1)
+    return next(totals[row] for row in np.argsort(totals) if is_fair(labels[row], colours, k, delta))
+
+
+def small_problem(seed):
+    rng = np.random.default_rng(seed)
+    n_colours, k = 2 + seed % 2, 1 + seed % 3
+    n = int(rng.integers(max(n_colours, k, 4), 10))
+    colours = rng.permutation(np.concatenate([np.arange(n_colours), rng.integers(0, n_colours, size=n - n_colours)]))
+    X = rng.normal(size=(n, 2)) if seed % 5 else rng.integers(0, 3, size=(n, 2)).astype(float)
+    X += 2 * colours[:, None]
+    return np.square(X[:, None] - X[rng.permutation(n)[:k]]).sum(axis=2), colours
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_it_is_the_cheapest_and_between_the_bound_and_the_cost_of_the_quick_one(seed):
+    costs, colours = small_problem(seed)
+    for delta in DELTAS:
+        found, quick = exact_assignment(costs, colours, delta), fair_assignment(costs, colours, delta)
+        least = least_cost(costs, colours, delta)
+        assert found.is_optimal and is_fair(found.labels, colours, costs.shape[1], delta)
+        assert found.cost == pytest.approx(costs[np.arange(len(colours)), found.labels].sum())
+        assert found.cost == pytest.approx(least, rel=1e-5, abs=1e-9)
+        assert found.bound <= least + 1e-9 and found.bound == pytest.approx(least, rel=1e-5, abs=1e-9)
+        assert quick.bound <= least * (1 + 1e-9) + 1e-9 and least <= quick.cost + 1e-9
+
+
+def test_a_case_by_hand():
+    """Two of each colour, apart: no centre may take two of a colour and none of the other. Three and one are allowed."""
+    costs = np.array([[0.0, 9.0], [0.0, 5.0], [7.0, 0.0], [8.0, 0.0]])
+    found = exact_assignment(costs, np.array([0, 0, 1, 1]))
+    assert found.labels.tolist() == [0, 1, 1, 1] and found.cost == 5
+
+
+def test_no_cluster_is_empty():
+    found = exact_assignment(np.array([[0.0, 3.0], [0.0, 2.0], [0.0, 4.0]]), np.zeros(3, int))
+    assert found.labels.tolist() == [0, 1, 0] and found.cost == 2
+
+
+def test_as_many_clusters_as_instances():
+    costs = np.array([[4.0, 1.0, 3.0], [2.0, 0.0, 5.0], [3.0, 2.0, 2.0]])
+    found = exact_assignment(costs, np.array([0, 1, 0]))
+    assert found.labels.tolist() == [1, 0, 2] and found.cost == 5
+
+
+def test_equal_centres_cost_nothing():
+    found = exact_assignment(np.zeros((12, 3)), np.arange(12) % 2)
+    assert found.cost == found.bound == 0 and found.is_optimal and is_fair(found.labels, np.arange(12) % 2, 3, 0.0)
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1e12])
+def test_the_unit_of_costs_does_not_matter(unit):
+    costs, colours = small_problem(5)
+    assert exact_assignment(costs * unit, colours).cost == pytest.approx(exact_assignment(costs, colours).cost * unit)
+
+
+def test_what_all_assignments_cost_is_no_part_of_the_problem():
+    costs, colours = small_problem(5)
+    found, offset = exact_assignment(costs, colours), exact_assignment(costs + 1e6, colours)
+    assert (offset.labels == found.labels).all()
+
+
+def test_a_table_of_some_size_is_proved():
+    rng = np.random.default_rng(0)
+    colours = (rng.random(300) < 0.3).astype(int)
+    X = rng.normal(size=(300, 2)) + colours[:, None]
+    costs = np.square(X[:, None] - X[:4]).sum(axis=2)
+    found, quick = exact_assignment(costs, colours), fair_assignment(costs, colours)
+    assert found.is_optimal and is_fair(found.labels, colours, 4, 0.0)
+    assert quick.bound <= found.bound * (1 + 1e-6) <= found.cost * (1 + 2e-6) <= quick.cost * (1 + 3e-6)
+
+
+def test_out_of_time_there_still_is_an_assignment_and_a_bound():
+    rng = np.random.default_rng(0)
+    colours = rng.integers(0, 3, size=400)
+    costs = rng.random((400, 8))
+    found = exact_assignment(costs, colours, time_limit=0.01)
+    assert not found.is_optimal and is_fair(found.labels, colours, 8, 0.0) and 0 < found.bound <= found.cost
+
+
+def test_unusable_input_is_refused():
+    with pytest.raises(ClusterletsError, match="2 instances cannot fill 3 clusters"):
+        exact_assignment(np.zeros((2, 3)), np.array([0, 1]))
+    with pytest.raises(ClusterletsError, match="delta must be"):
+        exact_assignment(np.zeros((4, 2)), np.array([0, 1, 0, 1]), delta=1.0)
