@@ -52,11 +52,13 @@ def make_inputs() -> dict[str, str]:
     )
     step("measure-geometry", data="data.npz", output="geometry.json")
     step("extract-clusterlets", data="data.npz", groups="groups.npz", labels="labels.npz", **block)
-    step("sum-distances", data="data.npz", labels="labels.npz", output="distances.npz")
+    step("sum-distances", data="data.npz", dataset=DATASET, labels="labels.npz", base_seed="0", output="distances.npz")
     step("sample-partitions", groups="groups.npz", sample_size="20000", output="partitions.npz", **block)
     inputs = {"groups": "groups.npz", "distances": "distances.npz", "geometry": "geometry.json"}
     return {
         **inputs,
+        "data": "data.npz",
+        "labels": "labels.npz",
         "dataset": DATASET,
         "k": K,
         "seeds": SEEDS,
@@ -82,7 +84,8 @@ def main() -> int:
         one = {"data": "data.npz", "dataset": DATASET, "k": "2", "seeds": "0-0", "base_seed": "0"}
         cpu = cpu_of_job("extract-clusterlets", groups="one.npz", labels="one_labels.npz", **one)
         bars.at_most("job of an extraction, k = 2, one seed", cpu, 0.5, "s of CPU")
-        cpu = cpu_of_job("sum-distances", data="data.npz", labels="one_labels.npz", output="one_sums.npz")
+        of = {"data": "data.npz", "dataset": DATASET, "labels": "one_labels.npz", "base_seed": "0"}
+        cpu = cpu_of_job("sum-distances", **of, output="one_sums.npz")
         bars.at_most("job of distance sums, k = 2, one seed", cpu, 0.5, "s of CPU")
         os.chdir(ROOT)
     return bars.missed

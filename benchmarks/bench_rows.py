@@ -37,7 +37,7 @@ def steps(n: int) -> Iterator[tuple[str, list[str], str]]:
     if n > MOST_FOR_PAIRS:
         return
     yield "measure-geometry", "measure-geometry --data people.npz --output geometry.json".split(), "geometry.json"
-    summed = "sum-distances --data people.npz --labels labels.npz --output sums.npz"
+    summed = "sum-distances --data people.npz --dataset people --labels labels.npz --base-seed 0 --output sums.npz"
     yield "sum-distances", summed.split(), "sums.npz"
     for method in FITS:
         made = f"--parameters {{}} --limits {{}} --groups groups.{method}.npz --labels labels.{method}.npz"

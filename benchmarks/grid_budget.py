@@ -15,7 +15,7 @@ from measuring import Bars
 STEPS = "results/accounts/steps.csv"
 #: Budget of each kind of job in seconds of CPU, and the steps that belong to it.
 BUDGETS = {
-    "cells": (200, {"score-method"}),
+    "cells": (240, {"score-method"}),
     "C's samples": (80, {"sample-partitions"}),
     "k-means of each colour": (50, {"extract-clusterlets"}),
     "distances between clusterlets": (100, {"measure-geometry", "sum-distances"}),

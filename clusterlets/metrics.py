@@ -10,6 +10,9 @@ from clusterlets.algorithms.elementary import exp, kullback_leibler, log
 
 DEVIATIONS = ("absolute", "relative", "kl")
 
+# What a bound on a count may be off by rounding.
+_ROUNDING = 1e-9
+
 
 def score(
     membership: np.ndarray,
@@ -42,10 +45,10 @@ def score(
     dict
         By column name, as in ``docs/results-format.md``; NaN where a score has no meaning.
     """
-    sizes = counts.sum(axis=1)
+    sizes, colour_counts = counts.sum(axis=1), counts.sum(axis=0)
     composition = membership.astype(np.int64) @ counts
     cluster_sizes = composition.sum(axis=1)
-    deviations = deviation_per_cluster(composition, counts.sum(axis=0), deviation)
+    deviations = deviation_per_cluster(composition, colour_counts, deviation)
     crisp = not (membership.sum(axis=0) > 1).any()
     return {
         "n_clusters": len(membership),
@@ -53,12 +56,17 @@ def score(
         "deviation_std": float(deviations.std()),
         "deviation_max": float(deviations.max()),
         "balance": balance(composition),
-        "balance_ratio": balance(composition) / balance(counts.sum(axis=0)[None, :]),
+        "balance_ratio": balance(composition) / balance(colour_counts[None, :]),
         "cohesion": cohesion(membership, sizes, sums, diameter),
         "overlap": overlap(membership, sizes),
         "smallest": int(cluster_sizes.min()),
         "largest": int(cluster_sizes.max()),
         "kmeans_cost": kmeans_cost(membership, sizes, centroids, inertia) if crisp else float("nan"),
+        "bera_balance": bera_balance(composition, colour_counts),
+        "delta_min": delta_min(composition, colour_counts),
+        "additive_violation": additive_violation(composition, colour_counts),
+        "weighted_deviation": weighted_deviation(composition, colour_counts),
+        "vfc_error": vfc_error(composition, colour_counts),
     }
 
 
@@ -92,6 +100,96 @@ def balance(composition: np.ndarray) -> float:
     return float((composition.min(axis=1) / composition.max(axis=1)).min())
 
 
+def bera_balance(composition: np.ndarray, colour_counts: np.ndarray) -> float:
+    """Least, over clusters and colours, of the smaller one of p / r and r / p: 0..1, higher is better. O(C K).
+
+    p is the colour's share in the cluster, r its share in the dataset. 0 where a cluster lacks a colour, 1 where every
+    cluster has the dataset's shares (Bera, Chakrabarty, Flores and Negahbani 2019).
+
+    Parameters
+    ----------
+    composition : int array (C, K)
+        Instances of each colour in each cluster; every cluster has one.
+    colour_counts : int array (K,)
+        Instances of each colour in the dataset; a colour without any does not count.
+    """
+    composition, colour_counts = _present(composition, colour_counts)
+    # Products of whole numbers, exact, so that equal shares give exactly 1.
+    counts = composition * colour_counts.sum()
+    expected = composition.sum(axis=1, keepdims=True) * colour_counts
+    return float((np.minimum(counts, expected) / np.maximum(counts, expected)).min())
+
+
+def delta_min(composition: np.ndarray, colour_counts: np.ndarray) -> float:
+    """Least delta for which every cluster meets bounded representation: 0..1, lower is better. O(C K).
+
+    Bounded representation (Bera and others 2019) wants r (1 - delta) <= p <= r / (1 - delta) of every cluster and colour, so
+    this is 1 - :func:`bera_balance`, whose arguments it takes.
+    """
+    return 1 - bera_balance(composition, colour_counts)
+
+
+def additive_violation(composition: np.ndarray, colour_counts: np.ndarray, delta: float = 0.0) -> int:
+    """Instances by which the worst count of a colour in a cluster lies outside its bounds: 0.., lower is better. O(C K).
+
+    In whole instances, rounded up (Bera and others 2019). With ``delta`` 0, clusters that have the dataset's shares up to
+    whole instances, floor or ceiling, give at most 1.
+
+    Parameters
+    ----------
+    composition, colour_counts
+        As in :func:`bera_balance`.
+    delta : float
+        Allowed unfairness, from 0 to below 1: a cluster of m instances may have from m r (1 - delta) to m r / (1 - delta)
+        of a colour whose share of the dataset is r.
+
+    Raises
+    ------
+    ValueError
+        For another ``delta``.
+    """
+    if not 0 <= delta < 1:
+        raise ValueError(f"delta={delta!r} must be at least 0 and below 1")
+    composition, colour_counts = _present(composition, colour_counts)
+    sizes = composition.sum(axis=1, keepdims=True)
+    expected = sizes * colour_counts / colour_counts.sum()
+    above = composition - np.minimum(sizes, expected / (1 - delta))
+    below = expected * (1 - delta) - composition
+    return max(0, int(np.ceil(np.maximum(above, below) - _ROUNDING).max()))
+
+
+def weighted_deviation(composition: np.ndarray, colour_counts: np.ndarray) -> float:
+    """Mean \\|p - r\\| over colours and clusters, where a cluster counts by its size: 0..1, lower is better. O(C K).
+
+    The arguments are those of :func:`bera_balance`. Where clusters overlap, an instance counts in each of its clusters. With
+    two colours FairKM's average error (Abraham and others 2020) is this times the square root of 2.
+    """
+    composition, colour_counts = _present(composition, colour_counts)
+    sizes = composition.sum(axis=1)
+    deviations = np.abs(composition / sizes[:, None] - colour_counts / colour_counts.sum()).mean(axis=1)
+    return float((sizes * deviations).sum() / sizes.sum())
+
+
+def vfc_error(composition: np.ndarray, colour_counts: np.ndarray) -> float:
+    """Sum over clusters of the Kullback-Leibler divergence of the dataset from the cluster, in nats. O(C K).
+
+    From 0 up, lower is better: sum of r log(r / p), the reverse of the deviation ``kl`` (Ziko and others 2021).
+    Infinite where a cluster lacks a colour. The arguments are those of :func:`bera_balance`. It grows with the number of
+    clusters.
+    """
+    composition, colour_counts = _present(composition, colour_counts)
+    expected = colour_counts / colour_counts.sum()
+    with np.errstate(divide="ignore"):
+        ratios = expected / (composition / composition.sum(axis=1, keepdims=True))
+    return float((expected * log(ratios)).sum())
+
+
+def _present(composition: np.ndarray, colour_counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both without the colours that no instance has."""
+    present = np.asarray(colour_counts) > 0
+    return np.asarray(composition)[:, present], np.asarray(colour_counts)[present]
+
+
 def cohesion(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diameter: float) -> float:
     """1 - (mean over clusters of the mean of the full pairwise distance matrix) / (largest distance in the dataset).
 
@@ -119,13 +217,6 @@ def kmeans_cost(membership: np.ndarray, sizes: np.ndarray, centroids: np.ndarray
     return float(cost)
 
 
-def silhouette(X: np.ndarray, labels: np.ndarray) -> float:
-    """Silhouette over instances (scikit-learn's), O(n^2 d); not a column of the grid."""
-    from sklearn.metrics import silhouette_score  # seconds to import, and the grid never needs it
-
-    return float(silhouette_score(X, labels))
-
-
 def price_of_fairness(cost: float, n_clusters: int, reference: dict[int, float]) -> float:
     """``cost`` over that of plain k-means with as many clusters.
 
@@ -142,3 +233,14 @@ def price_of_fairness(cost: float, n_clusters: int, reference: dict[int, float])
         step, whole, rise = log([n_clusters / below, above / below, reference[above] / expected])
         expected *= float(exp(rise * (step / whole)))
     return float(cost / expected)
+
+
+def price_over_best(cost: float, n_clusters: int, reference: dict[int, float], least: float) -> float:
+    """``cost`` over the least that is known for as many clusters: from 1 up, lower is better.
+
+    Known are the best runs of plain k-means at the sizes of ``reference``, interpolated as in :func:`price_of_fairness`, and
+    ``least``, the least cost of any run with this number of clusters. NaN where :func:`price_of_fairness` is NaN, and where
+    ``least`` is 0.
+    """
+    price = price_of_fairness(cost, n_clusters, reference)
+    return price if np.isnan(price) else max(price, cost / least) if least > 0 else float("nan")

@@ -9,7 +9,14 @@ All sums run in a fixed order (:mod:`clusterlets.algorithms.kernels`), so every 
 import numpy as np
 
 from clusterlets.algorithms.checks import check_magnitudes
-from clusterlets.algorithms.kernels import add_distances, group_inertia, group_sums, largest_squared_distance, tiles_of
+from clusterlets.algorithms.kernels import (
+    add_distances,
+    add_row_distances,
+    group_inertia,
+    group_sums,
+    largest_squared_distance,
+    tiles_of,
+)
 
 #: Most rows for which exact sums are offered: 5 * 10^9 pairs, some 10 s of one core (memory is no limit, O(n d)). Ten
 #: times the rows take a hundred times as long; :func:`sampled_sums` takes about a second at any n.
@@ -50,9 +57,7 @@ def distance_sums(X: np.ndarray, labels: np.ndarray, n_groups: int) -> np.ndarra
     O(n d + S (n + n_groups^2)) memory, one thread.
     """
     labels = np.asarray(labels)
-    groupings = np.require(np.atleast_2d(labels), np.int64, ["C", "W"])
-    if groupings.min() < 0 or groupings.max() >= n_groups:
-        raise ValueError(f"labels must lie in 0..{n_groups - 1}")
+    groupings = _checked_groupings(labels, n_groups)
     rows = np.require(X, np.float64, ["C", "W"])
     upper = np.zeros((len(groupings), n_groups, n_groups))
     add_distances(rows, tiles_of(rows), groupings, upper)
@@ -73,6 +78,40 @@ def within_sums(X: np.ndarray, labels: np.ndarray, n_groups: int) -> np.ndarray:
         sums = distance_sums(X, groupings, n_groups).diagonal(axis1=1, axis2=2).copy()
     else:
         sums = np.array([[_total(X[grouping == group]) for group in range(n_groups)] for grouping in groupings])
+    return sums if labels.ndim == 2 else sums[0]
+
+
+def row_sums(X: np.ndarray, rows: np.ndarray, labels: np.ndarray, n_groups: int) -> np.ndarray:
+    """Summed Euclidean distances of some rows to all rows of each group, which silhouettes are made of.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    rows : int array (m,)
+        Indices of the rows.
+    labels : int array (n,) or (S, n)
+        Group of each instance, 0..n_groups-1; or its groups in S groupings, for which each distance is computed once.
+    n_groups : int
+
+    Returns
+    -------
+    float array (n_groups, m) or (S, n_groups, m)
+        A row's distance to itself counts as 0.
+
+    Raises
+    ------
+    ValueError
+        If a label is out of range.
+
+    Notes
+    -----
+    O(m n (d + S)) time, O(n d + S n_groups m) memory, one thread.
+    """
+    labels = np.asarray(labels)
+    groupings = _checked_groupings(labels, n_groups)
+    instances = np.require(X, np.float64, ["C", "W"])
+    sums = np.zeros((len(groupings), n_groups, len(rows)))
+    add_row_distances(instances, tiles_of(instances[rows]), groupings, sums)
     return sums if labels.ndim == 2 else sums[0]
 
 
@@ -150,7 +189,16 @@ def load_kernels() -> None:
     """Load the kernels of this module now: the children of a process that forks then find them loaded."""
     one = np.zeros((1, 1)), np.zeros(1, np.int64)
     distance_sums(*one, 1)
+    row_sums(one[0], one[1], one[1], 1)
     group_moments(*one, 1)
+
+
+def _checked_groupings(labels: np.ndarray, n_groups: int) -> np.ndarray:
+    """Labels (S, n) of S groupings, as the kernels take them; ValueError if one is out of range."""
+    groupings = np.require(np.atleast_2d(labels), np.int64, ["C", "W"])
+    if groupings.min() < 0 or groupings.max() >= n_groups:
+        raise ValueError(f"labels must lie in 0..{n_groups - 1}")
+    return groupings
 
 
 def _total(X: np.ndarray) -> float:

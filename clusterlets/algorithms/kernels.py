@@ -88,6 +88,32 @@ def add_distances(rows, tiles, labels, sums):
                     sums[s, group, labels[s, j]] += lanes[s, group, j - column]
 
 
+@compiled("void(float64[:,::1], float64[:,:,::1], int64[:,::1], float64[:,:,::1])")
+def add_row_distances(rows, tiles, labels, sums):
+    """Add the distance of each row to each instance j of the tiles to ``sums[s, group of the row, j]``, for every grouping s.
+
+    ``labels`` (S, n) are the groups of the rows (n, d) in each of S groupings, in range of ``sums`` (S, G, m). A distance is
+    computed once for all groupings. Distances are added in the order of the rows.
+    """
+    n, m = len(rows), sums.shape[2]
+    distances, lanes = np.empty(ROWS * LANES), np.empty((len(labels), sums.shape[1], LANES))
+    for t in range(len(tiles)):
+        lanes[:] = 0.0
+        for row in range(0, n, ROWS):
+            _squared_distances(rows, row, tiles[t], distances)
+            for j in range(ROWS * LANES):
+                distances[j] = np.sqrt(distances[j])
+            for s in range(len(labels)):
+                for q in range(min(ROWS, n - row)):
+                    of_group = lanes[s, labels[s, row + q]]
+                    for j in range(LANES):
+                        of_group[j] += distances[q * LANES + j]
+        for s in range(len(labels)):
+            for group in range(lanes.shape[1]):
+                for j in range(t * LANES, min((t + 1) * LANES, m)):
+                    sums[s, group, j] += lanes[s, group, j - t * LANES]
+
+
 @compiled("float64(float64[:,::1], float64[:,:,::1], float64[::1])")
 def largest_squared_distance(rows, tiles, radii):
     """Largest squared distance of two rows (n, d), which are sorted by descending distance ``radii`` from some point.

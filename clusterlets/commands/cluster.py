@@ -14,11 +14,9 @@ from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.cells import from_words
-from clusterlets.metrics import deviation_per_cluster, price_of_fairness, silhouette
+from clusterlets.metrics import deviation_per_cluster, price_of_fairness
 from clusterlets.text import counted
 
-#: Most rows for which the silhouette is computed: it needs all pairs.
-SILHOUETTE_LIMIT = 10_000
 #: Clusters and colours that the account lists one by one.
 _LISTED, _COLOURS = 20, 6
 
@@ -316,8 +314,12 @@ def _scores(X: np.ndarray, table: Table, fitted, seed: int) -> list[str]:
         f"deviation   {deviation}   (0: every cluster has the table's shares)",
         f"cohesion    {report['cohesion']:.3f}{error}   (1 - mean distance in a cluster / largest distance)",
         f"overlap     {report['overlap']:.1%}   (rows in two or more clusters)",
+        f"bounds      delta {report['delta_min']:.3f}, {counted(report['additive_violation'], 'row')} off   "
+        "(least delta for which all shares are within r (1 - delta) and r / (1 - delta); rows off at delta = 0)",
+        f"costs       social {report['social_cost']:.4g}, k-median {report['kmedian_cost']:.4g}, "
+        f"k-center {report['kcenter_cost']:.4g}   (by the distance to the cluster's mean)",
         _price(X, report, seed),
-        _silhouette(X, fitted, report),
+        _silhouette(report),
     ]
 
 
@@ -338,9 +340,9 @@ def _price(X: np.ndarray, report: dict, seed: int) -> str:
     return f"{name}{price:.2f}   (k-means cost over that of plain k-means with {counted(n_clusters, 'cluster')})"
 
 
-def _silhouette(X: np.ndarray, fitted, report: dict) -> str:
-    if report["overlap"] or not 2 <= report["n_clusters"] < len(X):
-        return "silhouette  not defined here: it needs two clusters or more that do not overlap"
-    if len(X) > SILHOUETTE_LIMIT:
-        return f"silhouette  not computed above {SILHOUETTE_LIMIT:,} rows"
-    return f"silhouette  {silhouette(X, fitted.labels_):.3f}   (over rows; 1: well parted, below 0: mixed)"
+def _silhouette(report: dict) -> str:
+    if np.isnan(report["silhouette"]):
+        return "silhouette  not defined here: it needs two clusters or more"
+    error = f" +- {report['silhouette_error']:.4f}, from samples" if report["silhouette_error"] else ""
+    nearest = ", each in the nearest of its clusters" if report["overlap"] else ""
+    return f"silhouette  {report['silhouette']:.3f}{error}   (over rows{nearest}; 1: well parted, below 0: mixed)"

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import numpy as np
 
 # The last part of the seed of the random streams that methods share; each method has a number of its own besides.
-EXTRACTION, PARTITIONS = 0, 1
+EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
 
 # Letters that stand in the name of a file as they are; an underscore separates parameters.
 _PLAIN = frozenset(string.ascii_letters + string.digits + ".+-")
@@ -154,6 +154,11 @@ def seeds_of(block: str) -> range:
     """The seeds that the name of a block, ``"0-9"``, stands for."""
     first, last = block.split("-")
     return range(int(first), int(last) + 1)
+
+
+def sample_stream(base_seed: int, dataset: str) -> np.random.Generator:
+    """The generator of the rows whose silhouettes are computed: the same rows for every method, k and seed."""
+    return random_stream(base_seed, dataset, 0, 0, SAMPLE)
 
 
 def random_stream(base_seed: int, dataset: str, k: int, seed: int, step: int) -> np.random.Generator:

@@ -8,11 +8,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from clusterlets.algorithms.instance_scores import SAMPLED_ROWS
 from clusterlets.grid import variants
-from clusterlets.grid.cells import cells, seed_blocks, seeds_of
+from clusterlets.grid.cells import Cell, cells, seed_blocks, seeds_of
 from clusterlets.grid.entries import load
 
 _PAIR = 4.5e-10  # seconds to add up the distance of two instances, which ten seeds share
+_SCORED = 6e-8  # of a run of a matcher, to score an instance
 _SAMPLE = 3.5e-7  # to draw and score one partition for C
 _KMEANS = 2e-6  # of k-means, an instance
 _START = 0.14  # of a job that loads numpy alone
@@ -41,43 +43,55 @@ def of_dataset(rows: int, features: int, colour_counts: Sequence[int], config: M
     outputs = sum(_outputs(name, entry) for name, entry in config["grids"].items() if not entry["needs"])
     disk: float = _CELL * len(grid) + _NUMBER * rows * (features + 1)
     largest = 0
+    sampled = min(rows, SAMPLED_ROWS)
     for k in config["k"]:
         groups = sum(min(k, count) for count in colour_counts)
         label = 1 if groups <= 256 else 2
         disk += seeds * (rows * label * (1 + outputs) + _NUMBER * (groups**2 + outputs * k**2 + groups * features))
-        largest = max(largest, block * groups**2)
-    seconds = sum(seconds for _, seconds in steps_of_dataset(rows, features, config).values())
+        disk += seeds * _NUMBER * groups * sampled
+        largest = max(largest, block * groups * max(groups, sampled))
+    seconds = sum(seconds for _, seconds in steps_of_dataset(rows, features, config, len(colour_counts)).values())
     for variant in config["variants"]:
         further = _of_variant(rows, features, colour_counts, config, variant)
         seconds, disk = seconds + further.seconds, disk + further.disk
     return Cost(seconds, disk, _BASE + _COPIES * _NUMBER * (rows * features + largest))
 
 
-def steps_of_dataset(rows: int, features: int, config: Mapping) -> dict[str, tuple[int, float]]:
+def steps_of_dataset(rows: int, features: int, config: Mapping, n_colours: int = 2) -> dict[str, tuple[int, float]]:
     """Of each step of the workflow on one dataset, by its rule's name: how many jobs, and their CPU seconds together."""
     seeds, grids = config["seeds"]["count"], config["grids"]
     jobs = len(config["k"]) * len(seed_blocks(**config["seeds"]))
     runs = len(config["k"]) * seeds
+    sampled = min(rows, SAMPLED_ROWS)
     needed = {need for grid in grids.values() for need in grid["needs"]}
     steps = {"prepare_dataset": (1, _START), "measure_geometry": (1, _START)}
     if "clusterlets" in needed:
         steps["extract_clusterlets"] = (jobs, jobs * _START_COMPILED + runs * rows * _KMEANS)
-        steps["sum_distances"] = (jobs, jobs * _START_COMPILED + runs * rows**2 / 2 * _PAIR)
+        steps["sum_distances"] = (jobs, jobs * _START_COMPILED + runs * (rows / 2 + sampled) * rows * _PAIR)
     if "partitions" in needed:
         steps["sample_partitions"] = (jobs, jobs * _START + runs * config["sample_size"] * _SAMPLE)
     for cell in cells({**config, "datasets": [""]}):
         grid = grids[cell.method]
         of_cell = {"score_method": _START}
-        if not grid["needs"]:
-            method = load({"name": cell.method, **grid})
-            pairs = max(1, len(method.outputs)) * rows**2 / 2 / cell.k
-            of_cell["fit_method"] = _START_COMPILED + len(seeds_of(cell.seeds)) * (
-                method().seconds(rows, features, cell.k) + pairs * _PAIR
-            )
+        if grid["needs"]:
+            of_cell["score_method"] += len(seeds_of(cell.seeds)) * rows * _SCORED
+        else:
+            of_cell["fit_method"] = _START_COMPILED + _fits(cell, grid, rows, features, n_colours, config["limits"])
         for step, seconds in of_cell.items():
             count, so_far = steps.get(step, (0, 0.0))
             steps[step] = (count + 1, so_far + seconds)
     return steps
+
+
+def _fits(cell: Cell, grid: Mapping, rows: int, features: int, n_colours: int, limits: Mapping) -> float:
+    """Of all fits of a cell, with the distances that score them; nothing where the table is more than the method handles."""
+    method = load({"name": cell.method, **grid})
+    if cell.k > rows or method().unsupported(rows, n_colours):
+        return 0.0
+    n_seeds = len(seeds_of(cell.seeds))
+    pairs = max(1, len(method.outputs)) * (rows / 2 / cell.k + min(rows, SAMPLED_ROWS)) * rows
+    seconds = min(method().seconds(rows, features, cell.k), limits["seconds"] or math.inf)
+    return (n_seeds if method.is_random else 1) * seconds + n_seeds * pairs * _PAIR
 
 
 def _outputs(name: str, entry: Mapping) -> int:

@@ -8,8 +8,26 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from clusterlets.algorithms.geometry import distance_sums, group_moments, within_sums
+from clusterlets.algorithms.geometry import distance_sums, group_moments, row_sums, within_sums
+from clusterlets.algorithms.instance_scores import (
+    INSTANCE_SCORES,
+    SAMPLED_ROWS,
+    cluster_centres,
+    costs,
+    labels_of_groups,
+    sample_rows,
+    silhouette_scores,
+    silhouettes,
+)
 from clusterlets.grid.artifacts import Prepared, SeedBlock, compact
+
+# Clusterings whose silhouettes are computed together; further ones save little, and take memory.
+_TOGETHER = 10
+
+
+def rows_of_sample(n: int, random_state: np.random.Generator) -> np.ndarray:
+    """The rows whose silhouettes the grid computes: all, or 2,000 of more, as matchers read what is kept of every one."""
+    return sample_rows(n, random_state, exact_rows=SAMPLED_ROWS)
 
 
 def save_groups(
@@ -18,25 +36,32 @@ def save_groups(
     groups: str,
     labels: str,
     failures: Mapping[str, tuple[str, str]],
-    with_sums: bool,
+    sample: np.ndarray | None = None,
 ) -> None:
     """Write what scoring needs of the groups of each key to ``groups``, the group of each instance to ``labels``.
 
-    ``found`` holds labels (n,) or memberships (n, C), bool, by key. ``with_sums`` says whether the distances are summed up
-    here, as those of clusters are; a step of its own does it for clusterlets.
+    ``found`` holds labels (n,) or memberships (n, C), bool, by key. With a ``sample`` of rows (m,) the distances are summed
+    up here, as those of clusters are, and the scores of instances are computed; steps of their own do it for clusterlets.
     """
     grouped = {key: _grouped(clustering) for key, clustering in found.items()}
     values = {key: _moments(prepared, group_of) for key, (group_of, _) in grouped.items()}
-    if with_sums:
+    if sample is not None:
         for key, sums in _sums(prepared.X, grouped):
             values[key] |= {"membership": grouped[key][1], "sums": sums}
+        for key, scores in _instance_scores(prepared, grouped, values, sample).items():
+            values[key]["of_instances"] = np.array([scores.get(name, np.nan) for name in INSTANCE_SCORES])
     SeedBlock(values, failures=failures).save(groups)
     SeedBlock({key: {"labels": compact(group_of)} for key, (group_of, _) in grouped.items()}, failures=failures).save(labels)
 
 
+def _disjoint(grouped: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, np.ndarray]:
+    """The clusters of each instance (n,) of the keys whose clusters do not overlap: their groups are the clusters."""
+    return {key: group_of for key, (group_of, membership) in grouped.items() if membership.sum() == len(membership.T)}
+
+
 def _sums(X: np.ndarray, grouped: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Iterator[tuple[str, np.ndarray]]:
     """Summed distances between the groups of each key, (G, G); of disjoint clusters, inside them alone."""
-    disjoint = {key: group_of for key, (group_of, membership) in grouped.items() if membership.sum() == len(membership.T)}
+    disjoint = _disjoint(grouped)
     if disjoint:
         n_groups = [int(group_of.max()) + 1 for group_of in disjoint.values()]
         within = within_sums(X, np.stack(list(disjoint.values())), max(n_groups))
@@ -44,6 +69,24 @@ def _sums(X: np.ndarray, grouped: Mapping[str, tuple[np.ndarray, np.ndarray]]) -
     for key in grouped.keys() - disjoint.keys():
         group_of, membership = grouped[key]
         yield key, distance_sums(X, group_of, len(membership.T))
+
+
+def _instance_scores(
+    prepared: Prepared, grouped: Mapping[str, tuple[np.ndarray, np.ndarray]], values: Mapping, sample: np.ndarray
+) -> dict[str, dict[str, float]]:
+    """Costs of each key, and silhouettes of those whose clusters do not overlap."""
+    X, colours, found = prepared.X, prepared.colours, {}
+    for key, (group_of, membership) in grouped.items():
+        centres = cluster_centres(membership, values[key]["counts"].sum(axis=1), values[key]["centroids"])
+        found[key] = costs(X, colours, labels_of_groups(X, group_of, membership, centres), centres)
+    disjoint = _disjoint(grouped)
+    for first in range(0, len(disjoint), _TOGETHER):
+        keys = list(disjoint)[first : first + _TOGETHER]
+        labels = np.stack([disjoint[key] for key in keys])
+        for key, of_key, sums in zip(keys, labels, row_sums(X, sample, labels, int(labels.max()) + 1), strict=True):
+            of_rows = silhouettes(sums, np.bincount(of_key, minlength=len(sums)), of_key[sample])
+            found[key] |= silhouette_scores(of_rows, colours[sample], len(X))
+    return found
 
 
 def save_nothing(status: str, note: str, groups: str, labels: str) -> None:

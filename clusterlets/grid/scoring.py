@@ -9,8 +9,16 @@ import numpy as np
 
 from clusterlets.algorithms.centroids import centroid_distances, centroid_silhouette
 from clusterlets.algorithms.clusterlets import Clusterlets
+from clusterlets.algorithms.instance_scores import (
+    INSTANCE_SCORES,
+    cluster_centres,
+    costs,
+    labels_of_groups,
+    silhouette_scores,
+    silhouettes,
+)
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.artifacts import NO_VALID_PARTITION, OK, UNSUPPORTED, SeedBlock
+from clusterlets.grid.artifacts import NO_VALID_PARTITION, OK, UNSUPPORTED, Prepared, SeedBlock
 from clusterlets.grid.cells import in_words, random_stream
 from clusterlets.grid.fitting import Fit, Limits, fits
 from clusterlets.methods import Matcher, Method
@@ -64,7 +72,9 @@ def of_clusters(
         for seed in seeds:
             status, note = groups.status_of(seed)
             if status == OK:
-                yield Outcome(name, seed, OK, _small_colours(k, colours), groups.values[f"{name}/{seed}"])
+                arrays = dict(groups.values[f"{name}/{seed}"])
+                scores = dict(zip(INSTANCE_SCORES, arrays.pop("of_instances").tolist(), strict=True))
+                yield Outcome(name, seed, OK, _small_colours(k, colours), arrays, scores)
             else:
                 yield Outcome(name, seed, status, note)
 
@@ -75,19 +85,27 @@ def of_matchings(
     matchings: Iterable[tuple[int, Fit]],
     groups: SeedBlock,
     distances: SeedBlock,
+    labels: SeedBlock,
+    table: Prepared,
     colours: Mapping[str, int],
 ) -> Iterator[Outcome]:
-    """The outcomes of a matcher, from what :func:`match` found of every seed."""
+    """The outcomes of a matcher, from what :func:`match` found of every seed.
+
+    ``groups``, ``distances`` and ``labels`` are what the steps before left of the clusterlets of the ``table``.
+    """
     for seed, found in matchings:
         if groups.status != OK:
             yield Outcome(method.name, seed, found.status, found.note)
             continue
         clusterlets = Clusterlets.from_groups(**groups.values[str(seed)])
-        note, further = found.note or _few_clusterlets(clusterlets, k, colours), {"n_clusterlets": len(clusterlets)}
+        note = found.note or _few_clusterlets(clusterlets, k, colours)
+        further: dict[str, float] = {"n_clusterlets": len(clusterlets)}
         if found.status == OK:
-            arrays = {"membership": found.result, **groups.values[str(seed)], **distances.values[str(seed)]}
-            silhouette = {"centroid_silhouette": _silhouette(clusterlets, found.result)}
-            yield Outcome(method.name, seed, OK, note, arrays, further | silhouette)
+            sums, group_of = distances.values[str(seed)], labels.values[str(seed)]["labels"]
+            arrays = {"membership": found.result, **groups.values[str(seed)], "sums": sums["sums"]}
+            further |= {"centroid_silhouette": _silhouette(clusterlets, found.result)}
+            further |= _instance_scores(table, group_of, clusterlets, found.result, sums["sample"], sums["row_sums"])
+            yield Outcome(method.name, seed, OK, note, arrays, further)
         else:
             yield Outcome(method.name, seed, found.status, note, further=further)
 
@@ -156,6 +174,29 @@ def _silhouette(clusterlets: Clusterlets, membership: np.ndarray) -> float:
     if len(membership) < 2 or (membership.sum(axis=0) != 1).any():
         return float("nan")
     return centroid_silhouette(centroid_distances(clusterlets.centroids), membership.argmax(axis=0))
+
+
+def _instance_scores(
+    table: Prepared,
+    group_of: np.ndarray,
+    clusterlets: Clusterlets,
+    membership: np.ndarray,
+    sample: np.ndarray,
+    sums: np.ndarray,
+) -> dict[str, float]:
+    """Costs, and unless clusters overlap the silhouettes of a sample of rows (m,).
+
+    ``sums`` (N, m) hold their distances to clusterlets. Clusters of nearest centres are no unions of clusterlets, so their
+    silhouettes would take all distances again for every cell.
+    """
+    centres = cluster_centres(membership, clusterlets.sizes, clusterlets.centroids)
+    labels = labels_of_groups(table.X, group_of, membership, centres)
+    scores = costs(table.X, table.colours, labels, centres)
+    if (membership.sum(axis=0) != 1).any():
+        return scores
+    of_clusters = np.stack([sums[cluster].sum(axis=0) for cluster in membership])
+    of_rows = silhouettes(of_clusters, np.bincount(labels), labels[sample])
+    return scores | silhouette_scores(of_rows, table.colours[sample], len(labels))
 
 
 def _few_clusterlets(clusterlets: Clusterlets, k: int, colours: Mapping[str, int]) -> str:

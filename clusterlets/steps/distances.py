@@ -1,18 +1,22 @@
-"""The step that sums the distances between groups."""
+"""The step that sums the distances between groups, and those of some rows to groups."""
 
 import numpy as np
 
 from clusterlets.algorithms import geometry
 from clusterlets.grid.artifacts import Prepared, SeedBlock
+from clusterlets.grid.cells import sample_stream
+from clusterlets.grid.groups import rows_of_sample
 from clusterlets.steps import Input, Output
 
 
-def sum_distances(data: Input, labels: Input, output: Output) -> None:
+def sum_distances(data: Input, dataset: str, labels: Input, base_seed: int, output: Output) -> None:
     """Summed distances between the clusterlets of every seed in a file of labels.
 
     data: the prepared dataset (.npz)
+    dataset: its name, a part of the random stream
     labels: clusterlet of each instance (.npz)
-    output: summed distances, a matrix for each seed (.npz)
+    base_seed: first part of the random stream
+    output: summed distances, matrices for each seed (.npz)
     """
     X = Prepared.load(data).X
     block = SeedBlock.load(labels)
@@ -20,6 +24,12 @@ def sum_distances(data: Input, labels: Input, output: Output) -> None:
     values = {}
     if found:
         n_groups = [int(groups.max()) + 1 for groups in found.values()]  # a dataset may give fewer with another seed
-        sums = geometry.distance_sums(X, np.stack(list(found.values())), max(n_groups))
-        values = {key: {"sums": of_key[:n, :n]} for key, n, of_key in zip(found, n_groups, sums, strict=True)}
+        every = np.stack(list(found.values()))
+        sums = geometry.distance_sums(X, every, max(n_groups))
+        sample = rows_of_sample(len(X), sample_stream(base_seed, dataset))
+        rows = geometry.row_sums(X, sample, every, max(n_groups))
+        values = {
+            key: {"sums": of_key[:n, :n], "sample": sample, "row_sums": to_rows[:n]}
+            for key, n, of_key, to_rows in zip(found, n_groups, sums, rows, strict=True)
+        }
     SeedBlock(values, block.status).save(output)

@@ -30,4 +30,4 @@ def extract_clusterlets(data: Input, dataset: str, k: int, seeds: str, base_seed
     for seed in seeds_of(seeds):
         stream = random_stream(base_seed, dataset, k, seed, EXTRACTION)
         found[str(seed)] = cast(np.ndarray, extract(prepared.X, prepared.colours, k, stream).labels)
-    save_groups(prepared, found, groups, labels, failures={}, with_sums=False)
+    save_groups(prepared, found, groups, labels, failures={})

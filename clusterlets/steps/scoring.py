@@ -3,7 +3,7 @@
 import json
 
 from clusterlets.grid import accounts, crossed_limits
-from clusterlets.grid.artifacts import CROSSED, NEVER_FITTED, SeedBlock
+from clusterlets.grid.artifacts import CROSSED, NEVER_FITTED, Prepared, SeedBlock
 from clusterlets.grid.cells import in_words, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits
@@ -27,6 +27,8 @@ def score_method(
     geometry: Input,
     deviation: str,
     output: Output,
+    data: Input = "",
+    labels: Input = "",
     distances: Input = "",
     partitions: Input = "",
     to_meet: str = "",
@@ -45,6 +47,8 @@ def score_method(
     geometry: what was measured of the dataset (JSON)
     deviation: absolute, relative or kl
     output: one row a run (CSV)
+    data: for a matcher, the prepared dataset (.npz)
+    labels: for a matcher, clusterlet of each instance (.npz)
     distances: for a matcher, summed distances between the clusterlets (.npz)
     partitions: for C, the fronts of sample_partitions (.npz)
     to_meet: the limits again, if the cell crossed other ones before
@@ -59,7 +63,8 @@ def score_method(
         for seed, found in matchings:
             if found.status not in NEVER_FITTED:
                 accounts.tell_fit(dataset, chosen.name, k, in_words(given), seed, found)
-        outcomes = of_matchings(chosen, k, matchings, block, SeedBlock.load(distances), measured["colours"])
+        shared = SeedBlock.load(distances), SeedBlock.load(labels), Prepared.load(data)
+        outcomes = of_matchings(chosen, k, matchings, block, *shared, measured["colours"])
     else:
         outcomes = of_clusters(chosen, k, every, block, measured["colours"])
     write_cell(output, score_all(chosen, dataset, k, given, outcomes, measured["diameter"], deviation))

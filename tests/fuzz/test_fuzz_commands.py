@@ -129,14 +129,15 @@ def make_results():
     made = {**common, "data": data, "base_seed": 0}
     limits = {"limits": json.dumps({"seconds": 60, "memory_mb": None})}
     step("extract-clusterlets", **made, groups=kept("groups", "clusterlets"), labels=kept("labels", "clusterlets"))
-    step("sum-distances", data=data, labels=kept("labels", "clusterlets"), output=kept("distances", "clusterlets"))
+    labels, sums = kept("labels", "clusterlets"), kept("distances", "clusterlets")
+    step("sum-distances", data=data, dataset="iris", labels=labels, base_seed=0, output=sums)
     for method in ("FRAC", "k-means", "random"):
         files = {kind: kept(kind, method) for kind in ("groups", "labels")}
         step("fit-method", **made, **limits, **entry(method), **files)
     groups = {"groups": kept("groups", "clusterlets")}
     step("sample-partitions", **common, **groups, base_seed=0, sample_size=300, output=kept("partitions", "clusterlets"))
     scored = {**common, **limits, "base_seed": 0, "geometry": geometry, "deviation": "absolute"}
-    of_clusterlets = {**scored, **groups, "distances": kept("distances", "clusterlets")}
+    of_clusterlets = {**scored, **groups, "distances": sums, "data": data, "labels": labels}
     pinball = {**entry("D", hops=2), "settings": json.dumps({"scope": "last"})}
     step("score-method", **of_clusterlets, **pinball, output="results/runs/iris/D/k3_hops2/seeds0-1.csv")
     centroid = {**entry("C", omega=0.25), "settings": json.dumps({"equation": "corrected"})}

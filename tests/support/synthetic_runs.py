@@ -98,8 +98,23 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
         "kmeans_cost": None if matcher in FUZZY else 100.0 * noise[1],
         "price_of_fairness": None if matcher in FUZZY else 1 + noise[2],
     }
+    further = {
+        "bera_balance": 1 / (1 + 4 * mean),
+        "delta_min": 1 - 1 / (1 + 4 * mean),
+        "additive_violation": 1 + int(100 * mean),
+        "weighted_deviation": 0.8 * mean,
+        "vfc_error": 0.5 * mean * size,
+        "social_cost": 2.0 * noise[1],
+        "kmedian_cost": 40.0 * noise[1],
+        "kcenter_cost": 5.0 * noise[1],
+        "silhouette": None if matcher in FUZZY else 0.3 - 0.05 * noise[2],
+        "silhouette_error": None if matcher in FUZZY else 0.0,
+        "silhouette_least_colour": None if matcher in FUZZY else 0.25 - 0.05 * noise[2],
+        "price_over_best": None if matcher in FUZZY else 1.1 + noise[2],
+    }
     parameters = in_words({name: value for name, value in (("hops", hops), ("omega", omega)) if value is not None})
-    return row | (dict.fromkeys(metrics) if infeasible else metrics) | {"parameters": parameters or None}
+    row |= metrics | {"parameters": parameters or None} | further
+    return row | dict.fromkeys([*metrics, *further]) if infeasible else row
 
 
 def synthetic_clusterings(runs) -> dict[str, pd.DataFrame]:

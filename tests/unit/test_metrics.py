@@ -1,5 +1,8 @@
 """Scores by hand, and against the instances themselves."""
 
+from fractions import Fraction
+from math import ceil
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -141,9 +144,117 @@ def test_score_of_a_crisp_clustering_by_hand():
     assert found["kmeans_cost"] == pytest.approx((16 + 4 + 36) + (16 + 16))
 
 
-def test_silhouette_over_instances_is_that_of_scikit_learn():
-    from sklearn.metrics import silhouette_score
+def test_scores_of_bounded_representation_by_hand():
+    """Half of the rows of each colour; a cluster of three to one, and one of one to three."""
+    composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
+    assert metrics.bera_balance(composition, counts) == 0.5  # 1/4 against 1/2
+    assert metrics.delta_min(composition, counts) == 0.5
+    assert metrics.additive_violation(composition, counts) == 1
+    assert metrics.additive_violation(composition, counts, 0.2) == 1  # 3 > 2 / .8 = 2.5, and 1 < 2 * .8
+    assert metrics.additive_violation(composition, counts, 0.5) == 0
+    assert metrics.weighted_deviation(composition, counts) == 0.25
+    assert metrics.vfc_error(composition, counts) == pytest.approx(2 * (0.5 * np.log(2) + 0.5 * np.log(0.5 / 0.75)))
 
-    rng = np.random.default_rng(0)
-    X, labels = rng.normal(size=(40, 3)), rng.integers(3, size=40)
-    assert metrics.silhouette(X, labels) == pytest.approx(silhouette_score(X, labels), abs=1e-15)
+
+def test_scores_of_clusters_that_differ_in_size_by_hand():
+    composition, counts = np.array([[5, 0, 1], [3, 4, 11]]), np.array([8, 4, 12])
+    assert metrics.bera_balance(composition, counts) == 0 and metrics.delta_min(composition, counts) == 1
+    assert metrics.additive_violation(composition, counts) == 3  # 5 where 2 are due
+    assert metrics.additive_violation(composition, counts, 0.5) == 1  # 5 > 2 / .5
+    first, second = (3 / 6 + 1 / 6 + 2 / 6) / 3, (3 / 18 + 1 / 18 + 2 / 18) / 3
+    assert metrics.weighted_deviation(composition, counts) == pytest.approx((6 * first + 18 * second) / 24)
+    assert metrics.vfc_error(composition, counts) == np.inf
+
+
+def test_the_bound_from_above_ends_at_the_whole_cluster():
+    assert metrics.additive_violation(np.array([[5, 0], [4, 1]]), np.array([9, 1]), 0.2) == 1  # 0 where .4 are due
+    assert metrics.additive_violation(np.array([[10, 0], [0, 1]]), np.array([10, 1]), 0.95) == 1
+
+
+@pytest.mark.parametrize("delta", [-0.1, 1, float("nan")])
+def test_bounds_refuse_what_is_no_delta(delta):
+    with pytest.raises(ValueError, match="must be at least 0 and below 1"):
+        metrics.additive_violation(np.array([[1, 1]]), np.array([1, 1]), delta)
+
+
+@st.composite
+def compositions(draw):
+    """Counts of crisp clusters, none of them empty, and those of the dataset."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_clusters, n_colours = draw(st.integers(1, 6)), draw(st.integers(2, 5))
+    composition = rng.integers(0, draw(st.sampled_from([2, 10, 1000])), size=(n_clusters, n_colours))
+    composition[np.arange(n_clusters), rng.integers(n_colours, size=n_clusters)] += 1
+    return composition, composition.sum(axis=0)
+
+
+COUNT_SCORES = (
+    *(metrics.bera_balance, metrics.delta_min, metrics.additive_violation),
+    *(metrics.weighted_deviation, metrics.vfc_error),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(compositions())
+def test_scores_of_counts_are_what_their_definitions_say(case):
+    composition, counts = case
+    n, present = int(counts.sum()), np.flatnonzero(counts)
+    pairs = [(int(row[h]), int(row.sum()), int(counts[h])) for row in composition for h in present]
+    ratios = [Fraction(m * n, size * n_h) for m, size, n_h in pairs]
+    expected = min(min(ratio, 1 / ratio) if ratio else Fraction(0) for ratio in ratios)
+    assert metrics.bera_balance(composition, counts) == float(expected)
+    off = max(abs(m - Fraction(size * n_h, n)) for m, size, n_h in pairs)
+    assert metrics.additive_violation(composition, counts) == ceil(off)
+    deviations = [size * abs(m / size - n_h / n) for m, size, n_h in pairs]
+    assert metrics.weighted_deviation(composition, counts) == pytest.approx(sum(deviations) / n / len(present), abs=1e-12)
+    divergences = [n_h / n * (np.log(n_h / n * size / m) if m else np.inf) for m, size, n_h in pairs]
+    assert metrics.vfc_error(composition, counts) == pytest.approx(sum(divergences), abs=1e-9)
+
+
+@settings(max_examples=100, deadline=None)
+@given(compositions(), st.floats(0, 0.99))
+def test_delta_min_is_the_least_delta_without_a_violation(case, delta):
+    composition, counts = case
+    least = metrics.delta_min(composition, counts)
+    if delta >= least:
+        assert metrics.additive_violation(composition, counts, delta) == 0
+    elif delta < least - 1e-6:
+        assert metrics.additive_violation(composition, counts, delta) > 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(compositions(), st.randoms(use_true_random=False))
+def test_the_order_of_clusters_and_colours_changes_no_score_of_counts(case, random):
+    composition, counts = case
+    clusters, colours = (random.sample(range(length), length) for length in composition.shape)
+    for score in COUNT_SCORES:
+        other = score(composition[np.ix_(clusters, colours)], counts[colours])
+        assert other == pytest.approx(score(composition, counts), rel=1e-12, abs=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(compositions())
+def test_doubled_rows_and_colours_that_no_row_has_change_no_share(case):
+    composition, counts = case
+    more = np.column_stack([composition, np.zeros(len(composition), dtype=int)]), np.append(counts, 0)
+    for score in COUNT_SCORES:
+        assert score(*more) == score(composition, counts)
+        if score is not metrics.additive_violation:
+            assert score(2 * composition, 2 * counts) == score(composition, counts)
+
+
+def test_clusters_with_the_datasets_shares_are_perfect():
+    composition = np.array([[1, 2, 3], [10, 20, 30]])
+    assert metrics.bera_balance(composition, composition.sum(axis=0)) == 1
+    for score in COUNT_SCORES[1:]:
+        assert score(composition, composition.sum(axis=0)) == 0
+    alone = np.array([[7, 3]])  # a single cluster
+    assert [score(alone, alone[0]) for score in COUNT_SCORES] == [1, 0, 0, 0, 0]
+
+
+def test_price_over_best_by_hand():
+    best = {2: 100.0, 8: 25.0}  # log cost over log size: 50 for four clusters
+    assert metrics.price_over_best(100.0, 4, best, 60.0) == pytest.approx(2.0)
+    assert metrics.price_over_best(100.0, 4, best, 40.0) == pytest.approx(2.5)  # a run that undercuts the interpolation
+    assert metrics.price_over_best(40.0, 4, best, 40.0) == 1
+    assert np.isnan(metrics.price_over_best(10.0, 9, best, 10.0))
+    assert np.isnan(metrics.price_over_best(0.0, 4, best, 0.0))

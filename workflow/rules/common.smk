@@ -282,8 +282,18 @@ def inputs_of_score(wildcards):
     """The clusters that a method found; for a matcher, what it joins."""
     if wildcards.method not in MATCHERS:
         return {"groups": for_cell(of_block("groups", "{method}"))(wildcards)}
-    kinds = ["groups", "distances", *(["partitions"] if "partitions" in METHODS[wildcards.method].needs else [])]
-    return {kind: for_cell(of_block(kind))(wildcards) for kind in kinds}
+    kinds = ["groups", "labels", "distances", *(["partitions"] if "partitions" in METHODS[wildcards.method].needs else [])]
+    found = {kind: for_cell(of_block(kind))(wildcards) for kind in kinds}
+    return {**found, "data": for_cell(prepared("npz"))(wildcards)}
+
+
+# Inputs of score_method that it has for matchers alone.
+FOR_MATCHERS = ["data", "labels", "distances", "partitions"]
+
+
+def of_matcher(name):
+    """The path of such an input, empty where a cell does without."""
+    return lambda wildcards, input: input.get(name, "")
 
 
 def log_of_block(step):

@@ -32,6 +32,7 @@ rule sum_distances:
         CLUSTER
     params:
         code=step_fingerprint("steps.distances", libraries=COMPILED),
+        base_seed=config["base_seed"],
     message:
         "Summed distances of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:

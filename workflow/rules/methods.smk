@@ -41,11 +41,10 @@ rule score_method:
         base_seed=config["base_seed"],
         to_meet=limits_to_meet("{place}/runs/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.csv"),
         deviation=setting("deviation"),
-        distances=lambda wildcards, input: input.get("distances", ""),
-        partitions=lambda wildcards, input: input.get("partitions", ""),
+        **{name: of_matcher(name) for name in FOR_MATCHERS},
     message:
         "{wildcards.dataset}: score {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
         shell_line(
-            "score-method", "to_meet", limits='"$LIMITS"', distances="{params.distances:q}", partitions="{params.partitions:q}"
+            "score-method", "to_meet", limits='"$LIMITS"', **{name: f"{{params.{name}:q}}" for name in FOR_MATCHERS}
         )

@@ -9,6 +9,7 @@ from clusterlets.algorithms.kernels import (
     LANES,
     ROWS,
     add_distances,
+    add_row_distances,
     assign,
     candidate_distances,
     group_inertia,
@@ -59,6 +60,24 @@ def test_distances_are_added_in_the_order_that_is_written_down(n, n_groupings):
             expected[grouping, a, groups[j]] += total
     sums = np.full((n_groupings, 5, 5), 0.5)
     add_distances(rows, tiles, labels, sums)
+    assert np.array_equal(sums, expected)
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("m", SIZES)
+def test_distances_to_rows_are_added_in_the_order_of_the_rows(n, m):
+    rows, _ = rows_and_tiles(n, 3)
+    others, tiles = rows_and_tiles(m, 3)
+    labels = np.random.default_rng(n).integers(4, size=(2, n))
+    distances = np.sqrt(squares(rows, others))
+    expected = np.full((2, 5, m), 0.5)  # the last group is empty
+    for grouping, group in product(range(2), range(5)):
+        total = np.zeros(m)
+        for i in np.flatnonzero(labels[grouping] == group):
+            total += distances[i]
+        expected[grouping, group] += total
+    sums = np.full((2, 5, m), 0.5)
+    add_row_distances(rows, tiles, labels, sums)
     assert np.array_equal(sums, expected)
 
 

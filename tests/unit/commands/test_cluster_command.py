@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
+from sklearn.metrics import silhouette_score
 
 from clusterlets import __main__ as command_line
 from clusterlets.algorithms.geometry import group_moments
@@ -129,7 +130,11 @@ def test_the_account_is_that_of_the_report(people, run):
     plain = kmeans_labels(X, report["n_clusters"], np.random.default_rng(0))
     price = report["kmeans_cost"] / group_moments(X, plain, report["n_clusters"])[1].sum()
     assert numbers["price"] == [round(price, 2)]
-    assert numbers["silhouette"][0] == round(cluster.silhouette(X, labels), 3)
+    assert numbers["silhouette"] == [round(silhouette_score(X, labels), 3)] == [round(report["silhouette"], 3)]
+    assert numbers["bounds"] == [round(report["delta_min"], 3)]
+    assert f", {report['additive_violation']} rows off " in lines["bounds"]
+    costs = [float(f"{report[name]:.4g}") for name in ("social_cost", "kmedian_cost", "kcenter_cost")]
+    assert [float(text) for text in re.findall(r"(?:social|k-median|k-center) ([\d.e+]+)", lines["costs"])] == costs
     for number in range(report["n_clusters"]):
         own = people["sex"][labels == number]
         (line,) = re.findall(rf"^ *{number} +(\d+) +(\S+) +(\S+)% +(\S+)%$", said, re.MULTILINE)
@@ -149,7 +154,7 @@ def test_many_clusters_are_told_by_those_that_deviate_most(people, run):
     (found,) = re.findall(r": (\d+) clusters$", said, re.MULTILINE)
     assert len(listed) == 20 and listed == sorted(listed, reverse=True) and int(rest) == int(found) - 20
     assert "price of fairness  not defined where clusters overlap" in said
-    assert "silhouette  not defined here" in said
+    assert re.search(r"^silhouette  -?0\.\d+   \(over rows, each in the nearest of its clusters;", said, re.MULTILINE)
 
 
 def test_colours_may_be_called_as_the_listing_calls_its_columns():
@@ -167,11 +172,10 @@ def test_many_colours_are_told_by_the_one_furthest_off():
     assert "g 40.0% (+10.6%)" in text and "g 14.3% (-15.1%)" in text
 
 
-def test_what_is_too_long_to_compute_is_said(people, run, monkeypatch):
-    monkeypatch.setattr(cluster, "SILHOUETTE_LIMIT", 299)
-    assert "silhouette  not computed above 299 rows" in run("people.csv", "--sensitive", "sex")[1]
-    monkeypatch.setattr(cluster, "SILHOUETTE_LIMIT", 300)
-    assert "not computed" not in run("people.csv", "--sensitive", "sex")[1]
+def test_silhouettes_of_many_rows_are_sampled_and_of_one_cluster_there_are_none():
+    report = {"silhouette": 0.25, "silhouette_error": 0.00625, "overlap": 0}
+    assert cluster._silhouette(report).startswith("silhouette  0.250 +- 0.0063, from samples   (over rows; ")
+    assert cluster._silhouette({"silhouette": np.nan}).startswith("silhouette  not defined here")
 
 
 def test_a_colour_with_few_rows_is_noted(people, run):

@@ -105,10 +105,11 @@ def test_a_dataset_steps_through_to_a_row(tmp_path, capsys):
     common = {"dataset": "blobs", "k": 2, "seeds": "0-1", "base_seed": 0}
     step("measure-geometry", data=file["d.npz"], output=file["geo.json"])
     step("extract-clusterlets", data=file["d.npz"], **common, groups=file["g.npz"], labels=file["l.npz"])
-    step("sum-distances", data=file["d.npz"], labels=file["l.npz"], output=file["s.npz"])
+    step("sum-distances", data=file["d.npz"], dataset="blobs", labels=file["l.npz"], base_seed=0, output=file["s.npz"])
     step(
         "score-method",
         **{"groups": file["g.npz"], "distances": file["s.npz"], "geometry": file["geo.json"], "method": '{"name": "D"}'},
+        **{"data": file["d.npz"], "labels": file["l.npz"]},
         **{"parameters": '{"hops": 1}', "settings": '{"scope": "last"}', "limits": '{"seconds": null, "memory_mb": null}'},
         **{"deviation": "absolute", "output": file["row.csv"]},
         **common,
@@ -119,3 +120,4 @@ def test_a_dataset_steps_through_to_a_row(tmp_path, capsys):
     assert len(rows) == 5  # the last ones say what it is, and hold the hash of the others
     assert (row["n_clusters"], row["deviation_max"], row["overlap"]) == ("2", "0.0", "0.0")
     assert float(row["cohesion"]) > 0.95
+    assert (row["delta_min"], row["additive_violation"]) == ("0.0", "0") and float(row["silhouette"]) > 0.95

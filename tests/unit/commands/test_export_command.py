@@ -70,11 +70,12 @@ def grid(tmp_path_factory):
         for method in METHODS:
             files = {kind: kept(kind, method) for kind in ("groups", "labels")}
             step("fit-method", **made, **entry(method), limits=LIMITS, **files)
-        step("sum-distances", data=data, labels=kept("labels", "clusterlets"), output=kept("distances", "clusterlets"))
+        labels, sums = kept("labels", "clusterlets"), kept("distances", "clusterlets")
+        step("sum-distances", data=data, dataset="iris", labels=labels, base_seed=0, output=sums)
         clusterlets, fronts = kept("groups", "clusterlets"), kept("partitions", "clusterlets")
         step("sample-partitions", **common, groups=clusterlets, base_seed=0, sample_size=300, output=fronts)
         scored = {**common, "base_seed": 0, "limits": LIMITS, "geometry": geometry, "deviation": "absolute"}
-        joined = {**scored, "groups": clusterlets, "distances": kept("distances", "clusterlets")}
+        joined = {**scored, "groups": clusterlets, "distances": sums, "data": data, "labels": labels}
         for matcher, scope in (("D", "last"), ("B", "last"), ("G-D", "cluster"), ("G-B", "cluster")):
             for hops in (2, 5):
                 options = {**entry(matcher, hops=hops), "settings": json.dumps({"scope": scope})}

@@ -1,89 +1,68 @@
 """The algorithms with scikit-learn's face: ``fit(X, sensitive_features=...)``, ``labels_``, ``memberships_``.
 
-Only this module imports scikit-learn as a whole; who wants a method alone takes it from :mod:`clusterlets.methods`.
+Only this package imports scikit-learn as a whole; who wants a method alone takes it from :mod:`clusterlets.methods`.
 """
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from fractions import Fraction
-from itertools import chain, groupby
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, issparse
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array
 
 from clusterlets import methods, metrics
-from clusterlets.algorithms import geometry
-from clusterlets.algorithms.checks import check_largest
+from clusterlets.algorithms import geometry, instance_scores
 from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.frac import frac, frac_oe
 from clusterlets.algorithms.kmeans import nearest_centres
-from clusterlets.errors import ClusterletsError
+from clusterlets.estimators.base import (
+    FairClusterer,
+    InvalidInput,
+    OfMethod,
+    as_array,
+    as_invalid_input,
+    encode,
+    generator,
+    memberships_of_labels,
+    nearest_of_own,
+)
+from clusterlets.estimators.rivals import (
+    VFC,
+    Antidote,
+    Coreset,
+    FairFlow,
+    FairKM,
+    Fairlets,
+    FairLloyd,
+    FairLP,
+    ScaffTree,
+    TreeFairlets,
+)
+
+__all__ = [
+    "FRAC",
+    "VFC",
+    "Antidote",
+    "ClusterletClustering",
+    "Coreset",
+    "FairFlow",
+    "FairKM",
+    "FairLP",
+    "FairLloyd",
+    "Fairlets",
+    "InvalidInput",
+    "MethodClustering",
+    "ScaffTree",
+    "TreeFairlets",
+    "cluster_composition",
+    "fairness_report",
+]
 
 
-class InvalidInput(ClusterletsError, ValueError):
-    """Input that a person can mend; also the ``ValueError`` that users of scikit-learn expect."""
-
-
-@contextmanager
-def _as_invalid_input() -> Iterator[None]:
-    """Errors of the algorithms, which know nothing of scikit-learn's ways, as those that its users expect."""
-    try:
-        yield
-    except ClusterletsError as error:
-        raise InvalidInput(str(error)) from None
-
-
-class _FairClusterer(ClusterMixin, BaseEstimator):
-    """Checked input, colours and random stream for the two estimators, which add ``_cluster``."""
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, *, sensitive_features):
-        """Cluster the instances.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame (n, d)
-            Instances: finite numbers, at least two rows. Distances are Euclidean, so scale the features first where
-            their units differ.
-        y : ignored
-            For scikit-learn's conventions. The colours are never taken from ``y``.
-        sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
-            Strings, integers, booleans or categories. The colours are the values, in sorted order (categories in their
-            own; values of types that have no common order, type by type); with several columns the combinations that
-            occur. Sparse ones are taken too.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InvalidInput
-            For sensitive features that are absent, incomplete, continuous, of another length, or of one colour; for more
-            clusters than instances, and a ``tau`` that no clustering can have.
-        sklearn.utils._param_validation.InvalidParameterError
-            For a parameter out of range (a ``ValueError``).
-        """
-        X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
-        colours, self.sensitive_classes_ = _encode(sensitive_features, len(X))
-        with _as_invalid_input():
-            self._cluster(X, colours, _generator(self.random_state))
-        return self
-
-    def _validated(self, X) -> np.ndarray:
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        with _as_invalid_input():
-            check_largest(X)
-        return X
-
-
-class ClusterletClustering(_FairClusterer):
+class ClusterletClustering(FairClusterer):
     """Fair clustering with clusterlets: k-means on each colour, whose clusters a matcher then joins.
 
     Parameters
@@ -166,11 +145,11 @@ class ClusterletClustering(_FairClusterer):
         self.clusterlets_ = extract_clusterlets(X, colours, self.n_clusterlets, random_state)
         self.matching_ = self._match(random_state)
         self.n_clusters_ = len(self.matching_)
-        weights = self.matching_ * self.clusterlets_.sizes
-        sums = np.stack([(row[:, None] * self.clusterlets_.centroids).sum(axis=0) for row in weights])
-        self.cluster_centers_ = sums / weights.sum(axis=1, keepdims=True)
+        self.cluster_centers_ = instance_scores.cluster_centres(
+            self.matching_, self.clusterlets_.sizes, self.clusterlets_.centroids
+        )
         self.memberships_ = self._memberships(self.clusterlets_.labels)
-        self.labels_ = _nearest_of_own(X, self.memberships_, self.cluster_centers_)
+        self.labels_ = nearest_of_own(X, self.memberships_, self.cluster_centers_)
 
     def _match(self, random_state) -> np.ndarray:
         matcher = methods.get(self.matcher)()
@@ -199,10 +178,10 @@ class ClusterletClustering(_FairClusterer):
             As ``labels_``: where the clusterlet is in several clusters, the one whose centre is nearest.
         """
         X = self._validated(X)
-        return _nearest_of_own(X, self._memberships(nearest_centres(X, self.clusterlets_.centroids)), self.cluster_centers_)
+        return nearest_of_own(X, self._memberships(nearest_centres(X, self.clusterlets_.centroids)), self.cluster_centers_)
 
 
-class FRAC(_FairClusterer):
+class FRAC(FairClusterer):
     """FRAC: k-means whose clusters take turns in picking points, so that each gets its part of every colour.
 
     Parameters
@@ -303,7 +282,7 @@ class FRAC(_FairClusterer):
             self.cluster_centers_ = found.centres[np.unique(nearest_centres(X, found.centres))]  # the others are empty
         self.n_clusters_ = len(self.cluster_centers_)
         self.n_iter_ = found.n_iter
-        self.memberships_ = _memberships_of_labels(self.labels_)
+        self.memberships_ = memberships_of_labels(self.labels_)
 
     def predict(self, X):
         """Cluster of each instance, by the nearest of ``cluster_centers_``.
@@ -321,7 +300,7 @@ class FRAC(_FairClusterer):
         return nearest_centres(self._validated(X), self.cluster_centers_)
 
 
-class MethodClustering(_FairClusterer):
+class MethodClustering(OfMethod):
     """Any method of :mod:`clusterlets.methods`, or of a file of your own.
 
     Parameters
@@ -360,11 +339,10 @@ class MethodClustering(_FairClusterer):
     """
 
     _parameter_constraints = {
+        **OfMethod._parameter_constraints,
         "method": [str],
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "parameters": [dict, None],
         "output": [str, None],
-        "random_state": ["random_state", np.random.Generator],
     }
 
     def __init__(self, method="FRAC", n_clusters=8, *, parameters=None, output=None, random_state=None):
@@ -375,46 +353,16 @@ class MethodClustering(_FairClusterer):
         self.random_state = random_state
 
     def _cluster(self, X, colours, random_state):
-        if self.n_clusters > len(X):
-            raise InvalidInput(f"n_clusters={self.n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
         chosen = methods.from_file(self.method) if self.method.endswith(".py") else methods.get(self.method)
         given = self.parameters or {}
         methods.check_parameters(chosen, given, self.method)
-        unsupported = chosen().unsupported(len(X), int(colours.max()) + 1)
-        faults = [unsupported] if unsupported else chosen().faults(self.n_clusters, **given)
-        if faults:
-            raise InvalidInput(f"{chosen.name} cannot do this: {'; '.join(faults)}.")
-        found = methods.clusterings(chosen, chosen().fit(X, colours, self.n_clusters, random_state, **given), len(X))
-        name = f"{chosen.name} ({self.output})" if self.output else next(iter(found))
-        if name not in found:
-            known = f"its outputs are {', '.join(chosen.outputs)}" if chosen.outputs else "it has one"
-            raise InvalidInput(f"{chosen.name} has no output {self.output!r}; {known}.")
-        crisp = found[name].ndim == 1
-        self.memberships_ = _memberships_of_labels(found[name]) if crisp else csr_array(found[name])
-        self.n_clusters_ = self.memberships_.shape[1]
-        by_cluster = self.memberships_.tocsc()
-        rows = np.split(by_cluster.indices, by_cluster.indptr[1:-1])
-        self.cluster_centers_ = np.stack([X[of_cluster].mean(axis=0) for of_cluster in rows])
-        self.labels_ = found[name] if crisp else _nearest_of_own(X, self.memberships_, self.cluster_centers_)
-
-    def predict(self, X):
-        """Cluster of each instance, by the nearest of ``cluster_centers_``; this does not keep the clustering fair.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame (n, d)
-
-        Returns
-        -------
-        int array (n,)
-        """
-        return nearest_centres(self._validated(X), self.cluster_centers_)
+        self._fit_method(chosen, given, self.output, X, colours, random_state)
 
 
 def fairness_report(
-    X, clustering, sensitive_features, *, deviation="absolute", cohesion=True, random_state=0
-) -> dict[str, float]:
-    """Every score of :func:`clusterlets.metrics.score` for a clustering of any origin.
+    X, clustering, sensitive_features, *, deviation="absolute", cohesion=True, silhouette=True, random_state=0
+) -> dict[str, Any]:
+    """Every score of :mod:`clusterlets.metrics` and :mod:`clusterlets.algorithms.instance_scores`, for any clustering.
 
     Parameters
     ----------
@@ -429,16 +377,21 @@ def fairness_report(
         Kind of deviation, see :func:`clusterlets.metrics.deviation_per_cluster`.
     cohesion : bool
         Whether to sum distances for the cohesion; without, it is NaN.
+    silhouette : bool
+        Whether to sum distances for the silhouettes; without, they are NaN.
     random_state : int, Generator, RandomState or None
-        Source of the samples that cohesion is estimated from where there are too many instances.
+        Source of the samples that cohesion and silhouettes are estimated from where there are too many instances.
 
     Returns
     -------
     dict
         ``n_clusters``, ``deviation_mean``, ``deviation_std``, ``deviation_max``, ``balance``, ``balance_ratio``,
-        ``cohesion``, ``overlap``, ``smallest``, ``largest``, ``kmeans_cost`` (NaN where clusters overlap): units and
+        ``cohesion``, ``overlap``, ``smallest``, ``largest``, ``kmeans_cost`` (NaN where clusters overlap),
+        ``bera_balance``, ``delta_min``, ``additive_violation``, ``weighted_deviation``, ``vfc_error``, ``social_cost``,
+        ``kmedian_cost``, ``kcenter_cost``, ``silhouette``, ``silhouette_error``, ``silhouette_least_colour``: units and
         meaning as in ``docs/results-format.md``. ``cohesion_error``: standard error of the cohesion, 0 where it is
-        exact, and a bound of it where clusters overlap.
+        exact, and a bound of it where clusters overlap. ``silhouette_of_colours``: a dict with the mean silhouette of each
+        colour that was drawn, by its value, or by the tuple of its values.
 
     Raises
     ------
@@ -447,9 +400,14 @@ def fairness_report(
 
     Notes
     -----
+    Where clusters overlap, the last three costs and the silhouettes give each instance to the one of its clusters whose centre
+    is nearest, as ``labels_`` of the estimators do; the centres are the means of all members.
+
     Cohesion is exact up to 100,000 instances (``geometry.EXACT_LIMIT``): O(n^2 d) time (of a crisp clustering: of the
     pairs inside the clusters), O(n d + G^2) memory for G different combinations of clusters. Past that it comes from
-    :func:`clusterlets.algorithms.geometry.sampled_sums`, in seconds. The largest distance is exact always.
+    :func:`clusterlets.algorithms.geometry.sampled_sums`, in seconds. The largest distance is exact always. Silhouettes are
+    exact up to 10,000 instances (``instance_scores.EXACT_ROWS``); past that they are those of 2,000 rows, against all
+    others: O(m n d) time for m rows.
     """
     X = check_array(X, dtype=np.float64, order="C")
     memberships, _ = _as_memberships(clustering)
@@ -457,19 +415,42 @@ def fairness_report(
         raise InvalidInput(f"deviation={deviation!r} is none of {', '.join(metrics.DEVIATIONS)}.")
     if memberships.shape[0] != len(X):
         raise InvalidInput(f"The clustering is of {memberships.shape[0]} instances, and X has {len(X)}.")
-    colours, classes = _encode(sensitive_features, len(X))
+    colours, classes = encode(sensitive_features, len(X))
     labels, membership = _disjoint_groups(memberships)
     n_groups = membership.shape[1]
     centroids, inertia = geometry.group_moments(X, labels, n_groups)
     counts = _counts(labels, colours, n_groups, len(classes))
     sums = errors = np.zeros((n_groups, n_groups))
-    diameter = np.nan
+    diameter, source = np.nan, generator(random_state)
     if cohesion:
-        with _as_invalid_input():
-            sums, errors = _distance_sums(X, labels, membership, _generator(random_state))
+        with as_invalid_input():
+            sums, errors = _distance_sums(X, labels, membership, source)
             diameter = geometry.diameter(X)
     scores = metrics.score(membership, counts, centroids, inertia, sums, diameter, deviation)
-    return {**scores, "cohesion_error": _cohesion_error(membership, counts.sum(axis=1), errors, diameter)}
+    centres = instance_scores.cluster_centres(membership, counts.sum(axis=1), centroids)
+    own = instance_scores.labels_of_groups(X, labels, membership, centres)
+    return {
+        **scores,
+        "cohesion_error": _cohesion_error(membership, counts.sum(axis=1), errors, diameter),
+        **instance_scores.costs(X, colours, own, centres),
+        **_silhouettes(X, own, colours, classes, source if silhouette else None),
+    }
+
+
+def _silhouettes(X, labels, colours, classes, random_state: np.random.Generator | None) -> dict[str, Any]:
+    """Silhouettes over all instances and over each colour; NaN without a random state."""
+    rows = np.arange(len(X)) if random_state is None else instance_scores.sample_rows(len(X), random_state)
+    values = np.full(len(X), np.nan)
+    if random_state is not None:
+        n_clusters = int(labels.max()) + 1
+        sums = geometry.row_sums(X, rows, labels, n_clusters)
+        values = instance_scores.silhouettes(sums, np.bincount(labels, minlength=n_clusters), labels[rows])
+    names = [tuple(value) if np.ndim(value) else value for value in classes.tolist()]
+    of_colours = instance_scores.silhouette_of_colours(values, colours[rows])
+    return {
+        **instance_scores.silhouette_scores(values, colours[rows], len(X)),
+        "silhouette_of_colours": {names[code]: mean for code, mean in of_colours.items()},
+    }
 
 
 def _distance_sums(X, labels, membership, random_state) -> tuple[np.ndarray, np.ndarray]:
@@ -524,7 +505,7 @@ def cluster_composition(clustering, sensitive_features) -> pd.DataFrame:
         For input that does not fit together.
     """
     memberships, numbers = _as_memberships(clustering)
-    colours, classes = _encode(sensitive_features, memberships.shape[0])
+    colours, classes = encode(sensitive_features, memberships.shape[0])
     indicator = csr_array((np.ones(len(colours), dtype=np.int64), (np.arange(len(colours)), colours)))
     counts = (memberships.T.astype(np.int64) @ indicator).toarray()
     names = [" + ".join(map(str, np.atleast_1d(value))) for value in classes]
@@ -532,42 +513,16 @@ def cluster_composition(clustering, sensitive_features) -> pd.DataFrame:
     return composition[counts.sum(axis=1) > 0]
 
 
-def _generator(random_state) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):  # numpy itself takes one from 2.2 on only
-        random_state = int(random_state.randint(2**32, dtype=np.uint64))
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"random_state={random_state!r} is neither a number of 0 or more nor a generator.") from None
-
-
-def _nearest_of_own(X: np.ndarray, memberships: csr_array, centres: np.ndarray) -> np.ndarray:
-    """Of the clusters that hold an instance, the one whose centre is nearest (the first of equals), (n,)."""
-    by_cluster = memberships.tocsc()
-    labels, least = np.zeros(len(X), dtype=np.int64), np.full(len(X), np.inf)
-    for cluster, centre in enumerate(centres):
-        members = by_cluster.indices[by_cluster.indptr[cluster] : by_cluster.indptr[cluster + 1]]
-        distances = np.square(X[members] - centre).sum(axis=1)
-        nearer = distances < least[members]
-        labels[members[nearer]], least[members[nearer]] = cluster, distances[nearer]
-    return labels
-
-
-def _memberships_of_labels(labels: np.ndarray) -> csr_array:
-    n = len(labels)
-    return csr_array((np.ones(n, dtype=bool), labels, np.arange(n + 1)), shape=(n, int(labels.max()) + 1))
-
-
 def _as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
     """Memberships (n, C) in canonical form, of labels or memberships, and the label or place of each cluster (C,)."""
     numbers = None
     if not issparse(clustering):
-        clustering = _as_array(clustering, "The clustering")
+        clustering = as_array(clustering, "The clustering")
         if clustering.ndim == 1:
             if not np.issubdtype(clustering.dtype, np.integer) or clustering.min(initial=0) < 0:
                 raise InvalidInput("Labels must be whole numbers from 0 on: every instance must be in a cluster.")
             numbers, labels = np.unique(clustering, return_inverse=True)
-            clustering = _memberships_of_labels(labels)
+            clustering = memberships_of_labels(labels)
     if clustering.ndim != 2 or not np.isin(clustering.data if issparse(clustering) else clustering, (0, 1)).all():
         raise InvalidInput("A clustering is labels (n,), or memberships (n, C) that are true and false, or 1 and 0.")
     memberships = csr_array(clustering, dtype=bool, copy=True)  # what follows works in place
@@ -577,15 +532,6 @@ def _as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
     if len(alone):
         raise InvalidInput(f"Every instance must be in a cluster: row {alone[0]} is in none.")
     return memberships, np.arange(memberships.shape[1]) if numbers is None else numbers
-
-
-def _as_array(values, what: str) -> np.ndarray:
-    if np.ma.is_masked(values):
-        raise InvalidInput(f"{what} has masked values: drop these rows first.")
-    try:
-        return np.asarray(values)
-    except ValueError:
-        raise InvalidInput(f"{what} has rows of different lengths.") from None
 
 
 def _disjoint_groups(memberships: csr_array) -> tuple[np.ndarray, np.ndarray]:
@@ -602,74 +548,3 @@ def _counts(groups: np.ndarray, colours: np.ndarray, n_groups: int, n_colours: i
     counts = np.zeros((n_groups, n_colours), dtype=np.int64)
     np.add.at(counts, (groups, colours), 1)
     return counts
-
-
-def _encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Colour codes (n,), and the value (K,) or values (K, S) of each colour."""
-    if sensitive_features is None:
-        raise InvalidInput("sensitive_features is missing: give the group of each instance, one value a row.")
-    columns = _as_columns(sensitive_features)
-    if len(columns) != n:
-        raise InvalidInput(f"sensitive_features has {len(columns)} rows, and there are {n} instances.")
-    if not columns.shape[1]:
-        raise InvalidInput("sensitive_features has no column.")
-    encoded = [_encode_column(name, column) for name, column in columns.items()]
-    combinations, colours = np.unique(np.column_stack([codes for codes, _ in encoded]), axis=0, return_inverse=True)
-    if len(combinations) < 2:
-        raise InvalidInput("sensitive_features has one colour only; it takes two groups to have something to balance.")
-    values = [np.asarray(values)[codes] for (_, values), codes in zip(encoded, combinations.T, strict=True)]
-    classes = values[0] if len(values) == 1 else np.column_stack([value.astype(object) for value in values])
-    return colours.reshape(-1).astype(np.int64), classes
-
-
-def _as_columns(sensitive_features) -> pd.DataFrame:
-    if issparse(sensitive_features):
-        sensitive_features = sensitive_features.toarray()
-    if not isinstance(sensitive_features, pd.DataFrame | pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
-        dimensions = _as_array(sensitive_features, "sensitive_features").ndim
-        if dimensions == 0:
-            raise InvalidInput(
-                f"sensitive_features is {repr(sensitive_features)[:60]}, a single value: give the column itself, one value a "
-                "row."
-            )
-        if dimensions > 2:
-            raise InvalidInput(f"sensitive_features has {dimensions} dimensions: give one column (n,), or several (n, S).")
-    return pd.DataFrame(sensitive_features)
-
-
-def _encode_column(name, column: pd.Series) -> tuple[np.ndarray, Iterable]:
-    """Codes (n,) and sorted values of one sensitive column."""
-    missing = np.flatnonzero(column.isna())
-    where = f"sensitive_features, column {name}:"
-    if len(missing):
-        raise InvalidInput(
-            f"{where} row {missing[0]} (counting from 0) has no value; such rows: {len(missing)}. Drop them, or give "
-            "them a value of their own, such as 'unknown'."
-        )
-    if pd.api.types.is_float_dtype(column) and (fractions := column[column % 1 != 0]).any():
-        raise InvalidInput(f"{where} it holds fractions such as {fractions.iloc[0]:g}; bin it into groups first.")
-    if column.dtype != object:
-        return pd.factorize(column, sort=True)
-    try:
-        values = _in_order(set(column))  # not by pandas, which takes "a" and "a\0" for the same text
-    except TypeError:
-        raise InvalidInput(f"{where} it holds values such as {column.iloc[0]!r}, which cannot be told apart.") from None
-    code = {value: at for at, value in enumerate(values)}
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return np.fromiter(map(code.__getitem__, column), dtype=np.int64, count=len(column)), found
-
-
-def _in_order(values: Iterable) -> list:
-    """Values sorted; those without a common order type by type, and by what they are called where a type has none."""
-    try:
-        return sorted(values)
-    except TypeError:
-        groups = [list(group) for _, group in groupby(sorted(values, key=_kind), key=_kind)]
-    if len(groups) == 1:
-        return sorted(groups[0], key=repr)
-    return list(chain.from_iterable(map(_in_order, groups)))
-
-
-def _kind(value: object) -> str:
-    return "" if isinstance(value, Real) else f"{type(value).__module__}.{type(value).__qualname__}"

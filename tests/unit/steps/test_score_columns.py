@@ -1,0 +1,157 @@
+"""The scores of instances as the steps make them, against those of the same clusterings by themselves; the prices."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from clusterlets.algorithms.geometry import diameter
+from clusterlets.algorithms.instance_scores import INSTANCE_SCORES
+from clusterlets.estimators import fairness_report
+from clusterlets.grid import groups as groups_module
+from clusterlets.grid.artifacts import Prepared, SeedBlock
+from clusterlets.grid.cells import sample_stream
+from clusterlets.grid.fitting import Limits
+from clusterlets.grid.groups import rows_of_sample, save_groups
+from clusterlets.grid.runs_frame import read_runs
+from clusterlets.grid.runs_table import COLUMNS, read_cell, write_cell, write_runs
+from clusterlets.grid.scoring import match
+from clusterlets.methods import get
+from clusterlets.steps import collecting
+from clusterlets.steps.distances import sum_distances
+from clusterlets.steps.extraction import extract_clusterlets
+from clusterlets.steps.scoring import score_method
+from clusterlets.storage import save_arrays, save_json
+
+NAMES = ["setosa", "versicolor", "virginica"]
+
+
+@pytest.fixture
+def iris(tmp_path, monkeypatch):
+    """The table, prepared in the working directory as ``table.npz``."""
+    monkeypatch.chdir(tmp_path)
+    X, colours = load_iris(return_X_y=True)
+    save_arrays("table.npz", {"X": X, "colour": colours, "colour_names": np.array(NAMES)})
+    return Prepared(X, colours, NAMES)
+
+
+def score_cell(X, matcher, hops):
+    """The rows of a cell of three seeds of a matcher."""
+    save_json("geometry.json", {"diameter": diameter(X), "colours": dict.fromkeys(NAMES, 50)})
+    score_method(
+        json.dumps({"name": matcher}),
+        "iris",
+        6,
+        json.dumps({"hops": hops}),
+        "{}",
+        "0-2",
+        0,
+        "{}",
+        "groups.npz",
+        "geometry.json",
+        "absolute",
+        "cell.csv",
+        "table.npz",
+        "labels.npz",
+        "distances.npz",
+    )
+    return read_cell("cell.csv")
+
+
+def matched(matcher, hops, groups, seed):
+    """Which clusterlets each cluster of a matcher holds (C, N)."""
+    ((_, found),) = match(get(matcher), "iris", 6, {"hops": hops}, [seed], 0, Limits(), groups, None)
+    return found.result
+
+
+def test_scores_of_labels_and_of_memberships(iris):
+    rng = np.random.default_rng(0)
+    labels, overlapping = rng.permutation(np.arange(150) % 4), rng.random((150, 3)) < 0.5
+    overlapping[np.arange(150), rng.integers(3, size=150)] = True
+    found = {"crisp/0": labels, "fuzzy/0": overlapping, "crisp/1": np.eye(4, dtype=bool)[labels], "one/0": labels * 0}
+    save_groups(iris, found, "groups.npz", "labels.npz", {}, np.arange(150))
+    scores = {key: arrays["of_instances"] for key, arrays in SeedBlock.load("groups.npz").values.items()}
+    for key, clustering in found.items():
+        report = fairness_report(iris.X, clustering, iris.colours)
+        expected = [report[name] for name in INSTANCE_SCORES]
+        if key == "fuzzy/0":
+            expected[3:] = [np.nan] * 3
+        assert scores[key] == pytest.approx(expected, rel=1e-12, nan_ok=True)
+    assert scores["crisp/1"] == pytest.approx(scores["crisp/0"], rel=1e-12)
+    assert np.isnan(scores["one/0"][3:]).all() and not np.isnan(scores["one/0"][:3]).any()
+
+
+def test_many_clusterings_are_scored_in_parts_with_the_same_result(iris, monkeypatch):
+    labels = np.random.default_rng(0).integers(5, size=(7, 150))
+    found = {str(seed): clustering for seed, clustering in enumerate(labels)}
+    save_groups(iris, found, "groups.npz", "labels.npz", {}, np.arange(0, 150, 2))
+    monkeypatch.setattr(groups_module, "_TOGETHER", 3)
+    save_groups(iris, found, "parts.npz", "labels.npz", {}, np.arange(0, 150, 2))
+    whole, parts = (SeedBlock.load(name).values for name in ("groups.npz", "parts.npz"))
+    assert all(np.array_equal(whole[key]["of_instances"], parts[key]["of_instances"]) for key in found)
+    assert 0 < whole["0"]["of_instances"][INSTANCE_SCORES.index("silhouette_error")] < 0.1
+
+
+def test_the_sample_hangs_on_the_dataset_alone():
+    first, again, other = (rows_of_sample(2001, sample_stream(0, name)) for name in ("a", "a", "b"))
+    assert np.array_equal(first, again) and not np.array_equal(first, other) and len(first) == 2000
+    assert np.array_equal(rows_of_sample(2000, sample_stream(0, "a")), np.arange(2000))
+
+
+@pytest.mark.parametrize(("matcher", "hops"), [("G-B", 2), ("G-D", 2), ("D", 3), ("B", 3)])
+def test_a_matchers_scores_are_those_of_its_clusters(iris, matcher, hops):
+    extract_clusterlets("table.npz", "iris", 6, "0-2", 0, "groups.npz", "labels.npz")
+    sum_distances("table.npz", "iris", "labels.npz", 0, "distances.npz")
+    cell = score_cell(iris.X, matcher, hops)
+    block, labels = SeedBlock.load("groups.npz"), SeedBlock.load("labels.npz")
+    for row in cell:
+        membership = matched(matcher, hops, block, int(row["seed"]))
+        report = fairness_report(iris.X, membership.T[labels.values[row["seed"]]["labels"]], iris.colours)
+        found = {name: float(row[name]) for name in report if row.get(name)}
+        assert found == pytest.approx({name: report[name] for name in found}, rel=1e-9, abs=1e-12)
+        empty = {name for name in COLUMNS[COLUMNS.index("parameters") + 1 :] if not row[name]}
+        of_overlap = {"silhouette", "silhouette_error", "silhouette_least_colour"} if report["overlap"] else set()
+        assert empty == {"price_over_best"} | of_overlap
+    assert any(float(row["overlap"]) for row in cell) == (matcher in "DB")
+
+
+def runs_with_prices(monkeypatch, rows):
+    """What collect-runs makes of rows of one cell, by the column of the second price."""
+    columns = ("dataset", "method", "seed", "status", "n_clusters", "kmeans_cost")
+    write_cell("cell.csv", [dict(zip(columns, row, strict=True)) for row in rows])
+    monkeypatch.setattr(collecting, "paths", lambda config, variant: ["cell.csv"])
+    collecting.collect_runs("{}", "runs.csv")
+    with open("runs.csv", encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_second_price_is_over_the_best_run_of_all_seeds(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        ("a", "k-means", 0, "ok", 2, 120.0),
+        ("a", "k-means", 1, "ok", 2, 100.0),
+        ("a", "k-means", 0, "ok", 8, 25.0),
+        ("a", "k-means", 1, "failed", None, None),
+        ("a", "FRAC (fair)", 0, "ok", 8, 20.0),  # undercuts plain k-means
+        ("a", "FRAC (fair)", 1, "ok", 8, 40.0),
+        ("a", "FRAC (fair)", 0, "ok", 2, 240.0),
+        ("a", "Clusterlets", 1, "ok", 4, 100.0),  # between the sizes of plain k-means, whose best are 100 and 25
+        ("a", "Clusterlets", 1, "ok", 9, 10.0),  # beyond them
+        ("a", "Clusterlets", 1, "ok", 3, None),  # overlapping
+        ("b", "FRAC (fair)", 0, "ok", 2, 5.0),  # no plain k-means
+    ]
+    found = runs_with_prices(monkeypatch, rows)
+    prices = [float(row["price_over_best"] or "nan") for row in found]
+    assert prices == pytest.approx([1.2, 1, 1.25, np.nan, 1, 2, 2.4, 2, np.nan, np.nan, np.nan], nan_ok=True)
+    same_seed = [float(row["price_of_fairness"] or "nan") for row in found]
+    assert same_seed[:3] == [1, 1, 1] and same_seed[4] == 0.8 and same_seed[6] == 2
+    assert all(price >= 1 for price in prices if price == price)
+
+
+def test_what_is_infinite_is_read_back(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_runs("runs.csv", [{"dataset": "a", "seed": 0, "vfc_error": float("inf"), "silhouette": float("nan")}])
+    runs = read_runs("runs.csv")
+    assert np.isinf(runs["vfc_error"][0]) and np.isnan(runs["silhouette"][0])
