@@ -17,4 +17,4 @@ class FRACOE(FRAC):
         return {"fair": found.labels_fair, "nearest": found.labels_nearest}
 
     def seconds(self, rows, features, k):
-        return 4e-6 * rows
+        return rows * (7e-7 + 7e-8 * k)

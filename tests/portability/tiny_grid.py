@@ -32,6 +32,15 @@ SETTINGS = {
     "hops": [2],
     "omega": [0, 0.75],
     "sample_size": 2000,
+    "methods": [
+        *("C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random", "fairlets", "fair-lloyd"),
+        *({"name": name, "parameters": {"delta": [0.1]}} for name in ("fair-flow", "fair-lp", "coreset")),
+        {"name": "tree-fairlets", "parameters": {"largest_q": [4]}},
+        {"name": "fairkm", "parameters": {"penalty": [3]}},
+        {"name": "vfc", "parameters": {"fairness_weight": [0.3]}},
+        {"name": "antidote", "parameters": {"rho": [0.05], "n_evaluations": [20]}},
+        {"name": "scaff-tree", "parameters": {"theta": [0.5]}},
+    ],
     "limits": {"seconds": 600, "memory_mb": None},
 }
 TARGETS = [

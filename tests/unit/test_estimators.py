@@ -5,6 +5,7 @@ import pickle
 from datetime import datetime
 from fractions import Fraction
 from functools import partial
+from inspect import Parameter, signature
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.metrics import silhouette_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -23,7 +25,26 @@ from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.frac import frac, frac_oe
 from clusterlets.algorithms.matching.centroid import match_centroid, sample_partitions
 from clusterlets.errors import ClusterletsError
-from clusterlets.estimators import FRAC, ClusterletClustering, InvalidInput, cluster_composition, fairness_report
+from clusterlets.estimators import (
+    FRAC,
+    VFC,
+    Antidote,
+    ClusterletClustering,
+    Coreset,
+    FairFlow,
+    FairKM,
+    Fairlets,
+    FairLloyd,
+    FairLP,
+    InvalidInput,
+    MethodClustering,
+    ScaffTree,
+    TreeFairlets,
+    base,
+    cluster_composition,
+    fairness_report,
+    rivals,
+)
 
 
 class ChecksHaveNoColours:
@@ -44,10 +65,55 @@ class CheckedFRAC(ChecksHaveNoColours, FRAC):
     """`FRAC` as the checks call it."""
 
 
+class CheckedAntidote(ChecksHaveNoColours, Antidote):
+    """`Antidote` as the checks call it."""
+
+
+class CheckedScaffTree(ChecksHaveNoColours, ScaffTree):
+    """`ScaffTree` as the checks call it."""
+
+
+class CheckedFairlets(ChecksHaveNoColours, Fairlets):
+    """`Fairlets` as the checks call it."""
+
+
+class CheckedTreeFairlets(ChecksHaveNoColours, TreeFairlets):
+    """`TreeFairlets` as the checks call it."""
+
+
+class CheckedFairFlow(ChecksHaveNoColours, FairFlow):
+    """`FairFlow` as the checks call it."""
+
+
+class CheckedFairLP(ChecksHaveNoColours, FairLP):
+    """`FairLP` as the checks call it."""
+
+
+class CheckedCoreset(ChecksHaveNoColours, Coreset):
+    """`Coreset` as the checks call it."""
+
+
+class CheckedFairKM(ChecksHaveNoColours, FairKM):
+    """`FairKM` as the checks call it."""
+
+
+class CheckedVFC(ChecksHaveNoColours, VFC):
+    """`VFC` as the checks call it."""
+
+
+class CheckedFairLloyd(ChecksHaveNoColours, FairLloyd):
+    """`FairLloyd` as the checks call it."""
+
+
+RIVALS = [found for found in vars(rivals).values() if isinstance(found, type) and found.__module__ == rivals.__name__]
+
 # The checks that an estimator cannot pass, with the reason; each of the others passes them all.
 NOT_FOR_GREEDY_BALANCE = {
     "check_clustering": "wants three blobs back (adjusted Rand index above .4), while this matcher joins clusterlets "
     "by their colours, wherever they lie",
+}
+NO_ROUNDS = {
+    "check_non_transformer_estimators_n_iter": "wants n_iter_ where there is max_iter, and a method gives its clusters alone",
 }
 CHECKED = [
     (CheckedClusterlets(), NOT_FOR_GREEDY_BALANCE),
@@ -55,6 +121,16 @@ CHECKED = [
     (CheckedClusterlets(3, matcher="C", sample_size=300), {}),
     (CheckedFRAC(2), {}),
     (CheckedFRAC(2, variant="FRAC-OE", assignment="nearest"), {}),
+    (CheckedAntidote(3, n_evaluations=20), {}),
+    (CheckedScaffTree(3), {}),
+    (CheckedFairFlow(3), NO_ROUNDS),
+    (CheckedFairLP(3), {}),
+    (CheckedCoreset(3), {}),
+    (CheckedFairLloyd(3), NO_ROUNDS),
+    (CheckedVFC(3), NO_ROUNDS),
+    (CheckedFairKM(3), NO_ROUNDS),
+    (CheckedTreeFairlets(3), {}),
+    (CheckedFairlets(3), {}),
 ]
 
 
@@ -168,7 +244,7 @@ def test_clusters_that_frac_leaves_empty_have_no_centre():
 
 def test_of_clusters_equally_near_the_first_gives_the_label():
     both = csr_array(np.ones((1, 2), dtype=bool))
-    assert estimators._nearest_of_own(np.zeros((1, 1)), both, np.array([[1.0], [-1.0]])).tolist() == [0]
+    assert base.nearest_of_own(np.zeros((1, 1)), both, np.array([[1.0], [-1.0]])).tolist() == [0]
 
 
 def test_new_points_go_to_the_nearest_clusterlet_and_there_to_the_nearest_centre(people):
@@ -186,6 +262,83 @@ def test_new_points_go_to_fracs_nearest_centre(people):
     new = np.random.default_rng(8).uniform(-3, 10, size=(50, 2))
     fitted = FRAC(4, random_state=2).fit(X, sensitive_features=sex)
     assert np.array_equal(fitted.predict(new), cdist(new, fitted.cluster_centers_).argmin(axis=1))
+
+
+def test_every_rival_has_an_estimator_that_checks_hold_for():
+    assert {name for name in estimators.__all__ if getattr(estimators, name) in RIVALS} == {rival.__name__ for rival in RIVALS}
+    assert {type(estimator).__mro__[2] for estimator, _ in CHECKED} >= set(RIVALS)
+    assert {rival._method for rival in RIVALS} | {"FRAC", "FRAC-OE"} == set(methods.names("rival"))
+
+
+@pytest.mark.parametrize("rival", RIVALS)
+def test_a_rivals_parameters_and_defaults_are_those_of_its_method(rival):
+    of_fit, of_estimator = (
+        {name: parameter.default for name, parameter in signature(function).parameters.items()}
+        for function in (methods.get(rival._method).fit, rival.__init__)
+    )
+    own = {name: of_fit[name] for name in methods.parameters_of(methods.get(rival._method))}
+    assert of_estimator == {"self": Parameter.empty, "n_clusters": 8, **own, "random_state": None}
+
+
+@pytest.mark.parametrize("rival", RIVALS)
+def test_a_rival_is_its_method(people, rival):
+    X, sex, _ = people
+    fitted = rival(4, random_state=3).fit(X, sensitive_features=sex)
+    found = methods.get(rival._method)().fit(X, codes(sex), 4, np.random.default_rng(3))
+    assert np.array_equal(fitted.labels_, codes(found))
+    assert fitted.n_clusters_ == len(fitted.cluster_centers_) == fitted.labels_.max() + 1
+    assert np.array_equal(entries(fitted.memberships_), fitted.labels_[:, None] == np.arange(fitted.n_clusters_))
+    means = [X[fitted.labels_ == cluster].mean(axis=0) for cluster in range(fitted.n_clusters_)]
+    np.testing.assert_allclose(fitted.cluster_centers_, means, rtol=1e-12)
+    assert fitted.sensitive_classes_.tolist() == ["female", "male"]
+    assert np.array_equal(fitted.predict(X), cdist(X, fitted.cluster_centers_).argmin(axis=1))
+    by_name = MethodClustering(rival._method, 4, random_state=3).fit(X, sensitive_features=sex)
+    assert np.array_equal(by_name.labels_, fitted.labels_)
+
+
+@pytest.mark.parametrize("rival", RIVALS)
+def test_a_rival_takes_three_groups_or_says_that_it_does_not(people, rival):
+    X, _, group = people
+    most = methods.get(rival._method).most_colours
+    if most is None:
+        assert len(rival(3, random_state=0).fit(X, sensitive_features=group).sensitive_classes_) == 3
+    else:
+        with pytest.raises(InvalidInput, match=f"sensitive_features has 3 groups, and {rival._method} handles {most}: join"):
+            rival(3).fit(X, sensitive_features=group)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "changed"),
+    [
+        (Antidote(4, random_state=0), {"rho": 0.3}),
+        (Antidote(4, random_state=0), {"n_evaluations": np.int64(1)}),
+        (ScaffTree(4, random_state=0), {"theta": np.float64(0.9)}),
+        (FairKM(4, random_state=0), {"penalty": 100}),
+        (VFC(4, random_state=0), {"fairness_weight": np.int64(30)}),
+        (FairLloyd(4, random_state=0), {"max_iter": 1}),
+        (TreeFairlets(12, random_state=0), {"largest_q": 50}),
+    ],
+)
+def test_a_rivals_parameters_reach_its_method(people, estimator, changed):
+    X, sex, _ = people
+    default = estimator.fit(X, sensitive_features=sex).labels_
+    other = clone(estimator).set_params(**changed).fit(X, sensitive_features=sex).labels_
+    expected = methods.get(estimator._method)().fit(X, codes(sex), estimator.n_clusters, np.random.default_rng(0), **changed)
+    assert np.array_equal(other, codes(expected)) and not np.array_equal(other, default)
+
+
+def test_a_table_that_a_rival_cannot_handle_is_refused():
+    X = np.arange(2001.0)[:, None]
+    with pytest.raises(InvalidInput, match="antidote cannot do this: 2001 rows, and antidote handles 2000"):
+        Antidote(2).fit(X, sensitive_features=np.arange(2001) % 2)
+
+
+def test_a_method_without_a_clustering_says_what_to_change():
+    X = np.arange(8.0)[:, None]
+    with pytest.raises(
+        InvalidInput, match="no fairlets of a balance p/q with q up to 2 can be made. Take largest_q = 3 or more"
+    ):
+        TreeFairlets(2, largest_q=2).fit(X, sensitive_features=[0, 0, 1, 1, 1, 1, 1, 1])
 
 
 COLUMNS = {
@@ -318,6 +471,13 @@ def test_what_a_matcher_ignores_changes_nothing(matcher, ignored):
         (FRAC(2, max_iter=0), "'max_iter' parameter"),
         (FRAC(2, tol=-1.0), "'tol' parameter"),
         (FRAC(5), "n_clusters=5 is more than n_samples=4"),
+        (Antidote(0), "'n_clusters' parameter of Antidote must be an int in the range [1,"),
+        (Antidote(5), "n_clusters=5 is more than n_samples=4"),
+        (Antidote(random_state="seven"), "'random_state' parameter"),
+        (Antidote(2, rho=0), "antidote cannot do this: rho: 0; it must be above 0"),
+        (Antidote(2, n_evaluations=1.5), "n_evaluations: 1.5; it must be a whole number"),
+        (ScaffTree(2, theta=1.5), "scaff-tree cannot do this: theta: 1.5; it must be a number from 0 to 1"),
+        (ScaffTree(2, theta="high"), "theta: 'high'"),
     ],
 )
 def test_parameters_are_checked_at_fit_and_named(estimator, words):
@@ -424,6 +584,19 @@ def test_a_report_by_hand():
     assert report["kmeans_cost"] == pytest.approx(4.5 + 32 / 3)
     assert (report["balance"], report["balance_ratio"]) == (0.5, pytest.approx(0.75))
     assert (report["n_clusters"], report["smallest"], report["largest"], report["overlap"]) == (2, 2, 3, 0)
+    assert report["bera_balance"] == pytest.approx(0.4 / 0.5) and report["delta_min"] == pytest.approx(0.2)
+    assert report["additive_violation"] == 1 and report["weighted_deviation"] == pytest.approx((2 * first + 3 * second) / 5)
+    divergence = 0.6 * np.log(0.6 / 0.5) + 0.4 * np.log(0.4 / 0.5) + 0.6 * np.log(0.6 * 1.5) + 0.4 * np.log(0.4 * 3)
+    assert report["vfc_error"] == pytest.approx(divergence)
+    mean = 34 / 3
+    assert report["social_cost"] == pytest.approx((1.5**2 + (14 - mean) ** 2) / 2)
+    assert report["kmedian_cost"] == pytest.approx(3 + 2 * (14 - mean))
+    assert report["kcenter_cost"] == pytest.approx(14 - mean)
+    of_rows = [1 - 3 / mean, 1 - 3 / (mean - 3), 1 - 2 / 8.5, 1 - 2 / 8.5, 1 - 4 / 12.5]
+    assert report["silhouette"] == pytest.approx(np.mean(of_rows)) and report["silhouette_error"] == 0
+    of_colours = {"a": (of_rows[0] + of_rows[2] + of_rows[3]) / 3, "b": (of_rows[1] + of_rows[4]) / 2}
+    assert report["silhouette_of_colours"] == pytest.approx(of_colours)
+    assert report["silhouette_least_colour"] == pytest.approx(min(of_colours.values()))
     relative = fairness_report(X, labels, sex, deviation="relative")
     assert relative["deviation_max"] == pytest.approx(0.1 / 0.5)
 
@@ -438,6 +611,10 @@ def test_a_report_of_overlapping_clusters_by_hand(form):
     assert report["deviation_mean"] == pytest.approx(0.1)
     assert report["cohesion"] == pytest.approx(1 - (6 / 4 + 2 * (7 + 7 + 11 + 0 + 4 + 4) / 16) / 2 / 14)
     assert np.isnan(report["kmeans_cost"])
+    assert report["bera_balance"] == pytest.approx(0.4 / 0.5) and report["weighted_deviation"] == pytest.approx(0.1)
+    nearest = fairness_report(X, [0, 0, 1, 1, 1], sex)  # the row at 3 is nearer to 1.5 than to 9.25, the mean of all members
+    assert [report[name] == nearest[name] for name in ("silhouette", "silhouette_of_colours")] == [True, True]
+    assert report["kcenter_cost"] == 14 - 9.25 and report["kmedian_cost"] == 3 + 2 * 0.75 + 4.75
     composition = cluster_composition(memberships, sex)
     assert composition.index.tolist() == [0, 2] and composition.to_numpy().tolist() == [[1, 1], [2, 2]]
 
@@ -468,6 +645,27 @@ def test_a_report_agrees_with_the_full_distance_matrix(people):
         assert report["deviation_mean"] == pytest.approx(np.mean(deviations), abs=1e-12)
 
 
+@pytest.mark.parametrize("matcher", ["D", "B", "G-B"])
+def test_costs_and_silhouettes_are_those_of_labels(people, matcher):
+    X, sex, _ = people
+    fitted = ClusterletClustering(5, matcher=matcher, random_state=1).fit(X, sensitive_features=sex)
+    report = fairness_report(X, fitted.memberships_, sex)
+    to_centre = np.linalg.norm(X - fitted.cluster_centers_[fitted.labels_], axis=1)
+    assert report["kmedian_cost"] == pytest.approx(to_centre.sum()) and report["kcenter_cost"] == pytest.approx(to_centre.max())
+    assert report["social_cost"] == pytest.approx(max(np.square(to_centre[sex == value]).mean() for value in set(sex)))
+    assert report["silhouette"] == pytest.approx(silhouette_score(X, fitted.labels_))
+    assert report["overlap"] > 0 or matcher == "G-B"
+
+
+def test_silhouettes_past_the_limit_are_sampled_with_their_error(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, labels, colours = rng.normal(size=(10_001, 2)), rng.integers(3, size=10_001), rng.integers(2, size=(10_001, 2))
+    sampled, exact = fairness_report(X, labels, colours, cohesion=False), silhouette_score(X, labels)
+    assert sampled["silhouette_error"] > 0 and abs(sampled["silhouette"] - exact) < 4 * sampled["silhouette_error"]
+    assert repr(sampled) == repr(fairness_report(X, labels, colours, cohesion=False))
+    assert list(sampled["silhouette_of_colours"]) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
 @pytest.mark.parametrize("matcher", ["G-B", "B"])
 def test_cohesion_past_the_limit_is_sampled_with_its_error(people, monkeypatch, matcher):
     X, sex, _ = people
@@ -492,7 +690,16 @@ def test_without_cohesion_the_other_scores_are_the_same(people):
     full, rest = (fairness_report(X, np.arange(240) % 3, sex, cohesion=cohesion) for cohesion in (True, False))
     assert np.isnan(rest["cohesion"]) and np.isnan(rest["cohesion_error"]) and full["cohesion"] > 0
     same = full.keys() - {"cohesion", "cohesion_error"}
-    assert len(same) == 10 and all(full[name] == rest[name] for name in same)
+    assert len(same) == 22 and all(full[name] == rest[name] for name in same)
+
+
+def test_without_silhouettes_the_other_scores_are_the_same(people):
+    X, sex, _ = people
+    full, rest = (fairness_report(X, np.arange(240) % 3, sex, silhouette=silhouette) for silhouette in (True, False))
+    names = {"silhouette", "silhouette_error", "silhouette_least_colour"}
+    assert not np.isnan([full[name] for name in names]).any() and np.isnan([rest[name] for name in names]).all()
+    assert np.isnan(list(rest["silhouette_of_colours"].values())).all()
+    assert all(full[name] == rest[name] for name in full.keys() - names - {"silhouette_of_colours"})
 
 
 def test_points_that_coincide_are_wholly_cohesive():
@@ -558,5 +765,7 @@ def test_labels_may_be_any_numbers(far):
     assert fairness_report(X, [far, 3, far, 3], colours) == fairness_report(X, [1, 0, 1, 0], colours)
 
 
-def test_the_examples_in_the_docstrings():
-    assert doctest.testmod(estimators).failed == 0
+@pytest.mark.parametrize("module", [estimators, rivals])
+def test_the_examples_in_the_docstrings(module):
+    found = doctest.testmod(module)
+    assert found.failed == 0 and found.attempted > 0

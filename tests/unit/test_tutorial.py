@@ -52,7 +52,11 @@ def entries():
 
 
 def public_names(module):
-    """Names that a module defines itself, constants too."""
+    """Names that a module defines itself, constants too; or what it says that it offers."""
+    offered = getattr(importlib.import_module(module), "__all__", None)
+    if offered is not None:
+        yield from offered
+        return
     for node in ast.parse(inspect.getsource(importlib.import_module(module))).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names = [node.name]

@@ -1,24 +1,34 @@
 """Figure 1 of the paper: the critical-difference diagram."""
 
+from collections.abc import Iterable
+from textwrap import fill
+
 import pandas as pd
 import scikit_posthocs
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from clusterlets.analysis import selection
 from clusterlets.analysis.statistics import Ranking, from_tables
 from clusterlets.report.figures.style import looks, single
+
+_TITLE = 90  # letters of a line of the title
 
 
 def from_runs(runs: pd.DataFrame, *tables: pd.DataFrame) -> dict[str, Figure]:
     """Figure 1, and the same of all methods, by file name; ``tables`` hold the rankings, see ``statistics.from_tables``."""
     matchers, all_methods, _ = from_tables(*tables)
-    return {"figure1_critical_difference": draw(matchers), "critical_difference_all_methods": draw(all_methods)}
+    names = set(selection.names(selection.ok(runs)))
+    return {"figure1_critical_difference": draw(matchers, names), "critical_difference_all_methods": draw(all_methods, names)}
 
 
-def draw(ranking: Ranking) -> Figure:
-    """Figure 1: mean ranks (right is better), bands join methods whose difference is not significant."""
+def draw(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
+    """Figure 1: mean ranks (right is better), bands join methods whose difference is not significant.
+
+    ``names`` are all methods of the runs, ranked or not, so that each has the hue that it has in other figures.
+    """
     figure, axes = single(1 if ranking.obstacle else 1.9 + 0.25 * len(ranking.mean_ranks))
-    axes.set_title(ranking.title)
+    axes.set_title(fill(ranking.title, _TITLE))
     if ranking.obstacle:
         axes.axis("off")
         axes.text(0.5, 0.5, f"Not computed. {ranking.obstacle}", ha="center", va="center", transform=axes.transAxes)
@@ -29,7 +39,7 @@ def draw(ranking: Ranking) -> Figure:
         ax=axes,
         label_fmt_left="{label} ({rank:.2f})  ",
         label_fmt_right="  ({rank:.2f}) {label}",
-        color_palette={name: colour for name, (colour, _) in looks(ranking.mean_ranks.index).items()},
+        color_palette={name: colour for name, (colour, _) in looks({*names, *ranking.mean_ranks.index}).items()},
     )
     for (band,) in artists["crossbars"]:  # through points in the order of a set, which is another one in every process
         band.set_xdata(sorted(band.get_xdata()))

@@ -16,6 +16,7 @@ _SHOWN = {
     "cohesion": ("cohesion\n(darker is better)", "cividis_r"),
 }
 _WRITTEN = 5  # columns in which a number has room
+_LOWEST = 1.15  # inches of a row, beside which the name of its quantity has room
 
 
 def from_runs(runs: pd.DataFrame) -> dict[str, Figure]:
@@ -32,7 +33,7 @@ def draw(runs: pd.DataFrame) -> Figure:
         return nothing("Nothing to show: no run of Clusterlets has a result.")
     over = {matcher: _parameter(runs[runs["matcher"] == matcher]) for matcher in matchers}
     widths = [runs.loc[runs["matcher"] == matcher, over[matcher]].nunique() for matcher in matchers]
-    height = 0.9 + 2 * max(0.7, 0.22 * runs["k"].nunique())
+    height = 0.9 + 2 * max(_LOWEST, 0.22 * runs["k"].nunique())
     figure, places = subplots(
         *(len(_SHOWN), len(matchers)), figsize=(WIDTH, height), squeeze=False, layout="constrained", width_ratios=widths
     )

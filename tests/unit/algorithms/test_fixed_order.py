@@ -41,6 +41,7 @@ UNPROMISED = (
 )
 _SCREENING = "screens partitions; those that may be on the front are scored again, in a fixed order"
 ALLOWED = {
+    ("clusterlets.algorithms.exact_assignment", "", "import scipy"): "a yardstick for tests; no column of the grid",
     ("clusterlets.algorithms.kmeans", "", "log"): "of a whole number, rounded down; no whole number is near a power of e",
     ("clusterlets.algorithms.kmeans", "lloyd", ".var"): "of an array: a sum of a product of whole arrays",
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "@"): _SCREENING,
@@ -49,7 +50,6 @@ ALLOWED = {
     ("clusterlets.algorithms.geometry", "sampled_sums", ".std"): "an estimate's error; no column of the grid",
     ("clusterlets.metrics", "score", "@"): "integers",
     ("clusterlets.metrics", "score", ".std"): "of an array: a sum of a product of whole arrays",
-    ("clusterlets.metrics", "silhouette", "import sklearn"): "no column of the grid",
     ("clusterlets.datasets.table", "standardise", ".std"): "of an array: a sum of a product of whole arrays",
     ("clusterlets.grid.recovery", "composition", "@"): "integers",
     ("clusterlets.analysis.descriptive", "correlation", "import scipy"): "Kendall's tau-b counts pairs in integers",

@@ -409,7 +409,8 @@ def test_the_estimate_is_near_what_was_measured():
     known = [(rows, features, [rows - positives, positives]) for rows, features, positives, _ in REAL.values()]
     total = estimate.of_all([estimate.of_dataset(*sizes, config) for sizes in known])
     assert 611 / 1.5 < total.seconds < 611 * 1.5  # CPU of the paper's grid on the ten datasets
-    assert 80e6 / 1.5 < total.disk < 80e6 * 1.5  # its results
+    # Its results, 80 MB, and the distances to sampled rows that came to them, 130 MB by what the largest tables take.
+    assert 210e6 / 1.5 < total.disk < 210e6 * 1.5
 
 
 def test_the_estimate_grows_as_the_work_does():

@@ -193,7 +193,20 @@ def test_streams_stay_what_they_are():
     assert random_stream(0, "credit", 5, 0, EXTRACTION).integers(2**32, size=2).tolist() == [764375616, 2367990136]
     assert (EXTRACTION, PARTITIONS) == (0, 1)
     numbers = {name: methods.get(name).stream_number() for name in methods.names()}
-    assert numbers == dict.fromkeys(("B", "C", "D", "G-B", "G-D"), 2) | {"FRAC": 3, "FRAC-OE": 3, "k-means": 4, "random": 5}
+    first = dict.fromkeys(("B", "C", "D", "G-B", "G-D"), 2) | {"FRAC": 3, "FRAC-OE": 3, "k-means": 4, "random": 5}
+    of_names = {
+        "antidote": 658495347,
+        "coreset": 1211071705,
+        "fair-flow": 3340766080,
+        "fair-lloyd": 2710691016,
+        "fair-lp": 1248757585,
+        "fairkm": 1869396007,
+        "fairlets": 1329398077,
+        "scaff-tree": 515617860,
+        "tree-fairlets": 4070834453,
+        "vfc": 1210134835,
+    }
+    assert numbers == first | of_names
 
 
 def test_the_papers_configuration_passes():

@@ -25,7 +25,8 @@ class Shuffled(Method):
 
 
 def test_every_file_is_a_method_and_named_after_it():
-    assert methods.names() == ["B", "C", "D", "FRAC", "FRAC-OE", "G-B", "G-D", "k-means", "random"]
+    rivals = "antidote coreset fair-flow fair-lloyd fair-lp fairkm fairlets k-means random scaff-tree tree-fairlets vfc".split()
+    assert methods.names() == ["B", "C", "D", "FRAC", "FRAC-OE", "G-B", "G-D", *rivals]
     for name in methods.names():
         method = methods.get(name)
         assert method.name == name
@@ -36,7 +37,8 @@ def test_every_file_is_a_method_and_named_after_it():
 @pytest.mark.parametrize("name", methods.names())
 def test_fit_clusters_every_instance_and_repeats_itself(name):
     method = methods.get(name)()
-    first, second = (method.fit(X, COLOURS, 4, np.random.default_rng(5)) for _ in range(2))
+    colours = COLOURS if method.most_colours is None else COLOURS % method.most_colours
+    first, second = (method.fit(X, colours, 4, np.random.default_rng(5)) for _ in range(2))
     if not method.outputs:
         first, second = {"": first}, {"": second}
     assert list(first) == (list(method.outputs) or [""])
@@ -65,7 +67,7 @@ def test_parameters_reach_the_algorithm():
 
 @pytest.mark.parametrize("name", ["g-c", "frc", "", "..", "os", "method", "G_B", "x y", "G-B\n"])
 def test_an_unknown_name_is_told_with_all_names(name):
-    with pytest.raises(ClusterletsError, match="There is no method .*B, C, D, FRAC, FRAC-OE, G-B, G-D, k-means, random"):
+    with pytest.raises(ClusterletsError, match=f"There is no method .*{', '.join(methods.names())}"):
         methods.get(name)
 
 

@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_pdf import PdfFile
+from matplotlib.colors import to_hex
 from matplotlib.text import Text
 from synthetic_runs import compared_runs, synthetic_clusterings, synthetic_runs
 
-from clusterlets.analysis import clusterings, selection
+from clusterlets.analysis import clusterings, selection, statistics
 from clusterlets.datasets import names
 from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
 from clusterlets.paper import reported, tables
@@ -23,12 +24,13 @@ from clusterlets.report.figures import (
     CAPTIONS,
     cohesion_vs_deviation,
     composition,
+    critical_difference,
     heatmaps,
     omega_effect,
     projection,
     reported_vs_reproduced,
 )
-from clusterlets.report.figures.style import WIDTH, plt, save
+from clusterlets.report.figures.style import WIDTH, looks, plt, save
 
 ROOT = Path(__file__).resolve().parents[3]
 DATASETS = ("pima", "credit")
@@ -121,6 +123,14 @@ def test_a_k_without_a_result_keeps_its_row(runs):
     assert [label.get_text() for label in of_c.get_yticklabels()] == ["10", "2"]
 
 
+@pytest.mark.parametrize("ks", [(10,), (2, 10)])
+def test_the_names_of_the_quantities_do_not_run_into_each_other(runs, ks):
+    figure = heatmaps.draw(runs[runs["k"].isin(ks)])
+    figure.canvas.draw()
+    upper, lower = (axes.yaxis.label.get_window_extent() for axes in figure.axes[-2:])
+    assert upper.y0 > lower.y1
+
+
 def test_the_lines_over_omega(runs):
     figure = omega_effect.draw(runs)
     own = runs[(runs["matcher"] == "C") & (runs["status"] == "ok")]
@@ -128,6 +138,35 @@ def test_the_lines_over_omega(runs):
         by_dataset = [own[own["dataset"] == name].groupby("omega")[quantity].mean() for name in sorted(DATASETS)]
         drawn = [line.get_ydata() for line in axes.lines]
         assert np.allclose(drawn, [*by_dataset, np.mean(by_dataset, axis=0)])
+
+
+# ---- critical differences ---------------------------------------------------------------------------------------------
+
+
+def ranking_of(names, title="All methods"):
+    values = np.random.default_rng(0).permuted(np.tile(np.arange(float(len(names))), (20, 1)), axis=1)
+    return statistics.rank("all_methods", title, pd.DataFrame(values, columns=names))
+
+
+def test_a_method_has_the_hue_that_it_has_where_others_are_shown_too():
+    ranked, further = ["FRAC (fair)", "vfc", "scaff-tree", "k-means"], ["antidote", "fairlets", "tree-fairlets"]
+    figure = critical_difference.draw(ranking_of(ranked), [*ranked, *further])
+    drawn = {to_hex(dot.get_facecolor()[0]).upper() for dot in figure.axes[0].collections}
+    look = looks([*ranked, *further])
+    assert drawn == {look[name][0].upper() for name in ranked}
+    assert look["vfc"] != looks(ranked)["vfc"]  # so that its place among all methods matters
+
+
+def test_every_name_stands_below_a_long_title_of_many_methods():
+    names = [f"method-{place:02}" for place in range(22)]
+    title = f"All methods, without {', '.join(f'absent-{place}' for place in range(9))}, blocks are datasets"
+    figure = critical_difference.draw(ranking_of(names, title), names)
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    boxes = [text.get_window_extent() for text in axes.texts if text.get_text().strip("0123456789().- ").startswith("method")]
+    assert len(boxes) == 22 and not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    heading = axes.title.get_window_extent()
+    assert heading.width < figure.bbox.width and heading.y0 > max(box.y1 for box in boxes)
 
 
 # ---- clusters --------------------------------------------------------------------------------------------------------

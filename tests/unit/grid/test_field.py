@@ -1,0 +1,137 @@
+"""The grids of the whole field: what is in them, that every method has the same number of tries, and what they cost."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from clusterlets import __main__ as command_line
+from clusterlets import methods
+from clusterlets.datasets import describe
+from clusterlets.grid import estimate
+from clusterlets.grid.cells import points_of
+from clusterlets.grid.configuration import read_configuration
+
+ROOT = Path(__file__).resolve().parents[3]
+FIELD, DEMO = (ROOT / "workflow/configs" / name for name in ("field.yaml", "field-demo.yaml"))
+BUNDLED = {"breast_cancer", "wine", "iris", "digits"}
+WITHOUT_PARAMETERS = {"fairlets", "fair-lloyd", "k-means", "random"}
+# Instances of each colour, as counted; every class of the field's datasets has two.
+COLOURS = {
+    "adult.race": [470, 1519, 4685, 406, 41762],
+    "bank.marital": [5207, 27214, 12790],
+    "compas.race": [2169, 27, 1638, 424, 10, 266],
+}
+
+
+def cost_of(config):
+    costs = []
+    for name, table in config["tables"].items():
+        known = describe(table["name"])
+        counts = COLOURS.get(name, [known["rows"] // 2] * 2)
+        costs.append(estimate.of_dataset(known["rows"], known["features"], counts, config))
+    return estimate.of_all(costs)
+
+
+@pytest.mark.parametrize("path", [FIELD, DEMO])
+def test_every_method_is_in_it_with_as_many_configurations_as_the_others(path):
+    config = read_configuration(path)
+    assert sorted(config["methods"]) == methods.names()
+    points = {name: len(list(points_of(grid["parameters"]))) for name, grid in config["grids"].items()}
+    assert {name for name, number in points.items() if number == 1} == WITHOUT_PARAMETERS
+    assert {points[name] for name in points.keys() - WITHOUT_PARAMETERS} == {3 if path == FIELD else 2}
+    assert {tuple(config["limits"].values()), config["scaling"]} == {(60, 4000), "standard"}
+
+
+def test_the_field_is_ten_datasets_by_their_class_and_five_further_colours():
+    config = read_configuration(FIELD)
+    by_class = {name for name, table in config["tables"].items() if table["colour"] == ["class"]}
+    assert by_class == set(read_configuration()["datasets"]) - {"nbfi"} and len(by_class) == 10
+    others = {"adult.sex", "adult.race", "bank.marital", "compas.race", "heart_failure.sex"}
+    assert set(config["datasets"]) - by_class == others
+    assert config["k"] == [5, 10, 20] and config["seeds"] == {"count": 10, "block": 10}
+    assert {table["scaling"] for table in config["tables"].values()} == {"standard"}
+
+
+def test_the_field_takes_less_than_two_hours_on_two_cores():
+    assert cost_of(read_configuration(FIELD)).seconds / 2 < 2 * 3600
+
+
+def test_the_demo_downloads_nothing_and_takes_less_than_three_minutes_on_two_cores():
+    config = read_configuration(DEMO)
+    assert set(config["datasets"]) <= BUNDLED
+    assert cost_of(config).seconds / 2 < 180
+
+
+def test_the_estimate_is_printed(capsys):
+    assert command_line.main(["datasets", "--config", str(FIELD)]) == 0
+    printed = capsys.readouterr().out
+    assert "Estimate for the grid of 3 k and 10 seeds" in printed and "| adult.race " in printed
+    assert "cores about" in printed and "nobody has counted" not in printed
+
+
+def test_a_table_that_a_method_does_not_support_costs_no_fit():
+    config = read_configuration(FIELD)
+    config = {**config, "methods": ["fairlets"], "grids": {"fairlets": config["grids"]["fairlets"]}}
+    two, three = (estimate.steps_of_dataset(20_000, 5, config, n_colours)["fit_method"] for n_colours in (2, 3))
+    assert two[0] == three[0] == 3  # jobs
+    assert three[1] < 3 < 30 * methods.get("fairlets")().seconds(20_000, 5, 5) < two[1]
+    assert estimate.steps_of_dataset(60_000, 5, config)["fit_method"] == three
+
+
+def test_no_fit_costs_more_than_its_limit():
+    config = read_configuration(FIELD)
+    config = {**config, "methods": ["vfc"], "grids": {"vfc": config["grids"]["vfc"]}}
+    free = {**config, "limits": {**config["limits"], "seconds": None}}
+    bounded, unbounded = (estimate.steps_of_dataset(10**7, 5, each)["fit_method"][1] for each in (config, free))
+    # Three k, three weights, ten seeds; the rest are the distances, which are the same.
+    fits = 30 * sum(methods.get("vfc")().seconds(10**7, 5, k) for k in config["k"])
+    assert unbounded - bounded == pytest.approx(fits - 90 * 60)
+
+
+# CPU seconds with k = 5 and k = 20 on standardised features, at the values of the parameters that the field has.
+MEASURED = {
+    "coreset": {"magic": (0.22, 0.38), "adult": (0.48, 0.86)},
+    "fair-flow": {"magic": (1.8, 4.7), "adult": (5.2, 9.4)},
+    "fair-lloyd": {"magic": (0.049, 0.048), "adult": (0.095, 0.127)},
+    "fair-lp": {"magic": (0.24, 0.41), "adult": (0.84, 1.35)},
+    "fairkm": {"magic": (0.033, 0.10), "adult": (0.07, 0.18)},
+    "fairlets": {"magic": (6.0, 6.1), "adult": (34.6, 35.1)},
+    "FRAC": {"magic": (0.08, 0.29), "adult": (0.17, 0.40)},
+    "FRAC-OE": {"magic": (0.019, 0.047), "adult": (0.045, 0.079)},
+    "k-means": {"magic": (0.009, 0.027), "adult": (0.015, 0.046)},
+    "scaff-tree": {"magic": (0.060, 0.123), "adult": (0.083, 0.157)},
+    "tree-fairlets": {"magic": (0.009, 0.011), "adult": (0.023, 0.027)},
+    "vfc": {"magic": (0.85, 6.0), "adult": (3.9, 8.0)},
+}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_the_seconds_of_a_fit_are_near_what_was_measured(name):
+    for dataset, measured in MEASURED[name].items():
+        known = describe(dataset)
+        for k, seconds in zip((5, 20), measured, strict=True):
+            said = methods.get(name)().seconds(known["rows"], known["features"], k)
+            assert seconds / 1.7 < said < seconds * 1.7, (dataset, k, said)
+
+
+@pytest.mark.skipif(not shutil.which("make"), reason="no make")
+def test_make_field_fetches_what_the_field_names_and_leaves_out_what_is_excluded():
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    command = ["make", "--dry-run", "field", "EXCLUDE=adult, bank", "VENV=.", "--old-file=./.ready"]
+    printed = subprocess.run(command, cwd=ROOT, env=alone, text=True, capture_output=True, check=True).stdout
+    data, grid, shown = printed.replace("\\\n", " ").splitlines()
+    for line in (data, grid):
+        assert "--configfile workflow/configs/field.yaml --config exclude=adult,bank" in " ".join(line.split())
+    assert " data " in data and " data " not in grid and shown == "cat results/field/summary.txt"
+    command[2] = "data"
+    printed = subprocess.run(command, cwd=ROOT, env=alone, text=True, capture_output=True, check=True).stdout
+    assert "field.yaml" not in printed
+
+
+@pytest.mark.parametrize("path", [FIELD, DEMO])
+def test_results_lie_in_a_folder_of_their_own(path):
+    assert yaml.safe_load(path.read_text(encoding="utf-8"))["results"] == f"results/{path.stem}"

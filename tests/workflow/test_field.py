@@ -1,0 +1,63 @@
+"""Every method together, on a grid as small as can be, from the raw file to the report."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from clusterlets import methods
+from clusterlets.analysis.selection import PAPER_NAMES
+from clusterlets.grid.configuration import read_configuration
+
+ROOT = Path(__file__).resolve().parents[2]
+TWO_COLOURS = {"fairlets", "tree-fairlets"}
+
+
+def one_point(grid):
+    return {name: values[1:2] for name, values in grid["parameters"].items() if name not in ("hops", "omega")}
+
+
+@pytest.fixture(scope="module")
+def field(workflow_in, tmp_path_factory):
+    """A finished run with the second configuration that the field has of each method."""
+    grids = read_configuration(ROOT / "workflow/configs/field.yaml")["grids"]
+    entries = [{"name": name, "parameters": one_point(grid)} for name, grid in grids.items()]
+    small = {"datasets": ["iris", "wine"], "scaling": "standard", "k": [3], "seeds": {"count": 1, "block": 1}}
+    workflow = workflow_in(tmp_path_factory.mktemp("field"))
+    done = workflow.run(config={**small, "methods": entries, "limits": {"seconds": 60, "memory_mb": 4000}})
+    assert done.status == 0, done.output
+    return workflow.results()
+
+
+def rows_of(content):
+    return list(csv.DictReader(io.StringIO(content.decode())))
+
+
+def test_every_method_has_a_row_for_every_table_and_a_result_where_it_can_have_one(field):
+    rows = rows_of(field["runs.csv"])
+    names = [name for method in methods.names() for name in methods.get(method).names_in_results()]
+    found = [(row["dataset"], row["matcher"] or row["method"]) for row in rows]
+    assert sorted(found) == sorted((dataset, name) for dataset in ("iris", "wine") for name in names)
+    for row in rows:
+        assert row["status"] == ("unsupported" if row["method"] in TWO_COLOURS else "ok"), row
+
+
+def test_the_table_of_methods_names_each_with_its_citation(field):
+    rows = {row["method"]: row for row in rows_of(field["methods.csv"])}
+    for method in map(methods.get, methods.names()):
+        for name in method.names_in_results():
+            assert rows[PAPER_NAMES.get(name, name)]["citation"] == method.citation
+
+
+def test_the_ranking_of_all_methods_holds_all_that_have_results(field):
+    ranked = {row["method"] for row in rows_of(field["statistics/mean_ranks.csv"]) if row["ranking"] == "all_methods"}
+    names = {PAPER_NAMES.get(name, name) for method in methods.names() for name in methods.get(method).names_in_results()}
+    assert ranked == names - TWO_COLOURS
+    assert field["figures/critical_difference_all_methods.png"].startswith(b"\x89PNG")
+
+
+def test_the_report_says_which_runs_have_no_result(field):
+    page = field["report.html"].decode()
+    assert "run of tree-fairlets has no result" in page or "runs of tree-fairlets have no result" in page
+    assert "status unsupported" in page
