@@ -34,6 +34,7 @@ rule score_method:
     conda:
         CLUSTER
     params:
+        **{name: of_matcher(name) for name in FOR_MATCHERS},
         code=method_fingerprint("steps.scoring"),
         method=entry_of,
         parameters=parameters_of,
@@ -41,10 +42,7 @@ rule score_method:
         base_seed=config["base_seed"],
         to_meet=limits_to_meet("{place}/runs/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.csv"),
         deviation=setting("deviation"),
-        **{name: of_matcher(name) for name in FOR_MATCHERS},
     message:
         "{wildcards.dataset}: score {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
-        shell_line(
-            "score-method", "to_meet", limits='"$LIMITS"', **{name: f"{{params.{name}:q}}" for name in FOR_MATCHERS}
-        )
+        shell_line("score-method", "to_meet", limits='"$LIMITS"', **{name: f"{{params.{name}:q}}" for name in FOR_MATCHERS})
