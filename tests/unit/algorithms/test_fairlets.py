@@ -138,6 +138,21 @@ def test_every_cluster_keeps_the_balance(seed, n, share, k):
     assert set(fairlets) == set(range(fewer)) and set(labels) == set(range(len(set(labels)))) and len(set(labels)) <= k
 
 
+def test_seeds_share_the_fairlets_of_a_table_and_other_tables_get_their_own(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        module, "fairlet_decomposition", lambda X, colours: asked.append(X) or fairlet_decomposition(X, colours)
+    )
+    rng = np.random.default_rng(5)
+    X, colours = rng.normal(size=(60, 2)), np.arange(60) % 3 == 0
+    tables = [(X, colours * 1), (X.copy(), colours * 1), (X + 1, colours * 1), (X + 1, 1 - colours), (X, colours * 1)]
+    found = [methods.get("fairlets")().fit(*table, 4, np.random.default_rng(0)) for table in tables]
+    assert len(asked) == 4
+    for table, labels in zip(tables, found, strict=True):
+        expected = cluster_groups(table[0], fairlet_decomposition(*table), 4, np.random.default_rng(0))
+        assert (labels == expected).all()
+
+
 def test_permuted_rows_cost_the_same():
     rng = np.random.default_rng(2)
     X, colours = rng.normal(size=(150, 4)), (rng.random(150) < 0.3).astype(int)
