@@ -117,7 +117,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--tau", type=_share, help="FRAC: least part of each colour in each cluster, 0 to 1/k (default: 1/k, all of it)"
     )
-    parser.add_argument("--parameters", metavar="A=1,B=2", help="of any other method, as its file names them")
+    parser.add_argument(
+        "--parameters",
+        action="append",
+        metavar="A=1,B=2",
+        help="of any other method, as docs/methods.md names them; may be repeated",
+    )
     parser.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, help="the same one gives the same clusters (default: 0)")
     parser.add_argument("-o", "--output", type=given, metavar="FILE", help="CSV file for the clusters of the rows")
     parser.add_argument("--plot", type=given, metavar="FILE", help="picture (.png, .pdf, .svg) of composition and a projection")
@@ -223,16 +228,22 @@ def _estimator(options: argparse.Namespace):
     if options.method == "frac":
         return FRAC(options.k, tau=options.tau, random_state=options.seed)
     if options.method != "clusterlets":
-        given = from_words(options.parameters or "")
+        given = from_words(_words(options))
         return MethodClustering(options.method, options.k, parameters=given, random_state=options.seed)
     settings = {name: getattr(options, name) for name in ("hops", "omega") if getattr(options, name) is not None}
     return ClusterletClustering(options.k, matcher=options.matcher, random_state=options.seed, **settings)
 
 
+def _words(options: argparse.Namespace) -> str:
+    """The parameters of a method in one text."""
+    return ",".join(options.parameters or [])
+
+
 def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
-    """Which colours have fewer clusterlets than were asked for."""
+    """Which colours have fewer clusterlets than were asked for, or how many clusters are missing."""
     if options.method != "clusterlets":
-        return []
+        found = fitted.n_clusters_
+        return [] if found >= options.k else [f"{counted(found, 'cluster')} in place of the {options.k} that were asked for"]
     found = np.bincount(fitted.clusterlets_.colour)
     return [
         f"{name} has only {counted(count, 'different row')}, and so {counted(count, 'clusterlet')}"
@@ -270,7 +281,7 @@ def _method(options: argparse.Namespace, fitted) -> str:
         return f"FRAC, k = {options.k}, tau = {f'1/{options.k}' if options.tau is None else options.tau}"
     if options.method != "clusterlets":
         name = methods.from_file(options.method).name if options.method.endswith(".py") else options.method
-        return f"{name}, k = {options.k}{f', {options.parameters}' if options.parameters else ''}"
+        return f"{name}, k = {options.k}{f', {_words(options)}' if options.parameters else ''}"
     parameter = _parameter(options)
     return f"Clusterlets, matcher {options.matcher}, k = {options.k}, {parameter} = {getattr(fitted, parameter)}"
 

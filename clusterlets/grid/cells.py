@@ -14,6 +14,8 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from clusterlets.errors import ClusterletsError
+
 # The last part of the seed of the random streams that methods share; each method has a number of its own besides.
 EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
 
@@ -107,9 +109,14 @@ def in_words(parameters: Mapping[str, Value]) -> str:
 
 
 def from_words(words: str) -> dict[str, Value]:
-    """The parameters that :func:`in_words` wrote."""
-    parts = (part.partition("=") for part in words.split(",") if part)
-    return {name: _from_text(value) for name, _, value in parts}
+    """The parameters that :func:`in_words` wrote, or a person. One that stands there twice is a ClusterletsError."""
+    found: dict[str, Value] = {}
+    for part in filter(None, (part.strip() for part in words.split(","))):
+        name, _, value = (piece.strip() for piece in part.partition("="))
+        if name in found:
+            raise ClusterletsError(f"The parameter {name!r} stands twice in {words!r}; give it one value.")
+        found[name] = _from_text(value)
+    return found
 
 
 def as_text(value: Value) -> str:

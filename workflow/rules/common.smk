@@ -287,12 +287,8 @@ def inputs_of_score(wildcards):
     return {**found, "data": for_cell(prepared("npz"))(wildcards)}
 
 
-# Inputs of score_method that it has for matchers alone.
-FOR_MATCHERS = ["data", "labels", "distances", "partitions"]
-
-
 def of_matcher(name):
-    """The path of such an input, empty where a cell does without."""
+    """The path of an input that score_method has for matchers alone, empty where a cell does without."""
     return lambda wildcards, input: input.get(name, "")
 
 

@@ -34,7 +34,10 @@ rule score_method:
     conda:
         CLUSTER
     params:
-        **{name: of_matcher(name) for name in FOR_MATCHERS},
+        data=of_matcher("data"),
+        labels=of_matcher("labels"),
+        distances=of_matcher("distances"),
+        partitions=of_matcher("partitions"),
         code=method_fingerprint("steps.scoring"),
         method=entry_of,
         parameters=parameters_of,
@@ -45,4 +48,12 @@ rule score_method:
     message:
         "{wildcards.dataset}: score {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
-        shell_line("score-method", "to_meet", limits='"$LIMITS"', **{name: f"{{params.{name}:q}}" for name in FOR_MATCHERS})
+        shell_line(
+            "score-method",
+            "to_meet",
+            limits='"$LIMITS"',
+            data="{params.data:q}",
+            labels="{params.labels:q}",
+            distances="{params.distances:q}",
+            partitions="{params.partitions:q}",
+        )

@@ -445,3 +445,20 @@ def test_the_same_picture_has_the_same_bytes(suffix, tmp_path):
     for path in paths:
         picture.draw(str(path), np.arange(12.0).reshape(6, 2), labels, composition, np.array([4, 2]))
     assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_parameters_may_be_repeated_and_all_count(people, run):
+    fair_flow = ["people.csv", "--sensitive", "sex", "--method", "fair-flow", "-k", "4"]
+    apart, together = (
+        run(*fair_flow, *words)
+        for words in (["--parameters", "delta=0.2", "--parameters", "n_init=2"], ["--parameters", "delta=0.2,n_init=2"])
+    )
+    assert apart == together and "fair-flow, k = 4, delta=0.2,n_init=2, seed 0" in apart[1]
+    status, _, complaint = run(*fair_flow, "--parameters", "delta=0.2", "--parameters", "delta=0.3")
+    assert status == 1 and "'delta' stands twice" in complaint
+
+
+def test_fewer_clusters_than_were_asked_for_are_told(people, run):
+    people.assign(sex=["male"] + ["female"] * (len(people) - 1)).to_csv("one_man.csv", index=False)
+    status, said, _ = run("one_man.csv", "--sensitive", "sex", "--method", "fairlets", "-k", "5")
+    assert status == 0 and "note: 1 cluster in place of the 5 that were asked for" in said

@@ -530,3 +530,9 @@ def test_the_comments_of_the_configuration_cover_every_key_of_the_schema():
     assert all("description" in value for value in schema["properties"].values())
     for inner in ("seeds", "limits"):
         assert set(schema["properties"][inner]["properties"]) == set(PAPER[inner])
+
+
+def test_a_parameter_that_stands_twice_is_refused_and_spaces_do_not_count():
+    assert from_words(" delta = 0.1 , n_init=2,") == {"delta": 0.1, "n_init": 2}
+    with pytest.raises(ClusterletsError, match="'delta' stands twice"):
+        from_words("delta=0.1,n_init=2,delta=0.2")
