@@ -12,7 +12,8 @@ import numpy as np
 
 from clusterlets.algorithms.fair_assignment import fair_assignment, share_bounds, whole_slack
 from clusterlets.algorithms.fair_dual import share_rows, solve_dual
-from clusterlets.algorithms.fractional_lloyd import distances_to_centres, fractional_lloyd
+from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
+from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
 from clusterlets.errors import ClusterletsError

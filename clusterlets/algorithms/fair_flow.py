@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from clusterlets.algorithms.fair_assignment import fair_assignment, share_bounds, whole_slack
-from clusterlets.algorithms.fractional_lloyd import distances_to_centres, fractional_lloyd
-from clusterlets.algorithms.geometry import group_moments
+from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
+from clusterlets.algorithms.geometry import distances_to_centres, group_moments
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.errors import ClusterletsError
 

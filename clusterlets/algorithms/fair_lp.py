@@ -3,7 +3,7 @@
 import numpy as np
 
 from clusterlets.algorithms.fair_assignment import FairAssignment, fair_assignment
-from clusterlets.algorithms.fractional_lloyd import distances_to_centres
+from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 

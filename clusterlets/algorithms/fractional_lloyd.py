@@ -7,8 +7,8 @@ from operator import itemgetter
 
 import numpy as np
 
-from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.fair_dual import TEMPERATURES, fractional_assignment, share_rows, solve_dual
+from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
 _TRIAL = 5  # rounds after which starts are told apart
@@ -89,26 +89,3 @@ def fractional_lloyd(
 def _means(X: np.ndarray, parts: np.ndarray) -> np.ndarray:
     """Means (k, d) of the rows by their parts in each cluster, which are never quite 0."""
     return np.stack([(of_cluster[:, None] * X).sum(axis=0) / of_cluster.sum() for of_cluster in parts.T])
-
-
-def distances_to_centres(X: np.ndarray, centres: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Squared distances (n, n_clusters) of rows (n, d) to centres (k, d), each summed feature by feature.
-
-    Where there are fewer centres than clusters, as a table has fewer distinct rows, the first one stands for the others too.
-    """
-    costs = np.empty((len(X), n_clusters))
-    X, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
-    _squared_distances(X, centres, costs[:, : len(centres)])
-    costs[:, len(centres) :] = costs[:, :1]
-    return costs
-
-
-@compiled("void(float64[:,::1], float64[:,::1], float64[:,:])")
-def _squared_distances(rows, centres, costs):
-    for row in range(len(rows)):
-        for centre in range(len(centres)):
-            total = 0.0
-            for feature in range(rows.shape[1]):
-                difference = rows[row, feature] - centres[centre, feature]
-                total += difference * difference
-            costs[row, centre] = total

@@ -15,6 +15,7 @@ from clusterlets.algorithms.kernels import (
     group_inertia,
     group_sums,
     largest_squared_distance,
+    squared_distances,
     tiles_of,
 )
 
@@ -172,6 +173,18 @@ def diameter(X: np.ndarray) -> float:
     order = np.argsort(-radii, kind="stable")
     rows = X[order]
     return float(np.sqrt(largest_squared_distance(rows, tiles_of(rows), radii[order])))
+
+
+def distances_to_centres(X: np.ndarray, centres: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Squared distances (n, n_clusters) of rows (n, d) to centres (k, d), each summed feature by feature.
+
+    Where there are fewer centres than clusters, as a table has fewer distinct rows, the first one stands for the others too.
+    """
+    costs = np.empty((len(X), n_clusters))
+    X, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
+    squared_distances(X, centres, costs[:, : len(centres)])
+    costs[:, len(centres) :] = costs[:, :1]
+    return costs
 
 
 def group_moments(X: np.ndarray, labels: np.ndarray, n_groups: int) -> tuple[np.ndarray, np.ndarray]:

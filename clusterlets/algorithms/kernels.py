@@ -207,3 +207,15 @@ def group_inertia(rows, labels, means, inertia):
             difference = rows[i, f] - means[group, f]
             total += difference * difference
         inertia[group] += total
+
+
+@compiled("void(float64[:,::1], float64[:,::1], float64[:,:])")
+def squared_distances(rows, centres, costs):
+    """Squared distances of rows (n, d) to centres (k, d), each summed in the order of the features, into ``costs`` (n, k)."""
+    for row in range(len(rows)):
+        for centre in range(len(centres)):
+            total = 0.0
+            for feature in range(rows.shape[1]):
+                difference = rows[row, feature] - centres[centre, feature]
+                total += difference * difference
+            costs[row, centre] = total

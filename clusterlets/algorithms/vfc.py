@@ -32,7 +32,7 @@ from numba import njit
 
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.elementary import exp, log
-from clusterlets.algorithms.geometry import group_moments
+from clusterlets.algorithms.geometry import distances_to_centres, group_moments
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 from clusterlets.errors import ClusterletsError, NoClusteringError
@@ -164,8 +164,7 @@ def _outer_rounds(X, colours, centres, unit, fairness_weight, lipschitz, max_ite
 
 def _costs(X: np.ndarray, centres: np.ndarray, unit: float) -> np.ndarray:
     """Squared distances (n, k) in units of ``unit``, or of their mean where that is 0."""
-    costs = np.empty((len(X), len(centres)))
-    _squared_distances(X, centres, costs)
+    costs = distances_to_centres(X, centres, len(centres))
     return costs / (unit or float(costs.mean()) or 1.0)
 
 
@@ -234,18 +233,6 @@ class _Problem:
         ratios = masses / masses.sum(axis=0) / self.shares[:, None]
         divergence = -float((self.shares[:, None] * log(ratios)).sum())
         return cost + self.weight * max(divergence, 0.0)  # by rounding alone it can fall below 0
-
-
-@compiled("void(float64[:,::1], float64[:,::1], float64[:,::1])")
-def _squared_distances(rows, centres, costs):
-    """Squared distances (n, k), feature by feature."""
-    for row in range(len(rows)):
-        for centre in range(len(centres)):
-            total = 0.0
-            for feature in range(rows.shape[1]):
-                difference = rows[row, feature] - centres[centre, feature]
-                total += difference * difference
-            costs[row, centre] = total
 
 
 @njit

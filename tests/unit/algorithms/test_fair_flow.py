@@ -15,7 +15,7 @@ import clusterlets.algorithms.fair_flow as module
 from clusterlets import datasets
 from clusterlets.algorithms.fair_assignment import fair_assignment
 from clusterlets.algorithms.fair_flow import fair_flow
-from clusterlets.algorithms.fractional_lloyd import distances_to_centres
+from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 from clusterlets.errors import ClusterletsError
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from clusterlets.algorithms.fair_assignment import share_bounds
 from clusterlets.algorithms.fair_dual import share_rows, solve_dual
-from clusterlets.algorithms.fractional_lloyd import distances_to_centres, fractional_lloyd
+from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
+from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
 KINDS = ["plain", "duplicates", "apart", "equal"]
