@@ -14,7 +14,7 @@ from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, milp
 from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from clusterlets.algorithms.fair_assignment import fair_assignment, share_bounds
-from clusterlets.algorithms.transport import transport
+from clusterlets.algorithms.transport import transport_colours
 from clusterlets.errors import ClusterletsError
 
 # Less than a whole instance, by more than the solver may miss a bound by: a bound that is missed by 1 is not kept.
@@ -89,10 +89,7 @@ def exact_assignment(costs: np.ndarray, colours: np.ndarray, delta: float = 0.0,
         return ExactAssignment(fallback.labels, fallback.cost, max(bound, fallback.bound), False)
     counts = np.rint(solved.x[n * k :]).astype(np.int64).reshape(-1, k)
     _check(counts, low, high)
-    labels = np.empty(n, dtype=np.int64)
-    for colour, sizes in enumerate(counts):
-        members = np.flatnonzero(colours == colour)
-        labels[members] = transport(costs[members], sizes)[0]
+    labels = transport_colours(costs, colours, counts)
     cost = float(costs[np.arange(n), labels].sum())
     return ExactAssignment(labels, cost, min(bound, cost), solved.status == 0)
 

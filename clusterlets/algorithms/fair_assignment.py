@@ -18,7 +18,7 @@ import numpy as np
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.count_moves import move_counts
 from clusterlets.algorithms.fair_dual import TEMPERATURES, share_rows, solve_dual
-from clusterlets.algorithms.transport import transport
+from clusterlets.algorithms.transport import transport_colours
 from clusterlets.errors import ClusterletsError
 
 _MOVES = 10  # for each cluster at most: in large tables few are left after some, and small ones never need as many
@@ -112,10 +112,7 @@ def fair_assignment(
         costs, np.ones(n), colours, len(low), share_rows(low, high), whole_slack(n, delta), multipliers, temperatures
     )
     whole = whole_counts(dual.counts, low, high, np.bincount(colours))
-    labels = np.empty(n, dtype=np.int64)
-    for colour, sizes in enumerate(whole):
-        members = np.flatnonzero(colours == colour)
-        labels[members] = transport(costs[members], sizes, dual.prices[colour])[0]
+    labels = transport_colours(costs, colours, whole, dual.prices)
     labels = move_counts(costs, colours, labels, low, high, _MOVES * k)
     cost = float(costs[np.arange(n), labels].sum())
     return FairAssignment(labels, cost, min(dual.bound, cost), dual.multipliers)

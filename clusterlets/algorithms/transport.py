@@ -63,6 +63,20 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     return labels, (found - found.min()) / scale
 
 
+def transport_colours(
+    costs: np.ndarray, colours: np.ndarray, counts: np.ndarray, prices: np.ndarray | None = None
+) -> np.ndarray:
+    """Labels (n,) of the cheapest assignment with given counts (K, k) of each colour: a :func:`transport` for each of them.
+
+    ``prices`` (K, k) are those that the transports start from.
+    """
+    labels = np.empty(len(costs), dtype=np.int64)
+    for colour, sizes in enumerate(counts):
+        members = np.flatnonzero(colours == colour)
+        labels[members] = transport(costs[members], sizes, None if prices is None else prices[colour])[0]
+    return labels
+
+
 def whole_numbers(costs: np.ndarray) -> tuple[np.ndarray, float]:
     """Costs (n, k) above the least of each instance as whole numbers, and the power of two that they were multiplied by.
 
