@@ -13,7 +13,7 @@ import numpy as np
 
 from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kernels import assign, group_inertia, group_sums, tiles_of
-from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
+from clusterlets.algorithms.kmeans import kmeans, lloyd
 from clusterlets.errors import ClusterletsError
 
 _PLACES = 5  # where the added points lie; each place holds an equal part of them
@@ -115,7 +115,7 @@ def least_balances(labels: np.ndarray, colours: np.ndarray, n_clusters: int) -> 
 
 def _plain(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
     """Centres (m, d) of the best of several runs of plain k-means, without those that no row is nearest to."""
-    runs = [lloyd(X, X[kmeans_plus_plus(X, n_clusters, random_state)]) for _ in range(_STARTS)]
+    runs = [kmeans(X, n_clusters, random_state) for _ in range(_STARTS)]
     best = min(runs, key=lambda run: run.inertia)
     return best.centres[np.unique(best.labels)]
 

@@ -5,7 +5,7 @@ import numpy as np
 from clusterlets.algorithms.fair_assignment import FairAssignment, fair_assignment
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
-from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
+from clusterlets.algorithms.kmeans import kmeans
 
 
 def fair_lp(X, colours, n_clusters: int, random_state: np.random.Generator, delta: float = 0.0) -> FairAssignment:
@@ -38,5 +38,5 @@ def fair_lp(X, colours, n_clusters: int, random_state: np.random.Generator, delt
     counts are made whole first, and no bound is missed by one. O(n k d) time a round of k-means, and the assignment.
     """
     X, colours = checked_instances(X, colours, "fair-lp", n_clusters)
-    centres = lloyd(X, X[kmeans_plus_plus(X, n_clusters, random_state)]).centres
+    centres = kmeans(X, n_clusters, random_state).centres
     return fair_assignment(distances_to_centres(X, centres, n_clusters), codes_that_occur(colours), delta)

@@ -17,7 +17,7 @@ import numpy as np
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kernels import group_inertia, group_sums
-from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
+from clusterlets.algorithms.kmeans import kmeans
 from clusterlets.errors import ClusterletsError
 
 # A move must lower the objective by more than this part of it: less may be rounding.
@@ -95,7 +95,7 @@ def fairkm(
     colours = codes_that_occur(colours)
     if max_iter < 1:
         raise ClusterletsError(f"max_iter = {max_iter}: FairKM needs at least one pass.")
-    labels = lloyd(X, X[kmeans_plus_plus(X, n_clusters, random_state)]).labels
+    labels = kmeans(X, n_clusters, random_state).labels
     weight = _weight(penalty, len(X), n_clusters, _Clusters(X, colours, labels, n_clusters).sse)
     converged, n_iter, changes = False, 0, np.empty(len(X))
     while not converged and n_iter < max_iter:

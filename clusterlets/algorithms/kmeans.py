@@ -57,9 +57,13 @@ def kmeans_labels(X: np.ndarray, n_clusters: int, random_state: np.random.Genera
     -----
     One initialisation. O(n k d) time a round, O(n d) memory.
     """
+    return np.unique(kmeans(X, n_clusters, random_state).labels, return_inverse=True)[1].astype(np.int64)
+
+
+def kmeans(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> KMeansResult:
+    """:func:`lloyd` from the centres of :func:`kmeans_plus_plus`: k-means with one start."""
     X = np.asarray(X, dtype=np.float64)
-    centres = X[kmeans_plus_plus(X, n_clusters, random_state)]
-    return np.unique(lloyd(X, centres).labels, return_inverse=True)[1].astype(np.int64)
+    return lloyd(X, X[kmeans_plus_plus(X, n_clusters, random_state)])
 
 
 def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
