@@ -2,10 +2,10 @@
 
 from functools import cache
 from itertools import product
-from math import ceil, floor
 
 import numpy as np
 import pytest
+from fair_tables import is_fair, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,35 +17,8 @@ DELTAS = [0.0, 0.05, 0.3, 0.7, 0.99]
 KINDS = ["plain", "duplicates", "apart", "equal", "outlier"]
 
 
-def table(rng, n, n_colours, kind, once=False):
-    """Rows (n, 2) and colours (n,), each of which occurs; all but the first of them once if ``once``."""
-    others = np.zeros(n - n_colours, int) if once else rng.integers(0, n_colours, size=n - n_colours)
-    colours = rng.permutation(np.concatenate([np.arange(n_colours), others]))
-    X = rng.integers(0, 3, size=(n, 2)).astype(float) if kind == "duplicates" else rng.normal(size=(n, 2))
-    if kind == "apart":
-        X += 4 * colours[:, None]
-    if kind == "equal":
-        X[:] = 0.1
-    if kind == "outlier":
-        X[0] = 1e6
-    return X, colours
-
-
 def squared_distances(X, centres):
     return np.square(X[:, None] - centres).sum(axis=2)
-
-
-def is_fair(labels, colours, k, delta):
-    """The definition, count by count; no cluster is empty."""
-    shares = np.bincount(colours) / len(colours)
-    for cluster in range(k):
-        held = np.bincount(colours[labels == cluster], minlength=len(shares))
-        size = held.sum()
-        for count, share in zip(held, shares, strict=True):
-            least, most = floor(size * share * (1 - delta) + 1e-9), ceil(size * min(1, share / (1 - delta)) - 1e-9)
-            if size == 0 or not least <= count <= most:
-                return False
-    return True
 
 
 @cache
@@ -64,7 +37,7 @@ def least_cost(costs, colours, delta):
 def test_the_least_cost_of_all_assignments_lies_between_bound_and_cost(seed):
     rng = np.random.default_rng(seed)
     n, k, n_colours = int(rng.integers(4, 10)), int(rng.integers(1, 4)), int(rng.integers(1, 4))
-    X, colours = table(rng, n, n_colours, KINDS[seed % 4])
+    X, colours = table(rng, n, n_colours, KINDS[seed % 4], outlier=1e6)
     costs = squared_distances(X, X[rng.choice(n, k, replace=False)] + rng.normal(size=2))
     for delta in DELTAS:
         found, least = fair_assignment(costs, colours, delta), least_cost(costs, colours, delta)
@@ -79,7 +52,7 @@ def test_small_tables_nearly_always_get_the_optimum():
     for seed in range(60):
         rng = np.random.default_rng(seed)
         k, n_colours = int(rng.integers(1, 4)), int(rng.integers(1, 4))
-        X, colours = table(rng, 8, n_colours, KINDS[seed % 4])
+        X, colours = table(rng, 8, n_colours, KINDS[seed % 4], outlier=1e6)
         costs = squared_distances(X, X[rng.choice(8, k, replace=False)] + rng.normal(size=2))
         for delta in (0.0, 0.3):
             costs_above.append(fair_assignment(costs, colours, delta).cost / least_cost(costs, colours, delta) - 1)
@@ -110,7 +83,7 @@ def test_a_proved_optimum_lies_between_bound_and_cost(n, k, n_colours):
 def test_shares_keep_their_bounds_and_no_cluster_is_empty(seed, n, k, n_colours, kind, delta, once):
     rng = np.random.default_rng(seed)
     k, n_colours = min(k, n), min(n_colours, n)
-    X, colours = table(rng, n, n_colours, kind, once)
+    X, colours = table(rng, n, n_colours, kind, once, outlier=1e6)
     costs = squared_distances(X, X[rng.integers(0, n, size=k)])  # equal centres among them
     found = fair_assignment(costs, colours, delta)
     assert is_fair(found.labels, colours, k, delta)

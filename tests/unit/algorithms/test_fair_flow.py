@@ -3,11 +3,11 @@
 import functools
 import os
 from itertools import product
-from math import ceil, floor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from fair_tables import is_fair, sse, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,38 +23,6 @@ CHECKOUT = Path(__file__).parents[3]
 MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
 DELTAS = [0.0, 0.1, 0.5, 0.99]
 KINDS = ["plain", "duplicates", "apart", "equal", "outlier", "noise"]
-
-
-def table(rng, n, n_colours, kind, once=False):
-    others = np.zeros(n - n_colours, int) if once else rng.integers(0, n_colours, size=n - n_colours)
-    colours = rng.permutation(np.concatenate([np.arange(n_colours), others]))
-    X = rng.integers(0, 3, size=(n, 2)).astype(float) if kind == "duplicates" else rng.normal(size=(n, 2))
-    if kind == "apart":
-        X += 4 * colours[:, None]
-    if kind == "equal":
-        X[:] = 0.1
-    if kind == "outlier":
-        X[0] = 1e9
-    if kind == "noise":
-        X = 1e6 + 1e-12 * X
-    return X, colours
-
-
-def sse(X, labels):
-    return sum(np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum() for c in np.unique(labels))
-
-
-def is_fair(labels, colours, k, delta):
-    """The definition, count by count; no cluster is empty."""
-    shares = np.bincount(colours) / len(colours)
-    for cluster in range(k):
-        held = np.bincount(colours[labels == cluster], minlength=len(shares))
-        size = held.sum()
-        for count, share in zip(held, shares, strict=True):
-            least, most = floor(size * share * (1 - delta) + 1e-9), ceil(size * min(1, share / (1 - delta)) - 1e-9)
-            if size == 0 or not least <= count <= most:
-                return False
-    return True
 
 
 @settings(max_examples=60, deadline=None)
