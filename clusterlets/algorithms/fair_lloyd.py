@@ -32,7 +32,7 @@ _MOST_STEPS = 500
 # From one barrier to the next its weight falls to this part; a barrier is done when a Newton step would gain less than
 # this part of its weight.
 _FALL, _DONE = 0.1, 0.1
-_LEAST_BARRIER = 1e-3 * _GAP  # as a part of the social cost: below it the gap is all rounding
+_LEAST_BARRIER = 1e-2 * _GAP  # as a part of the social cost; with it the barrier itself adds nothing to the gap
 
 
 @dataclass(frozen=True)
@@ -175,15 +175,18 @@ def _climb(step: "_CentreStep") -> None:
     costs = step.evaluate(weights)
     barrier = float(costs.max())
     for _ in range(_MOST_STEPS):
-        if step.is_done() or barrier < _LEAST_BARRIER * step.upper:
+        if step.is_done():
             return
         slopes = costs + barrier / weights
+        slopes -= slopes.mean()  # the part that a direction within the sum cannot follow would drown what it can
         matrix = step.curvature + np.diag(barrier / np.square(weights))
         matrix += matrix.max()  # which changes no direction that keeps the sum, and phi is nearly linear in others
         solved = _solve(matrix, np.column_stack([slopes, np.ones_like(slopes)]))
         direction = solved[:, 0] - solved[:, 1] * (solved[:, 0].sum() / solved[:, 1].sum())
         gain = float((slopes * direction).sum())
-        if gain <= _DONE * barrier:
+        if gain <= 0:
+            return  # all rounding
+        if gain <= _DONE * barrier and barrier > _LEAST_BARRIER * step.upper:
             barrier *= _FALL
             continue
         length = 0.95 / max(0.95, float((-direction / weights).max()))  # no weight falls to 0
