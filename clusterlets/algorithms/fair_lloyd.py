@@ -32,6 +32,7 @@ _MOST_STEPS = 500
 # From one barrier to the next its weight falls to this part; a barrier is done when a Newton step would gain less than
 # this part of its weight.
 _FALL, _DONE = 0.1, 0.1
+_RIDGE = 1e-12
 _LEAST_BARRIER = 1e-2 * _GAP  # as a part of the social cost; with it the barrier itself adds nothing to the gap
 
 
@@ -179,8 +180,10 @@ def _climb(step: "_CentreStep") -> None:
             return
         slopes = costs + barrier / weights
         slopes -= slopes.mean()  # the part that a direction within the sum cannot follow would drown what it can
-        matrix = step.curvature + np.diag(barrier / np.square(weights))
-        matrix += matrix.max()  # which changes no direction that keeps the sum, and phi is nearly linear in others
+        largest = step.curvature.max()
+        # The ridge, as rounding may leave a system that has no solution. What is added to all of it changes no direction
+        # that keeps the sum, and phi is nearly linear in others.
+        matrix = step.curvature + largest + np.diag(np.maximum(barrier / np.square(weights), _RIDGE * largest))
         solved = _solve(matrix, np.column_stack([slopes, np.ones_like(slopes)]))
         direction = solved[:, 0] - solved[:, 1] * (solved[:, 0].sum() / solved[:, 1].sum())
         gain = float((slopes * direction).sum())
@@ -197,6 +200,8 @@ def _climb(step: "_CentreStep") -> None:
             if float(((costs + barrier / trial) * direction).sum()) >= -gain / 2:
                 break
             length /= 2
+        else:
+            return  # all rounding
         weights = trial / trial.sum()
 
 
