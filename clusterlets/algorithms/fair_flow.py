@@ -1,7 +1,7 @@
 """Lloyd's rounds with a fair assignment in place of the nearest centres.
 
 The alternation is that of k-means; its assignment is the cheapest one within bounds on the shares of the colours
-(:mod:`clusterlets.algorithms.fair_assignment`). A large table starts from centres that fractional rounds on a sample found
+(:mod:`clusterlets.algorithms.fair_assignment`). A large table starts from centres that fractional rounds on a coreset found
 (:mod:`clusterlets.algorithms.fractional_lloyd`), which leaves few rounds on all rows. The idea of fair assignments in Lloyd's
 rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn 2020; with flows: MS-FlowFC, arXiv 2605.13759, which bounds ratios of
 counts and not shares.
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clusterlets.algorithms.coreset import sample_coreset
 from clusterlets.algorithms.fair_assignment import fair_assignment, share_bounds, whole_slack
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
 from clusterlets.algorithms.geometry import distances_to_centres, group_moments
@@ -18,7 +19,6 @@ from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.errors import ClusterletsError
 
 _SAMPLE = 8_000  # rows on which centres find their places at first
-_LEAST_OF_A_COLOUR = 100
 _PATIENCE = 3  # rounds without a gain, as counts made whole may cost what a round gains
 
 
@@ -68,7 +68,7 @@ def fair_flow(
     delta : float
         Share h of every cluster lies from r (1 - delta) to r / (1 - delta), r its share in the table, up to whole instances.
     n_init : int
-        Starts of the fractional rounds, which are few and, on a large table, on a sample; the best one goes on.
+        Starts of the fractional rounds, which a large table runs on a coreset; the best one goes on.
     max_iter : int
         Most rounds on all rows.
     tol : float
@@ -108,20 +108,10 @@ def fair_flow(
 
 
 def _first_centres(X, colours, n_clusters, random_state, delta, n_init):
-    """Centres of fractional rounds, on a sample if the table is large, and their multipliers."""
-    sample = _sample(colours, max(_SAMPLE, 100 * n_clusters), random_state)
-    rows, of_sample = np.ascontiguousarray(X[sample]), colours[sample]
-    weights = (np.bincount(colours) / np.bincount(of_sample))[of_sample]
+    """Centres of fractional rounds, on a coreset if the table is large, and their multipliers."""
+    rows, weights = np.arange(len(X)), np.ones(len(X))
+    size = max(_SAMPLE, 100 * n_clusters)
+    if len(X) >= 1.5 * size:
+        rows, weights = sample_coreset(X, colours, n_clusters, size, random_state)
     bounds, slack = share_bounds(colours, delta), whole_slack(len(X), delta)
-    return fractional_lloyd(rows, weights, of_sample, n_clusters, bounds, slack, random_state, n_init)
-
-
-def _sample(colours, size, random_state):
-    """Rows of a sample with the shares of the colours, in ascending order; all rows if they are not many more."""
-    if len(colours) < 1.5 * size:
-        return np.arange(len(colours))
-    chosen = []
-    for colour, total in enumerate(np.bincount(colours)):
-        wanted = min(total, max(_LEAST_OF_A_COLOUR, round(size * total / len(colours))))
-        chosen.append(random_state.choice(np.flatnonzero(colours == colour), wanted, replace=False))
-    return np.sort(np.concatenate(chosen))
+    return fractional_lloyd(X[rows], weights, colours[rows], n_clusters, bounds, slack, random_state, n_init)

@@ -12,6 +12,8 @@ from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
 _TRIAL = 5  # rounds after which starts are told apart
+_PARTS, _LEAST_TRIED = 4, 1_000  # starts are tried on a part of a large table, with so many rows at least
+_FINALISTS = 2  # starts that go on to the end
 _NEARBY = TEMPERATURES[3:6]  # from the multipliers of the round before; the last digits do not move a centre
 
 
@@ -43,7 +45,7 @@ def fractional_lloyd(
         Instances by which a share may be missed.
     random_state : numpy.random.Generator
     n_init : int
-        Starts. Each gets a few rounds, and the one of least cost goes on.
+        Starts. Each gets a few rounds, on a quarter of the rows where there are many, and the best two go on.
     max_iter : int
     tol : float
         A round that lowers the bound on the cost by less than this part of it is the last.
@@ -60,11 +62,11 @@ def fractional_lloyd(
     Fair Lloyd with fractional assignments on coresets: Schmidt, Schwiegelshohn and Sohler 2018. O(n k d) time a round, and
     the steps of the dual.
     """
-    X, rows = np.ascontiguousarray(X, dtype=np.float64), share_rows(*bounds)
+    rows, table = share_rows(*bounds), (np.ascontiguousarray(X, dtype=np.float64), weights, colours)
 
-    def rounds(centres, multipliers, at_most):
+    def rounds(table, centres, multipliers, at_most):
         """Run rounds; the centres, the multipliers and the bound that they end with."""
-        reached = np.inf
+        (X, weights, colours), reached = table, np.inf
         for _ in range(at_most):
             costs = distances_to_centres(X, centres, n_clusters)
             temperatures = TEMPERATURES[:6] if multipliers is None else _NEARBY
@@ -76,14 +78,30 @@ def fractional_lloyd(
             reached = dual.bound
         return centres, multipliers, dual.bound
 
+    part = table if n_init == 1 or len(X) < _PARTS * _LEAST_TRIED else _part(*table, random_state)
     tried = []
     for _ in range(n_init):
-        start, _ = weighted_kmeans(X, weights, n_clusters, random_state)
-        tried.append(rounds(start, None, min(_TRIAL, max_iter)))
-    centres, multipliers, _ = min(tried, key=itemgetter(2))
+        start, _ = weighted_kmeans(*part[:2], n_clusters, random_state)
+        tried.append(rounds(part, start, None, min(_TRIAL, max_iter)))
     if max_iter > _TRIAL:
-        centres, multipliers, _ = rounds(centres, multipliers, max_iter - _TRIAL)
+        best = sorted(tried, key=itemgetter(2))[:_FINALISTS]
+        tried = [rounds(table, centres, multipliers, max_iter - _TRIAL) for centres, multipliers, _ in best]
+    centres, multipliers, _ = min(tried, key=itemgetter(2))
     return centres, multipliers
+
+
+def _part(
+    X: np.ndarray, weights: np.ndarray, colours: np.ndarray, random_state: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One of ``_PARTS`` parts of the rows of each colour, at least one row, with weights that add up to the colour's."""
+    chosen, scales = [], []
+    for colour in range(int(colours.max()) + 1):
+        members = np.flatnonzero(colours == colour)
+        drawn = np.sort(random_state.choice(members, -(-len(members) // _PARTS), replace=False))
+        chosen.append(drawn)
+        scales.append(np.full(len(drawn), weights[members].sum() / weights[drawn].sum()))
+    rows = np.concatenate(chosen)
+    return X[rows], weights[rows] * np.concatenate(scales), colours[rows]
 
 
 def _means(X: np.ndarray, parts: np.ndarray) -> np.ndarray:
