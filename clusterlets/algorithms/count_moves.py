@@ -15,7 +15,13 @@ _NEVER = np.int64(2**62)
 
 
 def move_counts(
-    costs: np.ndarray, colours: np.ndarray, labels: np.ndarray, low: np.ndarray, high: np.ndarray, most_moves: int
+    costs: np.ndarray,
+    colours: np.ndarray,
+    labels: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    most_moves: int,
+    strict: bool = False,
 ) -> np.ndarray:
     """Move instances, the best gain first, while the cost falls and the bounds hold.
 
@@ -29,8 +35,10 @@ def move_counts(
         Within the bounds, without an empty cluster, and those of each colour from
         :func:`clusterlets.algorithms.transport.transport`: the cheapest with its counts.
     low, high : float arrays (K,)
-        Least and largest share of a colour in a cluster, both up to whole instances.
+        Least and largest share of a colour in a cluster.
     most_moves : int
+    strict : bool
+        Whether counts keep the bounds to the last instance; otherwise up to whole instances.
 
     Returns
     -------
@@ -52,12 +60,12 @@ def move_counts(
     found = np.array(labels, dtype=np.int64, order="C")
     counts = np.zeros((len(low), k), dtype=np.int64)
     np.add.at(counts, (colours, found), 1)
-    _search(whole, np.ascontiguousarray(colours, dtype=np.int64), units, low, high, found, counts, most_moves)
+    _search(whole, np.ascontiguousarray(colours, dtype=np.int64), units, low, high, found, counts, most_moves, strict)
     return found
 
 
-@compiled("int64(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64)")
-def _search(costs, colours, units, low, high, labels, counts, most_moves):
+@compiled("int64(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64, boolean)")
+def _search(costs, colours, units, low, high, labels, counts, most_moves, strict):
     """Change labels and counts; how many moves were made."""
     n_colours, k = counts.shape
     least, who = np.empty((n_colours, k, k), dtype=np.int64), np.empty((n_colours, k, k), dtype=np.int64)
@@ -72,7 +80,7 @@ def _search(costs, colours, units, low, high, labels, counts, most_moves):
                 _shortest_paths(least[colour], units[colour], paths[colour], hops[colour])
         for cluster in range(k):
             if stale[:, cluster].any():
-                _count_faults(counts, low, high, cluster, faults[cluster], totals[cluster])
+                _count_faults(counts, low, high, strict, cluster, faults[cluster], totals[cluster])
         stale[:] = False
         if not _best_move(paths, faults, totals, move):
             return made
@@ -137,7 +145,7 @@ def _shortest_paths(least, unit, paths, hops):
 
 
 @njit
-def _count_faults(counts, low, high, cluster, faults, totals):
+def _count_faults(counts, low, high, strict, cluster, faults, totals):
     """Which counts would be out of bounds if the size and a count of a cluster changed by a little, and how many are as is.
 
     ``faults`` (5, K, 3): by what the size changes, -2 to 2, the colour, and what its count changes, -1 to 1.
@@ -147,7 +155,9 @@ def _count_faults(counts, low, high, cluster, faults, totals):
         after = size + place - 2
         totals[place] = 0 if after > 0 else 1
         for colour in range(len(low)):
-            least, most = np.floor(low[colour] * after + 1e-9), np.ceil(high[colour] * after - 1e-9)
+            least, most = low[colour] * after, high[colour] * after
+            least = np.ceil(least - 1e-9) if strict else np.floor(least + 1e-9)
+            most = np.floor(most + 1e-9) if strict else np.ceil(most - 1e-9)
             for change in range(3):
                 count = counts[colour, cluster] + change - 1
                 faults[place, colour, change] = after > 0 and (count < least or count > most)

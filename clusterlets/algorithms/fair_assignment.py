@@ -58,9 +58,33 @@ def share_bounds(colours: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndar
     return shares * (1 - delta), np.minimum(1.0, shares / (1 - delta))
 
 
+def balance_bounds(colours: np.ndarray, balance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Least and largest share (2,) of each of two colours in a cluster whose balance is at least ``balance``.
+
+    The balance is the count of the rarer colour over that of the other, whichever is rarer there (Chierichetti et al. 2017).
+    Both bounds hold a share t / (1 + t) away from 0 and 1, so that unlike those of :func:`share_bounds` they let a cluster
+    hold more of a rare colour than the table does.
+    """
+    counts = np.bincount(colours)
+    if len(counts) != 2:
+        raise ClusterletsError(f"A bound on the balance needs two colours, and here are {len(counts)}: give delta instead.")
+    most = counts.min() / counts.max()
+    if not 0 <= balance <= most:
+        raise ClusterletsError(f"balance must be from 0 to the table's own, {most:.6g}, not {balance!r}.")
+    least = balance / (1 + balance)
+    return np.full(2, least), np.full(2, 1 - least)
+
+
 def whole_slack(n: int, delta: float) -> float:
     """Instances by which counts made whole miss their bounds at most: below one, and n shares of the table have parts of n."""
     return 1.0 if delta else 1 - 1 / n
+
+
+def bounds_of(colours: np.ndarray, delta: float, balance: float | None) -> tuple[tuple[np.ndarray, np.ndarray], float]:
+    """The bounds on shares that ``balance`` asks for, or else ``delta``, and the instances by which they may be missed."""
+    if balance is None:
+        return share_bounds(colours, delta), whole_slack(len(colours), delta)
+    return balance_bounds(colours, balance), 0.0
 
 
 def fair_assignment(
@@ -68,6 +92,7 @@ def fair_assignment(
     colours: np.ndarray,
     delta: float = 0.0,
     multipliers: np.ndarray | None = None,
+    balance: float | None = None,
 ) -> FairAssignment:
     """Assign every instance, no cluster empty, at nearly the least cost.
 
@@ -81,6 +106,9 @@ def fair_assignment(
         0 for the table's shares, up to whole instances; in [0, 1).
     multipliers : float array (R, k), optional
         Those of an earlier assignment at nearby centres, which save most of the time.
+    balance : float, optional
+        Bound on the balance of every cluster in place of ``delta``, as in :func:`balance_bounds`; kept strictly where whole
+        instances can, else up to one.
 
     Returns
     -------
@@ -106,23 +134,24 @@ def fair_assignment(
         raise ClusterletsError("Costs must be finite and not negative.")
     if colours.min() < 0 or not np.bincount(colours).all():
         raise ClusterletsError("Colours must be codes 0..K-1, each of which occurs.")
-    low, high = share_bounds(colours, delta)
+    (low, high), slack = bounds_of(colours, delta, balance)
     temperatures = TEMPERATURES if multipliers is None else TEMPERATURES[_NEARBY:]
-    dual = solve_dual(
-        costs, np.ones(n), colours, len(low), share_rows(low, high), whole_slack(n, delta), multipliers, temperatures
-    )
-    whole = whole_counts(dual.counts, low, high, np.bincount(colours))
+    dual = solve_dual(costs, np.ones(n), colours, len(low), share_rows(low, high), slack, multipliers, temperatures)
+    whole, strict = whole_counts(dual.counts, low, high, np.bincount(colours), strict=balance is not None)
     labels = transport_colours(costs, colours, whole, dual.prices)
-    labels = move_counts(costs, colours, labels, low, high, _MOVES * k)
+    labels = move_counts(costs, colours, labels, low, high, _MOVES * k, strict)
     cost = float(costs[np.arange(n), labels].sum())
     return FairAssignment(labels, cost, min(dual.bound, cost), dual.multipliers)
 
 
-def whole_counts(counts: np.ndarray, low: np.ndarray, high: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Whole counts (K, k) near given ones, within the bounds up to whole instances, with the totals of the colours.
+def whole_counts(
+    counts: np.ndarray, low: np.ndarray, high: np.ndarray, totals: np.ndarray, strict: bool = False
+) -> tuple[np.ndarray, bool]:
+    """Whole counts (K, k) near given ones, with the totals of the colours, and whether they keep the bounds strictly.
 
-    The sizes of clusters are the given ones, rounded by largest remainders and at least 1; within sizes there always are
-    such counts, as the shares of the table themselves lie within the bounds.
+    Otherwise they keep them up to whole instances: because that was asked for, or because nothing else is possible. The sizes
+    of clusters are the given ones, rounded by largest remainders and at least 1; within sizes there always are such counts, as
+    the shares of the table themselves lie within the bounds.
     """
     wanted = np.maximum(counts.sum(axis=0), 1e-9)
     n, k = int(totals.sum()), counts.shape[1]
@@ -132,12 +161,15 @@ def whole_counts(counts: np.ndarray, low: np.ndarray, high: np.ndarray, totals: 
     sizes = 1 + np.floor(above + 1e-9).astype(np.int64)
     order = np.argsort(-(above - (sizes - 1)).round(9), kind="stable")
     sizes[order[: n - int(sizes.sum())]] += 1
-    least = np.floor(low[:, None] * sizes + 1e-9).astype(np.int64)
-    most = np.ceil(high[:, None] * sizes - 1e-9).astype(np.int64)
-    found = np.clip(np.rint(counts).astype(np.int64), least, most)
-    if not _balance(found, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
-        raise ClusterletsError("The counts cannot be made whole.")  # which the shares of the table rule out
-    return found
+    for inward in (1, 0) if strict else (0,):
+        least = np.ceil(low[:, None] * sizes - 1e-9) if inward else np.floor(low[:, None] * sizes + 1e-9)
+        most = np.floor(high[:, None] * sizes + 1e-9) if inward else np.ceil(high[:, None] * sizes - 1e-9)
+        least, most = least.astype(np.int64), most.astype(np.int64)
+        found = np.clip(np.rint(counts).astype(np.int64), least, most)
+        possible = (least <= most).all()
+        if possible and _balance(found, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
+            return found, bool(inward)
+    raise ClusterletsError("The counts cannot be made whole.")  # which the shares of the table rule out
 
 
 @compiled("boolean(int64[:,::1], float64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1])")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from clusterlets.algorithms.coreset import sample_coreset
-from clusterlets.algorithms.fair_assignment import fair_assignment, share_bounds, whole_slack
+from clusterlets.algorithms.fair_assignment import bounds_of, fair_assignment
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
 from clusterlets.algorithms.geometry import distances_to_centres, group_moments
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
@@ -54,8 +54,9 @@ def fair_flow(
     n_init: int = 4,
     max_iter: int = 100,
     tol: float = 1e-4,
+    balance: float | None = None,
 ) -> FairFlowResult:
-    """Fair k-means under bounded representation.
+    """Fair k-means under bounded representation, or under a bound on the balance of two colours.
 
     Parameters
     ----------
@@ -73,6 +74,9 @@ def fair_flow(
         Most rounds on all rows.
     tol : float
         A round that lowers the sum of squared errors by less than this part of it is the last.
+    balance : float, optional
+        In place of ``delta``, for two colours: the rarer one of a cluster has at least so many instances for each of the
+        other, up to whole instances; at most the table's own balance. It is the rule of MS-FlowFC.
 
     Returns
     -------
@@ -82,7 +86,7 @@ def fair_flow(
     ------
     ClusterletsError
         As :func:`clusterlets.algorithms.instances.checked_instances`, and for a ``delta`` outside [0, 1), or without a round
-        or a start.
+        or a start, and for a ``balance`` above that of the table, or with other than two colours.
 
     Notes
     -----
@@ -92,11 +96,11 @@ def fair_flow(
     colours = codes_that_occur(colours)
     if max_iter < 1 or n_init < 1:
         raise ClusterletsError(f"max_iter = {max_iter} and n_init = {n_init}: both must be at least 1.")
-    centres, multipliers = _first_centres(X, colours, n_clusters, random_state, delta, n_init)
+    centres, multipliers = _first_centres(X, colours, n_clusters, random_state, (delta, balance), n_init)
     best, rounds, idle = None, 0, 0
     while rounds < max_iter and idle < _PATIENCE:
         rounds += 1
-        found = fair_assignment(distances_to_centres(X, centres, n_clusters), colours, delta, multipliers)
+        found = fair_assignment(distances_to_centres(X, centres, n_clusters), colours, delta, multipliers, balance)
         multipliers = found.multipliers
         centres, spread = group_moments(X, found.labels, n_clusters)
         inertia = float(spread.sum())
@@ -107,11 +111,11 @@ def fair_flow(
     return best
 
 
-def _first_centres(X, colours, n_clusters, random_state, delta, n_init):
+def _first_centres(X, colours, n_clusters, random_state, fairness, n_init):
     """Centres of fractional rounds, on a coreset if the table is large, and their multipliers."""
     rows, weights = np.arange(len(X)), np.ones(len(X))
     size = max(_SAMPLE, 100 * n_clusters)
     if len(X) >= 1.5 * size:
         rows, weights = sample_coreset(X, colours, n_clusters, size, random_state)
-    bounds, slack = share_bounds(colours, delta), whole_slack(len(X), delta)
+    bounds, slack = bounds_of(colours, *fairness)
     return fractional_lloyd(X[rows], weights, colours[rows], n_clusters, bounds, slack, random_state, n_init)

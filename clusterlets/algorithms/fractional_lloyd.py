@@ -81,7 +81,7 @@ def fractional_lloyd(
     part = table if n_init == 1 or len(X) < _PARTS * _LEAST_TRIED else _part(*table, random_state)
     tried = []
     for _ in range(n_init):
-        start, _ = weighted_kmeans(*part[:2], n_clusters, random_state)
+        start, _ = weighted_kmeans(part[0], part[1], n_clusters, random_state)
         tried.append(rounds(part, start, None, min(_TRIAL, max_iter)))
     if max_iter > _TRIAL:
         best = sorted(tried, key=itemgetter(2))[:_FINALISTS]

@@ -22,6 +22,9 @@ class FairFlow(Rival):
         Most rounds on all instances.
     tol : float, default=1e-4
         Rounds that lower the sum of squared errors by less than this part of it count as idle; after three, the fit ends.
+    balance : float or None, default=None
+        In place of ``delta``, for two groups: in every cluster the rarer group has at least so many instances for each of the
+        other, up to whole instances. At most the table's own balance.
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None another one.
 
@@ -39,12 +42,13 @@ class FairFlow(Rival):
 
     _method = "fair-flow"
 
-    def __init__(self, n_clusters=8, *, delta=0.0, n_init=4, max_iter=100, tol=1e-4, random_state=None):
+    def __init__(self, n_clusters=8, *, delta=0.0, n_init=4, max_iter=100, tol=1e-4, balance=None, random_state=None):
         self.n_clusters = n_clusters
         self.delta = delta
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.balance = balance
         self.random_state = random_state
 
 

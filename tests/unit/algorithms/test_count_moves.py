@@ -26,7 +26,7 @@ def problem(seed, n, k, n_colours, kind, delta):
     }[kind]
     low, high = share_bounds(colours, delta)
     totals = np.bincount(colours)
-    counts = whole_counts(rng.dirichlet(np.ones(k), size=n_colours) * totals[:, None], low, high, totals)
+    counts, _ = whole_counts(rng.dirichlet(np.ones(k), size=n_colours) * totals[:, None], low, high, totals)
     return costs, colours, cheapest(costs, colours, counts), low, high
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets.algorithms.exact_assignment import exact_assignment
-from clusterlets.algorithms.fair_assignment import fair_assignment, share_bounds, whole_counts
+from clusterlets.algorithms.fair_assignment import balance_bounds, fair_assignment, share_bounds, whole_counts
 from clusterlets.errors import ClusterletsError
 
 DELTAS = [0.0, 0.05, 0.3, 0.7, 0.99]
@@ -45,6 +45,64 @@ def test_the_least_cost_of_all_assignments_lies_between_bound_and_cost(seed):
         assert found.cost == pytest.approx(costs[np.arange(n), found.labels].sum())
         assert found.bound <= least * (1 + 1e-9) + 1e-9 and least <= found.cost * (1 + 1e-9) + 1e-9
         assert found.gap == pytest.approx(found.cost / found.bound - 1)
+
+
+def balances(labels, colours, k):
+    """The count of each cluster's rarer colour over that of the other."""
+    counts = np.stack([np.bincount(labels[colours == colour], minlength=k) for colour in (0, 1)])
+    return counts.min(axis=0) / counts.max(axis=0)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_bound_on_the_balance_is_kept_at_nearly_the_least_cost(seed):
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(5, 10)), int(rng.integers(1, 4))
+    X, colours = table(rng, n, 2, KINDS[seed % 4], outlier=1e6)
+    costs = squared_distances(X, X[rng.choice(n, k, replace=False)] + rng.normal(size=2))
+    totals = np.bincount(colours)
+    for part in (0.0, 0.4, 0.9, 1.0):
+        balance = part * totals.min() / totals.max()
+        found = fair_assignment(costs, colours, balance=balance)
+        assert set(found.labels) == set(range(k))
+        if (balances(found.labels, colours, k) >= balance - 1e-9).all():
+            ways = all_labels(n, k)
+            ways = ways[np.argsort(costs[np.arange(n), ways].sum(axis=1))]
+            fair = (way for way in ways if len(set(way)) == k and (balances(way, colours, k) >= balance - 1e-9).all())
+            least = costs[np.arange(n), next(fair)].sum()
+            assert found.bound <= least * (1 + 1e-9) + 1e-9 and least <= found.cost * (1 + 1e-9) + 1e-9
+        sizes = np.bincount(found.labels, minlength=k)
+        for colour in (0, 1):
+            counts = np.bincount(found.labels[colours == colour], minlength=k)
+            assert (counts >= np.floor(balance / (1 + balance) * sizes + 1e-9)).all()
+
+
+def test_a_balance_that_whole_instances_can_keep_is_kept():
+    rng = np.random.default_rng(0)
+    X, colours = rng.normal(size=(400, 2)), (np.arange(400) % 3 == 0).astype(int)
+    X += colours[:, None]
+    costs, counts = squared_distances(X, X[:5]), np.bincount(colours)
+    found = fair_assignment(costs, colours, balance=0.45)
+    assert (balances(found.labels, colours, 5) >= 0.45).all() and found.gap < 0.02
+    assert balances(costs.argmin(axis=1), colours, 5).min() < 0.3
+    # A bound on shares would hold the rarer colour down as well; this one lets a cluster have as much of it as it likes.
+    low, high = balance_bounds(colours, 0.45)
+    assert low == pytest.approx([9 / 29, 9 / 29]) and high == pytest.approx([20 / 29, 20 / 29])
+    assert balance_bounds(colours, counts.min() / counts.max())[0][1] == pytest.approx(counts[1] / 400)
+
+
+@pytest.mark.parametrize(
+    ("colours", "balance", "message"),
+    [
+        ([0, 1, 2, 0], 0.5, "two colours, and here are 3"),
+        ([0, 0, 0, 0], 0.5, "two colours, and here are 1"),
+        ([0, 1, 0, 0], 0.34, "from 0 to the table's own, 0.333333, not 0.34"),
+        ([0, 1, 0, 1], -0.1, "from 0 to the table's own, 1, not -0.1"),
+        ([0, 1, 0, 1], float("nan"), "not nan"),
+    ],
+)
+def test_a_balance_that_no_clustering_has_is_refused(colours, balance, message):
+    with pytest.raises(ClusterletsError, match=message):
+        fair_assignment(np.ones((4, 2)), np.array(colours), balance=balance)
 
 
 def test_small_tables_nearly_always_get_the_optimum():
@@ -200,7 +258,7 @@ class TestWholeCounts:
             "concentrated": np.eye(k)[np.zeros(n_colours, int)],
             "nothing": np.zeros((n_colours, k)),
         }[kind]
-        found = whole_counts(parts * totals[:, None], low, high, totals)
+        found, _ = whole_counts(parts * totals[:, None], low, high, totals)
         sizes = found.sum(axis=0)
         assert found.dtype == np.int64 and np.array_equal(found.sum(axis=1), totals) and (sizes >= 1).all()
         assert (found >= np.floor(low[:, None] * sizes + 1e-9)).all()
@@ -209,17 +267,17 @@ class TestWholeCounts:
     def test_whole_ones_within_the_bounds_stay(self):
         counts = np.array([[3, 5, 2], [6, 10, 4]])
         low, high = share_bounds(np.repeat([0, 1], [10, 20]), 0.0)
-        assert np.array_equal(whole_counts(counts.astype(float), low, high, np.array([10, 20])), counts)
+        assert np.array_equal(whole_counts(counts.astype(float), low, high, np.array([10, 20]))[0], counts)
 
     def test_by_hand(self):
         """Sizes 2.4 and 3.6 become 2 and 4; halves of each then are forced."""
         low, high = share_bounds(np.array([0, 1] * 3), 0.0)
-        found = whole_counts(np.array([[1.2, 1.8], [1.2, 1.8]]), low, high, np.array([3, 3]))
+        found, _ = whole_counts(np.array([[1.2, 1.8], [1.2, 1.8]]), low, high, np.array([3, 3]))
         assert found.tolist() == [[1, 2], [1, 2]]
 
     def test_an_empty_cluster_gets_one(self):
         low, high = share_bounds(np.zeros(5, int), 0.0)
-        assert whole_counts(np.array([[5.0, 0.0]]), low, high, np.array([5])).tolist() == [[4, 1]]
+        assert whole_counts(np.array([[5.0, 0.0]]), low, high, np.array([5]))[0].tolist() == [[4, 1]]
 
 
 @pytest.mark.parametrize("delta", [-0.1, 1.0, 2, float("nan"), float("inf")])

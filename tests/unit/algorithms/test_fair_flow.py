@@ -100,6 +100,19 @@ def test_more_unfairness_costs_less():
     assert costs == sorted(costs, reverse=True) and costs[-1] < 0.5 * costs[0] and costs[-1] > 0.8 * plain
 
 
+def test_a_bound_on_the_balance_is_kept_and_a_weaker_one_costs_less():
+    X, colours = table(np.random.default_rng(3), 600, 2, "apart")
+    counts = np.bincount(colours)
+    own = counts.min() / counts.max()
+    costs = []
+    for balance in (0.9 * own, 0.5 * own, 0.0):
+        found = fair_flow(X, colours, 4, np.random.default_rng(0), balance=balance)
+        of_clusters = np.stack([np.bincount(found.labels[colours == colour], minlength=4) for colour in (0, 1)])
+        assert (of_clusters.min(axis=0) / of_clusters.max(axis=0) >= balance).all()
+        costs.append(found.inertia)
+    assert costs == sorted(costs, reverse=True) and costs[2] < 0.9 * costs[0]
+
+
 @pytest.mark.parametrize("delta", [0.0, 0.3])
 def test_a_large_table_starts_from_a_sample(delta, monkeypatch):
     X, colours = table(np.random.default_rng(4), 3000, 3, "apart", once=False)
