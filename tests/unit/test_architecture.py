@@ -61,7 +61,7 @@ WITHIN_ALGORITHMS = {
     "yardsticks": ("fair_assignment", "fair_dual"),
     "weighted_kmeans": ("elementary", "geometry", "kernels"),
     "fractional_lloyd": ("fair_dual", "geometry", "weighted_kmeans"),
-    "fair_flow": ("fair_assignment", "fractional_lloyd", "geometry", "instances"),
+    "fair_flow": ("coreset", "fair_assignment", "fractional_lloyd", "geometry", "instances"),
     "fair_lp": ("fair_assignment", "geometry", "instances", "kmeans"),
     "coreset": ("fair_assignment", "fair_dual", "fractional_lloyd", "geometry", "instances", "kmeans"),
     "fairlets": ("compiled", "instances"),
