@@ -21,6 +21,7 @@ from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import (
     FairClusterer,
     InvalidInput,
+    NumberIn,
     OfMethod,
     as_array,
     as_invalid_input,
@@ -121,11 +122,11 @@ class ClusterletClustering(FairClusterer):
     """
 
     _parameter_constraints = {
-        "n_clusterlets": [Interval(Integral, 2, None, closed="left")],
+        "n_clusterlets": [NumberIn(Integral, 2, None, closed="left")],
         "matcher": [StrOptions(set(methods.names("paper")))],
-        "hops": [Interval(Integral, 1, None, closed="left")],
-        "omega": [Interval(Real, 0, 1, closed="both")],
-        "sample_size": [Interval(Integral, 1, None, closed="left")],
+        "hops": [NumberIn(Integral, 1, None, closed="left")],
+        "omega": [NumberIn(Real, 0, 1, closed="both")],
+        "sample_size": [NumberIn(Integral, 1, None, closed="left")],
         "scope": [StrOptions({"last", "cluster"}), None],
         "random_state": ["random_state", np.random.Generator],
     }
@@ -235,13 +236,13 @@ class FRAC(FairClusterer):
     """
 
     _parameter_constraints = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_clusters": [NumberIn(Integral, 1, None, closed="left")],
         "variant": [StrOptions({"FRAC", "FRAC-OE"})],
         "tau": [Fraction, Interval(Real, 0, 1, closed="both"), "array-like", None],
         "assignment": [StrOptions({"fair", "nearest"})],
         "init": [StrOptions({"random", "k-means++"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [NumberIn(Integral, 1, None, closed="left")],
+        "tol": [NumberIn(Real, 0, None, closed="left")],
         "random_state": ["random_state", np.random.Generator],
     }
 

@@ -33,11 +33,18 @@ def as_invalid_input() -> Iterator[None]:
         raise InvalidInput(str(error)) from None
 
 
+class NumberIn(Interval):
+    """scikit-learn's interval, but for True and False, which Python takes for 1 and 0."""
+
+    def is_satisfied_by(self, val):
+        return not isinstance(val, bool) and super().is_satisfied_by(val)
+
+
 class FairClusterer(ClusterMixin, BaseEstimator):
     """Checked input, colours and random stream for the estimators, which add ``_cluster``."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X, y=None, *, sensitive_features):
+    def fit(self, X, y=None, *, sensitive_features=None):
         """Cluster the instances.
 
         Parameters
@@ -46,9 +53,10 @@ class FairClusterer(ClusterMixin, BaseEstimator):
             Instances: finite numbers, at least two rows. Distances are Euclidean, so scale the features first where
             their units differ.
         y : ignored
-            For scikit-learn's conventions. The colours are never taken from ``y``.
+            For scikit-learn's conventions. The colours are never taken from ``y``; without ``sensitive_features``, what was
+            given as ``y`` is refused.
         sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
-            Strings, integers, booleans or categories. The colours are the values, in sorted order (categories in their
+            Must be given. Strings, integers, booleans or categories. The colours are the values, in sorted order (categories in their
             own; values of types that have no common order, type by type); with several columns the combinations that
             occur. Sparse ones are taken too.
 
@@ -64,6 +72,11 @@ class FairClusterer(ClusterMixin, BaseEstimator):
         sklearn.utils._param_validation.InvalidParameterError
             For a parameter out of range (a ``ValueError``).
         """
+        if sensitive_features is None and y is not None:
+            raise InvalidInput(
+                "sensitive_features is missing, and y, the second argument of fit, is ignored: give the group of each instance "
+                "by name, fit(X, sensitive_features=groups)."
+            )
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         colours, self.sensitive_classes_ = encode(sensitive_features, len(X))
         with as_invalid_input():
@@ -82,7 +95,7 @@ class OfMethod(FairClusterer):
     """Base of the estimators that run a method of :mod:`clusterlets.methods`; they add ``_cluster``."""
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_clusters": [NumberIn(Integral, 1, None, closed="left")],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -168,6 +181,8 @@ def generator(random_state) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):  # numpy itself takes one from 2.2 on only
         random_state = int(random_state.randint(2**32, dtype=np.uint64))
     try:
+        if isinstance(random_state, bool):
+            raise TypeError
         return np.random.default_rng(random_state)
     except (TypeError, ValueError):
         raise InvalidInput(f"random_state={random_state!r} is neither a number of 0 or more nor a generator.") from None
@@ -185,7 +200,9 @@ def as_array(values, what: str) -> np.ndarray:
 def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Colour codes (n,), and the value (K,) or values (K, S) of each colour."""
     if sensitive_features is None:
-        raise InvalidInput("sensitive_features is missing: give the group of each instance, one value a row.")
+        raise InvalidInput(
+            "sensitive_features is missing: give the group of each instance by name, sensitive_features=groups, one value a row."
+        )
     columns = _as_columns(sensitive_features)
     if len(columns) != n:
         raise InvalidInput(f"sensitive_features has {len(columns)} rows, and there are {n} instances.")

@@ -439,10 +439,24 @@ def test_colours_of_any_kind_come_in_an_order_of_their_own(column, classes):
         assert [value.item() if isinstance(value, np.generic) else value for value in fitted.sensitive_classes_] == classes
 
 
-def test_the_colours_must_be_named_and_are_never_taken_from_y():
-    for estimator in (ClusterletClustering(2), FRAC(2)):
-        with pytest.raises(TypeError, match="sensitive_features"):
-            estimator.fit([[0.0], [1.0]], [0, 1])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        *(kind(random_state=0, n_clusters=2) for kind in (FRAC, MethodClustering, FairFlow)),
+        ClusterletClustering(2, random_state=0),
+    ],
+)
+def test_the_colours_must_be_named_and_are_never_taken_from_y(estimator):
+    X = [[0.0], [1.0]]
+    with pytest.raises(InvalidInput, match=r"and y, .* is ignored: .* by name, fit\(X, sensitive_features=groups\)"):
+        estimator.fit(X, [0, 1])
+    for fit in (estimator.fit, estimator.fit_predict):
+        with pytest.raises(
+            InvalidInput, match="is missing: give the group of each instance by name, sensitive_features=groups"
+        ):
+            fit(X)
+    named = estimator.fit_predict(X, sensitive_features=[0, 1])
+    assert np.array_equal(estimator.fit(X, [1, 1], sensitive_features=[0, 1]).labels_, named)
 
 
 @pytest.mark.parametrize("matcher, ignored", [("C", {"hops": 1, "scope": "last"}), ("D", {"omega": 0, "sample_size": 1})])
@@ -471,6 +485,22 @@ def test_what_a_matcher_ignores_changes_nothing(matcher, ignored):
         (FRAC(2, max_iter=0), "'max_iter' parameter"),
         (FRAC(2, tol=-1.0), "'tol' parameter"),
         (FRAC(5), "n_clusters=5 is more than n_samples=4"),
+        (FRAC(True), "'n_clusters' parameter of FRAC must be an int in the range [1, inf). Got True"),
+        (FRAC(2, max_iter=True), "'max_iter' parameter"),
+        (ClusterletClustering(hops=True), "'hops' parameter"),
+        (ClusterletClustering(omega=True), "'omega' parameter"),
+        (ClusterletClustering(matcher="C", sample_size=True), "'sample_size' parameter"),
+        (FRAC(2, random_state=True), "random_state=True is neither"),
+        *((rival(n_clusters=True), f"'n_clusters' parameter of {rival.__name__}") for rival in RIVALS),
+        (FairFlow(2, n_init=True), "n_init: True; it must be a whole number"),
+        (FairFlow(2, n_init=np.True_), "n_init: True; it must be a whole number"),
+        (Coreset(2, size=True), "size: True; it must be a whole number"),
+        (FairKM(2, max_iter=True), "max_iter: True; it must be a whole number"),
+        (VFC(2, max_iter=True), "max_iter: True; it must be a whole number"),
+        (TreeFairlets(2, largest_q=True), "largest_q: True; it must be a whole number"),
+        (Fairlets(2, n_init=True), "n_init: True; it must be a whole number"),
+        (FairLloyd(2, max_iter=True), "max_iter: True; it must be a whole number"),
+        (MethodClustering("k-means", True), "'n_clusters' parameter of MethodClustering"),
         (Antidote(0), "'n_clusters' parameter of Antidote must be an int in the range [1,"),
         (Antidote(5), "n_clusters=5 is more than n_samples=4"),
         (Antidote(random_state="seven"), "'random_state' parameter"),
