@@ -1,4 +1,4 @@
-"""Whether features can be computed with: squares of too large numbers are infinite, and of too small ones 0."""
+"""Whether numbers serve: as features, whose squares are infinite where they are too large, and as names of groups."""
 
 from collections.abc import Sequence
 
@@ -49,6 +49,13 @@ def check_largest(X: np.ndarray, names: Sequence[str] | None = None) -> None:
             f"{_called(feature, names)} holds {largest[feature]:.3g}, and squares of numbers above {LARGEST:g} are more than a "
             "computer's numbers can hold. Write it in a larger unit, or mend the value."
         )
+
+
+def check_groups(numbers: np.ndarray) -> None:
+    """Refuse numbers (n,) that measure something, where the values of a sensitive column name groups: fractions. O(n)."""
+    fractions = numbers[numbers % 1 != 0]
+    if len(fractions):
+        raise ClusterletsError(f"it holds fractions such as {fractions[0]:g}; bin it into groups first.")
 
 
 def _called(feature: int, names: Sequence[str] | None) -> str:

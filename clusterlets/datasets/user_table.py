@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from clusterlets.algorithms.checks import LARGEST
+from clusterlets.algorithms.checks import LARGEST, check_groups
 from clusterlets.datasets import numerals
 from clusterlets.datasets.table import BadData, Table, check, check_name, coloured
 from clusterlets.errors import ClusterletsError
@@ -72,7 +72,8 @@ def read(
     path : Path
         CSV or TSV in UTF-8 with a header line, or Parquet.
     sensitive : names
-        The column whose values are the colours, or several, whose combinations are. Rows without a value are left out.
+        The column whose values are the colours, or several, whose combinations are. Rows without a value are left out. A
+        column of numbers with fractions among them makes no groups.
     features : names, or "numeric"
         Columns to cluster by; by default every column of numbers or booleans that is not sensitive.
     separator : str, optional
@@ -300,6 +301,8 @@ def _table(
     file = place.rpartition(",")[0]
     if not next(iter(labels.values())):
         raise BadData(f"{file} has a header only, and no row below it.")
+    for name, texts in labels.items():
+        _check_sensitive(f"{file}, column {name!r}:", texts)
     numeric = tuple(name for name in columns if name not in unused)
     if not numeric:
         raise BadData(f"{file} has no numeric or boolean column beside the sensitive one.")
@@ -312,6 +315,16 @@ def _table(
     if not np.ptp(table.X, axis=0).any():
         raise BadData(f"{file}: no feature varies, so all rows are the same point.")
     return table, _remarks(table, len(X), unused, sorted(text for text in shared if text and text.lower() in _MISSING))
+
+
+def _check_sensitive(where: str, cells: Sequence[str]) -> None:
+    """BadData if a sensitive column holds numbers alone, beside marks of missing values, and these make no groups."""
+    values = numerals.numbers([cell for cell in cells if cell.lower() not in _MISSING])
+    if not np.isnan(values).any():
+        try:
+            check_groups(values)
+        except ClusterletsError as problem:
+            raise BadData(f"{where} {problem}") from None
 
 
 def _remarks(table: Table, rows: int, unused: list[str], marks: list[str]) -> list[str]:

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterlets import methods
-from clusterlets.algorithms.checks import check_largest
+from clusterlets.algorithms.checks import check_groups, check_largest
 from clusterlets.algorithms.instance_scores import nearest_own_centre
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.errors import ClusterletsError
@@ -25,12 +25,12 @@ class InvalidInput(ClusterletsError, ValueError):
 
 
 @contextmanager
-def as_invalid_input() -> Iterator[None]:
+def as_invalid_input(where: str = "") -> Iterator[None]:
     """Errors of the algorithms, which know nothing of scikit-learn's ways, as those that its users expect."""
     try:
         yield
     except ClusterletsError as error:
-        raise InvalidInput(str(error)) from None
+        raise InvalidInput(f"{where} {error}".lstrip()) from None
 
 
 class NumberIn(Interval):
@@ -56,9 +56,9 @@ class FairClusterer(ClusterMixin, BaseEstimator):
             For scikit-learn's conventions. The colours are never taken from ``y``; without ``sensitive_features``, what was
             given as ``y`` is refused.
         sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
-            Must be given. Strings, integers, booleans or categories. The colours are the values, in sorted order (categories in their
-            own; values of types that have no common order, type by type); with several columns the combinations that
-            occur. Sparse ones are taken too.
+            Must be given. Strings, integers, booleans or categories. The colours are the values, in sorted order (categories
+            in their own; values of types that have no common order, type by type); with several columns the combinations
+            that occur. Sparse ones are taken too.
 
         Returns
         -------
@@ -201,7 +201,7 @@ def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Colour codes (n,), and the value (K,) or values (K, S) of each colour."""
     if sensitive_features is None:
         raise InvalidInput(
-            "sensitive_features is missing: give the group of each instance by name, sensitive_features=groups, one value a row."
+            "sensitive_features is missing: give the group of each instance by name, sensitive_features=groups, a value a row."
         )
     columns = _as_columns(sensitive_features)
     if len(columns) != n:
@@ -241,8 +241,9 @@ def _encode_column(name, column: pd.Series) -> tuple[np.ndarray, Iterable]:
             f"{where} row {missing[0]} (counting from 0) has no value; such rows: {len(missing)}. Drop them, or give "
             "them a value of their own, such as 'unknown'."
         )
-    if pd.api.types.is_float_dtype(column) and (fractions := column[column % 1 != 0]).any():
-        raise InvalidInput(f"{where} it holds fractions such as {fractions.iloc[0]:g}; bin it into groups first.")
+    if pd.api.types.is_float_dtype(column):
+        with as_invalid_input(where):
+            check_groups(column.to_numpy(dtype=np.float64))
     if column.dtype != object:
         return pd.factorize(column, sort=True)
     try:

@@ -24,6 +24,7 @@ from clusterlets import datasets
 from clusterlets.datasets import numerals, user_table
 from clusterlets.datasets.table import fingerprint
 from clusterlets.errors import ClusterletsError
+from clusterlets.estimators import FRAC
 from clusterlets.grid.runs_frame import read_lines, write_csv
 from clusterlets.steps.user_table import prepare_user_table
 from clusterlets.storage import hash_of_file, load_arrays, load_json
@@ -225,6 +226,23 @@ def test_a_number_is_what_a_decimal_numeral_says(text):
 def test_colours_that_are_numbers_come_by_size_and_identifiers_as_texts(read):
     table, _ = read("".join(["age,city\n", *(f"{at},{name}\n" for at, name in enumerate(2 * ["10", "9", "1_1", "1_0"]))]))
     assert table.colour_names == ("9", "10", "1_0", "1_1")
+
+
+@pytest.mark.parametrize("mark", ["2", "NA", ""])
+def test_a_column_that_measures_something_makes_no_groups(read, mark):
+    """The estimators refuse it in the same words."""
+    ages = ["31", "45.5", "29", "45.5", mark]
+    content = "".join(["pay,age,sex\n", *(f"{at},{age},{'fm'[at % 2]}\n" for at, age in enumerate(ages))])
+    words = "it holds fractions such as 45.5; bin it into groups first."
+    with pytest.raises(ClusterletsError, match=f"^people.csv, column 'age': {words} Correct "):
+        read(content, sensitive=["sex", "age"])
+    with pytest.raises(ClusterletsError, match=f"^sensitive_features, column 0: {words}$"):
+        FRAC(2).fit(np.arange(4.0)[:, None], sensitive_features=[float(age) for age in ages[:4]])
+
+
+def test_versions_and_whole_numbers_are_groups(read):
+    table, _ = read("age,release,level\n1,2.0,0.5\n2,2.0,0.5a\n3,3,0.5a\n4,3,0.5a\n", sensitive=["release", "level"])
+    assert table.colour_names == ("2.0 + 0.5", "2.0 + 0.5a", "3 + 0.5a")
 
 
 def test_a_sparse_column_of_numbers_is_not_dropped_in_silence(read):
