@@ -1,6 +1,7 @@
 """``clusterlets cluster people.csv --sensitive sex``: a fair clustering of one's own table, and an account of it."""
 
 import argparse
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.cells import from_words
-from clusterlets.metrics import deviation_per_cluster, price_of_fairness
+from clusterlets.metrics import deviation_per_cluster
 from clusterlets.text import counted
 
 #: Clusters and colours that the account lists one by one.
@@ -53,7 +54,7 @@ def main(arguments: list[str]) -> int:
     if options.k > len(table.X):
         raise ClusterletsError(f"-k {options.k} is more than the {len(table.X)} rows of the table; ask for fewer.")
     X = scaled(table, options.scaling)
-    fitted = _estimator(options).fit(X, sensitive_features=table.colour)
+    fitted = _fitted(options, X, table.colour)
     print(_account(options, table, X, fitted, remarks + _shortage(options, table, fitted)))
     if options.output:
         members, clusters = fitted.memberships_.nonzero()
@@ -222,8 +223,17 @@ def _read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
     return table, np.flatnonzero(has_colour), remarks
 
 
+def _fitted(options: argparse.Namespace, X: np.ndarray, colours: np.ndarray):
+    from sklearn.exceptions import ConvergenceWarning  # scikit-learn is slow to import
+
+    estimator = _estimator(options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # that clusters are missing, the account says itself
+        return estimator.fit(X, sensitive_features=colours)
+
+
 def _estimator(options: argparse.Namespace):
-    from clusterlets.estimators import FRAC, ClusterletClustering, MethodClustering  # scikit-learn is slow to import
+    from clusterlets.estimators import FRAC, ClusterletClustering, MethodClustering
 
     if options.method == "frac":
         return FRAC(options.k, tau=options.tau, random_state=options.seed)
@@ -318,7 +328,7 @@ def _listing(composition: pd.DataFrame, colour_counts: np.ndarray) -> str:
 def _scores(X: np.ndarray, table: Table, fitted, seed: int) -> list[str]:
     from clusterlets.estimators import fairness_report
 
-    report = fairness_report(X, fitted.memberships_, table.colour)
+    report = fairness_report(X, fitted.memberships_, table.colour, random_state=seed)
     deviation = ", ".join(f"{name} {report[f'deviation_{name}']:.3f}" for name in ("mean", "std", "max"))
     error = f" +- {report['cohesion_error']:.4f}, from samples" if report["cohesion_error"] else ""
     return [
@@ -329,26 +339,20 @@ def _scores(X: np.ndarray, table: Table, fitted, seed: int) -> list[str]:
         "(least delta for which all shares are within r (1 - delta) and r / (1 - delta); rows off at delta = 0)",
         f"costs       social {report['social_cost']:.4g}, k-median {report['kmedian_cost']:.4g}, "
         f"k-center {report['kcenter_cost']:.4g}   (by the distance to the cluster's mean)",
-        _price(X, report, seed),
+        _price(report),
         _silhouette(report),
     ]
 
 
-def _price(X: np.ndarray, report: dict, seed: int) -> str:
+def _price(report: dict) -> str:
     """What fairness costs, against plain k-means with as many clusters."""
-    from clusterlets.algorithms.geometry import group_moments
-    from clusterlets.algorithms.kmeans import kmeans_labels
-
-    name = "price of fairness  "
-    n_clusters = report["n_clusters"]
+    name, price = "price of fairness  ", report["price_of_fairness"]
     if np.isnan(report["kmeans_cost"]):
         return f"{name}not defined where clusters overlap"
-    plain = kmeans_labels(X, n_clusters, np.random.default_rng(seed))
-    cost = float(group_moments(X, plain, int(plain.max()) + 1)[1].sum())
-    price = price_of_fairness(report["kmeans_cost"], n_clusters, {n_clusters: cost})
     if np.isnan(price):
         return f"{name}not defined: plain k-means costs nothing"
-    return f"{name}{price:.2f}   (k-means cost over that of plain k-means with {counted(n_clusters, 'cluster')})"
+    clusters = counted(report["n_clusters"], "cluster")
+    return f"{name}{price:.2f}   (k-means cost over that of plain k-means with {clusters})"
 
 
 def _silhouette(report: dict) -> str:

@@ -17,7 +17,7 @@ from clusterlets import methods, metrics
 from clusterlets.algorithms import geometry, instance_scores
 from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.frac import frac, frac_oe
-from clusterlets.algorithms.kmeans import nearest_centres
+from clusterlets.algorithms.kmeans import kmeans_labels, nearest_centres
 from clusterlets.estimators.base import (
     FairClusterer,
     InvalidInput,
@@ -284,6 +284,7 @@ class FRAC(FairClusterer):
         self.n_clusters_ = len(self.cluster_centers_)
         self.n_iter_ = found.n_iter
         self.memberships_ = memberships_of_labels(self.labels_)
+        self._warn_of_fewer()
 
     def predict(self, X):
         """Cluster of each instance, by the nearest of ``cluster_centers_``.
@@ -361,7 +362,15 @@ class MethodClustering(OfMethod):
 
 
 def fairness_report(
-    X, clustering, sensitive_features, *, deviation="absolute", cohesion=True, silhouette=True, random_state=0
+    X,
+    clustering,
+    sensitive_features,
+    *,
+    deviation="absolute",
+    cohesion=True,
+    silhouette=True,
+    reference_cost=None,
+    random_state=0,
 ) -> dict[str, Any]:
     """Every score of :mod:`clusterlets.metrics` and :mod:`clusterlets.algorithms.instance_scores`, for any clustering.
 
@@ -380,14 +389,19 @@ def fairness_report(
         Whether to sum distances for the cohesion; without, it is NaN.
     silhouette : bool
         Whether to sum distances for the silhouettes; without, they are NaN.
+    reference_cost : float or None
+        Sum of squared errors of plain k-means with as many clusters, which the price of fairness is a multiple of; None to
+        run plain k-means here, with one start.
     random_state : int, Generator, RandomState or None
-        Source of the samples that cohesion and silhouettes are estimated from where there are too many instances.
+        Source of the samples that cohesion and silhouettes are estimated from where there are too many instances, and of the
+        start of plain k-means; an int gives each of the two its own stream from there.
 
     Returns
     -------
     dict
         ``n_clusters``, ``deviation_mean``, ``deviation_std``, ``deviation_max``, ``balance``, ``balance_ratio``,
-        ``cohesion``, ``overlap``, ``smallest``, ``largest``, ``kmeans_cost`` (NaN where clusters overlap),
+        ``cohesion``, ``overlap``, ``smallest``, ``largest``, ``kmeans_cost`` and ``price_of_fairness`` (NaN where clusters
+        overlap; the price also where plain k-means costs nothing),
         ``bera_balance``, ``delta_min``, ``additive_violation``, ``weighted_deviation``, ``vfc_error``, ``social_cost``,
         ``kmedian_cost``, ``kcenter_cost``, ``silhouette``, ``silhouette_error``, ``silhouette_least_colour``: units and
         meaning as in ``docs/results-format.md``. ``cohesion_error``: standard error of the cohesion, 0 where it is
@@ -408,12 +422,15 @@ def fairness_report(
     pairs inside the clusters), O(n d + G^2) memory for G different combinations of clusters. Past that it comes from
     :func:`clusterlets.algorithms.geometry.sampled_sums`, in seconds. The largest distance is exact always. Silhouettes are
     exact up to 10,000 instances (``instance_scores.EXACT_ROWS``); past that they are those of 2,000 rows, against all
-    others: O(m n d) time for m rows.
+    others: O(m n d) time for m rows. Plain k-means costs O(n d C) time a round for C clusters, a few tens of rounds mostly; it
+    is not run where clusters overlap, nor with a ``reference_cost``.
     """
     X = check_array(X, dtype=np.float64, order="C")
     memberships, _ = _as_memberships(clustering)
     if deviation not in metrics.DEVIATIONS:
         raise InvalidInput(f"deviation={deviation!r} is none of {', '.join(metrics.DEVIATIONS)}.")
+    if reference_cost is not None and not (isinstance(reference_cost, Real) and 0 <= reference_cost < np.inf):
+        raise InvalidInput(f"reference_cost={reference_cost!r} is no sum of squared errors: give a number of 0 or more, or None.")
     if memberships.shape[0] != len(X):
         raise InvalidInput(f"The clustering is of {memberships.shape[0]} instances, and X has {len(X)}.")
     colours, classes = encode(sensitive_features, len(X))
@@ -435,7 +452,18 @@ def fairness_report(
         "cohesion_error": _cohesion_error(membership, counts.sum(axis=1), errors, diameter),
         **instance_scores.costs(X, colours, own, centres),
         **_silhouettes(X, own, colours, classes, source if silhouette else None),
+        "price_of_fairness": _price(X, scores, reference_cost, random_state),
     }
+
+
+def _price(X, scores, reference_cost: float | None, random_state) -> float:
+    """The cost over that of plain k-means with as many clusters, which is run unless its cost is given."""
+    cost, n_clusters = scores["kmeans_cost"], scores["n_clusters"]
+    if reference_cost is None and not np.isnan(cost):
+        with as_invalid_input():
+            plain = kmeans_labels(X, n_clusters, generator(random_state))
+        reference_cost = float(geometry.group_moments(X, plain, int(plain.max()) + 1)[1].sum())
+    return metrics.price_of_fairness(cost, n_clusters, {n_clusters: reference_cost or 0.0})
 
 
 def _silhouettes(X, labels, colours, classes, random_state: np.random.Generator | None) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What all estimators share: checked input, colours, random stream; and what those of registered methods share."""
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, groupby
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -64,6 +66,11 @@ class FairClusterer(ClusterMixin, BaseEstimator):
         -------
         self
 
+        Warns
+        -----
+        sklearn.exceptions.ConvergenceWarning
+            Where there are fewer clusters than ``n_clusters``.
+
         Raises
         ------
         InvalidInput
@@ -82,6 +89,16 @@ class FairClusterer(ClusterMixin, BaseEstimator):
         with as_invalid_input():
             self._cluster(X, colours, generator(self.random_state))
         return self
+
+    def _warn_of_fewer(self) -> None:
+        """Say that there are fewer clusters than were asked for."""
+        if self.n_clusters_ < self.n_clusters:
+            warnings.warn(
+                f"{type(self).__name__} found {self.n_clusters_} clusters in place of n_clusters={self.n_clusters}: the "
+                "instances have too few distinct values, or the method makes no more of them.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
 
     def _validated(self, X) -> np.ndarray:
         check_is_fitted(self)
@@ -116,6 +133,8 @@ class OfMethod(FairClusterer):
             known = f"its outputs are {', '.join(chosen.outputs)}" if chosen.outputs else "it has one"
             raise InvalidInput(f"{chosen.name} has no output {output!r}; {known}.")
         self._set(X, found[name])
+        if not issubclass(chosen, methods.Matcher):  # these are asked for clusterlets
+            self._warn_of_fewer()
 
     def _set(self, X: np.ndarray, found: np.ndarray) -> None:
         """The attributes, of labels (n,) or memberships (n, C)."""

@@ -2,6 +2,7 @@
 
 import doctest
 import pickle
+import warnings
 from datetime import datetime
 from fractions import Fraction
 from functools import partial
@@ -14,6 +15,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import silhouette_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -23,6 +25,7 @@ from clusterlets import estimators, methods
 from clusterlets.algorithms import geometry
 from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.frac import frac, frac_oe
+from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.algorithms.matching.centroid import match_centroid, sample_partitions
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import (
@@ -134,6 +137,7 @@ CHECKED = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of tables with few distinct rows
 @pytest.mark.parametrize(("estimator", "reasons"), CHECKED, ids=[repr(estimator) for estimator, _ in CHECKED])
 def test_scikit_learns_checks_pass_but_for_those_with_a_reason(estimator, reasons):
     results = check_estimator(estimator, expected_failed_checks=reasons, on_fail=None, on_skip=None)
@@ -229,14 +233,16 @@ def test_fracs_settings_reach_it(people):
 
 def test_empty_cells_of_frac_are_dropped_and_prediction_names_the_others():
     X = np.array([[0.0], [0.0], [0.0], [0.0], [10.0], [10.0]])
-    fitted = FRAC(4, assignment="nearest", random_state=0).fit(X, sensitive_features=[0, 1, 0, 1, 0, 1])
+    with pytest.warns(ConvergenceWarning, match="FRAC found 2 clusters in place of n_clusters=4"):
+        fitted = FRAC(4, assignment="nearest", random_state=0).fit(X, sensitive_features=[0, 1, 0, 1, 0, 1])
     assert fitted.n_clusters_ == len(fitted.cluster_centers_) == fitted.labels_.max() + 1 < 4
     assert np.array_equal(fitted.predict(X), fitted.labels_)
 
 
 def test_clusters_that_frac_leaves_empty_have_no_centre():
     X = np.array([[0.0], [0.0], [0.0], [0.0], [10.0], [11.0]])
-    fitted = FRAC(4, tau=0, random_state=0).fit(X, sensitive_features=[0, 1, 0, 1, 0, 1])
+    with pytest.warns(ConvergenceWarning, match="FRAC found 3 clusters"):
+        fitted = FRAC(4, tau=0, random_state=0).fit(X, sensitive_features=[0, 1, 0, 1, 0, 1])
     means = [X[fitted.labels_ == cluster].mean(axis=0) for cluster in range(fitted.labels_.max() + 1)]
     assert fitted.n_clusters_ == len(means) < 4
     np.testing.assert_allclose(fitted.cluster_centers_, means)
@@ -316,7 +322,7 @@ def test_a_rival_takes_three_groups_or_says_that_it_does_not(people, rival):
         (FairKM(4, random_state=0), {"penalty": 100}),
         (VFC(4, random_state=0), {"fairness_weight": np.int64(30)}),
         (FairLloyd(4, random_state=0), {"max_iter": 1}),
-        (TreeFairlets(12, random_state=0), {"largest_q": 50}),
+        (TreeFairlets(6, random_state=0), {"largest_q": 50}),
     ],
 )
 def test_a_rivals_parameters_reach_its_method(people, estimator, changed):
@@ -331,6 +337,26 @@ def test_a_table_that_a_rival_cannot_handle_is_refused():
     X = np.arange(2001.0)[:, None]
     with pytest.raises(InvalidInput, match="antidote cannot do this: 2001 rows, and antidote handles 2000"):
         Antidote(2).fit(X, sensitive_features=np.arange(2001) % 2)
+
+
+@pytest.mark.parametrize("rival", RIVALS)
+def test_fewer_clusters_than_asked_for_are_warned_of_and_as_many_are_not(rival):
+    """Four rows of each colour at two places; the methods that may part equal rows give what was asked for."""
+    X, colours = np.repeat([[0.0], [9.0]], 4, axis=0), np.arange(8) % 2
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = rival(3, random_state=0).fit(X, sensitive_features=colours)
+    told = [str(warning.message) for warning in caught if warning.category is ConvergenceWarning]
+    assert [text.split(":")[0] for text in told] == [
+        f"{rival.__name__} found {count} clusters in place of n_clusters=3" for count in [fitted.n_clusters_] if count < 3
+    ]
+    assert fitted.n_clusters_ == 2 or rival in (FairFlow, FairLP, Coreset)
+
+
+def test_a_matcher_is_not_asked_for_clusters(people):
+    X, sex, _ = people
+    fitted = MethodClustering("G-D", 8, random_state=0).fit(X, sensitive_features=sex)  # warnings are errors here
+    assert 0 < fitted.n_clusters_ < 8
 
 
 def test_a_method_without_a_clustering_says_what_to_change():
@@ -631,6 +657,27 @@ def test_a_report_by_hand():
     assert relative["deviation_max"] == pytest.approx(0.1 / 0.5)
 
 
+def test_the_price_of_fairness_is_over_plain_k_means_or_over_the_cost_that_is_given(people):
+    X, sex, _ = people
+    labels = np.arange(240) % 3
+    plain = kmeans_labels(X, 3, np.random.default_rng(5))
+    expected = sum(np.square(X[plain == cluster] - X[plain == cluster].mean(axis=0)).sum() for cluster in range(3))
+    own = fairness_report(X, labels, sex, random_state=5)
+    assert own["price_of_fairness"] == pytest.approx(own["kmeans_cost"] / expected) and own["price_of_fairness"] > 1
+    given = fairness_report(X, labels, sex, reference_cost=own["kmeans_cost"] / 2)
+    assert given["price_of_fairness"] == 2
+    assert fairness_report(X, plain, sex, random_state=5)["price_of_fairness"] == 1
+
+
+@pytest.mark.parametrize("reference_cost", [None, 2.0, 0])
+def test_there_is_no_price_of_fairness_without_a_cost_on_both_sides(reference_cost):
+    X, sex = [[0.0], [0.0], [9.0], [9.0]], list("abab")
+    overlapping = np.array([[1, 0], [1, 1], [0, 1], [0, 1]], dtype=bool)
+    assert np.isnan(fairness_report(X, overlapping, sex, reference_cost=reference_cost)["price_of_fairness"])
+    priced = fairness_report(X, [0, 0, 0, 1], sex, reference_cost=reference_cost)["price_of_fairness"]
+    assert priced == 54 / 2 if reference_cost else np.isnan(priced)
+
+
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_a_report_of_overlapping_clusters_by_hand(form):
     """The clusters of the test above, and the point at 3 in both; a column without members does not count."""
@@ -720,7 +767,7 @@ def test_without_cohesion_the_other_scores_are_the_same(people):
     full, rest = (fairness_report(X, np.arange(240) % 3, sex, cohesion=cohesion) for cohesion in (True, False))
     assert np.isnan(rest["cohesion"]) and np.isnan(rest["cohesion_error"]) and full["cohesion"] > 0
     same = full.keys() - {"cohesion", "cohesion_error"}
-    assert len(same) == 22 and all(full[name] == rest[name] for name in same)
+    assert len(same) == 23 and all(full[name] == rest[name] for name in same)
 
 
 def test_without_silhouettes_the_other_scores_are_the_same(people):
@@ -780,6 +827,7 @@ def test_features_that_cannot_be_computed_with_are_a_value_error():
         ({"deviation": "squared"}, "deviation='squared' is none of absolute"),
         ({"random_state": -1}, "random_state=-1 is neither"),
         ({"random_state": "seven"}, "random_state='seven' is neither"),
+        *(({"reference_cost": cost}, "is no sum of squared errors") for cost in (-1, np.nan, np.inf, "plain")),
     ],
 )
 def test_a_report_refuses_settings_that_cannot_be(settings, words):
