@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from numba import config, njit
+from numba.core import event
 
 
 def compiled(signature: str) -> Callable[[Callable], Callable]:
@@ -49,6 +50,25 @@ def compiled(signature: str) -> Callable[[Callable], Callable]:
         return call
 
     return decorate
+
+
+@contextmanager
+def before_compiling(tell: Callable[[], None]) -> Iterator[None]:
+    """Call ``tell`` before the first kernel that is compiled in the block; not at all if all of them were kept."""
+
+    class FirstTime(event.Listener):
+        told = False
+
+        def on_start(self, _):
+            if not self.told:
+                self.told = True
+                tell()
+
+        def on_end(self, _):
+            pass
+
+    with event.install_listener("numba:compile", FirstTime()):
+        yield
 
 
 def _machine_code(function: Callable, signature: str) -> Callable:

@@ -1,8 +1,12 @@
 """``clusterlets cluster people.csv --sensitive sex``: a fair clustering of one's own table, and an account of it."""
 
 import argparse
+import sys
 import warnings
+from fractions import Fraction
 from importlib.util import find_spec
+from inspect import signature
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +19,7 @@ from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.cells import from_words
-from clusterlets.metrics import deviation_per_cluster
+from clusterlets.metrics import additive_violation, deviation_per_cluster
 from clusterlets.text import counted
 
 #: Clusters and colours that the account lists one by one.
@@ -54,8 +58,12 @@ def main(arguments: list[str]) -> int:
     if options.k > len(table.X):
         raise ClusterletsError(f"-k {options.k} is more than the {len(table.X)} rows of the table; ask for fewer.")
     X = scaled(table, options.scaling)
-    fitted = _fitted(options, X, table.colour)
-    print(_account(options, table, X, fitted, remarks + _shortage(options, table, fitted)))
+    from clusterlets.algorithms.compiled import before_compiling  # numba is slow to load
+
+    with before_compiling(_say_that_it_takes_longer):
+        fitted = _fitted(options, X, table.colour)
+        account = _account(options, table, X, fitted, remarks + _shortage(options, table, fitted))
+    print(account)
     if options.output:
         members, clusters = fitted.memberships_.nonzero()
         write_memberships(options.output, rows[members], clusters)
@@ -67,6 +75,10 @@ def main(arguments: list[str]) -> int:
             draw(options.plot, X, fitted.labels_, _composition(table, fitted), table.colour_counts)
         print(f"picture: {options.plot}")
     return 0
+
+
+def _say_that_it_takes_longer() -> None:
+    print("clusterlets cluster: compiling for this machine, once; this may take half a minute.", file=sys.stderr, flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -277,28 +289,53 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, r
         [
             f"{options.table.name}: {len(X):,} rows, {counted(X.shape[1], 'feature')}; {sensitive}: {colours}",
             *(f"note: {remark}" for remark in remarks),
-            f"{_method(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
+            f"{_described(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
             "",
             _listing(_composition(table, fitted), table.colour_counts),
             "",
+            *_kept(options, _composition(table, fitted).to_numpy(), table.colour_counts),
             *_scores(X, table, fitted, options.seed),
         ]
     )
 
 
-def _method(options: argparse.Namespace, fitted) -> str:
+def _kept(options: argparse.Namespace, composition: np.ndarray, colour_counts: np.ndarray) -> list[str]:
+    """Which bound on the colours of a cluster was asked for, and by how much it is missed; nothing of methods without one."""
+    method = _method(options)
+    if not method.bound:
+        return []
+    given = {"tau": options.tau} if options.tau is not None else from_words(_words(options))
+    value = given.get(method.bound, signature(method.fit).parameters[method.bound].default)
+    if method.bound == "delta":
+        off = additive_violation(composition, colour_counts, value)
+        meaning = "shares from r (1 - delta) to r / (1 - delta) in every cluster"
+    else:
+        value = Fraction(1, options.k) if value in ("balanced", None) else value
+        off = max(0, ceil((float(value) * colour_counts - composition).max() - 1e-9))
+        meaning = "at least tau of the rows of each colour in every cluster"
+    verdict = ("kept", "kept up to whole rows, 1 row off")[off] if off < 2 else f"not kept, {off} rows off"
+    return [f"asked for   {method.bound} {value}: {verdict}   ({meaning})"]
+
+
+def _method(options: argparse.Namespace) -> type[methods.Method]:
+    """The method that was asked for; of clusterlets the matcher."""
+    if options.method.endswith(".py"):
+        return methods.from_file(options.method)
+    return methods.get({"clusterlets": options.matcher, "frac": "FRAC"}.get(options.method, options.method))
+
+
+def _described(options: argparse.Namespace, fitted) -> str:
     if options.method == "frac":
         return f"FRAC, k = {options.k}, tau = {f'1/{options.k}' if options.tau is None else options.tau}"
     if options.method != "clusterlets":
-        name = methods.from_file(options.method).name if options.method.endswith(".py") else options.method
-        return f"{name}, k = {options.k}{f', {_words(options)}' if options.parameters else ''}"
+        return f"{_method(options).name}, k = {options.k}{f', {_words(options)}' if options.parameters else ''}"
     parameter = _parameter(options)
     return f"Clusterlets, matcher {options.matcher}, k = {options.k}, {parameter} = {getattr(fitted, parameter)}"
 
 
 def _parameter(options: argparse.Namespace) -> str:
     """The one parameter of the matcher that has an option of its own."""
-    return "omega" if "omega" in (methods.parameters_of(methods.get(options.matcher)) or []) else "hops"
+    return "omega" if "omega" in (methods.parameters_of(_method(options)) or []) else "hops"
 
 
 def _listing(composition: pd.DataFrame, colour_counts: np.ndarray) -> str:

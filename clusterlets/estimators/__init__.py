@@ -430,7 +430,9 @@ def fairness_report(
     if deviation not in metrics.DEVIATIONS:
         raise InvalidInput(f"deviation={deviation!r} is none of {', '.join(metrics.DEVIATIONS)}.")
     if reference_cost is not None and not (isinstance(reference_cost, Real) and 0 <= reference_cost < np.inf):
-        raise InvalidInput(f"reference_cost={reference_cost!r} is no sum of squared errors: give a number of 0 or more, or None.")
+        raise InvalidInput(
+            f"reference_cost={reference_cost!r} is no sum of squared errors: give a number of 0 or more, or None."
+        )
     if memberships.shape[0] != len(X):
         raise InvalidInput(f"The clustering is of {memberships.shape[0]} instances, and X has {len(X)}.")
     colours, classes = encode(sensitive_features, len(X))

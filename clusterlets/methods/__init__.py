@@ -42,6 +42,10 @@ class Method:
     parameters : mapping of str to list
         The default grid of the keyword parameters of :meth:`fit`, besides k and the seed. A configuration may override it,
         and name parameters of ``fit`` that are not in it.
+    bound : {"", "delta", "tau"}
+        The parameter of :meth:`fit` that bounds the colours of every cluster, up to whole instances; empty if there is none.
+        ``delta``: a share r of the table lies from r (1 - delta) to r / (1 - delta). ``tau``: the cluster holds at least this
+        part of each colour, with ``"balanced"`` or None 1/k. Of several outputs, the first keeps it.
     settings : mapping of str to str
         Of a :class:`Matcher`: keyword parameters of ``match`` that are keys of the configuration, the same for every run:
         ``{"scope": "pinball_scope"}``. A variant that changes such a key runs the method again.
@@ -64,6 +68,7 @@ class Method:
     citation: ClassVar[str] = ""
     role: ClassVar[Literal["rival", "paper", "baseline"]] = "rival"
     parameters: ClassVar[Mapping[str, list]] = {}
+    bound: ClassVar[Literal["", "delta", "tau"]] = ""
     settings: ClassVar[Mapping[str, str]] = {}
     outputs: ClassVar[tuple[str, ...]] = ()
     most_colours: ClassVar[int | None] = None
@@ -312,6 +317,8 @@ def _faults(method: type[Method]) -> Iterable[str]:
         yield f"name: {method.name!r} must begin with a letter and hold letters, digits, '.', '+' and '-' alone, 40 at most"
     if method.role not in ("rival", "paper", "baseline"):
         yield f"role: {method.role!r} is none of rival, paper and baseline"
+    if method.bound not in ("", *{"delta", "tau"}.intersection(parameters_of(method) or [])):
+        yield f"bound: {method.bound!r} must be delta or tau, a parameter of fit with a default"
     for name, values in method.parameters.items():
         if not isinstance(values, (list, tuple)) or not values:
             yield f"parameters: {name} needs a list of one value or more, not {values!r}"

@@ -11,6 +11,7 @@ class Coreset(Method):
 
     name = "coreset"
     citation = "After Schmidt, Schwiegelshohn and Sohler, 2018, and Huang, Jiang and Vishnoi, NeurIPS 2019"
+    bound = "delta"
     parameters = {"delta": [0.0, 0.1, 0.3]}
     libraries = ("numpy", "numba", "llvmlite")
 

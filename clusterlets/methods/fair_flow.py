@@ -13,6 +13,7 @@ class FairFlow(Method):
 
     name = "fair-flow"
     citation = "After Boehm, Fazzone, Leonardi and Schwiegelshohn, arXiv 2002.07892, and MS-FlowFC, arXiv 2605.13759"
+    bound = "delta"
     parameters = {"delta": [0.0, 0.1, 0.3]}
     libraries = ("numpy", "numba", "llvmlite")
 

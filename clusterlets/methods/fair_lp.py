@@ -12,6 +12,7 @@ class FairLP(Method):
 
     name = "fair-lp"
     citation = "Bera, Chakrabarty, Flores and Negahbani, Fair algorithms for clustering, NeurIPS 2019"
+    bound = "delta"
     parameters = {"delta": [0.0, 0.1, 0.3]}
     libraries = ("numpy", "numba", "llvmlite")
 

@@ -14,6 +14,7 @@ class FRAC(Method):
 
     name = "FRAC"
     citation = "Gupta, Ghalme, Krishnan and Jain, Efficient algorithms for fair clustering, DMKD 2023"
+    bound = "tau"
     outputs = ("fair", "nearest")
     libraries = ("numpy", "numba", "llvmlite")
     stream = 3

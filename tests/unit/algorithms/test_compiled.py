@@ -70,6 +70,12 @@ def test_a_damaged_kernel_is_compiled_anew_and_kept_again(start, tmp_path, suffi
     assert said(start()) == ["loaded", "42.0"]
 
 
+def test_compiling_is_told_before_it_happens_and_loading_is_not(start):
+    telling = "twice = kept.before_compiling(lambda: print('soon', end=' '))(twice)"
+    assert said(start(telling)) == ["soon", "compiled", "42.0"]
+    assert said(start(telling)) == ["loaded", "42.0"]
+
+
 def test_works_where_nothing_can_be_kept(start, tmp_path):
     refuse = "import tempfile; tempfile.TemporaryFile = lambda dir: open('/dev/null/full')"
     assert said(start(refuse)) == ["compiled", "42.0"]

@@ -147,6 +147,87 @@ def test_the_account_is_that_of_the_report(people, run):
         ]
 
 
+def shares_off(composition, colour_counts, delta):
+    """Instances, not rounded, by which the worst count lies outside r (1 - delta) and r / (1 - delta)."""
+    expected = composition.sum(axis=1, keepdims=True) * colour_counts / colour_counts.sum()
+    return max((composition - expected / (1 - delta)).max(), (expected * (1 - delta) - composition).max())
+
+
+def colours_off(composition, colour_counts, tau):
+    return (tau * colour_counts - composition).max()
+
+
+@pytest.mark.parametrize(
+    ("options", "asked", "off", "bound"),
+    [
+        (["--method", "fair-flow", "--parameters", "delta=0.1"], "delta 0.1", shares_off, 0.1),
+        (["--method", "fair-lp"], "delta 0.0", shares_off, 0.0),
+        (["--method", "coreset", "--parameters", "n_init=2,delta=0.3"], "delta 0.3", shares_off, 0.3),
+        (["--method", "frac", "--tau", "0.1"], "tau 0.1", colours_off, 0.1),
+        (["--method", "FRAC"], "tau 1/4", colours_off, 0.25),
+        (["--method", "frac-oe", "--parameters", "tau=0.125"], "tau 0.125", colours_off, 0.125),
+        (["--method", "unkept.py", "--parameters", "tau=0.25"], "tau 0.25", colours_off, 0.25),
+    ],
+)
+def test_the_bound_that_was_asked_for_is_told_and_whether_it_is_kept(people, run, tmp_path, options, asked, off, bound):
+    (tmp_path / "unkept.py").write_text(UNKEPT)
+    said = run("people.csv", "--sensitive", "race", "-k", "4", *options, "-o", "l.csv")[1]
+    labels = pd.read_csv("l.csv")["cluster"]
+    composition = pd.crosstab(labels, people["race"]).to_numpy()
+    rows = max(0, int(np.ceil(off(composition, composition.sum(axis=0), bound) - 1e-9)))
+    words = {0: "kept", 1: "kept up to whole rows, 1 row off"}.get(rows, f"not kept, {rows} rows off")
+    assert f"\nasked for   {asked}: {words}   (" in said
+    assert (rows > 1) == (options[1] == "unkept.py")
+
+
+UNKEPT = """
+import numpy as np
+from clusterlets.methods import Method
+
+class Unkept(Method):
+    name = "unkept"
+    bound = "tau"
+
+    def fit(self, X, colours, k, random_state, tau=0):
+        return np.arange(len(X)) // 50
+"""
+
+
+def test_of_methods_without_a_bound_none_is_told(people, run):
+    for options in (["--matcher", "G-B"], ["--method", "k-means"]):
+        assert "asked for" not in run("people.csv", "--sensitive", "sex", "-k", "4", *options)[1]
+
+
+def test_missing_clusters_are_told_in_the_account_alone(people, run):
+    people["age"] = people["income"] = np.arange(300) % 3
+    people.to_csv("people.csv", index=False)
+    for method in ("scaff-tree", "frac"):
+        asked = ["--method", method, *(["--tau", "0"] if method == "frac" else [])]
+        status, said, complaint = run("people.csv", "--sensitive", "sex", "-k", "5", *asked)
+        assert (status, complaint) == (0, "") and "note: 3 clusters in place of the 5 that were asked for\n" in said
+
+
+COMPILING = """
+from numba import njit
+import numpy as np
+from clusterlets.methods import Method
+
+class Compiling(Method):
+    name = "compiling"
+
+    def fit(self, X, colours, k, random_state):
+        return np.arange(len(X)) % njit(lambda x: x)(njit(lambda x: 2 * x)(1))
+"""
+
+
+def test_compiling_is_told_once_however_many_kernels_it_is(people, run, tmp_path):
+    (tmp_path / "compiling.py").write_text(COMPILING)
+    run("people.csv", "--sensitive", "sex", "--method", "k-means", "-k", "2")  # all other kernels are loaded now
+    status, said, told = run("people.csv", "--sensitive", "sex", "--method", "compiling.py", "-k", "2")
+    assert status == 0 and told == "clusterlets cluster: compiling for this machine, once; this may take half a minute.\n"
+    assert run("people.csv", "--sensitive", "sex", "--method", "k-means", "-k", "2")[2] == ""
+
+
 def test_many_clusters_are_told_by_those_that_deviate_most(people, run):
     said = run("people.csv", "--sensitive", "sex", "--matcher", "D", "-k", "40", "--hops", "1")[1]
     listed = [float(deviation) for deviation in re.findall(r"^ *\d+ +\d+ +(0\.\d+) ", said, re.MULTILINE)]

@@ -96,6 +96,11 @@ def test_a_file_of_ones_own(tmp_path):
         (SHUFFLED.replace("[0.1, 0.5]", "[]"), "parameters: share needs a list"),
         (SHUFFLED.replace("[0.1, 0.5]", "[[1], [2]]"), "values of share must be numbers, texts"),
         (SHUFFLED.replace("parameters =", 'role = "winner"\n    parameters ='), "role: 'winner' is none of"),
+        (SHUFFLED.replace("parameters =", 'bound = "share"\n    parameters ='), "bound: 'share' must be delta or tau"),
+        (
+            SHUFFLED.replace("parameters =", 'bound = "delta"\n    parameters ='),
+            "bound: 'delta' must be delta or tau, a parameter",
+        ),
         (SHUFFLED.replace("parameters =", 'outputs = ("a/b",)\n    parameters ='), "outputs: 'a/b' must hold"),
     ],
 )
