@@ -285,6 +285,14 @@ def _free_multipliers(rows, counts, slack, multipliers, gradient, free):
     return n_free, missed
 
 
+@njit
+def _copy(source, target):
+    """What ``target[:] = source`` does, which takes numba seconds to compile."""
+    for row in range(source.shape[0]):
+        for column in range(source.shape[1]):
+            target[row, column] = source[row, column]
+
+
 @compiled(
     "float64(float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64, float64, int64, float64,"
     "float64[:,::1], float64[:,::1], float64[:,::1])"
@@ -309,7 +317,10 @@ def _ascend(costs, weights, colours, rows, slack, temperature, most_steps, toler
         if steps == 0 or (gain > 0 and reached >= value + 0.2 * gain):
             if steps > 0 and reached >= value + 0.4 * gain:
                 damping = max(0.2 * damping, 1e-9)
-            multipliers[:], prices[:], counts[:], curvature[:] = trial, trial_prices, trial_counts, trial_curvature
+            _copy(trial, multipliers)
+            _copy(trial_prices, prices)
+            _copy(trial_counts, counts)
+            curvature, trial_curvature = trial_curvature, curvature
             value = reached
             n_free, missed = _free_multipliers(rows, counts, slack, multipliers, gradient, free)
             if missed <= tolerance or steps == most_steps:
@@ -325,7 +336,7 @@ def _ascend(costs, weights, colours, rows, slack, temperature, most_steps, toler
             solved = _solve(matrix[:n_free, :n_free], right[:n_free])
             if not solved:
                 damping *= 10
-        trial[:] = multipliers
+        _copy(multipliers, trial)
         gain = 0.0
         for one in range(n_free):
             row, cluster = free[one] // k, free[one] % k

@@ -223,7 +223,7 @@ class Compiling(Method):
 def test_compiling_is_told_once_however_many_kernels_it_is(people, run, tmp_path):
     (tmp_path / "compiling.py").write_text(COMPILING)
     run("people.csv", "--sensitive", "sex", "--method", "k-means", "-k", "2")  # all other kernels are loaded now
-    status, said, told = run("people.csv", "--sensitive", "sex", "--method", "compiling.py", "-k", "2")
+    status, _, told = run("people.csv", "--sensitive", "sex", "--method", "compiling.py", "-k", "2")
     assert status == 0 and told == "clusterlets cluster: compiling for this machine, once; this may take half a minute.\n"
     assert run("people.csv", "--sensitive", "sex", "--method", "k-means", "-k", "2")[2] == ""
 
