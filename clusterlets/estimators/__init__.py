@@ -429,7 +429,7 @@ def fairness_report(
     memberships, _ = _as_memberships(clustering)
     if deviation not in metrics.DEVIATIONS:
         raise InvalidInput(f"deviation={deviation!r} is none of {', '.join(metrics.DEVIATIONS)}.")
-    if reference_cost is not None and not (isinstance(reference_cost, Real) and 0 <= reference_cost < np.inf):
+    if reference_cost is not None and not NumberIn(Real, 0, np.inf, closed="left").is_satisfied_by(reference_cost):
         raise InvalidInput(
             f"reference_cost={reference_cost!r} is no sum of squared errors: give a number of 0 or more, or None."
         )

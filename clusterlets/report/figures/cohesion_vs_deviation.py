@@ -35,13 +35,20 @@ def draw(runs: pd.DataFrame) -> Figure:
     for axes, dataset in zip(places, datasets, strict=True):
         for name, (colour, marker) in look.items():
             cloud, mark = (part[(part["dataset"] == dataset) & (part["name"] == name)] for part in (runs, marks))
-            faint = {"s": 4, "alpha": min(0.35, 40 / max(len(cloud), 1)), "lw": 0, "rasterized": True, "marker": marker}
+            faint = {
+                "s": 4,
+                "alpha": min(0.35, 40 / max(len(cloud), 1)),
+                "lw": 0,
+                "rasterized": True,
+                "marker": marker,
+                "zorder": 3,
+            }
             axes.scatter(cloud["deviation_mean"], cloud["cohesion"], color=colour, **faint)
             face = mark["limit_case"].map({True: "white", False: colour})
             large = {"s": 24, "color": face, "edgecolor": colour, "lw": 1.2, "zorder": 4, "marker": marker}
             axes.scatter(mark["deviation_mean"], mark["cohesion"], **large)
         front = pareto_front(kept[kept["dataset"] == dataset])
-        axes.plot(*front.T, color="0.25", lw=1, drawstyle="steps-post", zorder=3)
+        axes.plot(*front.T, color="0.45", lw=1, drawstyle="steps-post", zorder=2)  # below all marks
         axes.set_title(cut(dataset, _LONGEST))
         axes.set_xlim(left=-0.01)
     if datasets:

@@ -90,6 +90,7 @@ def test_the_front_is_of_the_runs_that_the_rule_keeps(runs):
     kept = selection.without_limit_cases(selection.ok(runs[runs["dataset"] == "pima"]))
     assert np.array_equal(line.get_xydata(), cohesion_vs_deviation.pareto_front(kept)) and len(kept)
     assert line.get_drawstyle() == "steps-post"
+    assert axes.collections and all(marks.get_zorder() > line.get_zorder() for marks in axes.collections)  # marks on top
 
 
 # ---- heat maps and omega ---------------------------------------------------------------------------------------------
