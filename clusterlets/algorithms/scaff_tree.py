@@ -14,6 +14,7 @@ against how well they tell the colours. To cluster with it is our own reading; S
 No leaf is smaller than ``max(1, n // (20 k))``, unless there would be too few leaves.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -65,6 +66,71 @@ class Tree:
 
     labels: np.ndarray
     splits: tuple[Split, ...]
+
+    def nodes(self) -> "Nodes":
+        """The same splits as arrays over the nodes; O(k) for k leaves."""
+        n_nodes = 2 * len(self.splits) + 1
+        left, right, feature, cluster = (np.full(n_nodes, -1) for _ in range(4))
+        threshold = np.full(n_nodes, np.nan)
+        for split in self.splits:
+            left[split.node], right[split.node] = split.left, split.right
+            feature[split.node], threshold[split.node] = split.feature, split.threshold
+        waiting, n_leaves = [0], 0
+        while waiting:
+            node = waiting.pop()
+            if feature[node] < 0:
+                cluster[node], n_leaves = n_leaves, n_leaves + 1
+            else:
+                waiting += [right[node], left[node]]
+        return Nodes(left, right, feature, threshold, cluster)
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """A tree as arrays over its m nodes, in the order in which they were made; node 0 is the root.
+
+    Attributes
+    ----------
+    children_left, children_right : int array (m,)
+        Nodes of the instances whose feature is at most the threshold, and of the others; -1 of a leaf.
+    feature : int array (m,)
+        -1 of a leaf.
+    threshold : float array (m,)
+        In units of the feature; NaN of a leaf.
+    cluster : int array (m,)
+        Label of the instances in a leaf; -1 of a node that is split.
+    """
+
+    children_left: np.ndarray
+    children_right: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    cluster: np.ndarray
+
+    def text(self, feature_names: Sequence[str] | None = None, decimals: int = 2) -> str:
+        """The tree as lines of text, indented by depth, as scikit-learn's ``export_text`` writes them.
+
+        Parameters
+        ----------
+        feature_names : sequence of d str, optional
+            By default ``feature_0`` and so on.
+        decimals : int
+            Of the thresholds.
+        """
+        lines, waiting = [], [(0, 0, "")]
+        while waiting:
+            node, depth, condition = waiting.pop()
+            if condition:
+                lines.append(f"{'|   ' * (depth - 1)}|--- {condition}")
+            feature = int(self.feature[node])
+            if feature < 0:
+                lines.append(f"{'|   ' * depth}|--- cluster: {self.cluster[node]}")
+                continue
+            name = f"feature_{feature}" if feature_names is None else feature_names[feature]
+            threshold = f"{self.threshold[node]:.{decimals}f}"
+            waiting.append((int(self.children_right[node]), depth + 1, f"{name} >  {threshold}"))
+            waiting.append((int(self.children_left[node]), depth + 1, f"{name} <= {threshold}"))
+        return "\n".join(lines) + "\n"
 
 
 def scaff_tree(

@@ -120,13 +120,7 @@ class OfMethod(FairClusterer):
         self, chosen: type[methods.Method], given: Mapping[str, Any], output: str | None, X, colours, random_state
     ) -> None:
         """Fit a method with the parameters given, and set the attributes by one of its outputs (None: the first)."""
-        if self.n_clusters > len(X):
-            raise InvalidInput(f"n_clusters={self.n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
-        _check_colours(chosen, int(colours.max()) + 1)
-        unsupported = chosen().unsupported(len(X), int(colours.max()) + 1)
-        faults = [unsupported] if unsupported else chosen().faults(self.n_clusters, **given)
-        if faults:
-            raise InvalidInput(f"{chosen.name} cannot do this: {'; '.join(faults)}.")
+        self._check(chosen, given, X, colours)
         found = methods.clusterings(chosen, chosen().fit(X, colours, self.n_clusters, random_state, **given), len(X))
         name = f"{chosen.name} ({output})" if output else next(iter(found))
         if name not in found:
@@ -135,6 +129,16 @@ class OfMethod(FairClusterer):
         self._set(X, found[name])
         if not issubclass(chosen, methods.Matcher):  # these are asked for clusterlets
             self._warn_of_fewer()
+
+    def _check(self, chosen: type[methods.Method], given: Mapping[str, Any], X, colours) -> None:
+        """Refuse what the method cannot do."""
+        if self.n_clusters > len(X):
+            raise InvalidInput(f"n_clusters={self.n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
+        _check_colours(chosen, int(colours.max()) + 1)
+        unsupported = chosen().unsupported(len(X), int(colours.max()) + 1)
+        faults = [unsupported] if unsupported else chosen().faults(self.n_clusters, **given)
+        if faults:
+            raise InvalidInput(f"{chosen.name} cannot do this: {'; '.join(faults)}.")
 
     def _set(self, X: np.ndarray, found: np.ndarray) -> None:
         """The attributes, of labels (n,) or memberships (n, C)."""
@@ -171,10 +175,12 @@ class Rival(OfMethod):
 
     def _cluster(self, X, colours, random_state):
         chosen = methods.get(self._method)
+        self._fit_method(chosen, self._given(chosen), None, X, colours, random_state)
+
+    def _given(self, chosen: type[methods.Method]) -> dict[str, Any]:
         given = {name: getattr(self, name) for name in methods.parameters_of(chosen) or []}
         # A search over parameters draws numpy's numbers, which are no int.
-        given = {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
-        self._fit_method(chosen, given, None, X, colours, random_state)
+        return {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
 
 
 def _check_colours(chosen: type[methods.Method], n_colours: int) -> None:

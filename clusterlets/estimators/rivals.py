@@ -1,9 +1,13 @@
 """Estimators of the rival methods, each named after its method, with the parameters of its ``fit``.
 
-Their attributes are those of :class:`clusterlets.estimators.MethodClustering`; the errors of ``fit`` too.
+Their attributes are those of :class:`clusterlets.estimators.MethodClustering`, and a tree's nodes; the errors of ``fit`` too.
 """
 
-from clusterlets.estimators.base import Rival
+from sklearn.utils.validation import check_is_fitted
+
+from clusterlets import methods
+from clusterlets.algorithms.scaff_tree import scaff_tree
+from clusterlets.estimators.base import InvalidInput, Rival
 
 
 class FairFlow(Rival):
@@ -172,6 +176,13 @@ class ScaffTree(Rival):
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None another one.
 
+    Attributes
+    ----------
+    tree_ : Nodes
+        The tree as arrays over its m nodes, named as scikit-learn names them: ``children_left``, ``children_right``,
+        ``feature`` (-1 of a leaf, all three), ``threshold`` (NaN of a leaf; instances whose feature is at most this go left),
+        and ``cluster``, the label of a leaf's instances (-1 of the other nodes).
+
     Notes
     -----
     Splits by SCAFF, of Pereira Barata et al. 2023, which itself classifies; see :mod:`clusterlets.algorithms.scaff_tree`.
@@ -181,8 +192,14 @@ class ScaffTree(Rival):
     --------
     >>> from clusterlets.estimators import ScaffTree
     >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
-    >>> ScaffTree(2, random_state=0).fit(X, sensitive_features=sex).labels_.tolist()
-    [0, 0, 1, 1]
+    >>> fitted = ScaffTree(2, random_state=0).fit(X, sensitive_features=sex)
+    >>> fitted.labels_.tolist(), fitted.tree_.cluster.tolist()
+    ([0, 0, 1, 1], [-1, 0, 1])
+    >>> print(fitted.export_text(["income"]), end="")
+    |--- income <= 2.55
+    |   |--- cluster: 0
+    |--- income >  2.55
+    |   |--- cluster: 1
     """
 
     _method = "scaff-tree"
@@ -191,6 +208,38 @@ class ScaffTree(Rival):
         self.n_clusters = n_clusters
         self.theta = theta
         self.random_state = random_state
+
+    def _cluster(self, X, colours, random_state):
+        chosen = methods.get(self._method)
+        given = self._given(chosen)
+        self._check(chosen, given, X, colours)
+        tree = scaff_tree(X, colours, self.n_clusters, random_state, **given)
+        self.tree_ = tree.nodes()
+        self._set(X, tree.labels)
+        self._warn_of_fewer()
+
+    def export_text(self, feature_names=None, decimals=2) -> str:
+        """The tree as lines of text, indented by depth, as scikit-learn's ``export_text`` writes one.
+
+        Parameters
+        ----------
+        feature_names : sequence of d str, optional
+            By default those of the DataFrame that was fitted, else ``feature_0`` and so on.
+        decimals : int
+            Of the thresholds, from 0 on.
+
+        Raises
+        ------
+        InvalidInput
+            For another number of names, or decimals below 0.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None) if feature_names is None else feature_names
+        if names is not None and len(names) != self.n_features_in_:
+            raise InvalidInput(f"{len(names)} feature_names for {self.n_features_in_} features: give one name a feature.")
+        if decimals < 0:
+            raise InvalidInput(f"decimals={decimals!r} must be a whole number of 0 or more.")
+        return self.tree_.text(names, decimals)
 
 
 class Fairlets(Rival):

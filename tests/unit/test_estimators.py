@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import silhouette_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -27,6 +27,7 @@ from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.frac import frac, frac_oe
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.algorithms.matching.centroid import match_centroid, sample_partitions
+from clusterlets.algorithms.scaff_tree import scaff_tree
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import (
     FRAC,
@@ -351,6 +352,24 @@ def test_fewer_clusters_than_asked_for_are_warned_of_and_as_many_are_not(rival):
         f"{rival.__name__} found {count} clusters in place of n_clusters=3" for count in [fitted.n_clusters_] if count < 3
     ]
     assert fitted.n_clusters_ == 2 or rival in (FairFlow, FairLP, Coreset)
+
+
+def test_a_tree_can_be_read(people):
+    X, sex, _ = people
+    fitted = ScaffTree(4, random_state=3).fit(pd.DataFrame(X, columns=["east", "north"]), sensitive_features=sex)
+    tree = scaff_tree(X, codes(sex), 4, np.random.default_rng(3))
+    for split in tree.splits:
+        assert (fitted.tree_.children_left[split.node], fitted.tree_.children_right[split.node]) == (split.left, split.right)
+        assert (fitted.tree_.feature[split.node], fitted.tree_.threshold[split.node]) == (split.feature, split.threshold)
+    assert len(fitted.tree_.feature) == 2 * len(tree.splits) + 1 == 7
+    assert fitted.export_text() == tree.nodes().text(["east", "north"]) != fitted.export_text(["x", "y"], decimals=0)
+    assert "feature_0" in ScaffTree(4).fit(X, sensitive_features=sex).export_text()
+    with pytest.raises(InvalidInput, match="1 feature_names for 2 features"):
+        fitted.export_text(["x"])
+    with pytest.raises(InvalidInput, match="decimals=-1 must be"):
+        fitted.export_text(decimals=-1)
+    with pytest.raises(NotFittedError):
+        ScaffTree().export_text()
 
 
 def test_a_matcher_is_not_asked_for_clusters(people):

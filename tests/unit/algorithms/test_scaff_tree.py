@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import adjusted_rand_score
+from sklearn.tree import DecisionTreeClassifier, export_text
 
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.algorithms.scaff_tree import grow_tree, scaff_tree
@@ -196,6 +197,36 @@ class TestByHand:
         assert low + (high - low) / 2 == high
         split = self.split([[low], [high]], [0, 0], [0, 1], 0.0)
         assert low <= split.threshold < high
+
+
+@pytest.mark.parametrize("n_leaves", [1, 2, 3, 9])
+def test_the_nodes_lead_every_instance_to_its_label(n_leaves):
+    rng = np.random.default_rng(n_leaves)
+    X = np.round(rng.normal(size=(200, 3)), 1)
+    tree = grow_tree(X, rng.integers(2, size=200), rng.integers(4, size=200), n_leaves, 0.25)
+    nodes = tree.nodes()
+    at = np.zeros(200, int)
+    while (nodes.feature[at] >= 0).any():
+        inner = np.flatnonzero(nodes.feature[at] >= 0)
+        goes_left = X[inner, nodes.feature[at[inner]]] <= nodes.threshold[at[inner]]
+        at[inner] = np.where(goes_left, nodes.children_left[at[inner]], nodes.children_right[at[inner]])
+    assert np.array_equal(nodes.cluster[at], tree.labels)
+    leaves = nodes.feature < 0
+    assert sorted(nodes.cluster[leaves]) == list(range(n_leaves)) and (nodes.cluster[~leaves] == -1).all()
+    assert np.isnan(nodes.threshold[leaves]).all() and np.isfinite(nodes.threshold[~leaves]).all()
+    assert (nodes.children_left[leaves] == -1).all() and (nodes.children_right[leaves] == -1).all()
+
+
+def test_the_text_is_laid_out_as_scikit_learns():
+    """Its tree of the same labels splits at the same places."""
+    X = np.array([[0.0, 5], [1, 4], [10, 5], [11, 4], [20, 5], [21, 4]])
+    labels = np.repeat([0, 1, 2], 2)
+    ours = grow_tree(X, np.zeros(6, int), labels, 3, 0.0).nodes()
+    theirs = DecisionTreeClassifier(random_state=0).fit(X, labels)
+    for names in (None, ["age", "income"]):
+        text = export_text(theirs, feature_names=names, decimals=3)
+        assert ours.text(names, 3).replace("cluster:", "class:") == text
+    assert grow_tree(X, labels, labels, 1).nodes().text() == "|--- cluster: 0\n"
 
 
 def test_a_theta_of_one_forces_every_split():
