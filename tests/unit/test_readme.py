@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from clusterlets import __main__ as command_line
 from clusterlets.analysis.selection import PAPER_NAMES
+from clusterlets.estimators import rivals
 from clusterlets.grid.cells import cells
 from clusterlets.grid.configuration import read_configuration
 
@@ -19,16 +21,34 @@ CONFIG = read_configuration()
 GRID = list(cells(CONFIG))
 
 
-def test_the_library_example_runs_and_is_fair():
-    (example,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+def test_the_library_examples_run_and_are_fair():
+    first, second = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     names: dict = {}
-    exec(example, names)
-    colours, labels, fair = names["colours"], names["labels"], names["fair"]
-    assert labels.shape == fair.shape == (500,)
+    exec(first, names)
+    exec(second, names)
+    colours, labels, fair, flow = names["colours"], names["labels"], names["fair"], names["flow"].labels_
+    assert labels.shape == fair.shape == flow.shape == (500,)
     share = colours.mean()
-    for found in (labels, fair):
+    for found in (labels, fair, flow):
         assert 1 < found.max() + 1 < 20
     assert all(abs(colours[fair == cluster].mean() - share) < 0.02 for cluster in np.unique(fair))
+    assert all(abs(colours[flow == cluster].mean() / share - 1) < 0.15 for cluster in np.unique(flow))
+    assert 1 <= names["report"]["price_of_fairness"] < 1.5
+
+
+def test_every_rival_is_named():
+    named = re.findall(r"`([A-Za-z]+)`", README.partition("The rivals have estimators too")[2].partition("[docs/")[0])
+    classes = [rival for rival in vars(rivals).values() if getattr(rival, "__module__", "") == rivals.__name__]
+    assert sorted(named) == sorted(rival.__name__ for rival in classes)
+
+
+def test_the_command_with_bounds_runs(tmp_path, monkeypatch, capsys):
+    (command,) = re.findall(r"^    clusterlets (cluster .*--method fair-flow .*)$", README, re.MULTILINE)
+    rows = [f"{row % 7},{row * row % 11},{'fm'[row % 3 > 0]}" for row in range(60)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,income,sex", *rows]))
+    monkeypatch.chdir(tmp_path)
+    assert command_line.main(command.split()) == 0
+    assert "\nasked for   delta 0.1: kept" in capsys.readouterr().out
 
 
 def test_every_link_leads_somewhere():

@@ -23,18 +23,36 @@ MODULES = [
 def test_the_tutorial_runs_and_prints_what_it_shows(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     matplotlib.use("Agg")
-    (example,) = re.findall(r"```python\n(.*?)```", TUTORIAL, re.DOTALL)
-    assert len([line for line in example.splitlines() if line.strip()]) <= 20
     names: dict = {}
-    exec(example, names)
-    names["plt"].close("all")
-    (shown,) = re.findall(r"```text\n(.*?)```", TUTORIAL, re.DOTALL)
-    assert capsys.readouterr().out == shown
+    examples, prints = (re.findall(rf"```{kind}\n(.*?)```", TUTORIAL, re.DOTALL) for kind in ("python", "text"))
+    assert len(examples) == 2 and len([line for line in examples[0].splitlines() if line.strip()]) <= 20
+    for example, shown in zip(examples, prints):
+        exec(example, names)
+        names["plt"].close("all")
+        assert capsys.readouterr().out == shown
     assert (tmp_path / "fair.png").read_bytes().startswith(b"\x89PNG")
     bars = [[bar.get_height() for bar in panel.containers[0]] for panel in names["panels"]]
     share = (names["diagnosis"] == "malignant").mean()
     deviations = [np.abs(np.array(heights) - share).mean() for heights in bars]
     assert deviations[1] < deviations[2] < deviations[0]  # the text says so
+
+
+@pytest.mark.parametrize("page", ["api", "methods"])
+def test_the_examples_run_and_print_what_they_show(page, capsys):
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```python\n(.*?)```(?:\n\nIt prints\n\n```text\n(.*?)```)?", text, re.DOTALL)
+    assert examples
+    for example, shown in examples:
+        exec(example, {})
+        printed = capsys.readouterr().out
+        assert printed == shown if shown else printed
+
+
+def test_every_algorithms_module_is_in_the_reference_or_named_as_an_inner_one():
+    inner = re.findall(r"`([a-z_]+)`", REFERENCE.partition("## Inner modules")[2])
+    listed = {module.split(".")[2] for module, _ in entries() if module.startswith("clusterlets.algorithms.")}
+    there = {path.stem for path in (ROOT / "clusterlets" / "algorithms").glob("[!_]*.py")} | {"matching"}
+    assert inner and sorted([*inner, *listed]) == sorted(there)
 
 
 @pytest.mark.parametrize("page", ["tutorial", "api"])
