@@ -156,11 +156,18 @@ def _log(x):
 
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], float64, float64[:,::1])")
 def _parts(costs, colours, prices, temperature, parts):
+    k = costs.shape[1]
     for row in range(len(costs)):
-        for cluster in range(costs.shape[1]):
+        least = np.inf
+        for cluster in range(k):
             parts[row, cluster] = costs[row, cluster] + prices[colours[row], cluster]
-        _exponentials(parts[row], parts[row].min(), temperature)
-        parts[row] /= parts[row].sum()
+            least = min(least, parts[row, cluster])
+        _exponentials(parts[row], least, temperature)
+        total = 0.0
+        for cluster in range(k):
+            total += parts[row, cluster]
+        for cluster in range(k):
+            parts[row, cluster] /= total
 
 
 @njit
@@ -287,7 +294,7 @@ def _free_multipliers(rows, counts, slack, multipliers, gradient, free):
 
 @njit
 def _copy(source, target):
-    """What ``target[:] = source`` does, which takes numba seconds to compile."""
+    """What ``target[:] = source`` does; numba takes seconds to compile that, and operations on whole rows."""
     for row in range(source.shape[0]):
         for column in range(source.shape[1]):
             target[row, column] = source[row, column]
