@@ -305,8 +305,12 @@ def _kept(options: argparse.Namespace, composition: np.ndarray, colour_counts: n
     if not method.bound:
         return []
     given = {"tau": options.tau} if options.tau is not None else from_words(_words(options))
-    value = given.get(method.bound, signature(method.fit).parameters[method.bound].default)
-    if method.bound == "delta":
+    bound = "balance" if given.get("balance") is not None else method.bound
+    value = given.get(bound, signature(method.fit).parameters[bound].default)
+    if bound == "balance":
+        off = max(0, ceil((value / (1 + value) * composition.sum(axis=1) - composition.min(axis=1)).max() - 1e-9))
+        meaning = "in every cluster at least so many rows of its rarer colour for each row of the other"
+    elif bound == "delta":
         off = additive_violation(composition, colour_counts, value)
         meaning = "shares from r (1 - delta) to r / (1 - delta) in every cluster"
     else:
@@ -314,7 +318,7 @@ def _kept(options: argparse.Namespace, composition: np.ndarray, colour_counts: n
         off = max(0, ceil((float(value) * colour_counts - composition).max() - 1e-9))
         meaning = "at least tau of the rows of each colour in every cluster"
     verdict = ("kept", "kept up to whole rows, 1 row off")[off] if off < 2 else f"not kept, {off} rows off"
-    return [f"asked for   {method.bound} {value}: {verdict}   ({meaning})"]
+    return [f"asked for   {bound} {value}: {verdict}   ({meaning})"]
 
 
 def _method(options: argparse.Namespace) -> type[methods.Method]:

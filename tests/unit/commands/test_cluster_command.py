@@ -180,6 +180,15 @@ def test_the_bound_that_was_asked_for_is_told_and_whether_it_is_kept(people, run
     assert (rows > 1) == (options[1] == "unkept.py")
 
 
+def test_a_bound_on_the_balance_is_told_in_place_of_delta(people, run):
+    said = run(
+        "people.csv", "--sensitive", "sex", "-k", "3", "--method", "fair-flow", "--parameters", "balance=0.4", "-o", "l.csv"
+    )[1]
+    composition = pd.crosstab(pd.read_csv("l.csv")["cluster"], people["sex"]).to_numpy()
+    assert (composition.min(axis=1) >= 0.4 * composition.max(axis=1)).all()
+    assert "\nasked for   balance 0.4: kept   (" in said and "asked for   delta" not in said
+
+
 UNKEPT = """
 import numpy as np
 from clusterlets.methods import Method
