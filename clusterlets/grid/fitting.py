@@ -22,13 +22,17 @@ from clusterlets.grid.accounts import peak_memory, reset_peak_memory
 from clusterlets.grid.artifacts import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
 
 _LONGEST_NOTE = 200
+#: How many times the limit of CPU time a fit may last by the clock: it may wait, or other work keep the cores busy.
+PATIENCE = 4
 
 
 @dataclass(frozen=True)
 class Limits:
     """Seconds and megabytes (10^6 bytes) that a fit may take; None for no limit.
 
-    Memory is the address space that a fit adds to that of the process, since this is what systems can limit.
+    Seconds are of CPU time, which other work on the machine hardly changes. A fit that waits, or that runs a program, is
+    stopped after :data:`PATIENCE` times as many by the clock. Memory is the address space that a fit adds to that of the
+    process, since this is what systems can limit.
     """
 
     seconds: float | None = None
@@ -37,7 +41,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Fit:
-    """What came of a fit: its status, why it has no result, the result, and what it took."""
+    """What came of a fit: its status, why it has no result, the result, and what it took: seconds of CPU time, megabytes."""
 
     status: str
     note: str = ""
@@ -79,10 +83,11 @@ class _Worker:
 
     def fit(self, seed: int) -> Fit:
         """The outcome of a seed; the worker does not survive a crossed limit."""
-        began = time.perf_counter()
+        began, seconds = time.perf_counter(), self._limits.seconds
+        longest = None if seconds is None else PATIENCE * seconds
         try:
             self._seeds.write(b"%d\n" % seed)
-            ready, _, _ = select.select([self._outcomes], [], [], self._limits.seconds)
+            ready, _, _ = select.select([self._outcomes], [], [], longest)
             size = self._outcomes.read(8) if ready else b""
             content = self._outcomes.read(int.from_bytes(size, "little"))
         except BaseException:  # Ctrl-C above all
@@ -90,14 +95,16 @@ class _Worker:
             raise
         if content:
             return pickle.loads(content)
-        seconds = time.perf_counter() - began
+        elapsed = time.perf_counter() - began
         if not ready:
             self._kill()
-            return Fit(TIMEOUT, f"stopped after {self._limits.seconds:g} s", seconds=seconds)
+            return Fit(TIMEOUT, f"stopped after {longest:g} s", seconds=elapsed)
         ended = self.end()
+        if ended == signal.SIGPROF and seconds is not None:
+            return Fit(TIMEOUT, f"stopped after {seconds:g} s of CPU time", seconds=seconds)
         # SIGKILL is the system's own answer to a lack of memory.
         status = OUT_OF_MEMORY if ended == signal.SIGKILL else FAILED
-        return Fit(status, f"ended by {signal.Signals(ended).name}" if ended else "ended its process", seconds=seconds)
+        return Fit(status, f"ended by {signal.Signals(ended).name}" if ended else "ended its process", seconds=elapsed)
 
     def end(self) -> int:
         """Let the worker end, which it does without a further seed; the signal that ended it before, or 0."""
@@ -123,8 +130,11 @@ def _serve(fit: Callable[[int], Any], limits: Limits, seeds: int, outcomes: int)
             _limit_memory(limits.memory_mb)
         for line in os.fdopen(seeds, "rb"):
             if limits.seconds is not None:
-                signal.setitimer(signal.ITIMER_REAL, 2 * limits.seconds + 1)  # ends it where nobody is left to stop it
-            content = pickle.dumps(_outcome(fit, int(line), limits))
+                signal.setitimer(signal.ITIMER_PROF, limits.seconds)  # SIGPROF ends it then
+                signal.setitimer(signal.ITIMER_REAL, 2 * PATIENCE * limits.seconds + 1)  # if nobody is left to stop it
+            outcome = _outcome(fit, int(line), limits)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            content = pickle.dumps(outcome)
             with os.fdopen(outcomes, "wb", closefd=False) as pipe:
                 pipe.write(len(content).to_bytes(8, "little") + content)
     except BaseException:
@@ -135,7 +145,7 @@ def _serve(fit: Callable[[int], Any], limits: Limits, seeds: int, outcomes: int)
 
 def _outcome(fit: Callable[[int], Any], seed: int, limits: Limits) -> Fit:
     reset_peak_memory()
-    began = time.perf_counter()
+    began = _cpu_seconds()
     status, note, result = OK, "", None
     try:
         result = fit(seed)
@@ -149,7 +159,13 @@ def _outcome(fit: Callable[[int], Any], seed: int, limits: Limits) -> Fit:
         _print_traceback()
         status, note = FAILED, f"{type(error).__name__}: {error}"
     lines = note.strip().splitlines()
-    return Fit(status, lines[-1][:_LONGEST_NOTE] if lines else "", result, time.perf_counter() - began, peak_memory() / 1e6)
+    return Fit(status, lines[-1][:_LONGEST_NOTE] if lines else "", result, _cpu_seconds() - began, peak_memory() / 1e6)
+
+
+def _cpu_seconds() -> float:
+    """Of this process, and of the programs that it has waited for."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def _print_traceback() -> None:

@@ -33,7 +33,7 @@ AWK = """awk -v k={k} 'NR == 1 {print "cluster"; next} {print NR % k}' {table} >
 STRIPES = {"name": "stripes", "command": AWK}
 # What goes wrong: the body of fit, and the status and note of its runs.
 WRONG = {
-    "sleeper": ("time.sleep(60)", "timeout", "stopped after 2 s"),
+    "sleeper": ("time.sleep(60)", "timeout", "stopped after 8 s"),
     "hog": ("return np.ones(10**9)", "out_of_memory", "more than 500 MB"),
     "raiser": ('raise ValueError("no luck")', "failed", "ValueError: no luck"),
     "short": (
