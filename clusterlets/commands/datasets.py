@@ -60,6 +60,8 @@ def _described(folder: Path, dataset: str, settings: Mapping) -> Mapping:
     if "path" in settings:
         return {"source": f"{settings['path']}, not read yet", "licence": "", "citation": ""}
     known = {**describe(settings["name"]), "source": "not fetched yet"}
+    if settings["duplicates"] != known["duplicates"]:
+        known["rows"] = None
     return known if settings["colour"] == [CLASS] else known | {"features": None}
 
 

@@ -7,18 +7,22 @@ one module a dataset prepares them, and :mod:`~clusterlets.datasets.table` check
 
 import difflib
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
 from clusterlets.datasets.catalogue import describe, names
-from clusterlets.datasets.table import CLASS, BadData, Table, check, recolour, unexpected
+from clusterlets.datasets.table import CLASS, BadData, Table, check, recolour, unexpected, without_duplicates
 from clusterlets.errors import ClusterletsError
 
 __all__ = ["CLASS", "Table", "check_colour", "describe", "names", "prepare", "recoloured", "sensitive_attributes"]
 
 
-def prepare(name: str, raw_dir: str | PathLike) -> Table:
+# What may become of rows that equal an earlier one.
+_DUPLICATES: dict[str, Callable[[Table], Table]] = {"keep": lambda table: table, "drop": without_duplicates}
+
+
+def prepare(name: str, raw_dir: str | PathLike, duplicates: str | None = None) -> Table:
     """Read the raw files ``<raw_dir>/<name>/<file>`` and return the checked table.
 
     Parameters
@@ -27,18 +31,24 @@ def prepare(name: str, raw_dir: str | PathLike) -> Table:
         One of :func:`names`.
     raw_dir : path
         Folder of the raw files of all datasets, as :func:`clusterlets.datasets.fetch.fetch` fills it.
+    duplicates : {"keep", "drop"}, optional
+        What becomes of rows that equal an earlier one in all features and the class; by default what ``sources.yaml`` says.
 
     Returns
     -------
     Table
-        Unscaled; its rows, features, positives and fingerprint equal those of ``sources.yaml``.
+        Unscaled. With the duplicates of ``sources.yaml`` its rows, features, positives and fingerprint equal those given
+        there; with the other choice it comes from the same rows, after the same check.
 
     Raises
     ------
     ClusterletsError
-        If the name is unknown, a raw file is missing or cannot be read, or the table is not the expected one.
+        If the name or the choice is unknown, a raw file is missing or cannot be read, or the table is not the expected one.
     """
     dataset = describe(name)
+    chosen = dataset["duplicates"] if duplicates is None else duplicates
+    if chosen not in _DUPLICATES:
+        raise ClusterletsError(f"duplicates: {chosen!r} is unknown; it must be one of {', '.join(_DUPLICATES)}.")
     folder = Path(raw_dir) / name
     paths = {file["name"]: folder / file["name"] for file in dataset["files"]}
     missing = [str(path) for path in paths.values() if not path.is_file()]
@@ -48,16 +58,16 @@ def prepare(name: str, raw_dir: str | PathLike) -> Table:
             "fetch it (`make reproduce`)."
         )
     try:
-        table = _module(name).prepare(paths)
-        check(table)
+        whole = _module(name).prepare(paths)
+        check(whole)
     except BadData as problem:
         raise ClusterletsError(f"{name}: {problem}\n{_remedy(dataset, folder)}") from None
-    surprises = unexpected(table, dataset)
+    surprises = unexpected(_DUPLICATES[dataset["duplicates"]](whole), dataset)
     if surprises and dataset["strict"]:
         raise ClusterletsError(
             f"{name}: the prepared table is not the expected one: {'; '.join(surprises)}.\n{_remedy(dataset, folder)}"
         )
-    return table
+    return _DUPLICATES[chosen](whole)
 
 
 def sensitive_attributes(name: str) -> Mapping[str, Sequence[str]]:

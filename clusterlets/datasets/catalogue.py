@@ -28,6 +28,7 @@ def describe(name: str) -> dict:
         hint = f"Did you mean {' or '.join(near)}? " if near else ""
         raise ClusterletsError(f"There is no dataset {name!r}. {hint}The datasets are: {', '.join(names())}.")
     defaults = {"name": name, "module": name, "strict": True, "positives": None, "fingerprint": None, "sources": []}
+    defaults["duplicates"] = "keep"
     return defaults | copy.deepcopy(_catalogue()[name])
 
 

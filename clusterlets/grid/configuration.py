@@ -12,7 +12,7 @@ import yaml
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
-from clusterlets.datasets import CLASS, check_colour, user_table
+from clusterlets.datasets import CLASS, check_colour, describe, user_table
 from clusterlets.datasets import names as dataset_names
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import cells
@@ -149,7 +149,8 @@ def _in_one_line(text: str) -> str:
 def _settings(entry: str | Mapping, scaling: str) -> dict:
     """An entry of ``datasets`` with its id and all defaults.
 
-    Another colour than the class has an id of its own, so that its results lie beside those of the class.
+    Another colour than the class, or another choice on duplicates than the usual, has an id of its own, so that its results
+    lie beside those of the plain name.
     """
     entry = {"name": entry} if isinstance(entry, str) else dict(entry)
     is_user_table = "path" in entry
@@ -157,10 +158,25 @@ def _settings(entry: str | Mapping, scaling: str) -> dict:
         if isinstance(entry.get(key), str):
             entry[key] = [entry[key]]
     defaults: dict[str, object] = {"scaling": scaling}
-    defaults |= {"features": user_table.NUMERIC, "separator": None} if is_user_table else {"colour": [CLASS]}
-    colours = entry.get("sensitive", []) if is_user_table else entry.get("colour", [CLASS])
-    suffix = "" if colours == [CLASS] and not is_user_table else "." + "+".join(_for_a_path(colour) for colour in colours)
-    return {"id": entry["name"] + suffix, **defaults, **entry}
+    if is_user_table:
+        defaults |= {"features": user_table.NUMERIC, "separator": None}
+    else:
+        defaults |= {"colour": [CLASS], "duplicates": _usual_duplicates(entry["name"])}
+    settings = {**defaults, **entry}
+    return {"id": entry["name"] + _suffix(settings), **settings}
+
+
+def _usual_duplicates(name: str) -> str | None:
+    return describe(name)["duplicates"] if name in dataset_names() else None
+
+
+def _suffix(table: Mapping) -> str:
+    """What tells a table from the benchmark's dataset of that name; empty for this one itself."""
+    if "path" in table:
+        return "." + "+".join(map(_for_a_path, table.get("sensitive", [])))
+    colours = "" if table["colour"] == [CLASS] else "." + "+".join(map(_for_a_path, table["colour"]))
+    is_usual = table["duplicates"] == _usual_duplicates(table["name"])
+    return colours + ("" if is_usual else {"keep": ".with_duplicates", "drop": ".without_duplicates"}[table["duplicates"]])
 
 
 def _for_a_path(column: str) -> str:
@@ -178,6 +194,8 @@ def _table_faults(table: Mapping) -> list[str]:
     faults = []
     if "colour" in table:
         faults.append(f"{name}: 'colour' is for the benchmark's datasets; your own have 'sensitive'")
+    if "duplicates" in table:
+        faults.append(f"{name}: 'duplicates' is for the benchmark's datasets; leave the rows out of {table['path']} yourself")
     if table["features"] != user_table.NUMERIC:
         both = [column for column in table["features"] if column in table["sensitive"]]
         faults += [f"{name}: {column!r} cannot be sensitive and a feature too" for column in both]
@@ -194,6 +212,8 @@ def _dataset_faults(table: Mapping) -> list[str]:
     unknown = _unknown("", [name], dataset_names())
     if unknown:
         return [f"{unknown[0]}; a table of your own needs a 'path'"]
+    if table["colour"] != [CLASS] and table["duplicates"] == "drop":
+        return [f"{name}: 'drop' compares rows by features and class, so it needs the class as colour"]
     if table["colour"] != [CLASS]:  # only then is the dataset's module loaded
         return _said_by(lambda: check_colour(name, table["colour"])) + _id_faults(table)
     return _id_faults(table)
@@ -205,8 +225,8 @@ def _id_faults(table: Mapping) -> list[str]:
     if len(chosen) > _LONGEST_ID:
         long = f"the id {chosen[:30]!r}... has {len(chosen):,} letters"
         return [f"{name[:60]}: {long}; give the entry an 'id' of {_LONGEST_ID} at most"]
-    if chosen in dataset_names() and (chosen != name or table["colour"] != [CLASS]):
-        return [f"{name}: the id {chosen!r} stands for a dataset with its class as colour; choose another"]
+    if chosen in dataset_names() and (chosen != name or _suffix(table)):
+        return [f"{name}: the id {chosen!r} stands for a dataset as it is by default; choose another"]
     return []
 
 

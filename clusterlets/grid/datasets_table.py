@@ -4,7 +4,8 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 
-COLUMNS = ("dataset", "source", "rows", "features", "colours", "fingerprint ok", "licence", "citation")
+COLUMNS = ("dataset", "source", "rows", "dropped", "features", "colours", "fingerprint ok", "licence", "citation")
+_SHOWN = tuple(column for column in COLUMNS if column != "dropped")  # on a terminal a remark says it, where rows were dropped
 
 _WIDTH = 120  # characters of a line
 _FRAME = 3  # characters between two columns
@@ -18,6 +19,7 @@ def row(dataset: str, described: Mapping) -> dict[str, str]:
         "dataset": dataset,
         "source": described["source"],
         "rows": str(described.get("rows") or ""),
+        "dropped": str(described.get("dropped_duplicates", "")),
         "features": str(described.get("features") or ""),
         "colours": f"{len(colours)}: {', '.join(f'{name} {n}' for name, n in colours.items())}" if colours else "",
         "fingerprint ok": _VERDICTS[described["fingerprint_ok"]] if "fingerprint_ok" in described else "",
@@ -43,7 +45,7 @@ def to_csv(rows: Iterable[Mapping[str, str]]) -> str:
     return text.getvalue()
 
 
-def to_text(rows: Sequence[Mapping[str, str]], columns: Sequence[str] = COLUMNS) -> str:
+def to_text(rows: Sequence[Mapping[str, str]], columns: Sequence[str] = _SHOWN) -> str:
     """A Markdown table no wider than a terminal: the widest columns are cut until it fits, the first one never."""
     cells = [list(columns), *([" ".join(row[column].replace("|", "/").split()) for column in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]

@@ -14,7 +14,14 @@ _SCALINGS = ("none", "standard")
 
 
 def prepare_dataset(
-    dataset: str, raw_dir: str, receipt_path: Input, scaling: str, npz_path: Output, json_path: Output, colour: str = CLASS
+    dataset: str,
+    raw_dir: str,
+    receipt_path: Input,
+    scaling: str,
+    npz_path: Output,
+    json_path: Output,
+    colour: str = CLASS,
+    duplicates: str | None = None,
 ) -> None:
     """Check the raw files against their receipt, prepare them, and write both forms of the result, or neither.
 
@@ -25,21 +32,25 @@ def prepare_dataset(
     npz_path: arrays to write: X float64 (n, d), colour int64 (n,), feature_names and colour_names (text)
     json_path: description to write: counts, fingerprint, source, licence, citation, warnings
     colour: class, or a sensitive attribute of the dataset, or several joined by + for their combinations
+    duplicates: keep, or drop the rows that equal an earlier one in all features and the class; by default as sources.yaml says
     """
     check_scaling(scaling)
     receipt = _checked_receipt(dataset, Path(raw_dir) / dataset, Path(receipt_path))
     try:
-        table = datasets.prepare(dataset, raw_dir)
+        table = datasets.prepare(dataset, raw_dir, duplicates)
     except ClusterletsError:
         Path(receipt_path).unlink()
         raise
-    warnings = _warnings(table, receipt)
+    warnings, dropped = _warnings(table, receipt), table.dropped_duplicates
+    if dropped:
+        warnings.append(f"{dropped} of {len(table.X) + dropped} rows equal an earlier one and were left out")
     if colour != CLASS:
         rows = len(table.X)
         table = datasets.recoloured(dataset, table, colour.split("+"))
         if len(table.X) < rows:
             warnings.append(f"{rows - len(table.X)} of {rows} rows have no value of {colour} and were left out")
-    save_table(table, _origin(receipt) | {"colour": colour, "warnings": warnings}, scaling, npz_path, json_path)
+    chosen = {"colour": colour, "dropped_duplicates": dropped, "warnings": warnings}
+    save_table(table, _origin(receipt) | chosen, scaling, npz_path, json_path)
 
 
 def check_scaling(scaling: str) -> None:

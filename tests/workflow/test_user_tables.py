@@ -146,6 +146,17 @@ def test_results_of_two_colours_lie_side_by_side(workflow):
     assert written["colours"] == colours
 
 
+def test_a_dataset_lies_beside_itself_without_its_duplicates(workflow):
+    rows = {"iris": 150, "iris.without_duplicates": 149}
+    folder = workflow.folder / "results/tiny"
+    done = workflow.run("results/tiny/datasets.md", config={"datasets": ["iris", {"name": "iris", "duplicates": "drop"}]})
+    assert done.status == 0, done.output
+    assert {name: json.loads((folder / f"prepared/{name}.json").read_text())["rows"] for name in rows} == rows
+    with open(folder / "datasets.csv", newline="", encoding="utf-8") as file:
+        listed = {row["dataset"]: (row["rows"], row["dropped"]) for row in csv.DictReader(file)}
+    assert listed == {"iris": ("150", "0"), "iris.without_duplicates": ("149", "1")}
+
+
 def test_all_faults_of_the_entries_are_said_at_once_before_anything_runs(workflow):
     entries = [{"name": "adult", "colour": "sexx"}, {"name": "people", "path": "nowhere.csv", "sensitive": "city"}]
     done = workflow.run(config={"datasets": [*entries, "iris", "iris"]})

@@ -244,8 +244,10 @@ def setting(key):
 def table_settings(wildcards):
     """The configured settings of a table; of one that only a file name asks for, the paper's."""
     settings = SETTINGS[wildcards.base]
-    asked = {"name": wildcards.dataset, "colour": [CLASS], "scaling": settings["scaling"]}
-    return settings["tables"].get(wildcards.dataset, asked)
+    if wildcards.dataset in settings["tables"]:
+        return settings["tables"][wildcards.dataset]
+    duplicates = describe(wildcards.dataset)["duplicates"]
+    return {"name": wildcards.dataset, "colour": [CLASS], "duplicates": duplicates, "scaling": settings["scaling"]}
 
 
 @functools.cache

@@ -35,7 +35,7 @@ REAL = {
     "adult": (48842, 7, 11687, {"age": 39, "capital_gain": 2174, "education": 12, "fnlwgt": 77516, "is_male": 1}),
     "credit": (690, 10, 307, {"A1": 1, "A2": 22.08, "A7": 1.585, "A11": 1, "A14": 1213}),
     "bank": (45211, 9, 5289, {"age": 58, "education": 3, "default": 0, "balance": 2143, "housing": 1, "previous": 0}),
-    "breast": (683, 9, 239, {"clump_thickness": 5, "bare_nuclei": 1, "mitoses": 1}),
+    "breast": (449, 9, 236, {"clump_thickness": 5, "bare_nuclei": 1, "mitoses": 1}),
     "compas": (
         4534,
         12,
@@ -320,6 +320,7 @@ ROW = {
     "licence": "CC0",
     "citation": "c" * 200,
     "rows": 3,
+    "dropped_duplicates": 1,
     "features": 2,
     "colours": {"a|b": 1, "c\nd": 2},
     "fingerprint_ok": True,

@@ -54,6 +54,7 @@ def test_the_schema_describes_every_key_and_refuses_others():
         (["fingerprint"], "abc", "'abc' does not match"),
         (["title"], "", "'' should be non-empty"),
         (["strict"], "no", "'no' is not of type 'boolean'"),
+        (["duplicates"], "yes", "'yes' is not one of ['keep', 'drop']"),
         (["sources"], [], "[] should be non-empty"),
         (["sources", 0], "package", "'package' is not valid under any"),
         (["sources", 0], {"url": "http://plain.example/x"}, "is not valid under any"),

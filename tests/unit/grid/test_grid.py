@@ -216,7 +216,9 @@ def test_the_papers_configuration_passes():
 def test_plain_names_are_their_own_ids_and_the_paper_s_settings():
     checked = check_configuration(PAPER, SCHEMA)
     assert list(checked["tables"]) == checked["datasets"]
-    assert checked["tables"]["pima"] == {"id": "pima", "name": "pima", "colour": ["class"], "scaling": "none"}
+    usual = {"colour": ["class"], "duplicates": "keep", "scaling": "none"}
+    assert checked["tables"]["pima"] == {"id": "pima", "name": "pima", **usual}
+    assert checked["tables"]["breast"] == {"id": "breast", "name": "breast", **usual, "duplicates": "drop"}
     assert json.loads(json.dumps(checked)) == checked
 
 

@@ -1,0 +1,149 @@
+"""Rows that equal an earlier one: which these are, what becomes of them by default, and what a user may ask for."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clusterlets import __main__ as command_line
+from clusterlets import datasets
+from clusterlets.datasets.table import Table, without_duplicates
+from clusterlets.errors import ClusterletsError
+from clusterlets.grid import datasets_table
+from clusterlets.grid.configuration import read_configuration
+from clusterlets.steps.fetching import fetch_dataset
+from clusterlets.steps.preparing import prepare_dataset
+
+CHECKOUT = Path(__file__).parents[3]
+MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
+
+
+@pytest.fixture
+def mirror():
+    if not MIRROR.is_dir():
+        pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
+    return MIRROR
+
+
+def rows_of(table):
+    """Features and colour of each row, as texts that do not tell -0 from 0."""
+    return [(*map(str, (row + 0.0).tolist()), int(colour)) for row, colour in zip(table.X, table.colour, strict=True)]
+
+
+SMALL = st.lists(
+    st.tuples(st.sampled_from([-1.5, -0.0, 0.0, 2.0]), st.integers(0, 2), st.integers(0, 1)), min_size=1, max_size=30
+)
+
+
+@given(SMALL)
+def test_the_first_of_equal_rows_stays_in_its_place(rows):
+    X, colour = np.array([row[:2] for row in rows], dtype=float), np.array([row[2] for row in rows])
+    attribute = np.array([f"value {at}" for at in range(len(rows))], dtype=object)
+    table = Table(X, colour, ("a", "b"), ("no", "yes"), {"c": attribute})
+    kept = [at for at, row in enumerate(rows_of(table)) if row not in rows_of(table)[:at]]
+    found = without_duplicates(table)
+    assert np.array_equal(found.X, X[kept]) and np.array_equal(found.colour, colour[kept])
+    assert np.array_equal(found.sensitive["c"], attribute[kept])
+    assert found.dropped_duplicates == len(rows) - len(kept)
+    assert (found.feature_names, found.colour_names) == (table.feature_names, table.colour_names)
+
+
+# Rows with the duplicates, and how many of them equal an earlier one.
+REAL = {"breast": (683, 234), "compas": (4534, 416), "credit": (690, 0), "heloc": (10459, 587), "magic": (19020, 115)}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_every_dataset_can_be_had_with_its_duplicates_and_without(name, mirror):
+    rows, duplicates = REAL[name]
+    kept, dropped = (datasets.prepare(name, mirror, choice) for choice in ("keep", "drop"))
+    assert len(kept.X) == rows and kept.dropped_duplicates == 0
+    assert dropped.dropped_duplicates == duplicates
+    assert rows_of(dropped) == list(dict.fromkeys(rows_of(kept)))
+
+
+def test_breast_is_prepared_without_its_duplicates_and_alone(mirror):
+    found = datasets.prepare("breast", mirror)
+    assert (found.colour_counts.tolist(), found.dropped_duplicates) == ([213, 236], 234)
+    assert datasets.prepare("breast", mirror, "keep").colour_counts.tolist() == [444, 239]
+    assert [name for name in datasets.names() if datasets.describe(name)["duplicates"] == "drop"] == ["breast"]
+
+
+@pytest.mark.parametrize("choice", ["keep", "drop"])
+def test_a_raw_file_with_a_wrong_value_is_refused_whatever_the_choice(choice, mirror, tmp_path):
+    text = (mirror / "breast" / "breast-cancer-wisconsin.data").read_text()
+    (tmp_path / "breast").mkdir()
+    (tmp_path / "breast" / "breast-cancer-wisconsin.data").write_text(text.replace("1000025,5,", "1000025,6,", 1))
+    with pytest.raises(ClusterletsError, match="breast: the prepared table is not the expected one"):
+        datasets.prepare("breast", tmp_path, choice)
+
+
+def test_an_unknown_choice_is_refused_before_anything_is_read():
+    with pytest.raises(ClusterletsError, match="duplicates: 'dropp' is unknown; it must be one of keep, drop"):
+        datasets.prepare("iris", "nowhere", "dropp")
+
+
+@pytest.mark.parametrize("choice, rows, dropped", [(None, 150, 0), ("keep", 150, 0), ("drop", 149, 1)])
+def test_the_datasets_table_says_how_many_rows_were_dropped(choice, rows, dropped, tmp_path):
+    receipt, path = tmp_path / "receipt.json", tmp_path / "iris.json"
+    fetch_dataset("iris", raw_dir=tmp_path, receipt_path=receipt)
+    prepare_dataset("iris", tmp_path, receipt, "none", tmp_path / "iris.npz", path, duplicates=choice)
+    described = json.loads(path.read_text())
+    assert (described["rows"], described["dropped_duplicates"]) == (rows, dropped)
+    row = datasets_table.row("iris", described)
+    assert (row["rows"], row["dropped"]) == (str(rows), str(dropped))
+    remark = "- iris: 1 of 150 rows equal an earlier one and were left out"
+    assert (remark in datasets_table.listing({"iris": described})) == (dropped == 1)
+
+
+def configured(tmp_path, *entries):
+    (tmp_path / "mine.yaml").write_text(json.dumps({"datasets": entries}))
+    return read_configuration(tmp_path / "mine.yaml")
+
+
+def test_the_other_choice_has_an_id_of_its_own(tmp_path):
+    entries = [
+        "breast",
+        {"name": "breast", "duplicates": "keep"},
+        {"name": "heloc", "duplicates": "drop"},
+        {"name": "iris", "duplicates": "keep"},
+        {"name": "iris", "duplicates": "drop", "id": "irises"},
+        {"name": "adult", "colour": "sex"},
+    ]
+    tables = configured(tmp_path, *entries)["tables"]
+    assert {name: table["duplicates"] for name, table in tables.items()} == {
+        "breast": "drop",
+        "breast.with_duplicates": "keep",
+        "heloc.without_duplicates": "drop",
+        "iris": "keep",
+        "irises": "drop",
+        "adult.sex": "keep",
+    }
+
+
+@pytest.mark.parametrize(
+    "entry, complaint",
+    [
+        ({"name": "breast", "duplicates": "yes"}, "datasets.0.duplicates: 'yes' is not one of"),
+        ({"name": "breast", "duplicates": "keep", "id": "breast"}, "the id 'breast' stands for a dataset as it is by default"),
+        ({"name": "people", "path": "x.csv", "sensitive": "a", "duplicates": "drop"}, "leave the rows out of x.csv yourself"),
+        ({"name": "adult", "colour": "race", "duplicates": "drop"}, "adult: 'drop' compares rows by features and class"),
+    ],
+)
+def test_a_choice_that_cannot_be_is_refused(entry, complaint, tmp_path):
+    with pytest.raises(ClusterletsError) as caught:
+        configured(tmp_path, entry)
+    assert complaint in str(caught.value)
+
+
+def test_rows_that_nobody_has_counted_are_not_listed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    configured(tmp_path, "breast", {"name": "breast", "duplicates": "keep"})
+    assert command_line.main(["datasets", "--config", "mine.yaml"]) == 0
+    listed, _, estimate = capsys.readouterr().out.partition("Estimate")
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in listed.splitlines()]
+    assert {cells[0]: cells[2] for cells in lines[2:] if cells} == {"breast": "449", "breast.with_duplicates": ""}
+    assert "nobody has counted their rows yet: breast.with_duplicates." in estimate
