@@ -180,7 +180,7 @@ def _verdicts(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.Series
         return pd.Series(dtype=float)
     counts = comparison.counts(comparison.compare(runs, made)).set_index("table")
     counts[_BACK] = counts["reproduced"] + counts["close"]
-    chosen = counts[["reproduced", "close", "differs", _BACK]].stack()
+    chosen = counts[["reproduced", "close", "uninformative", "differs", _BACK]].stack()
     return pd.concat({_VERDICTS: chosen}).astype(float).rename_axis(_KEY)
 
 
@@ -251,9 +251,9 @@ def to_markdown(assessed: pd.DataFrame) -> str:
 
 
 def _comparable(rows: pd.DataFrame, column: str) -> float:
-    """How many of the paper's numbers can be held against ours: those that come back and those that differ."""
+    """How many of the paper's numbers can be held against ours: that come back, say nothing, or differ."""
     of_all = rows[(rows["table"] == _VERDICTS) & (rows["row"] == _ALL)]
-    return of_all.loc[of_all["quantity"].isin([_BACK, "differs"]), column].sum()
+    return of_all.loc[of_all["quantity"].isin([_BACK, "uninformative", "differs"]), column].sum()
 
 
 def _of(cell: str, title: str, comparable: float) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 from clusterlets.analysis import selection, statistics
 from clusterlets.paper import comparison, reported
 from clusterlets.paper.results import Results
-from clusterlets.text import counted
+from clusterlets.text import counted, in_percent
 
 HOLDS, IN_PART, FAILS, UNKNOWN = CLAIM_VERDICTS = ("holds", "holds in part", "does not hold", "cannot be told")
 
@@ -144,14 +144,18 @@ def _numbers_sentence(results: Results) -> str:
         return "None of the paper's numbers can be held against ours, as none of its datasets is among these runs."
     total = results.counts.iloc[-1]
     compared = total["counted"] - total["not comparable"]
-    back = total["reproduced"] + total["close"]
-    share = f"{back / compared:.0%}".replace("%", " %") if compared else "none"
     return (
-        f"Of the {compared} numbers and choices in the paper's tables that can be compared, {share} come back: "
-        f"{counted(total['reproduced'], 'is', 'are')} reproduced and {counted(total['close'], 'is', 'are')} close, "
-        f"{counted(total['differs'], 'differs', 'differ')}; another "
-        f"{total['not comparable']} cannot be compared, each for a reason that is given."
+        f"Of the {compared} numbers and choices in the paper's tables that can be compared, {_beside_chance(total, 'share')} "
+        f"come back: {counted(total['reproduced'], 'is', 'are')} reproduced and {counted(total['close'], 'is', 'are')} close; "
+        f"{counted(total['uninformative'], 'agrees but says', 'agree but say')} nothing, as numbers of something else agree as "
+        f"well, and {counted(total['differs'], 'differs', 'differ')}; within rounding and the spread over seeds are "
+        f"{_beside_chance(total, 'share_within_tolerance')}, within fixed bands {_beside_chance(total, 'share_bands')}; "
+        f"another {total['not comparable']} cannot be compared, each for a reason that is given."
     )
+
+
+def _beside_chance(counts: pd.Series, share: str) -> str:
+    return f"{in_percent(counts[share])} (by chance {in_percent(counts[f'{share}_by_chance'])})"
 
 
 def _claims_sentence(claims: pd.DataFrame) -> str:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 import clusterlets
 from clusterlets.analysis import statistics
-from clusterlets.paper import comparison, tables
+from clusterlets.paper import bands, comparison, tables
 from clusterlets.paper.results import Results
 from clusterlets.report.figures import CAPTIONS
 from clusterlets.report.narrative import (
@@ -26,11 +26,13 @@ from clusterlets.report.narrative import (
     remarks_on_numbers,
     verdict_sentences,
 )
+from clusterlets.text import in_percent
 
 # Colour and symbol of a verdict: never the colour alone.
 _TONES = ("good", "near", "bad", "open")
-TONES = dict(zip(comparison.VERDICTS, _TONES, strict=True)) | dict(zip(CLAIM_VERDICTS, _TONES, strict=True))
-SYMBOLS = dict(zip(_TONES, "✓≈✗–", strict=True))
+TONES = {"uninformative": "vague"} | dict(zip(CLAIM_VERDICTS, _TONES, strict=True))
+TONES |= dict(zip((word for word in comparison.VERDICTS if word not in TONES), _TONES, strict=True))
+SYMBOLS = dict(zip(_TONES, "✓≈✗–", strict=True)) | {"vague": "?"}
 
 _TITLES = {
     "table1_matchers": "Table 1: the matchers",
@@ -44,6 +46,7 @@ _TITLES = {
 # Title, what is to be said of all the reasons below it, and the verdict that they are given for.
 _WHY = (
     ("Why numbers differ", "Written of the run in docs/reference: ten datasets, the paper's grid.", "differs"),
+    ("Why numbers say nothing", "", "uninformative"),
     ("Why numbers were not compared", "", "not comparable"),
 )
 # Tables of results/statistics that the page shows whole.
@@ -157,10 +160,18 @@ def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
     return scores
 
 
-def _counts(counts: pd.DataFrame) -> list[tuple[str, str, list[tuple[str, int]], int]]:
-    """Title, place, counted verdicts and what is only shown, of each of the paper's tables."""
+def _counts(counts: pd.DataFrame) -> list[dict]:
+    """Of each of the paper's tables: title, place, counted verdicts, what is only shown, and what comes back beside chance."""
     return [
-        (_TITLES[row["table"]], row["table"], [(word, row[word]) for word in comparison.VERDICTS], row["only_shown"])
+        {
+            "title": _TITLES[row["table"]],
+            "place": row["table"],
+            "verdicts": [(word, row[word]) for word in comparison.VERDICTS],
+            "only_shown": row["only_shown"],
+            "shares": [
+                f"{in_percent(row[share])} ({in_percent(row[f'{share}_by_chance'])})" for share in ("share", "share_bands")
+            ],
+        }
         for row in counts[counts["table"] != "all"].to_dict("records")
     ]
 
@@ -185,13 +196,13 @@ def _shown_at(path: PurePosixPath) -> tuple[str, str]:
 
 
 def _bands() -> list[tuple[str, list[str]]]:
-    """The bands of each kind of quantity in words: how far from the paper's number is still the verdict."""
+    """The bands of each kind of quantity in words: how far from the paper's number is still the verdict by bands."""
 
     def words(absolute: float, share: float) -> str:
         return f"{absolute:g}" + (f" or {100 * share:g} %, the larger" if share else "")
 
-    kinds = {kind.replace("centroid", "centroid silhouette"): bands for kind, bands in comparison.BANDS.items()}
-    return [(kind, [words(*band) for band in bands]) for kind, bands in kinds.items()]
+    kinds = {kind.replace("centroid", "centroid silhouette"): both for kind, both in bands.BANDS.items()}
+    return [(kind, [words(*band) for band in both]) for kind, both in kinds.items()]
 
 
 def _reasons(compared: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:

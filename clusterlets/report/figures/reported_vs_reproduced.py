@@ -1,4 +1,4 @@
-"""The paper's numbers against ours, a panel a quantity, with the bands of the verdicts and the largest misses named."""
+"""The paper's numbers against ours, a panel a quantity, with the fixed bands and the largest misses named."""
 
 from textwrap import fill
 
@@ -12,12 +12,13 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from matplotlib.transforms import Bbox
 
 from clusterlets.analysis import selection
-from clusterlets.paper.comparison import half_widths
+from clusterlets.paper.bands import half_widths
 from clusterlets.report.figures.style import explain, nothing, panels
 
 _VERDICT_LOOK = {
     "reproduced": ("#0072B2", "o"),
     "close": ("#E69F00", "D"),
+    "uninformative": ("#56B4E9", "v"),
     "differs": ("#D55E00", "X"),
     "not comparable": ("#999999", "P"),
 }
@@ -58,7 +59,7 @@ def draw(cells: pd.DataFrame) -> Figure:
             points = numbers[numbers["verdict"] == verdict]
             look = {"color": colour, "marker": marker, "s": 16, "alpha": 0.85, "lw": 0}
             axes.scatter(points["reported"], points["reproduced"], **look)
-    key = "bands: reproduced (dark), close (light); named: the furthest out (T2: table 2)"
+    key = "grey: reproduced (dark) and close (light) by bands; named: the furthest out (T2: table 2)"
     explain(figure, _VERDICT_LOOK, "in the paper", "ours", key)
     figure.draw_without_rendering()  # places are final now, so that names can be put where they are free
     figure.set_layout_engine("none")
@@ -77,7 +78,7 @@ def largest_misses(numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw_bands(axes: Axes, quantity: str) -> None:
-    """The diagonal, and around it what is reproduced and what is close."""
+    """The diagonal, and around it what is reproduced and what is close by bands."""
     low, high = axes.get_xlim()
     left, right = axes.transData.transform([(low, low), (high, high)])[:, 0]
     across = axes.transData.inverted().transform(np.column_stack([np.linspace(left, right, 200), np.zeros(200)]))[:, 0]

@@ -53,6 +53,7 @@ ALLOWED = {
     ("clusterlets.datasets.table", "standardise", ".std"): "of an array: a sum of a product of whole arrays",
     ("clusterlets.grid.recovery", "composition", "@"): "integers",
     ("clusterlets.analysis.descriptive", "correlation", "import scipy"): "Kendall's tau-b counts pairs in integers",
+    ("clusterlets.paper.seed_spread", "", "import scipy"): "a quantile of Student's t, rounded to two decimals",
     ("clusterlets.analysis.statistics", "", "import scipy"): "tests: promised to a tolerance",
     ("clusterlets.analysis.statistics", "", "import scikit_posthocs"): "tests: promised to a tolerance",
     ("clusterlets.analysis.paired", "", "import scipy"): "tests: promised to a tolerance",

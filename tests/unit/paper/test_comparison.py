@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from synthetic_runs import PAPER_WITHOUT_NBFI, compared_runs, some_runs, synthetic_runs
 
-from clusterlets.paper import comparison, reported
+from clusterlets.paper import bands, chance, comparison, reported
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def cell(compared: pd.DataFrame, table: str, row: str, quantity: str) -> pd.Seri
     ],
 )
 def test_bands_at_their_edges(quantity, printed, ours, expected):
-    assert comparison.verdict(quantity, printed, ours) == expected
+    assert bands.verdict(quantity, printed, ours) == expected
 
 
 def test_every_printed_number_has_a_row(compared):
@@ -82,10 +82,10 @@ def test_values_come_from_the_right_cells():
     )
     compared = compared_runs(runs)
     deviation = cell(compared, "table2", "pima", "deviation_mean")
-    assert (deviation["reported"], deviation["reproduced"], deviation["verdict"]) == (".003", "0.0031", "reproduced")
+    assert (deviation["reported"], deviation["reproduced"], deviation["verdict_bands"]) == (".003", "0.0031", "reproduced")
     assert deviation["difference"] == pytest.approx(0.0001)
     assert cell(compared, "table2", "pima", "k")["verdict"] == "differs"
-    assert cell(compared, "table3", "pima", "matcher")["verdict"] == "reproduced"
+    assert cell(compared, "table3", "pima", "matcher")["verdict_bands"] == "reproduced"
     assert cell(compared, "table4", "pima FRAC", "deviation_mean")["reproduced"] == "0.14"
 
 
@@ -180,6 +180,11 @@ def test_counts_add_up(compared):
     counts = comparison.counts(compared).set_index("table")
     assert list(counts.index) == [*reported.TABLES, "all"]
     assert (counts[list(comparison.VERDICTS)].sum(axis=1) == counts["counted"]).all()
+    back = counts[["reproduced", "close"]].sum(axis=1) / (counts["counted"] - counts["not comparable"])
+    assert counts["share"].tolist() == pytest.approx(back.tolist()) and (counts["share_by_chance"] < 2 * chance.LEVEL).all()
+    judged = compared[compared["counted"] & (compared["verdict"] != "not comparable")]
+    assert counts.loc["all", "share_bands"] == pytest.approx((judged["verdict_bands"] != "differs").mean())
+    assert counts.loc["all", "share_bands_by_chance"] == pytest.approx(judged["chance_bands"].mean())
     assert counts.loc["all", ["counted", "only_shown"]].sum() == len(compared)
     assert counts.loc["table1_matchers", ["counted", "only_shown"]].tolist() == [44, 8]
 
@@ -198,7 +203,7 @@ def test_selection_noise_is_the_range_over_groups_of_ten_seeds():
     assert one["within_selection_noise"].isna().all()
     assert two["verdict"].tolist() == one["verdict"].tolist()
     within = cell(two, "table2", "pima", "deviation_mean")  # .003 lies between the groups' best, .001 and .02
-    assert within["within_selection_noise"] is True and within["verdict"] == "differs"
+    assert within["within_selection_noise"] is True and within["verdict_bands"] == "differs"
     assert cell(two, "table2", "pima", "cohesion")["within_selection_noise"] is False
     incomplete = compared_runs(some_runs(*base, *further[:9]))
     assert incomplete["within_selection_noise"].isna().all()

@@ -19,7 +19,7 @@ from clusterlets.analysis import clusterings, selection, statistics
 from clusterlets.datasets import names
 from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
 from clusterlets.paper import reported, tables
-from clusterlets.paper.comparison import half_widths, verdict
+from clusterlets.paper.bands import half_widths, verdict
 from clusterlets.report.figures import (
     CAPTIONS,
     cohesion_vs_deviation,
@@ -333,7 +333,7 @@ def test_names_cover_neither_each_other_nor_the_edge(compared):
 
 
 @pytest.mark.parametrize("quantity, printed", [("cohesion", 0.9), ("deviation_mean", 0.05), ("size", 30.0), ("size", 2.0)])
-def test_the_bands_drawn_are_those_that_judge(quantity, printed):
+def test_the_bands_drawn_are_those_of_the_verdict_by_bands(quantity, printed):
     reproduced, close = half_widths(quantity, printed)
     assert verdict(quantity, str(printed), printed + 0.999 * reproduced) == "reproduced"
     assert verdict(quantity, str(printed), printed - 1.001 * close) == "differs"

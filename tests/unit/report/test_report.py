@@ -133,7 +133,7 @@ def test_the_five_sentences_stand_on_the_page(built):
 
 
 def test_the_page_shows_ours_above_the_papers(built):
-    opening = r'<td data-verdict="(reproduced|close|differs)" data-sort="0[.\d]+">'
+    opening = r'<td data-verdict="(reproduced|close|uninformative|differs)" data-sort="0[.\d]+">'
     cell = opening + r'.*?aria-label="\1">.</span> [0-9.]+ <small>paper \.003'
     assert re.search(cell, page_of(built))
 
@@ -267,7 +267,10 @@ def test_a_method_is_marked_by_a_limit_case_only_where_it_has_nothing_else():
 def test_the_summary(built):
     lines = (built / "summary.txt").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 6 and all(line.endswith(".") for line in lines[:5])
-    numbers = r"Of the \d+ numbers .* can be compared, \d+ % come back: \d+ are reproduced and \d+ are close, \d+ differ;"
+    chance = r"\d+ % \(by chance \d+ %\)"
+    numbers = (
+        rf"Of the \d+ numbers .* compared, {chance} come back: \d+ (is|are) reproduced and .*, within fixed bands {chance};"
+    )
     assert re.match(numbers, lines[0])
     assert lines[1] == (
         "Of the 4 claims in the paper's experiments, by its own numbers 2 hold, 1 in part, 1 fails and 0 cannot be told; "
@@ -285,8 +288,10 @@ def test_the_share_that_comes_back_is_of_what_can_be_compared():
     results = Results.of_runs(small(), SETTINGS)
     counted = results.comparison.query("counted and verdict != 'not comparable'")["verdict"]
     back = counted.isin(["reproduced", "close"])
-    said = re.match(r"Of the (\d+) .* compared, (\d+) % come back", narrative.verdict_sentences(results)[0])
+    sentence = narrative.verdict_sentences(results)[0]
+    said = re.match(r"Of the (\d+) .* compared, (\d+) % \(by chance (\d+) %\) come back", sentence)
     assert int(said[1]) == len(counted) and int(said[2]) == round(100 * back.mean())
+    assert int(said[3]) == round(100 * results.counts.iloc[-1]["share_by_chance"])
 
 
 def test_another_best_matcher_is_said():

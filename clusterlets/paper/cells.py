@@ -1,0 +1,76 @@
+"""Tables as one row a cell, the paper's and ours in the same shape: text, to keep digits as they were printed."""
+
+from collections.abc import Collection, Mapping
+from functools import cache, reduce
+
+import pandas as pd
+
+from clusterlets.paper import reported, tables
+
+#: Tables 2 to 4, which choose single runs, and tables 1 and 5, which average over runs.
+SELECTIONS = reported.TABLES[1:4]
+AVERAGES = (reported.TABLES[0], reported.TABLES[4])
+#: What names a cell.
+KEY = ["table", "row", "quantity"]
+#: Quantities that are chosen and not measured: equal to the paper's or not.
+CHOICES = ("matcher", "k")
+
+_ROW = {
+    "table1_matchers": ["matcher"],
+    "table2_best_by_deviation": ["dataset"],
+    "table3_best_by_cohesion": ["dataset"],
+    "table4_frac_vs_clusterlets": ["dataset", "method"],
+    "table5_correlations": ["coefficient", "x", "y"],
+}
+# What a row is of: rows of another subject hold numbers of something else.
+_SUBJECT = {name: ["dataset"] for name in SELECTIONS} | {"table1_matchers": ["matcher"], "table5_correlations": ["x", "y"]}
+_ENDS = ("", "_std")
+
+
+def of_paper() -> pd.DataFrame:
+    """The cells of the paper's five tables: :data:`KEY`, ``subject``, ``dataset``, ``method``, ``matcher``, ``reported``."""
+    cells = [of_frame(name, table) for name, table in _printed().items()]
+    return pd.concat(cells, ignore_index=True).rename(columns={"value": "reported"})
+
+
+def of_tables(made: Mapping[str, tables.Table], names: Collection[str] = reported.TABLES) -> pd.DataFrame:
+    """The cells of our tables of these names: :data:`KEY` and ``reproduced``."""
+    cells = [of_frame(name, made[name].frame) for name in names]
+    return pd.concat(cells).rename(columns={"value": "reproduced"})[[*KEY, "reproduced"]]
+
+
+def of_frame(name: str, table: pd.DataFrame) -> pd.DataFrame:
+    """The cells of a frame in the form of one of the paper's tables. The paper's FRAC is FRAC (nearest).
+
+    Quantities that the frame lacks have no cells, and neither have missing values.
+    """
+    table = table.replace("FRAC (nearest)", "FRAC")
+    labels = {column: table.get(column) for column in ("dataset", "method", "matcher")}
+    wide = pd.DataFrame({"table": name, "row": _joined(table, _ROW[name]), "subject": _joined(table, _SUBJECT[name]), **labels})
+    quantities = [column for column in _printed()[name].columns if column not in _ROW[name] and column in table]
+    parts = [
+        wide.assign(quantity="correlation" if quantity == "value" else quantity, value=table[quantity].map(_text))
+        for quantity in quantities
+    ]
+    cells = pd.concat(parts).sort_index(kind="stable").astype(object)
+    return cells[cells["value"] != ""]
+
+
+def _joined(table: pd.DataFrame, columns: list[str]) -> pd.Series:
+    return reduce(lambda left, right: left + " " + right, (table[column].astype(str) for column in columns))
+
+
+def _text(value: object) -> str:
+    if pd.isna(value):
+        return ""
+    return repr(float(value)) if isinstance(value, float) else str(value)
+
+
+@cache
+def _printed() -> dict[str, pd.DataFrame]:
+    """The paper's tables; what may be cohesion or the silhouette (table 5's s, C's cohesion in table 1) as both."""
+    matchers, *selections, correlations = (reported.table(name) for name in reported.TABLES)
+    of_c = {f"centroid_silhouette{end}": matchers[f"cohesion{end}"].where(matchers["matcher"] == "C") for end in _ENDS}
+    silhouette = correlations[correlations["x"] == "cohesion"].assign(x="centroid_silhouette")
+    both = (matchers.assign(**of_c), *selections, pd.concat([correlations, silhouette], ignore_index=True))
+    return dict(zip(reported.TABLES, both, strict=True))

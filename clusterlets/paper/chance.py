@@ -1,0 +1,104 @@
+"""Whether our numbers lie within rounding and seeds of the paper's, and how often numbers of something else would.
+
+docs/reproduction.md gives the rule and why; it was fixed before it was applied to a run.
+"""
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.paper import bands
+from clusterlets.paper.cells import CHOICES
+
+#: A test is informative where chance passes it in less than this share of cases.
+LEVEL = 0.1
+
+_GROUP = ["table", "method", "quantity", "counted"]
+_DECIMALS = 12
+
+
+def rounding(printed: str) -> float:
+    """Half a unit of the last digit of a printed number; 0 for one without a decimal point, which is a count."""
+    _, point, decimals = printed.partition(".")
+    return 0.5 * float(f"1e-{len(decimals)}") if point else 0.0
+
+
+def within_tolerance(cells: pd.DataFrame) -> pd.Series:
+    """Whether ours lies within rounding and seed spread of the paper's number; of what is chosen, whether it is equal.
+
+    ``cells`` has ``quantity``, ``reported``, ``reproduced`` and ``seed_spread``. False where any is missing.
+    """
+    chosen = cells["quantity"].isin(CHOICES)
+    numbers = cells[["reported", "reproduced"]].where(~chosen).astype(float)
+    near = (numbers["reproduced"] - numbers["reported"]).abs() <= tolerance(cells) + bands.LAST_BIT
+    return near.where(~chosen, cells["reported"] == cells["reproduced"]).astype(bool)
+
+
+def tolerance(cells: pd.DataFrame) -> pd.Series:
+    """Rounding of the paper's number plus seed spread of ours; NaN for what is chosen, and where the spread is not known."""
+    measured = ~cells["quantity"].isin(CHOICES)
+    of_paper = cells["reported"].where(measured).map(rounding, na_action="ignore").astype(float)
+    return (of_paper + cells["seed_spread"]).round(_DECIMALS)
+
+
+def within_band(cells: pd.DataFrame) -> pd.Series:
+    """Whether the verdict by bands is ``reproduced`` or ``close``."""
+    return _by_bands(cells).isin(["reproduced", "close"])
+
+
+def _by_bands(cells: pd.DataFrame) -> pd.Series:
+    columns = (cells[column] for column in ("quantity", "reported", "reproduced"))
+    return pd.Series([bands.verdict(*cell) for cell in zip(*columns, strict=True)], index=cells.index, dtype=object)
+
+
+def wrong_pairs(cells: pd.DataFrame) -> pd.DataFrame:
+    """Every number of the paper beside each of ours of another subject: of the same table, method and quantity.
+
+    What is only shown is paired among itself. Ours whose seed spread is not known take no part. O(n g) for groups of g cells.
+    """
+    known = cells["reproduced"].notna() & (cells["seed_spread"].notna() | cells["quantity"].isin(CHOICES))
+    cells = cells.fillna({"method": ""})
+    ours = cells.loc[known, [*_GROUP, "subject", "reproduced", "seed_spread"]]
+    pairs = cells[[*_GROUP, "subject", "reported"]].merge(ours, on=_GROUP, suffixes=("", "_of_ours"))
+    return pairs[pairs["subject"] != pairs["subject_of_ours"]]
+
+
+def judge(cells: pd.DataFrame) -> pd.DataFrame:
+    """The verdict by the rule on every cell, and what chance gives.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        ``table``, ``method``, ``quantity``, ``counted``, ``subject`` (what its row is of), ``reported`` and ``reproduced``
+        as text, ``seed_spread``.
+
+    Returns
+    -------
+    DataFrame
+        With the rows of ``cells``: ``tolerance``; the shares of wrong pairs that are within it (``chance``), within the
+        bands (``chance_bands``), and that the rule would call reproduced or close (``chance_rule``), NaN without a wrong
+        pair; and ``verdict``: ``reproduced``, ``close``, ``uninformative`` or ``differs``, which says nothing of cells
+        without a number of ours.
+    """
+    shares, informative = _by_group(wrong_pairs(cells))
+    group = pd.MultiIndex.from_frame(cells.fillna({"method": ""})[_GROUP])
+    found = shares.reindex(group).round(_DECIMALS).set_axis(cells.index)
+    tells = informative.reindex(group, fill_value=False).set_axis(cells.index)
+    unknown = cells["seed_spread"].isna() & ~cells["quantity"].isin(CHOICES)
+    within = within_tolerance(cells)
+    cases = {
+        "uninformative": unknown | (within & ~tells["chance"]),
+        "reproduced": within,
+        "close": within_band(cells) & tells["chance_bands"],
+    }
+    found["verdict"] = np.select(list(cases.values()), list(cases), "differs")
+    return found.assign(tolerance=tolerance(cells))
+
+
+def _by_group(pairs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Of each group of wrong pairs the shares that pass, and whether passing is informative."""
+    tests = pairs[_GROUP].assign(chance=within_tolerance(pairs), chance_bands=within_band(pairs)).set_index(_GROUP)
+    groups = tests.groupby(level=_GROUP)
+    informative = (groups.sum() + 1).div(groups.size() + 1, axis=0) < LEVEL
+    tells = informative.reindex(tests.index)
+    tests["chance_rule"] = np.where(tests["chance"], tells["chance"], tests["chance_bands"] & tells["chance_bands"])
+    return tests.groupby(level=_GROUP).mean(), informative

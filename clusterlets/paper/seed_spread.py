@@ -1,0 +1,117 @@
+"""How far the numbers of our tables move between groups of seeds, told from one group.
+
+The paper's numbers are made from ten seeds that nobody knows, ours from ten others. docs/reproduction.md gives the rule, and
+why it is so.
+"""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from clusterlets.analysis import selection
+from clusterlets.paper import cells, tables
+
+_DECIMALS = 12
+# What tables 2, 3 and 4 choose by, and among the runs of which methods.
+_CHOSEN_BY = (
+    ("deviation_mean", selection.COMPARED[:1]),
+    ("cohesion", selection.COMPARED[:1]),
+    ("deviation_mean", selection.COMPARED),
+)
+_CONFIDENCE = 0.975  # of Student's t on either side
+_QUANTITIES = ["size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap"]
+
+
+def of_runs(runs: pd.DataFrame) -> pd.DataFrame:
+    """The seed spread of every measured number of our five tables.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        As in ``runs.csv``; the first ten seeds enter, or those of them that there are.
+
+    Returns
+    -------
+    DataFrame
+        ``table``, ``row``, ``quantity`` and ``seed_spread``, in the units of the number, rounded to twelve decimals; NaN
+        where no two groups of seeds both give the number. Takes O(n log n) for n runs, and tables 1 and 5 once a seed.
+    """
+    runs = selection.seeds_of_paper(runs)
+    if runs.empty:
+        return pd.DataFrame(columns=[*cells.KEY, "seed_spread"]).astype({"seed_spread": float})
+    chosen = [
+        cells.of_frame(name, _of_best_runs(runs[runs["method"].isin(methods)], by))
+        for name, (by, methods) in zip(cells.SELECTIONS, _CHOSEN_BY, strict=True)
+    ]
+    types = dict.fromkeys(cells.KEY, object) | {"value": float}
+    found = pd.concat([part[list(types)].astype(types) for part in (*chosen, _of_averages(runs))], ignore_index=True)
+    return found.round(_DECIMALS).rename(columns={"value": "seed_spread"})
+
+
+def _of_best_runs(runs: pd.DataFrame, by: str) -> pd.DataFrame:
+    """A row for each dataset and method: the largest differences of its best run between halves of the seeds."""
+    candidates = selection.without_limit_cases(selection.ok(runs)).rename(columns={"n_clusters": "size"})
+    seeds = np.sort(runs["seed"].unique())
+    winners = selection.best(candidates, by, ["dataset", "method", "seed"])
+    rows = [
+        dict(zip(("dataset", "method"), names, strict=True)) | dict(zip(_QUANTITIES, gaps, strict=True))
+        for names, group in winners.groupby(["dataset", "method"])
+        for gaps in [between_halves(group[_QUANTITIES].to_numpy(float), np.searchsorted(seeds, group["seed"]), len(seeds))]
+    ]
+    return pd.DataFrame(rows, columns=["dataset", "method", *_QUANTITIES])
+
+
+def between_halves(values: np.ndarray, seeds: np.ndarray, n_seeds: int) -> np.ndarray:
+    """The largest difference between what one half of the seeds chooses and what the other half does.
+
+    Parameters
+    ----------
+    values : float array (n, q)
+        Quantities of the best run of each seed, in the order of preference.
+    seeds : int array (n,)
+        The seed of each, from 0 to ``n_seeds`` - 1, none twice; some may be missing.
+    n_seeds : int
+        They are parted into halves in every way; where it is odd, one half has a seed more. 252 ways for ten.
+
+    Returns
+    -------
+    float array (q,)
+        NaN where no way leaves a run in both halves. O(binomial(n_seeds, n_seeds / 2) q).
+    """
+    halves = np.array([np.isin(seeds, half) for half in combinations(range(n_seeds), n_seeds // 2)])
+    halves = halves[halves.any(axis=1) & ~halves.all(axis=1)]
+    if not len(halves):
+        return np.full(values.shape[1], np.nan)
+    return np.abs(values[halves.argmax(axis=1)] - values[(~halves).argmax(axis=1)]).max(axis=0)
+
+
+def _of_averages(runs: pd.DataFrame) -> pd.DataFrame:
+    """The cells of tables 1 and 5, each with Student's t times the standard error of a difference of two such numbers."""
+    made = [tables.make(runs[runs["seed"] != seed], cells.AVERAGES) for seed in np.sort(runs["seed"].unique())]
+    numbers = [cells.of_tables(without, cells.AVERAGES).set_index(cells.KEY)["reproduced"] for without in made]
+    left_out = pd.concat(numbers, axis=1).astype(float)
+    return left_out.index.to_frame(index=False).assign(value=jackknife(left_out.to_numpy().T))
+
+
+def jackknife(left_out: np.ndarray) -> np.ndarray:
+    """Half the width of the interval in which the same number from as many other seeds is to be expected, at 95 %.
+
+    Parameters
+    ----------
+    left_out : float array (n, q)
+        Each number made without one of the n seeds.
+
+    Returns
+    -------
+    float array (q,)
+        t * sqrt(2 (n - 1) / n * sum of squared distances to the mean), with Student's t of n - 1 degrees of freedom to two
+        decimals; NaN below two seeds. Efron, "The Jackknife, the Bootstrap and Other Resampling Plans", chapter 3.
+    """
+    n_seeds = len(left_out)
+    if n_seeds < 2:
+        return np.full(left_out.shape[1], np.nan)
+    distances = left_out - left_out.mean(axis=0)
+    student = round(float(stats.t.ppf(_CONFIDENCE, n_seeds - 1)), 2)
+    return student * np.sqrt((distances * distances).sum(axis=0) * (2 * (n_seeds - 1) / n_seeds))
