@@ -12,7 +12,7 @@ from clusterlets.grid.variants import SEEDS_OF_PAPER
 PAPER_NAMES = {"C": "C", "G-B": "G-B", "D": "D-PB", "B": "B-PB", "G-D": "G-D-PB"}
 METHODS = ("Clusterlets", "FRAC (nearest)", "FRAC (fair)", "k-means", "random")
 COMPARED = METHODS[:3]
-CONFIGURATION = ["dataset", "method", "matcher", "k", "hops", "omega"]
+CONFIGURATION = ["dataset", "method", "matcher", "k", "hops", "omega", "parameters"]
 
 FEWEST_CLUSTERS = 3
 OVERLAP_LIMIT = 0.5

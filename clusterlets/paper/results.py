@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from clusterlets.analysis import overview, paired, selection, statistics
+from clusterlets.analysis import held_out, overview, paired, selection, statistics
 from clusterlets.grid.runs_frame import read_lines, read_runs
 from clusterlets.paper import claims, comparison, reported, tables
 
@@ -59,7 +59,13 @@ class Results:
         tests, intervals = paired.wilcoxon(samples), paired.intervals(samples)
         for name, frame in (statistics.to_tables(self.rankings) | {"wilcoxon": tests, "intervals": intervals}).items():
             yield f"statistics/{name}.csv", frame
-        words = [statistics.to_markdown(self.rankings, reported.datasets()), paired.to_markdown(tests, intervals)]
+        beyond_luck = held_out.by_dataset(reported.of_paper(self.runs))
+        yield "statistics/held_out.csv", beyond_luck
+        words = [
+            statistics.to_markdown(self.rankings, reported.datasets()),
+            paired.to_markdown(tests, intervals),
+            held_out.to_markdown(beyond_luck),
+        ]
         yield "statistics/statistics.md", "\n".join(words)
         yield "methods.csv", overview.by_method(self.runs, self.settings["grids"])
         yield "comparison.csv", self.comparison

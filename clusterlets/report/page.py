@@ -53,6 +53,7 @@ _WHY = (
 STATISTICS = {
     "wilcoxon": "Pairs of methods: Wilcoxon's test with Holm's correction, and effect sizes",
     "intervals": "Bootstrap intervals",
+    "held_out": "Configurations chosen on some seeds and scored on others, and the best of equally many",
 }
 
 

@@ -1,0 +1,122 @@
+"""Clusterlets beside FRAC and the controls where no method gains by luck, nor by more configurations to choose from.
+
+Table 4 sets the best of a thousand runs of Clusterlets against the best of fifty of FRAC. Here configurations are chosen on
+some seeds and scored on others, and the best is expected of equally many configurations of each method.
+"""
+
+from collections.abc import Iterator, Sequence
+from math import comb, fsum
+
+import pandas as pd
+
+from clusterlets.analysis import selection
+from clusterlets.grid.variants import SEEDS_OF_PAPER
+from clusterlets.text import counted
+
+COLUMNS = [
+    *("dataset", "method", "matcher", "k", "parameters", "deviation_chosen", "deviation_held_out"),
+    *("configurations", "drawn", "best_run", "expected_best"),
+]
+#: In place of a dataset: means over the datasets on which every method has every number.
+ALL = "all"
+_MEANS = ["deviation_chosen", "deviation_held_out", "best_run", "expected_best"]
+_PER = ["dataset", "method"]
+# Of the paper's ten seeds the first half chooses.
+_CHOOSING = SEEDS_OF_PAPER // 2
+
+
+def by_dataset(runs: pd.DataFrame) -> pd.DataFrame:
+    """A row for each dataset and method, those of table 4 and the controls: ``statistics/held_out.csv``.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        As in ``runs.csv``; the first ten seeds enter.
+
+    Returns
+    -------
+    DataFrame
+        :data:`COLUMNS`; all numbers are mean deviations but the counts. ``deviation_chosen`` is the mean over seeds 0 to 4 of
+        the configuration that has the least, ``deviation_held_out`` the mean of the same configuration over seeds 5 to 9;
+        configurations whose means over seeds 0 to 4 are limit cases are left out, as beside table 2. ``best_run`` is the
+        least of a single run, as in table 4; ``configurations`` have a run that may be chosen there, and
+        ``expected_best`` is the expected best run of ``drawn`` of them, as many as the method with the fewest has. The last
+        rows are :data:`ALL`. O(n log n) for n runs.
+    """
+    runs = selection.seeds_of_paper(selection.ok(runs[runs["method"].isin(selection.METHODS)]))
+    methods = selection.in_order(runs["method"], selection.METHODS)
+    found = runs[_PER].drop_duplicates().merge(_held_out(runs), on=_PER, how="left")
+    found = found.merge(_of_equally_many(runs), on=_PER, how="left")
+    found["matcher"] = selection.paper_names(found["matcher"])
+    rows = found.sort_values(_PER, key=lambda column: column if column.name == "dataset" else column.map(methods.index))
+    whole = dict.fromkeys(["k", "configurations", "drawn"], "Int64")
+    return pd.DataFrame([*rows.to_dict("records"), *_means(found, methods)], columns=COLUMNS).astype(whole)
+
+
+def expected_least(values: Sequence[float], drawn: int) -> float:
+    """The expected least of so many of the values, drawn at random without replacement.
+
+    The i-th least of n values is the least of m drawn in C(n - i, m - 1) of C(n, m) draws. O(n log n).
+
+    Raises
+    ------
+    ValueError
+        If fewer than one or more than all values are to be drawn.
+    """
+    if not 1 <= drawn <= len(values):
+        raise ValueError(f"{drawn} values cannot be drawn from {len(values)}")
+    ways = [comb(left, drawn - 1) for left in reversed(range(len(values)))]
+    return fsum(value * (number / comb(len(values), drawn)) for value, number in zip(sorted(values), ways, strict=True))
+
+
+def _held_out(runs: pd.DataFrame) -> pd.DataFrame:
+    """Of each dataset and method the best configuration on the first seeds, and its mean deviation there and on the others."""
+    first = runs["seed"] < _CHOOSING
+    means = selection.without_limit_cases(selection.configuration_means(runs[first]))
+    chosen = selection.best(means, "deviation_mean", _PER)[[*selection.CONFIGURATION, "deviation_mean"]]
+    later = selection.configuration_means(runs[~first])[[*selection.CONFIGURATION, "deviation_mean"]]
+    both = chosen.merge(later, on=selection.CONFIGURATION, how="left", suffixes=("_chosen", "_held_out"))
+    names = {f"deviation_mean_{end}": f"deviation_{end}" for end in ("chosen", "held_out")}
+    return both.rename(columns=names)[[*_PER, "matcher", "k", "parameters", *names.values()]]
+
+
+def _of_equally_many(runs: pd.DataFrame) -> pd.DataFrame:
+    """Of each dataset and method the best run, and the best to be expected of as many configurations as all methods have."""
+    best = selection.best(selection.without_limit_cases(runs), "deviation_mean", selection.CONFIGURATION)
+    groups = best.groupby(_PER)["deviation_mean"]
+    found = groups.agg(configurations="size", best_run="min", values=list).reset_index()
+    found["drawn"] = found.groupby("dataset")["configurations"].transform("min")
+    found["expected_best"] = [expected_least(*pair) for pair in zip(found["values"], found["drawn"], strict=True)]
+    return found.drop(columns="values")
+
+
+def _means(found: pd.DataFrame, methods: list[str]) -> Iterator[dict]:
+    """A row for each method over the datasets on which every method has every number."""
+    complete = found.dropna(subset=_MEANS).groupby("dataset").filter(lambda rows: len(rows) == len(methods))
+    for method in methods if len(complete) else []:
+        yield {"dataset": ALL, "method": method, **complete.loc[complete["method"] == method, _MEANS].mean()}
+
+
+# ---- in words --------------------------------------------------------------------------------------------------------
+
+
+def to_markdown(found: pd.DataFrame) -> str:
+    """A sentence on configurations that were chosen on other seeds, and one on equally many configurations."""
+    rows = found[found["dataset"] == ALL].to_dict("records")
+    title = "## Chosen on some seeds, scored on others; and the best of equally many\n"
+    if not rows:
+        return f"{title}\nNot computed: no dataset has runs of every method that may be chosen.\n"
+    complete = found[found["dataset"] != ALL].dropna(subset=_MEANS)["dataset"].value_counts() == len(rows)
+    drawn = sorted({int(number) for number in found["drawn"].dropna()})
+    lines = [
+        f"Configurations chosen on seeds 0 to {_CHOOSING - 1}, scored on seeds {_CHOOSING} to {SEEDS_OF_PAPER - 1}: the mean "
+        f"deviation over {counted(int(complete.sum()), 'dataset')} is {_listed(rows, 'deviation_held_out')}.",
+        f"The best single run, as in table 4, has {_listed(rows, 'best_run')}; of {' or '.join(map(str, drawn))} "
+        f"configurations of each method drawn at random (as many as the method with the fewest has on the dataset), the "
+        f"best is expected to have {_listed(rows, 'expected_best')}.",
+    ]
+    return "\n".join([title, *(f"- {line}" for line in lines), ""])
+
+
+def _listed(rows: list[dict], column: str) -> str:
+    return ", ".join(f"{row[column]:.4f} ({row['method']})" for row in rows)
