@@ -32,7 +32,8 @@ DRAWN_FROM = {
 }
 FIGURES = [figure for figures in DRAWN_BY.values() for figure in figures]
 STATISTICS = [
-    f"{OUT}/statistics/{name}" for name in (*(f"{name}.csv" for name in (*RANKINGS, "wilcoxon", "intervals", "held_out")), "statistics.md")
+    f"{OUT}/statistics/{name}"
+    for name in (*(f"{name}.csv" for name in (*RANKINGS, "wilcoxon", "intervals", "held_out")), "statistics.md")
 ]
 COMPARISONS = ["comparison", "comparison_counts"]
 METHODS_TABLE = f"{OUT}/methods.csv"
