@@ -88,10 +88,11 @@ def counts(comparison: pd.DataFrame) -> pd.DataFrame:
 
 def _shares(comparable: pd.DataFrame) -> dict[str, float]:
     """The shares of numbers that come back, by the rule and by bands, and of those within the tolerance; each beside chance."""
+    known = comparable["tolerance"].notna() | comparable["quantity"].isin(cells.CHOICES)
     return {
         "share": comparable["verdict"].isin(BACK).mean(),
         "share_by_chance": comparable["chance_rule"].mean(),
-        "share_within_tolerance": comparable["verdict"].isin(["reproduced", "uninformative"]).mean(),
+        "share_within_tolerance": comparable.loc[known, "verdict"].isin(["reproduced", "uninformative"]).mean(),
         "share_within_tolerance_by_chance": comparable["chance"].mean(),
         "share_bands": comparable["verdict_bands"].isin(BACK).mean(),
         "share_bands_by_chance": comparable["chance_bands"].mean(),

@@ -147,8 +147,8 @@ def _numbers_sentence(results: Results) -> str:
     return (
         f"Of the {compared} numbers and choices in the paper's tables that can be compared, {_beside_chance(total, 'share')} "
         f"come back: {counted(total['reproduced'], 'is', 'are')} reproduced and {counted(total['close'], 'is', 'are')} close; "
-        f"{counted(total['uninformative'], 'agrees but says', 'agree but say')} nothing, as numbers of something else agree as "
-        f"well, and {counted(total['differs'], 'differs', 'differ')}; within rounding and the spread over seeds are "
+        f"{counted(total['uninformative'], 'says', 'say')} nothing, as numbers of something else agree as well or seeds are "
+        f"too few, and {counted(total['differs'], 'differs', 'differ')}; within rounding and the spread over seeds are "
         f"{_beside_chance(total, 'share_within_tolerance')}, within fixed bands {_beside_chance(total, 'share_bands')}; "
         f"another {total['not comparable']} cannot be compared, each for a reason that is given."
     )

@@ -29,10 +29,9 @@ from clusterlets.report.narrative import (
 from clusterlets.text import in_percent
 
 # Colour and symbol of a verdict: never the colour alone.
-_TONES = ("good", "near", "bad", "open")
-TONES = {"uninformative": "vague"} | dict(zip(CLAIM_VERDICTS, _TONES, strict=True))
-TONES |= dict(zip((word for word in comparison.VERDICTS if word not in TONES), _TONES, strict=True))
-SYMBOLS = dict(zip(_TONES, "✓≈✗–", strict=True)) | {"vague": "?"}
+TONES = dict(zip(comparison.VERDICTS, ("good", "near", "vague", "bad", "open"), strict=True))
+TONES |= dict(zip(CLAIM_VERDICTS, ("good", "near", "bad", "open"), strict=True))
+SYMBOLS = {"good": "✓", "near": "≈", "vague": "?", "bad": "✗", "open": "–"}
 
 _TITLES = {
     "table1_matchers": "Table 1: the matchers",

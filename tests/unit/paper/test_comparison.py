@@ -189,6 +189,19 @@ def test_counts_add_up(compared):
     assert counts.loc["table1_matchers", ["counted", "only_shown"]].tolist() == [44, 8]
 
 
+def test_one_seed_reproduces_nothing_but_choices_and_says_why():
+    compared = compared_runs(synthetic_runs(seeds=1, ks=(5, 10)))
+    measured = compared[compared["counted"] & ~compared["quantity"].isin(["matcher", "k"])]
+    assert set(measured["verdict"]) == {"uninformative", "not comparable"} and measured["tolerance"].isna().all()
+    assert (
+        measured.loc[measured["verdict"] == "uninformative", "reason"].str.startswith("How far ours moves between seeds").all()
+    )
+    chosen = compared[compared["counted"] & compared["quantity"].isin(["matcher", "k"])]
+    within = chosen.loc[chosen["verdict"] != "not comparable", "verdict"].isin(["reproduced", "uninformative"])
+    shares = comparison.counts(compared).set_index("table")["share_within_tolerance"]
+    assert shares["all"] == pytest.approx(within.mean()) and pd.isna(shares["table1_matchers"])
+
+
 def test_the_closer_reading_of_s():
     rows = [("pearson cohesion omega", 0.3), ("pearson centroid_silhouette omega", -0.1), ("pearson omega deviation", 0.0)]
     compared = pd.DataFrame(rows, columns=["row", "difference"])
