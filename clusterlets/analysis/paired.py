@@ -1,6 +1,6 @@
-"""Two methods on the same blocks: Wilcoxon's test with Holm's correction, its effect size, and bootstrap intervals."""
+"""Two methods on the same blocks: Wilcoxon's test with Holm's correction, its effect size, and intervals of their ratio."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
 import numpy as np
@@ -9,20 +9,29 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from clusterlets.analysis import selection
-from clusterlets.analysis.statistics import ALPHA, Ranking, p_in_words
+from clusterlets.analysis.bayes import ROPE
+from clusterlets.analysis.statistics import ALL_METHODS, ALPHA, LEAST_P, WITH_CONTROLS, Ranking, p_in_words
 from clusterlets.text import counted
 
-BEST_RUNS = "best_runs"
+BEST_RUNS, PLANNED = "best_runs", "planned"
+#: The samples that intervals and probabilities are of: their blocks are datasets, and the matchers are part of the first.
+SAMPLES = (ALL_METHODS, BEST_RUNS)
+#: Comparisons that are the same for every run, few, so that Holm's correction leaves them power at ten datasets: the sample
+#: and its two methods.
+COMPARISONS = (
+    *((WITH_CONTROLS, matcher, "random") for matcher in selection.PAPER_NAMES.values()),
+    (BEST_RUNS, "Clusterlets", "FRAC (fair)"),
+)
 LEVEL = 0.95
-_RESAMPLES = 9999
-_SEED = 0
+#: In a ratio a lower mean deviation counts as this one: the tables print it as .000, and 0 has no logarithm.
+FLOOR = 0.0005
 # Values that agree to this many decimals are equal: the last bits of a sum are no difference. As in the rankings.
 _DECIMALS = 12
 _TEST_COLUMNS = [
     *("ranking", "better", "worse", "blocks", "median_difference", "statistic", "p_value", "p_holm", "significant"),
     "rank_biserial",
 ]
-_INTERVAL_COLUMNS = ["ranking", "method", "minus", "blocks", "deviation_mean", "low", "high", "level"]
+_INTERVAL_COLUMNS = ["ranking", "method", "over", "blocks", "floored", "ratio", "low", "high", "level"]
 
 
 def samples(runs: pd.DataFrame, rankings: list[Ranking]) -> dict[str, pd.DataFrame]:
@@ -31,28 +40,45 @@ def samples(runs: pd.DataFrame, rankings: list[Ranking]) -> dict[str, pd.DataFra
 
 
 def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """Datasets x (Clusterlets, FRAC (nearest), FRAC (fair)): the least mean deviation of a run, as in table 4."""
+    """Datasets x ``selection.METHODS``: the least mean deviation of a run, chosen as in table 4, of the controls too."""
     values = selection.best_runs(runs).pivot(index="dataset", columns="method", values="deviation_mean")
     return values[[name for name in selection.METHODS if name in values]].rename_axis(columns=None).dropna()
 
 
 def wilcoxon(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Every pair of methods of each sample, the one of less mean deviation first: ``wilcoxon.csv``.
-
-    Holm's correction runs over the pairs of one sample.
-    """
-    parts = [_test_pairs(name, values) for name, values in samples.items()]
-    return pd.concat([part for part in parts if len(part)] or [pd.DataFrame(columns=_TEST_COLUMNS)], ignore_index=True)
-
-
-def _test_pairs(name: str, values: pd.DataFrame) -> pd.DataFrame:
-    ordered = values.mean().sort_values(kind="stable").index
-    rows = [
-        (name, better, worse, len(values), *signed_ranks(values[worse] - values[better]))
-        for better, worse in combinations(ordered if len(values) else [], 2)
+    """Every pair of methods of each sample, and ``COMPARISONS`` as the family ``planned``: ``wilcoxon.csv``."""
+    families = {
+        name: [(values[one], values[other]) for one, other in combinations(values, 2)] for name, values in samples.items()
+    }
+    families[PLANNED] = [
+        (samples[name][one], samples[name][other])
+        for name, one, other in COMPARISONS
+        if name in samples and {one, other} <= set(samples[name])
     ]
+    parts = [tested(name, pairs) for name, pairs in families.items()]
+    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+
+
+def tested(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd.DataFrame:
+    """Pairs of methods tested as one family, over which Holm's correction runs; of each pair that of less mean first.
+
+    Parameters
+    ----------
+    name : str
+        What the column ``ranking`` says.
+    pairs : iterable of (Series, Series)
+        Mean deviations of two methods, by the same blocks; a series is named as its method. A pair without a block is
+        left out.
+
+    Returns
+    -------
+    DataFrame
+        The columns of ``wilcoxon.csv``.
+    """
+    ordered = [sorted(pair, key=lambda values: values.mean()) for pair in pairs if len(pair[0])]
+    rows = [(name, better.name, worse.name, len(better), *signed_ranks(worse - better)) for better, worse in ordered]
     columns = [column for column in _TEST_COLUMNS if column not in ("p_holm", "significant")]
-    frame = pd.DataFrame(rows, columns=[*columns[:5], "statistic", "p_value", "rank_biserial"])
+    frame = pd.DataFrame(rows, columns=columns)
     frame["p_holm"] = multipletests(frame["p_value"], method="holm")[1] if len(frame) else []
     return frame.assign(significant=frame["p_holm"] < ALPHA)[_TEST_COLUMNS]
 
@@ -75,44 +101,41 @@ def signed_ranks(differences: pd.Series) -> tuple[float, float, float, float]:
     test = stats.wilcoxon(left)
     ranks = stats.rankdata(np.abs(left))
     effect = float((np.sign(left) * ranks).sum() / ranks.sum())
-    return float(np.median(differences)), float(test.statistic), float(test.pvalue), effect
+    return float(np.median(differences)), float(test.statistic), max(float(test.pvalue), LEAST_P), effect
 
 
 def intervals(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Bootstrap intervals of each method's mean deviation, and of each pair's difference: ``intervals.csv``.
-
-    Only samples whose blocks are datasets, the matchers once: as part of ``all_methods``.
-    """
-    rows = [row for name in ("all_methods", BEST_RUNS) for row in _interval_rows(name, samples[name])]
+    """How many times one method deviates as much as another, with an interval, of every pair: ``intervals.csv``."""
+    rows = [
+        (name, one, other, *mean_ratio(samples[name][one], samples[name][other]), LEVEL)
+        for name in SAMPLES
+        for one, other in combinations(samples[name], 2)
+    ]
     return pd.DataFrame(rows, columns=_INTERVAL_COLUMNS)
 
 
-def _interval_rows(name: str, values: pd.DataFrame) -> Iterator[tuple]:
-    for method in values:
-        yield name, method, None, len(values), *mean_interval(values[method]), LEVEL
-    for one, other in combinations(values, 2):
-        yield name, one, other, len(values), *mean_interval(values[one] - values[other]), LEVEL
+def mean_ratio(values: pd.Series, over: pd.Series) -> tuple[int, int, float, float, float]:
+    """Geometric mean of the ratios of two methods' mean deviations block by block, and the t interval of its logarithm.
 
+    A deviation below ``FLOOR`` counts as ``FLOOR``: zeros so have a ratio, and two that are that small have the ratio 1.
 
-def mean_interval(values: pd.Series) -> tuple[float, float, float]:
-    """Mean of the blocks' values and its BCa bootstrap interval: blocks drawn anew 9,999 times from a fixed seed.
-
-    The bounds are NaN below two blocks; values that are all equal are their own interval.
+    Returns
+    -------
+    blocks, floored : int
+        How many blocks there are, and in how many of them a value was raised to the floor.
+    ratio, low, high : float
+        NaN without a block; the bounds are NaN below two.
     """
-    values = np.asarray(values, float)
-    if len(values) < 2:
-        return (float(values.mean()) if len(values) else np.nan), np.nan, np.nan
-    if np.ptp(values.round(_DECIMALS)) == 0:
-        return (float(values.mean()),) * 3
-    found = stats.bootstrap(
-        (values,),
-        np.mean,
-        n_resamples=_RESAMPLES,
-        confidence_level=LEVEL,
-        method="BCa",
-        random_state=np.random.default_rng(_SEED),
-    ).confidence_interval
-    return float(values.mean()), float(found.low), float(found.high)
+    pair = np.column_stack([values, over]).astype(float)
+    floored = int((pair < FLOOR).any(axis=1).sum())
+    logs = np.log(np.maximum(pair, FLOOR))
+    ratios = logs[:, 0] - logs[:, 1]
+    n_blocks = len(ratios)
+    if n_blocks < 2:
+        return n_blocks, floored, float(np.exp(ratios.mean())) if n_blocks else np.nan, np.nan, np.nan
+    middle, error = ratios.mean(), ratios.std(ddof=1) / np.sqrt(n_blocks)
+    reach = error * stats.t.ppf((1 + LEVEL) / 2, n_blocks - 1)
+    return n_blocks, floored, float(np.exp(middle)), float(np.exp(middle - reach)), float(np.exp(middle + reach))
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------
@@ -121,28 +144,41 @@ ASSUMPTIONS = (
     "Wilcoxon's signed-rank test asks of two methods whether their differences, block by block, lie evenly around "
     "zero. It takes the blocks as independent and the differences as symmetric; it is exact for few blocks, and "
     "Holm's correction holds the error over all pairs of a ranking. With ten blocks no p is below .002, so that "
-    "over the 36 pairs of nine methods none can come out below .07. It weighs how large a difference is, which "
+    "over the 36 pairs of nine methods none can come out below .07. So a few comparisons are named in the code, the same for "
+    "every run, and corrected among themselves: each of Clusterlets' matchers with the random partition, and "
+    "Clusterlets' best runs with those of FRAC (fair). The test weighs how large a difference is, which "
     "ranks do not, and so may find a pair apart that Nemenyi's test leaves joined. The rank-biserial correlation "
-    "is its effect size: 1 where the first method deviates less in every block. Intervals are 95 % BCa bootstrap "
-    "intervals over blocks: they say how much hangs on which datasets were taken, as if these had been drawn at "
-    "random, which they were not. Of Clusterlets the paper's grid has twenty times as many runs as of FRAC to "
-    "choose the best from, so the comparison of best runs favours Clusterlets by its design."
+    "is its effect size: 1 where the first method deviates less in every block. A ratio says how many times one method "
+    "deviates as much as the other, as the geometric mean over blocks with a 95 % t interval of its logarithm, each pair for "
+    f"itself; a deviation below {FLOOR} counts as {FLOOR}. The interval says how much hangs on which datasets were "
+    "taken, as if these had been drawn at random, which they were not. The Bayesian signed-rank test gives the probability "
+    f"that one method deviates less than the other by more than {ROPE}, that the two are equivalent within {ROPE}, and that it "
+    "deviates more. Of Clusterlets the paper's grid has twenty times as many runs as of FRAC, of k-means and of the random "
+    "partition to choose the best from, so the comparison of best runs favours Clusterlets by its design."
 )
 
 
-def to_markdown(tests: pd.DataFrame, intervals: pd.DataFrame) -> str:
-    """The best runs of Clusterlets and FRAC in words, which matchers Wilcoxon's test tells apart, and the assumptions."""
-    lines = [f"- {_in_words(row, intervals)}" for row in tests[tests["ranking"] == BEST_RUNS].to_dict("records")]
+def to_markdown(tests: pd.DataFrame, intervals: pd.DataFrame, posteriors: pd.DataFrame) -> str:
+    """The named comparisons and the best runs in words, which matchers Wilcoxon's test tells apart, and the assumptions."""
+    planned = [f"- {_test_in_words(row)}" for row in _of(tests, PLANNED)]
+    best = [f"- {_ratio_in_words(row, tests, posteriors)}" for row in _of(intervals, BEST_RUNS)]
     return "\n".join(
         [
-            "## Pairs, by Wilcoxon's test and bootstrap\n",
+            "## Pairs, by Wilcoxon's test, ratios, and the Bayesian signed-rank test\n",
             f"{ASSUMPTIONS}\n",
             f"Matchers that differ, blocks are datasets (level {ALPHA} after Holm): {_apart(tests)}.\n",
-            "Best runs, as in table 4:\n",
-            *(lines or ["- Not computed: no dataset has a best run of two of the methods."]),
+            "The comparisons that are the same for every run:\n",
+            *(planned or ["- Not computed: no dataset has both methods of any of them."]),
+            "",
+            "Best runs, as in table 4, with those of the controls:\n",
+            *(best or ["- Not computed: no dataset has a best run of two of the methods."]),
             "",
         ]
     )
+
+
+def _of(table: pd.DataFrame, ranking: str) -> Iterator[dict]:
+    return (row for row in table.to_dict("records") if row["ranking"] == ranking and row["blocks"])
 
 
 def _apart(tests: pd.DataFrame) -> str:
@@ -155,12 +191,27 @@ def _apart(tests: pd.DataFrame) -> str:
     return ", ".join(f"{pair['better']} below {pair['worse']}" for pair in apart) or "no pair"
 
 
-def _in_words(pair: dict, intervals: pd.DataFrame) -> str:
-    names = {pair["better"], pair["worse"]}
-    of_pair = intervals[(intervals["ranking"] == pair["ranking"]) & intervals["minus"].notna()]
-    (row,) = (row for row in of_pair.to_dict("records") if {row["method"], row["minus"]} == names)
+def _test_in_words(pair: dict) -> str:
     return (
-        f"{row['method']} minus {row['minus']}, {counted(pair['blocks'], 'dataset')}: {row['deviation_mean']:+.4f} "
-        f"(from {row['low']:+.4f} to {row['high']:+.4f}); p {p_in_words(pair['p_value'])}, after Holm "
-        f"{p_in_words(pair['p_holm'])}; rank-biserial {pair['rank_biserial']:.2f} in favour of {pair['better']}."
+        f"{pair['better']} below {pair['worse']}, {counted(pair['blocks'], 'dataset')}: p {p_in_words(pair['p_value'])}, "
+        f"after Holm {p_in_words(pair['p_holm'])}; rank-biserial {pair['rank_biserial']:.2f}."
     )
+
+
+def _ratio_in_words(row: dict, tests: pd.DataFrame, posteriors: pd.DataFrame) -> str:
+    names = {row["method"], row["over"]}
+    (test,) = (pair for pair in _of(tests, row["ranking"]) if {pair["better"], pair["worse"]} == names)
+    (known,) = (pair for pair in _of(posteriors, row["ranking"]) if {pair["method"], pair["other"]} == names)
+    return (
+        f"{row['method']} over {row['over']}, {counted(row['blocks'], 'dataset')}: ratio {row['ratio']:.2f} "
+        f"(from {row['low']:.2f} to {row['high']:.2f}; {counted(row['floored'], 'dataset')} with a value below {FLOOR}); "
+        f"p {p_in_words(test['p_value'])}, after Holm {p_in_words(test['p_holm'])}; rank-biserial "
+        f"{test['rank_biserial']:.2f} in favour of {test['better']}; probability that {row['method']} deviates less "
+        f"{_probability(known['probability_lower'])}, the same within {known['rope']} "
+        f"{_probability(known['probability_equivalent'])}, more {_probability(known['probability_higher'])}."
+    )
+
+
+def _probability(value: float) -> str:
+    """Three decimals; a bound at either end, as the number comes from draws."""
+    return "below .001" if value < 0.001 else "above .999" if value > 0.999 else f"{value:.3f}".lstrip("0")

@@ -89,6 +89,6 @@ def best(candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
 
 
 def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of table 4: of each dataset the best of Clusterlets, which is table 2's, and of FRAC."""
-    runs = ok(seeds_of_paper(runs[runs["method"].isin(COMPARED)]))
+    """The runs of table 4, of each dataset the best of Clusterlets, which is table 2's, and of FRAC; and of the controls."""
+    runs = ok(seeds_of_paper(runs[runs["method"].isin(METHODS)]))
     return best(without_limit_cases(runs), "deviation_mean", ["dataset", "method"]).sort_index()

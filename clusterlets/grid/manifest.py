@@ -17,7 +17,7 @@ _OWN = "sha256"
 # them; the same bytes with the same builds of the drawing libraries; the same bytes but for where files came from and lie.
 GROUPS = NUMBERS, APPROXIMATE, FIGURES, SOURCES = ("numbers", "approximate", "figures", "sources")
 _OF_LIBRARIES = {
-    *(f"statistics/{name}" for name in ("statistics", "nemenyi", "wilcoxon", "intervals")),
+    *(f"statistics/{name}" for name in ("statistics", "nemenyi", "wilcoxon", "intervals", "bayes")),
     "clusterings/projection",
 }
 

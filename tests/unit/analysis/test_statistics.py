@@ -1,14 +1,15 @@
 """Friedman, Nemenyi, Wilcoxon, Holm and the intervals, against published examples, enumeration and sums by hand."""
 
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import friedmanchisquare, rankdata
+from scipy.stats import friedmanchisquare, rankdata, studentized_range
+from statsmodels.stats.weightstats import DescrStatsW
 from synthetic_runs import PAPER_WITHOUT_NBFI, some_runs, synthetic_runs
 
-from clusterlets.analysis import paired, statistics
+from clusterlets.analysis import bayes, paired, selection, statistics
 from clusterlets.grid.runs_frame import read_lines, write_csv
 from clusterlets.paper import reported
 
@@ -38,6 +39,13 @@ def test_the_last_bits_of_a_p_do_not_show(p_value):
     near = [p_value * (1 + bits * 2**-52) for bits in range(-4, 5)]
     assert len({statistics.p_in_words(value) for value in near}) == 1
     assert statistics.p_in_words(p_value) == f"= {p_value:.2g}"
+
+
+def test_no_p_is_written_as_zero():
+    values = pd.DataFrame(np.arange(6.0) + np.random.default_rng(0).random((2000, 6)) / 2, columns=list("abcdef"))
+    ranking, tests = statistics.rank("x", "X", values), paired.wilcoxon({"x": values})
+    assert ranking.p_value == ranking.pairs["p_value"].min() == tests["p_value"].min() == statistics.LEAST_P
+    assert "p < 1e-9" in statistics.in_words(ranking)
 
 
 def test_a_p_that_is_noise_is_a_bound():
@@ -88,10 +96,11 @@ def test_methods_that_always_tie_are_not_tested():
     assert ranking.obstacle == "All methods tie in every block."
 
 
-def test_the_three_rankings():
-    matchers, all_methods, pseudo = statistics.rank_all(synthetic_runs())
+def test_the_rankings():
+    matchers, with_controls, all_methods, pseudo = statistics.rank_all(synthetic_runs())
     own = {"C", "G-B", "D-PB", "B-PB", "G-D-PB"}
     assert set(matchers.mean_ranks.index) == own
+    assert set(with_controls.mean_ranks.index) == own | {"k-means", "random"}
     assert set(all_methods.mean_ranks.index) == own | {"FRAC (fair)", "FRAC (nearest)", "k-means", "random"}
     # On heart_failure with k = 2 and seed 3 no run of C has a result, so that block is incomplete.
     assert (len(matchers.complete), len(pseudo.complete), len(pseudo.incomplete)) == (10, 499, 1)
@@ -136,6 +145,46 @@ def test_demsars_example():
     assert without_ties == pytest.approx(9.28, abs=0.005)
     assert ranking.statistic == pytest.approx(without_ties / (1 - ties / (14 * 4 * (4**2 - 1))))
     assert ranking.kendall_w == pytest.approx(ranking.statistic / (14 * 3))
+
+
+@pytest.mark.parametrize(("n_blocks", "n_methods"), [(4, 3), (5, 3), (3, 4)])
+def test_friedmans_p_is_near_that_of_all_orders_within_the_blocks(n_blocks, n_methods):
+    values = pd.DataFrame(np.random.default_rng(n_blocks).random((n_blocks, n_methods)) + np.arange(n_methods) / 4)
+    ranking = statistics.rank("x", "X", values)
+    orders = list(permutations(range(1, n_methods + 1)))
+    sums = np.array([np.sum(drawn, axis=0) for drawn in product(orders, repeat=n_blocks)])
+    chi_squared = 12 / (n_blocks * n_methods * (n_methods + 1)) * (sums**2).sum(axis=1) - 3 * n_blocks * (n_methods + 1)
+    observed = n_blocks * ranking.mean_ranks.to_numpy()
+    by_hand = 12 / (n_blocks * n_methods * (n_methods + 1)) * (observed**2).sum() - 3 * n_blocks * (n_methods + 1)
+    assert ranking.statistic == pytest.approx(by_hand)
+    at, above = (abs(chi_squared - by_hand) < 1e-9).mean(), (chi_squared > by_hand + 1e-9).mean()
+    assert at < ranking.p_value and above < 1 and ranking.p_value == pytest.approx(above + at / 2, abs=0.05)
+
+
+def test_friedmans_p_is_near_that_of_drawn_orders_at_ten_blocks_and_five_methods():
+    stream = np.random.default_rng(1)
+    values = pd.DataFrame(stream.random((10, 5)) + np.array([0, 0, 0, 0.1, 0.3]))
+    ranking = statistics.rank("x", "X", values)
+    sums = stream.permuted(np.broadcast_to(np.arange(1.0, 6), (20_000, 10, 5)), axis=2).sum(axis=1)
+    chi_squared = 12 / (10 * 5 * 6) * (sums**2).sum(axis=1) - 3 * 10 * 6
+    assert 0.001 < ranking.p_value < 0.3
+    assert ranking.p_value == pytest.approx((chi_squared >= ranking.statistic - 1e-9).mean(), abs=0.012)
+
+
+def test_nemenyis_p_is_that_of_the_studentized_range(values):
+    ranking = statistics.rank("x", "X", values)
+    n_blocks, n_methods = values.shape
+    for pair in ranking.pairs.to_dict("records"):
+        q = pair["rank_difference"] / np.sqrt(n_methods * (n_methods + 1) / (6 * n_blocks)) * np.sqrt(2)
+        assert pair["p_value"] == pytest.approx(studentized_range.sf(q, n_methods, np.inf), rel=1e-6)
+
+
+def test_who_is_ahead_of_the_random_partition():
+    values = pd.DataFrame({"C": [0.3, 0.3, 0.1], "random": [0.2, 0.2, 0.2], "G-B": [0.9, 0.8, 0.7], "FRAC (fair)": [0, 0, 0]})
+    words = statistics.beside_random(statistics.rank("x", "X", values))
+    assert "over 3 blocks, 1 is the fairest: FRAC (fair) 1.0, random 2.3, C 2.7, G-B 4.0." in words
+    assert "Ahead of the random partition: FRAC (fair); behind it: C, G-B." in words
+    assert statistics.beside_random(statistics.rank("x", "X", values.drop(columns="random"))) == ""
 
 
 def test_kendalls_w_is_one_where_all_blocks_agree():
@@ -206,7 +255,8 @@ def test_the_least_p_is_that_of_one_order_in_every_block(n_blocks, n_methods, le
     assert paired.least_p(n_blocks, len(tests)) == least
     assert tests["p_holm"].to_numpy() == pytest.approx(least)
     nobody = tests["p_holm"].min() >= statistics.ALPHA
-    assert ("no pair, and none could: no p can come out below" in paired.to_markdown(tests, pd.DataFrame())) == nobody
+    words = paired.to_markdown(tests, pd.DataFrame(), pd.DataFrame())
+    assert ("no pair, and none could: no p can come out below" in words) == nobody
 
 
 @pytest.mark.parametrize("n_methods", [3, 5, 10, 30])
@@ -225,28 +275,49 @@ def test_the_better_of_a_pair_deviates_less_and_a_positive_effect_says_so():
 # ---- intervals -------------------------------------------------------------------------------------------------------
 
 
-def test_the_interval_of_many_values_is_that_of_the_normal_approximation():
-    values = np.random.default_rng(3).normal(0.2, 0.05, 400)
-    mean, low, high = paired.mean_interval(pd.Series(values))
-    half = 1.96 * values.std() / 20
-    assert (mean, low, high) == pytest.approx((values.mean(), values.mean() - half, values.mean() + half), abs=half / 15)
+def test_the_ratio_and_its_interval_by_hand():
+    # Logarithms of the ratios: log 2, log 2, log 8; mean log(32) / 3, standard deviation 2 log 2 / sqrt 3; t(2) is 4.3027.
+    values, over = pd.Series([0.2, 0.02, 0.4]), pd.Series([0.1, 0.01, 0.05])
+    blocks, floored, ratio, low, high = paired.mean_ratio(values, over)
+    reach = 4.302653 * (2 * np.log(2) / np.sqrt(3)) / np.sqrt(3)
+    assert (blocks, floored) == (3, 0)
+    assert (ratio, low, high) == pytest.approx((32 ** (1 / 3), 32 ** (1 / 3) / np.exp(reach), 32 ** (1 / 3) * np.exp(reach)))
 
 
-def test_intervals_at_the_edges_and_again():
-    assert paired.mean_interval(pd.Series([0.2, 0.2, 0.2])) == pytest.approx((0.2, 0.2, 0.2))
-    mean, low, high = paired.mean_interval(pd.Series([0.2]))
-    assert mean == 0.2 and np.isnan(low) and np.isnan(high)
-    assert np.isnan(paired.mean_interval(pd.Series([], dtype=float))).all()
-    skewed = pd.Series([0.01, 0.02, 0.01, 0.03, 0.4])
-    assert paired.mean_interval(skewed) == paired.mean_interval(skewed)
-    mean, low, high = paired.mean_interval(skewed)
-    assert high - mean > mean - low > 0
+def test_the_interval_is_statsmodels_interval_of_the_logarithms():
+    one, other = np.random.default_rng(3).lognormal(-3, 1, (2, 10))
+    low, high = DescrStatsW(np.log(one / other)).tconfint_mean(0.05)
+    assert paired.mean_ratio(one, other)[3:] == pytest.approx((np.exp(low), np.exp(high)))
+
+
+def test_the_other_way_round_the_ratio_is_its_inverse():
+    one, other = np.random.default_rng(4).lognormal(-3, 1, (2, 8))
+    _, _, ratio, low, high = paired.mean_ratio(one, other)
+    assert paired.mean_ratio(other, one)[2:] == pytest.approx((1 / ratio, 1 / high, 1 / low))
+
+
+def test_a_deviation_of_zero_counts_as_the_floor():
+    values, over = pd.Series([0.0, 0.0, 0.0001, 0.002]), pd.Series([0.0, 0.005, 0.0004, 0.002])
+    blocks, floored, ratio, low, high = paired.mean_ratio(values, over)
+    assert (blocks, floored) == (4, 3) and ratio == pytest.approx((1 * 0.1 * 1 * 1) ** (1 / 4))
+    assert low < ratio < high < np.inf
+
+
+def test_ratios_of_one_block_and_of_none():
+    blocks, _, ratio, low, high = paired.mean_ratio(pd.Series([0.2]), pd.Series([0.1]))
+    assert (blocks, ratio) == (1, pytest.approx(2)) and np.isnan(low) and np.isnan(high)
+    assert np.isnan(paired.mean_ratio(pd.Series(dtype=float), pd.Series(dtype=float))[2:]).all()
+
+
+def ranking_of(runs, name):
+    (ranking,) = (ranking for ranking in statistics.rank_all(runs) if ranking.name == name)
+    return ranking
 
 
 def test_a_further_method_is_ranked_with_all_others():
     runs = synthetic_runs()
     mine = runs[runs["method"] == "random"].assign(method="mine", deviation_mean=1e-6)
-    ranking = statistics.rank_all(pd.concat([runs, mine], ignore_index=True))[1]
+    ranking = ranking_of(pd.concat([runs, mine], ignore_index=True), "all_methods")
     assert ranking.mean_ranks.index[0] == "mine" and ranking.mean_ranks["mine"] == len(ranking.mean_ranks) == 10
 
 
@@ -254,7 +325,7 @@ def test_a_further_method_is_ranked_with_all_others():
 def test_a_method_with_few_results_does_not_take_the_others_blocks(datasets, ranked):
     runs = synthetic_runs(seeds=2, ks=(2, 5))
     mine = runs[(runs["method"] == "random") & runs["dataset"].isin(PAPER_WITHOUT_NBFI[:datasets])].assign(method="mine")
-    ranking = statistics.rank_all(pd.concat([runs, mine], ignore_index=True))[1]
+    ranking = ranking_of(pd.concat([runs, mine], ignore_index=True), "all_methods")
     assert ("mine" in ranking.mean_ranks) == ranked and len(ranking.complete) == (datasets if ranked else 10)
     assert ("without mine (results on fewer than half of the datasets)" in ranking.title) != ranked
 
@@ -274,19 +345,39 @@ def test_rankings_come_back_from_their_tables(tmp_path):
 def test_the_samples_of_the_step():
     runs = synthetic_runs(seeds=2, ks=(2, 5))
     samples = paired.samples(runs, statistics.rank_all(runs))
-    assert list(samples) == ["matchers", "all_methods", "pseudo_replication", "best_runs"]
+    assert list(samples) == ["matchers", "matchers_with_controls", "all_methods", "pseudo_replication", "best_runs"]
     best = samples["best_runs"]
-    assert list(best.columns) == ["Clusterlets", "FRAC (nearest)", "FRAC (fair)"] and len(best) == 10
+    assert list(best.columns) == list(selection.METHODS) and len(best) == 10
     of_pima = runs.query("dataset == 'pima' and method == 'FRAC (fair)' and n_clusters >= 3")
     assert best.loc["pima", "FRAC (fair)"] == of_pima["deviation_mean"].min()
     intervals = paired.intervals(samples)
-    assert len(intervals) == (9 + 9 * 8 // 2) + (3 + 3)
-    pair = intervals.query("ranking == 'best_runs' and method == 'Clusterlets' and minus == 'FRAC (fair)'").squeeze()
-    assert pair["deviation_mean"] == pytest.approx((best["Clusterlets"] - best["FRAC (fair)"]).mean())
-    assert pair["low"] < pair["deviation_mean"] < pair["high"]
-    words = paired.to_markdown(paired.wilcoxon(samples), intervals)
-    assert f"Clusterlets minus FRAC (fair), 10 datasets: {pair['deviation_mean']:+.4f}" in words
+    posteriors = bayes.signed_ranks({name: samples[name] for name in paired.SAMPLES})
+    assert len(intervals) == len(posteriors) == 9 * 8 // 2 + 5 * 4 // 2
+    pair = intervals.query("ranking == 'best_runs' and method == 'Clusterlets' and over == 'FRAC (fair)'").squeeze()
+    raised = best[["Clusterlets", "FRAC (fair)"]].clip(lower=paired.FLOOR)
+    assert pair["ratio"] == pytest.approx(np.exp(np.log(raised["Clusterlets"] / raised["FRAC (fair)"]).mean()))
+    words = paired.to_markdown(paired.wilcoxon(samples), intervals, posteriors)
+    assert f"Clusterlets over FRAC (fair), 10 datasets: ratio {pair['ratio']:.2f} (from {pair['low']:.2f}" in words
     assert "in favour of FRAC (fair)" in words
+
+
+def test_the_named_comparisons_are_a_family_of_their_own():
+    runs = synthetic_runs(seeds=2, ks=(2, 5))
+    samples = paired.samples(runs, statistics.rank_all(runs))
+    tests = paired.wilcoxon(samples)
+    planned = tests[tests["ranking"] == "planned"]
+    named = [{one, other} for _, one, other in paired.COMPARISONS]
+    assert [{row["better"], row["worse"]} for row in planned.to_dict("records")] == named and len(named) == 6
+    ordered = planned.sort_values("p_value")
+    by_hand = np.minimum(np.maximum.accumulate(ordered["p_value"].to_numpy() * np.arange(6, 0, -1)), 1)
+    assert ordered["p_holm"].tolist() == pytest.approx(by_hand.tolist())
+    values = samples["matchers_with_controls"]
+    p_value = paired.signed_ranks(values["random"] - values["G-B"])[2]
+    assert planned.query("worse == 'G-B' or better == 'G-B'")["p_value"].item() == p_value
+
+
+def test_six_comparisons_leave_power_at_ten_datasets_where_all_pairs_do_not():
+    assert paired.least_p(10, len(paired.COMPARISONS)) < statistics.ALPHA < paired.least_p(10, 9 * 8 // 2)
 
 
 def test_without_runs_of_frac_nothing_is_compared_with_it():
@@ -294,7 +385,7 @@ def test_without_runs_of_frac_nothing_is_compared_with_it():
     samples = paired.samples(runs, statistics.rank_all(runs))
     tests = paired.wilcoxon(samples)
     assert "best_runs" not in set(tests["ranking"])
-    assert "Not computed" in paired.to_markdown(tests, paired.intervals(samples))
+    assert "Not computed" in paired.to_markdown(tests, paired.intervals(samples), bayes.signed_ranks(samples))
 
 
 def test_one_dataset_is_no_sample():
@@ -302,4 +393,5 @@ def test_one_dataset_is_no_sample():
     samples = paired.samples(runs, statistics.rank_all(runs))
     tests, intervals = paired.wilcoxon(samples), paired.intervals(samples)
     assert (tests["p_value"] == 1).all() and intervals["low"].isna().all()
-    assert "Clusterlets minus FRAC (nearest), 1 dataset:" in paired.to_markdown(tests, intervals)
+    posteriors = bayes.signed_ranks({name: samples[name] for name in paired.SAMPLES})
+    assert "Clusterlets over FRAC (nearest), 1 dataset: ratio" in paired.to_markdown(tests, intervals, posteriors)
