@@ -4,13 +4,13 @@ Each is made once, by the step that analyses the runs; figures and report read w
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
-from clusterlets.analysis import held_out, overview, paired, selection, statistics
+from clusterlets.analysis import at_fairness, bayes, held_out, overview, paired, selection, statistics
 from clusterlets.grid.runs_frame import read_lines, read_runs
 from clusterlets.paper import claims, comparison, reported, tables
 
@@ -25,15 +25,21 @@ class Results:
     rankings: list[statistics.Ranking]
     comparison: pd.DataFrame
     claims: pd.DataFrame
+    at_given_fairness: pd.DataFrame
 
     @classmethod
-    def of_runs(cls, runs: pd.DataFrame, settings: Mapping) -> "Results":
-        """All of it, computed. The paper's numbers and claims are held against its datasets alone."""
+    def of_runs(cls, runs: pd.DataFrame, settings: Mapping, undivided: Mapping[str, float] = {}) -> "Results":
+        """All of it, computed. The paper's numbers and claims are held against its datasets alone.
+
+        ``undivided`` is the cohesion of each dataset as one cluster, where it was measured.
+        """
         of_paper = runs[runs["dataset"].isin(reported.datasets())]
         made = tables.make(runs)
         made_of_paper = made if len(of_paper) == len(runs) else tables.make(of_paper)
-        compared, assessed = comparison.compare(of_paper, made_of_paper), claims.assess(of_paper, made_of_paper)
-        return cls(runs, settings, made, statistics.rank_all(runs), compared, assessed)
+        compared = comparison.compare(of_paper, made_of_paper)
+        assessed = claims.assess(of_paper, made_of_paper, undivided)
+        at_limits = at_fairness.at_given_fairness(runs)
+        return cls(runs, settings, made, statistics.rank_all(runs), compared, assessed, at_limits)
 
     @classmethod
     def read(cls, folder: Path, settings: Mapping) -> "Results":
@@ -46,6 +52,7 @@ class Results:
             statistics.from_tables(*(read_lines(folder / f"statistics/{name}.csv") for name in statistics.TABLES)),
             comparison.read(folder / "comparison.csv"),
             read_lines(folder / "claims.csv"),
+            read_lines(folder / "at_given_fairness.csv"),
         )
 
     def files(self) -> Iterator[tuple[str, pd.DataFrame | str]]:
@@ -57,19 +64,23 @@ class Results:
             yield f"tables/{name}.tex", tables.to_latex(table)
         samples = paired.samples(self.runs, self.rankings)
         tests, intervals = paired.wilcoxon(samples), paired.intervals(samples)
-        for name, frame in (statistics.to_tables(self.rankings) | {"wilcoxon": tests, "intervals": intervals}).items():
+        posteriors = bayes.signed_ranks({name: samples[name] for name in paired.SAMPLES})
+        of_pairs = {"wilcoxon": tests, "intervals": intervals, "bayes": posteriors}
+        for name, frame in (statistics.to_tables(self.rankings) | of_pairs).items():
             yield f"statistics/{name}.csv", frame
         beyond_luck = held_out.by_dataset(reported.of_paper(self.runs))
         yield "statistics/held_out.csv", beyond_luck
         words = [
             statistics.to_markdown(self.rankings, reported.datasets()),
-            paired.to_markdown(tests, intervals),
+            paired.to_markdown(tests, intervals, posteriors),
             held_out.to_markdown(beyond_luck),
         ]
         yield "statistics/statistics.md", "\n".join(words)
         yield "methods.csv", overview.by_method(self.runs, self.settings["grids"])
         yield "comparison.csv", self.comparison
         yield "comparison_counts.csv", self.counts
+        yield "at_given_fairness.csv", self.at_given_fairness
+        yield "at_given_fairness.md", at_fairness.to_markdown(self.at_given_fairness)
         yield "claims.csv", self.claims
         yield "claims.md", claims.to_markdown(self.claims)
 
@@ -87,7 +98,7 @@ class Results:
     def of_paper(self) -> "Results":
         """The same from the paper's datasets alone, or from all where there is none of them."""
         runs = reported.of_paper(self.runs)
-        return self if len(runs) == len(self.runs) else Results.of_runs(runs, self.settings)
+        return self if len(runs) == len(self.runs) else replace(Results.of_runs(runs, self.settings), claims=self.claims)
 
     @property
     def has_paper_data(self) -> bool:

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import clusterlets
-from clusterlets.analysis import statistics
+from clusterlets.analysis import at_fairness, statistics
 from clusterlets.paper import bands, comparison, tables
 from clusterlets.paper.results import Results
 from clusterlets.report.figures import CAPTIONS
@@ -41,6 +41,8 @@ _TITLES = {
     "table5_correlations": "Table 5: correlations",
     "table2_by_configuration_mean": "Beside table 2: the best configurations by deviation",
     "table3_by_configuration_mean": "Beside table 3: the best configurations by cohesion",
+    "table2_with_controls": "Beside table 2: FRAC and the controls, by deviation",
+    "table3_with_controls": "Beside table 3: FRAC and the controls, by cohesion",
 }
 # Title, what is to be said of all the reasons below it, and the verdict that they are given for.
 _WHY = (
@@ -51,7 +53,8 @@ _WHY = (
 # Tables of results/statistics that the page shows whole.
 STATISTICS = {
     "wilcoxon": "Pairs of methods: Wilcoxon's test with Holm's correction, and effect sizes",
-    "intervals": "Bootstrap intervals",
+    "intervals": "Ratios of mean deviations, with t intervals of their logarithms",
+    "bayes": "Probabilities by the Bayesian signed-rank test",
     "held_out": "Configurations chosen on some seeds and scored on others, and the best of equally many",
 }
 
@@ -116,7 +119,12 @@ def render(results: Results, findings: Findings) -> str:
         reasons=[(title, remark, _reasons(results.comparison, verdict)) for title, remark, verdict in _WHY],
         figures=[figure for figure in figures if figure["name"] != "sensitivity"],
         assumptions=statistics.ASSUMPTIONS,
-        rankings=[(ranking.title, statistics.in_words(ranking)) for ranking in results.rankings],
+        rankings=[
+            (ranking.title, f"{statistics.in_words(ranking)} {statistics.beside_random(ranking)}".strip())
+            for ranking in results.rankings
+        ],
+        at_limits=at_fairness.in_words(results.at_given_fairness),
+        at_limits_table=view(at_fairness.counts(results.at_given_fairness)),
         tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
         sensitivity=_sensitivity(findings.sensitivity),
         sensitivity_figures=[figure for figure in figures if figure["name"] == "sensitivity"],

@@ -1,6 +1,7 @@
 """The step that analyses the runs: the paper's tables, rankings and tests, and verdicts on its numbers and claims."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 from clusterlets.grid.runs_frame import read_runs, write_csv
@@ -8,7 +9,7 @@ from clusterlets.grid.variants import folder
 from clusterlets.paper import sensitivity
 from clusterlets.paper.results import Results
 from clusterlets.steps import Input
-from clusterlets.storage import write_text
+from clusterlets.storage import load_json, write_text
 
 
 def analyse(runs: Input, config: str, output: str) -> None:
@@ -16,10 +17,10 @@ def analyse(runs: Input, config: str, output: str) -> None:
 
     runs: every run of the grid (.csv)
     config: the workflow's configuration, as JSON, whose variants have been collected
-    output: folder of the results
+    output: folder of the results, where what was measured of each dataset lies too
     """
     settings, table = json.loads(config), read_runs(runs)
-    for name, content in Results.of_runs(table, settings).files():
+    for name, content in Results.of_runs(table, settings, _undivided(Path(output), table["dataset"].unique())).files():
         if isinstance(content, str):
             write_text(Path(output) / name, content)
         else:
@@ -31,3 +32,9 @@ def analyse(runs: Input, config: str, output: str) -> None:
     assessed = sensitivity.assess(table, variants)
     write_csv(Path(output) / "sensitivity.csv", assessed)
     write_text(Path(output) / "sensitivity.md", sensitivity.to_markdown(assessed))
+
+
+def _undivided(results: Path, datasets: Iterable[str]) -> dict[str, float]:
+    """The cohesion of each dataset as one cluster, where it was measured."""
+    files = {name: results / f"geometry/{name}.json" for name in datasets}
+    return {name: load_json(str(file))["cohesion"] for name, file in files.items() if file.is_file()}

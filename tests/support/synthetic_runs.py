@@ -1,6 +1,7 @@
 """Synthetic runs of the exact format of results/runs.csv, for the tests of what is made of runs."""
 
 import zlib
+from collections.abc import Mapping
 from itertools import product
 
 import numpy as np
@@ -36,10 +37,10 @@ def compared_runs(runs: pd.DataFrame) -> pd.DataFrame:
     return comparison.compare(ours, tables.make(ours))
 
 
-def assessed_claims(runs: pd.DataFrame) -> pd.DataFrame:
-    """The paper's claims, judged by the runs as the workflow judges them."""
+def assessed_claims(runs: pd.DataFrame, undivided: Mapping[str, float] = {}) -> pd.DataFrame:
+    """The paper's claims, judged by the runs, and by the cohesion of undivided datasets, as the workflow judges them."""
     ours = runs[runs["dataset"].isin(reported.datasets())]
-    return claims.assess(ours, tables.make(ours))
+    return claims.assess(ours, tables.make(ours), undivided)
 
 
 def numbers_of(runs: pd.DataFrame) -> Numbers:

@@ -4,8 +4,10 @@ TABLES = [
     "table1_matchers",
     "table2_best_by_deviation",
     "table2_by_configuration_mean",
+    "table2_with_controls",
     "table3_best_by_cohesion",
     "table3_by_configuration_mean",
+    "table3_with_controls",
     "table4_frac_vs_clusterlets",
     "table5_correlations",
 ]
@@ -13,7 +15,11 @@ TABLES = [
 RANKINGS = ["statistics", "blocks", "mean_ranks", "nemenyi"]
 # The modules that draw, and the figures of each.
 DRAWN_BY = {
-    "critical_difference": ["figure1_critical_difference", "critical_difference_all_methods"],
+    "critical_difference": [
+        "figure1_critical_difference",
+        "critical_difference_with_controls",
+        "critical_difference_all_methods",
+    ],
     "cohesion_vs_deviation": ["cohesion_vs_deviation"],
     "heatmaps": ["heatmaps"],
     "omega_effect": ["omega_effect"],
@@ -33,7 +39,7 @@ DRAWN_FROM = {
 FIGURES = [figure for figures in DRAWN_BY.values() for figure in figures]
 STATISTICS = [
     f"{OUT}/statistics/{name}"
-    for name in (*(f"{name}.csv" for name in (*RANKINGS, "wilcoxon", "intervals", "held_out")), "statistics.md")
+    for name in (*(f"{name}.csv" for name in (*RANKINGS, "wilcoxon", "intervals", "bayes", "held_out")), "statistics.md")
 ]
 COMPARISONS = ["comparison", "comparison_counts"]
 METHODS_TABLE = f"{OUT}/methods.csv"
@@ -41,7 +47,7 @@ RESULTS = [
     *expand(f"{OUT}/{{name}}", name=["datasets.csv", "runs.csv", "runs.csv.sha256", "report.html", "summary.txt"]),
     METHODS_TABLE,
     *expand(f"{OUT}/{{name}}.csv", name=COMPARISONS),
-    *expand(f"{OUT}/{{name}}.{{form}}", name=["claims", "sensitivity"], form=["csv", "md"]),
+    *expand(f"{OUT}/{{name}}.{{form}}", name=["claims", "sensitivity", "at_given_fairness"], form=["csv", "md"]),
     *expand(f"{OUT}/clusterings/{{name}}.csv", name=["composition", "projection"]),
     *STATISTICS,
     *expand(f"{OUT}/tables/{{table}}.{{form}}", table=TABLES, form=["csv", "md", "tex"]),
@@ -77,12 +83,14 @@ rule analyse:
     input:
         runs=f"{OUT}/runs.csv",
         variants=[f"{place}/runs.csv" for place in PLACES if place != OUT],
+        geometry=expand(GEOMETRY, base=OUT, dataset=config["datasets"]),
     output:
         [captioned(f"{OUT}/tables/{table}.{form}", table, "Tables") for table in TABLES for form in ("csv", "md", "tex")],
         captioned(f"{OUT}/tables/all_tables.tex", "all_tables", "Tables"),
         [captioned(path, "statistics", "Tests") for path in STATISTICS],
         captioned(METHODS_TABLE, "methods", "Tests"),
         [captioned(f"{OUT}/{name}.csv", "comparison", "Reported against reproduced") for name in COMPARISONS],
+        [captioned(f"{OUT}/at_given_fairness.{form}", "at_given_fairness", "Tests") for form in ("csv", "md")],
         [captioned(f"{OUT}/claims.{form}", "claims", "Claims") for form in ("csv", "md")],
         [captioned(f"{OUT}/sensitivity.{form}", "sensitivity", "What each choice does") for form in ("csv", "md")],
     log:

@@ -5,25 +5,30 @@ from collections.abc import Mapping
 import pandas as pd
 
 from clusterlets.paper import reported
-from clusterlets.paper.claims import on_runs, on_tables
+from clusterlets.paper.claims import controls, on_runs, on_tables
 from clusterlets.paper.claims.findings import UNTOLD, VERDICTS, CannotTell, Finding, Scale
 from clusterlets.paper.claims.numbers import Numbers
 from clusterlets.paper.tables import Table
 
 COLUMNS = [
     *("claim", "subject", "sentence", "claim_in_short", "test", "statistic_paper", "verdict_paper"),
-    *("statistic_ours", "verdict_ours", "evidence", "remark"),
+    *("statistic_ours", "verdict_ours", "controls", "evidence", "remark"),
 ]
 __all__ = ["COLUMNS", "VERDICTS", "Numbers", "assess", "counts", "judge", "to_markdown"]
 
 
-def assess(runs: pd.DataFrame, made: Mapping[str, Table]) -> pd.DataFrame:
+def assess(runs: pd.DataFrame, made: Mapping[str, Table], undivided: Mapping[str, float]) -> pd.DataFrame:
     """One row a claim of ``reported/claims.yaml``: ``results/claims.csv``, columns ``COLUMNS``.
 
     ``runs`` are those on the paper's datasets, and ``made`` their tables. A verdict takes more than half of the datasets.
+    ``undivided`` is the cohesion of each dataset as one cluster, where it was measured.
     """
-    paper, ours = Numbers.of_paper(), Numbers.of_runs(runs, made)
-    return pd.DataFrame([_row(claim, paper, ours) for claim in reported.claims()["claims"]], columns=COLUMNS)
+    paper, ours, in_place = Numbers.of_paper(), Numbers.of_runs(runs, made), controls.all_of(runs, made, undivided)
+    rows = [
+        _row(claim, paper, ours) | {"controls": controls.in_words(claim, ours, in_place, judge)}
+        for claim in reported.claims()["claims"]
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def judge(claim: dict, numbers: Numbers) -> Finding:
@@ -84,9 +89,10 @@ def _entry(row: dict) -> str:
         f"- the paper: **{row['verdict_paper']}**. {row['statistic_paper']}",
         f"- ours: **{row['verdict_ours']}**. {row['statistic_ours']}",
     ]
+    asked = [f"- controls: {row['controls']}"] if row["controls"] else []
     evidence = [f"- evidence: `{row['evidence']}`"] if row["evidence"] else []
     remark = [f"- {row['remark']}"] if row["remark"] else []
-    return "\n".join([*lines, *evidence, *remark, ""])
+    return "\n".join([*lines, *asked, *evidence, *remark, ""])
 
 
 def _table(frame: pd.DataFrame) -> str:

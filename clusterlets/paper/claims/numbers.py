@@ -86,7 +86,7 @@ class Numbers:
 
     @cached_property
     def rankings(self) -> dict[str, statistics.Ranking]:
-        """Rankings of the paper's matchers, and of these with FRAC and k-means, whatever else was run.
+        """Rankings of the paper's matchers, and of these with FRAC and the controls, whatever else was run.
 
         The paper's figure 1 is an empty picture in its source.
         """
@@ -95,7 +95,7 @@ class Numbers:
         runs = selection.ok(self.runs)
         runs = runs.assign(name=selection.names(runs))
         own = [*selection.PAPER_NAMES.values()]
-        ranked = {"matchers": own, "with_frac": [*own, "FRAC (fair)", "FRAC (nearest)", "k-means"]}
+        ranked = {"matchers": own, "with_frac": [*own, *selection.METHODS]}
         return {
             name: statistics.rank(name, "", statistics.blocks(runs, methods, ["dataset"])) for name, methods in ranked.items()
         }

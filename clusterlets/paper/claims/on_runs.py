@@ -4,6 +4,8 @@ A kind takes ``Numbers`` and the parameters of the claim, and gives a ``Finding`
 What they do not tell raises ``CannotTell``.
 """
 
+from collections.abc import Collection
+
 import numpy as np
 import pandas as pd
 
@@ -30,7 +32,7 @@ def apart(numbers: Numbers, better: str, worse: str) -> Finding:
     """
     verdicts, words = _tested(numbers, better, worse)
     if verdicts["order"] and not verdicts["nemenyi"]:
-        _check_power(numbers, words)
+        _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), words)
     return two_steps(verdicts["nemenyi"] and verdicts["order"], verdicts["wilcoxon"] and verdicts["order"], words)
 
 
@@ -44,17 +46,16 @@ def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
     agreed = not any(verdicts["wilcoxon"] for verdicts, _ in tested)
     words = "; ".join(words for _, words in tested)
     if joined:
-        _check_power(numbers, words)
+        _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), words)
     return two_steps(joined and agreed, joined, words)
 
 
-def _check_power(numbers: Numbers, words: str) -> None:
-    """Refuse to read anything from Wilcoxon's test where it could tell no pair of matchers apart.
+def _check_power(n_datasets: int, n_pairs: int, words: str) -> None:
+    """Refuse to read anything from Wilcoxon's test where it could tell none of the pairs apart.
 
     Nemenyi's always could: from three datasets on, the least that are tested, first and last can be further apart than needed.
     """
-    n_datasets = len(numbers.rankings["matchers"].complete)
-    least = paired.least_p(n_datasets, len(numbers.wilcoxon))
+    least = paired.least_p(n_datasets, n_pairs)
     if least >= statistics.ALPHA:
         raise CannotTell(
             f"{words}. Over {n_datasets} datasets no p of Wilcoxon's can come out below {least:.2g} after Holm, so that it "
@@ -93,11 +94,23 @@ def _computed(numbers: Numbers, name: str) -> statistics.Ranking:
 
 
 def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
-    """Share of the pairs of matchers that Nemenyi's test tells apart."""
-    pairs = _computed(numbers, "matchers").pairs
-    apart = pairs["significant"].astype(bool)
-    words = f"{int(apart.sum())} of {len(pairs)} pairs are apart (Nemenyi, level {statistics.ALPHA})"
-    return two_steps(apart.mean() <= share, apart.mean() <= in_part, words)
+    """Share of the pairs of matchers that Nemenyi's test, or Wilcoxon's with Holm's correction, tells apart.
+
+    That Wilcoxon's test finds nothing is nothing for the claim where it could find nothing.
+    """
+    ranking = _computed(numbers, "matchers")
+    tests = {"Nemenyi's test": _apart(ranking.pairs), "Wilcoxon's with Holm's correction": _apart(numbers.wilcoxon)}
+    n_pairs, apart = len(ranking.pairs), set[frozenset]().union(*tests.values())
+    by_test = ", ".join(f"{len(found)} by {test}" for test, found in tests.items())
+    words = f"{len(apart)} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {by_test}"
+    if len(apart) <= in_part * n_pairs:
+        _check_power(len(ranking.complete), n_pairs, words)
+    return two_steps(len(apart) <= share * n_pairs, len(apart) <= in_part * n_pairs, words)
+
+
+def _apart(pairs: pd.DataFrame) -> set[frozenset]:
+    significant = pairs[pairs["significant"].astype(bool)]
+    return {frozenset(pair) for pair in zip(significant["better"], significant["worse"], strict=True)}
 
 
 def least_on_each_dataset(numbers: Numbers, matcher: str, scale: Scale) -> Finding:
@@ -155,19 +168,30 @@ def beats_random(numbers: Numbers, chosen: str, quantity: str, scale: Scale) -> 
     return Finding(finding.verdict, f"{finding.statistic}; median gain {number((ours - chance).median())}")
 
 
-def not_behind(numbers: Numbers, frac: str) -> Finding:
-    """Whether the best-ranked matcher ranks above a FRAC; in part: below it, but not significantly."""
+def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(selection.PAPER_NAMES.values())) -> Finding:
+    """Whether the best-ranked contender ranks above a FRAC; in part: below it, but apart by neither test.
+
+    These are Nemenyi's over all that are ranked, and Wilcoxon's with Holm's correction over the contenders against this FRAC.
+    That they find nothing is nothing for the claim where Wilcoxon's could find nothing.
+    """
     ranking = _computed(numbers, "with_frac")
-    own = [name for name in ranking.mean_ranks.index if name in selection.PAPER_NAMES.values()]
-    if frac not in ranking.mean_ranks or not own:
-        raise CannotTell(f"Not both {frac} and a matcher of Clusterlets are among the runs.")
-    gap = ranking.mean_ranks[own[0]] - ranking.mean_ranks[frac]
-    behind = int((ranking.complete[own[0]] > ranking.complete[frac]).sum())
+    values, ranks = ranking.complete, ranking.mean_ranks
+    own = [name for name in ranks.index if name in contenders]
+    if frac not in ranks or not own:
+        raise CannotTell(f"Not both {frac} and {' or '.join(contenders)} are among the runs.")
+    best = own[0]
+    tested = _pair(paired.tested("", [(values[name], values[frac]) for name in own]), best, frac)
+    apart = min(tested["p_holm"], _pair(ranking.pairs, best, frac)["p_value"]) < statistics.ALPHA
+    behind = int((values[best] > values[frac]).sum())
     words = (
-        f"mean ranks {own[0]} {ranking.mean_ranks[own[0]]:.2f}, {frac} {ranking.mean_ranks[frac]:.2f}; critical difference "
-        f"{ranking.critical_difference:.2f}; {frac} is ahead of {own[0]} on {behind} of {len(ranking.complete)} datasets"
+        f"mean ranks {best} {ranks[best]:.2f}, {frac} {ranks[frac]:.2f}; critical difference "
+        f"{ranking.critical_difference:.2f}, Wilcoxon p after Holm {statistics.p_in_words(tested['p_holm'])}; "
+        f"{frac} is ahead of {best} on {behind} of {len(values)} datasets"
     )
-    return two_steps(gap > 0, gap > -ranking.critical_difference, words)
+    ahead = ranks[best] > ranks[frac]
+    if not ahead and not apart:
+        _check_power(len(values), len(own), words)
+    return two_steps(ahead, not apart, words)
 
 
 def nobody_measured(numbers: Numbers) -> Finding:

@@ -166,7 +166,7 @@ def times_lower(numbers: Numbers, first: str, second: str, factor: float, some: 
     listed = ", ".join(
         f"{name} above {least[name]:.0f}" if np.isinf(value) else f"{name} {value:.0f}" for name, value in ratios[far].items()
     )
-    words = f"{int(far.sum())} of {len(far)} datasets ({second} / {first}: {listed or f'at most {number(ratios.max())}'})"
+    words = f"{int(far.sum())} of {len(far)} datasets; {second} / {first}: {listed or f'at most {number(ratios.max())}'}"
     return two_steps(far.sum() >= some, far.sum() > 0, words)
 
 

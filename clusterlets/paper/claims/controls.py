@@ -1,0 +1,65 @@
+"""Whether a claim about Clusterlets also comes true of what no claim of fairness rests on.
+
+A control takes Clusterlets' place, and the claim is judged as before: random partitions and plain k-means, their runs
+chosen by the same rule; and the undivided data, one cluster of everything, whatever the rule on limit cases says.
+"""
+
+from collections.abc import Callable, Mapping
+
+import pandas as pd
+
+from clusterlets.analysis import selection, statistics
+from clusterlets.paper import reported, tables
+from clusterlets.paper.claims.findings import UNTOLD, Finding
+from clusterlets.paper.claims.numbers import Numbers
+
+#: Kinds of claims that speak of chosen runs alone, whoever made them.
+KINDS = ("within", "attained", "higher", "lower", "times_lower", "beats_random")
+UNDIVIDED = "undivided data"
+# A control's runs stand as C's, so that claims on the runs that C's are chosen from can be asked of it too.
+_IN_PLACE_OF = {"method": "Clusterlets", "matcher": "C"}
+
+
+def in_place_of_clusterlets(runs: pd.DataFrame, control: str) -> Numbers:
+    """Our numbers with a control's runs as those of Clusterlets; other methods stay, and so does the control itself."""
+    others = runs[runs["method"] != "Clusterlets"]
+    taken = pd.concat([others, runs[runs["method"] == control].assign(**_IN_PLACE_OF)], ignore_index=True)
+    return Numbers.of_runs(taken, tables.make(taken, reported.TABLES))
+
+
+def undivided(made: Mapping[str, tables.Table], cohesion: Mapping[str, float]) -> Numbers:
+    """Our tables 2 and 4 with the undivided data as Clusterlets' run; ``cohesion`` is its cohesion by dataset.
+
+    One cluster has the dataset's shares, so its deviation is zero. Table 3 is left empty: there is nothing to choose from.
+    """
+    table2, table3, table4 = (made[name].frame for name in reported.TABLES[1:4])
+    rows = pd.DataFrame({"dataset": [name for name in table2["dataset"] if name in cohesion]})
+    zeros = dict.fromkeys(("deviation_mean", "deviation_std", "deviation_max", "overlap"), 0.0)
+    rows = rows.assign(size=1, cohesion=rows["dataset"].map(cohesion).astype(float), **zeros)
+    others = table4[table4["method"] != "Clusterlets"]
+    return Numbers(
+        {
+            reported.TABLES[1]: rows,
+            reported.TABLES[2]: table3[:0],
+            reported.TABLES[3]: pd.concat([rows.assign(method="Clusterlets"), others], ignore_index=True),
+        }
+    )
+
+
+def all_of(runs: pd.DataFrame, made: Mapping[str, tables.Table], cohesion: Mapping[str, float]) -> dict[str, Numbers]:
+    """The numbers of each control, by its name; none where there are no runs of it, or nothing was measured."""
+    known = [name for name in statistics.CONTROLS[::-1] if (selection.ok(runs)["method"] == name).any()]
+    numbers = {name: in_place_of_clusterlets(runs, name) for name in known}
+    of_table = [name for name in made[reported.TABLES[1]].frame["dataset"] if name in cohesion]
+    return numbers | ({UNDIVIDED: undivided(made, cohesion)} if not reported.too_few(len(of_table)) else {})
+
+
+def in_words(claim: dict, ours: Numbers, controls: Mapping[str, Numbers], judge: Callable[[dict, Numbers], Finding]) -> str:
+    """The verdict on each control of which the claim can be asked, with the cases in which it holds; empty without one."""
+    if claim["kind"] == "not_behind":  # the controls are ranked among our methods
+        asked = {name: claim | {"parameters": claim["parameters"] | {"contenders": [name]}} for name in controls}
+        findings = {name: judge(of_control, ours) for name, of_control in asked.items()}
+    else:
+        findings = {name: judge(claim, numbers) for name, numbers in controls.items() if claim["kind"] in KINDS}
+    told = {name: finding for name, finding in findings.items() if finding.verdict != UNTOLD}
+    return "; ".join(f"{name}: {finding.verdict} ({finding.statistic.partition(';')[0]})" for name, finding in told.items())
