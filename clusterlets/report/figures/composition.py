@@ -14,7 +14,6 @@ from clusterlets.paper import reported
 from clusterlets.report.figures.names import cut
 from clusterlets.report.figures.style import nothing, panels
 
-_METHODS = ("Clusterlets", "FRAC (nearest)")
 # Okabe and Ito's, in an order in which neighbours differ in lightness too; more colours come from one scale.
 _HUES = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#D55E00")
 _NAMED = 3  # colours whose names have room beside each other
@@ -22,7 +21,7 @@ _LONGEST = 12  # letters of a colour's name
 _TITLE = 28  # of a dataset's
 _LABELLED = 7  # bars with room for their sizes
 _OUTLINE = withStroke(linewidth=2, foreground="white")
-_HALF = 1.12  # from the left end of one method's bars to the other's
+_APART = 1.12  # from the left end of one method's bars to the next one's
 
 
 def from_runs(runs: pd.DataFrame, composition: pd.DataFrame) -> dict[str, Figure]:
@@ -31,23 +30,23 @@ def from_runs(runs: pd.DataFrame, composition: pd.DataFrame) -> dict[str, Figure
 
 
 def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
-    """A panel a dataset, a bar a cluster: on the left the best run of Clusterlets, on the right FRAC's; lines: the dataset."""
-    datasets = selection.in_order(runs.loc[runs["method"].isin(_METHODS), "dataset"], reported.datasets())
+    """A row a dataset, a bar a cluster: the best run of Clusterlets, then FRAC's and the controls'; lines: the dataset."""
+    shown = runs[runs["method"].isin(selection.METHODS)]
+    datasets = selection.in_order(shown["dataset"], reported.datasets())
+    methods = selection.in_order(shown["method"], selection.METHODS)
     if not datasets:
-        return nothing("Nothing to show: no run of Clusterlets or FRAC.")
-    figure, places = panels(len(datasets), a_row=3, height=1.7)
+        return nothing("Nothing to show: no run of Clusterlets, FRAC or a control.")
+    figure, places = panels(len(datasets), a_row=1, height=1.4)
     for axes, dataset in zip(places, datasets, strict=True):
         axes.set_title(cut(dataset, _TITLE), loc="left", pad=14)
         axes.grid(False)
-        _draw_dataset(axes, composition[composition["dataset"] == dataset])
-    for axes in places[::3]:
-        axes.set_ylabel("share of the colour")
+        _draw_dataset(axes, composition[composition["dataset"] == dataset], methods)
+        axes.set_ylabel("share of\nthe colour")
     return figure
 
 
-def _draw_dataset(axes: Axes, lines: pd.DataFrame) -> None:
+def _draw_dataset(axes: Axes, lines: pd.DataFrame, methods: Sequence[str]) -> None:
     """The clusters of each method beside each other, and the dataset's shares through all of them."""
-    lines = lines[lines["method"].isin(_METHODS)]
     axes.set(ylim=(0, 1), yticks=[0, 0.5, 1])
     if lines.empty:
         axes.set(xticks=[])
@@ -63,13 +62,14 @@ def _draw_dataset(axes: Axes, lines: pd.DataFrame) -> None:
         return
     names = list(lines["colour"].unique())
     hues = _HUES if len(names) <= len(_HUES) else colormaps["viridis"](np.linspace(0.05, 0.95, len(names)))
-    for half, method in enumerate(_METHODS):
+    lefts = _APART * np.arange(len(methods))
+    for left, method in zip(lefts, methods, strict=True):
         of_method = lines[lines["method"] == method]
         if len(of_method):
-            _draw_bars(axes, half * _HALF, of_method, names, hues)
-    axes.set_xticks([0.5, 0.5 + _HALF], [_in_words(lines[lines["method"] == method], method) for method in _METHODS])
+            _draw_bars(axes, left, of_method, names, hues)
+    axes.set_xticks(lefts + 0.5, [_in_words(lines[lines["method"] == method], method) for method in methods])
     axes.tick_params(axis="x", length=0)
-    axes.set_xlim(-0.03, _HALF + 1.03)
+    axes.set_xlim(-0.03, lefts[-1] + 1.03)
     shares = lines.drop_duplicates("colour")["dataset_share"].cumsum().to_numpy()[:-1]
     for share in shares:
         axes.axhline(share, color="black", lw=1, ls=(0, (4, 2)), path_effects=[_OUTLINE])

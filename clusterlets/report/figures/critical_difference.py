@@ -9,17 +9,22 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
-from clusterlets.analysis.statistics import Ranking, from_tables
+from clusterlets.analysis.statistics import ALL_METHODS, WITH_CONTROLS, Ranking, from_tables
 from clusterlets.report.figures.style import looks, single
 
 _TITLE = 90  # letters of a line of the title
+_FIGURES = {
+    "figure1_critical_difference": "matchers",
+    "critical_difference_with_controls": WITH_CONTROLS,
+    "critical_difference_all_methods": ALL_METHODS,
+}
 
 
 def from_runs(runs: pd.DataFrame, *tables: pd.DataFrame) -> dict[str, Figure]:
-    """Figure 1, and the same of all methods, by file name; ``tables`` hold the rankings, see ``statistics.from_tables``."""
-    matchers, all_methods, _ = from_tables(*tables)
+    """Figure 1, the same with controls, and of all methods, by file name; ``tables`` as ``statistics.from_tables`` has them."""
+    rankings = {ranking.name: ranking for ranking in from_tables(*tables)}
     names = set(selection.names(selection.ok(runs)))
-    return {"figure1_critical_difference": draw(matchers, names), "critical_difference_all_methods": draw(all_methods, names)}
+    return {figure: draw(rankings[ranking], names) for figure, ranking in _FIGURES.items()}
 
 
 def draw(ranking: Ranking, names: Iterable[str] = ()) -> Figure:

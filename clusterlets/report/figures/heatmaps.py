@@ -16,6 +16,8 @@ _SHOWN = {
     "cohesion": ("cohesion\n(darker is better)", "cividis_r"),
 }
 _WRITTEN = 5  # columns in which a number has room
+_BESIDE = "FRAC, controls"
+_NAMES = 0.5  # inches below the map that names its columns
 _LOWEST = 1.15  # inches of a row, beside which the name of its quantity has room
 
 
@@ -25,20 +27,19 @@ def from_runs(runs: pd.DataFrame) -> dict[str, Figure]:
 
 
 def draw(runs: pd.DataFrame) -> Figure:
-    """A row a quantity, a column a matcher: k upwards, hops (of C omega) to the right."""
-    runs = selection.ok(runs[runs["method"] == "Clusterlets"]).dropna(subset=list(_SHOWN))
-    runs = runs[runs["hops"].notna() | runs["omega"].notna()]
-    matchers = selection.in_order(runs["matcher"].dropna(), selection.PAPER_NAMES)
-    if not matchers:
+    """A row a quantity, a column a matcher: k upwards, hops (of C omega) to the right; then FRAC and the controls."""
+    runs = selection.ok(runs).dropna(subset=list(_SHOWN))
+    parts = _parts(runs)
+    if not parts:
         return nothing("Nothing to show: no run of Clusterlets has a result.")
-    over = {matcher: _parameter(runs[runs["matcher"] == matcher]) for matcher in matchers}
-    widths = [runs.loc[runs["matcher"] == matcher, over[matcher]].nunique() for matcher in matchers]
-    height = 0.9 + 2 * max(_LOWEST, 0.22 * runs["k"].nunique())
+    runs = pd.concat([part for _, part, _ in parts])
+    widths = [part[parameter].nunique() for _, part, parameter in parts]
+    height = 0.9 + _NAMES * (parts[-1][0] == _BESIDE) + 2 * max(_LOWEST, 0.22 * runs["k"].nunique())
     figure, places = subplots(
-        *(len(_SHOWN), len(matchers)), figsize=(WIDTH, height), squeeze=False, layout="constrained", width_ratios=widths
+        *(len(_SHOWN), len(parts)), figsize=(WIDTH, height), squeeze=False, layout="constrained", width_ratios=widths
     )
     for row, (quantity, (title, colours)) in zip(places, _SHOWN.items(), strict=True):
-        maps = [means(runs[runs["matcher"] == matcher], quantity, over[matcher]) for matcher in matchers]
+        maps = [means(part, quantity, parameter) for _, part, parameter in parts]
         maps = [map_.reindex(np.sort(runs["k"].unique())[::-1]) for map_ in maps]  # the same rows in all
         limits = {"vmin": min(np.nanmin(map_) for map_ in maps), "vmax": max(np.nanmax(map_) for map_ in maps)}
         for axes, map_ in zip(row, maps, strict=True):
@@ -50,11 +51,23 @@ def draw(runs: pd.DataFrame) -> Figure:
         bar = figure.colorbar(row[-1].collections[0], ax=list(row), pad=0.01, aspect=12)
         bar.set_label(title, fontsize=7.5)
         bar.outline.set_visible(False)
-    for matcher, top, bottom in zip(matchers, places[0], places[-1], strict=True):
-        top.set_title(selection.PAPER_NAMES.get(matcher, matcher))
+    for (title, _, parameter), top, bottom in zip(parts, places[0], places[-1], strict=True):
+        top.set_title(title)
         top.set_xticklabels([])
-        bottom.set_xlabel(over[matcher])
+        if parameter == "method":
+            bottom.tick_params(axis="x", rotation=90)
+        else:
+            bottom.set_xlabel(parameter)
     return figure
+
+
+def _parts(runs: pd.DataFrame) -> list[tuple[str, pd.DataFrame, str]]:
+    """Title, runs, and what the columns are: each matcher's with its parameter, and those of FRAC and the controls."""
+    own = runs[(runs["method"] == "Clusterlets") & (runs["hops"].notna() | runs["omega"].notna())]
+    by_matcher = [(name, own[own["matcher"] == name]) for name in selection.in_order(own["matcher"], selection.PAPER_NAMES)]
+    parts = [(selection.PAPER_NAMES.get(name, name), part, _parameter(part)) for name, part in by_matcher]
+    beside = runs[runs["method"].isin(selection.METHODS[1:])]
+    return [*parts, (_BESIDE, beside, "method")] if parts and len(beside) else parts
 
 
 def means(runs: pd.DataFrame, quantity: str, parameter: str) -> pd.DataFrame:
@@ -71,9 +84,10 @@ def _parameter(runs: pd.DataFrame) -> str:
 def _draw_map(axes: Axes, map_: pd.DataFrame, colours: dict) -> None:
     """Cells with their numbers, where these have room; grey where no run has a result."""
     written = map_.map(lambda value: "" if pd.isna(value) else f"{value:.3f}".lstrip("0"))
-    show = {"annot": written, "fmt": "", "annot_kws": {"fontsize": 7}} if map_.shape[1] <= _WRITTEN else {}
+    show = {"annot": written, "fmt": "", "annot_kws": {"fontsize": 6}} if map_.shape[1] <= _WRITTEN else {}
     axes.set_facecolor("0.9")
     sns.heatmap(map_, ax=axes, cbar=False, linewidths=0.5, **show, **colours)
-    axes.set_xticklabels([f"{value:g}".replace("0.", ".") for value in map_.columns], rotation=0)
+    named = [value if isinstance(value, str) else f"{value:g}".replace("0.", ".") for value in map_.columns]
+    axes.set_xticklabels(named, rotation=0)
     axes.set_yticklabels([f"{value:g}" for value in map_.index], rotation=0)
     axes.tick_params(length=0)

@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from clusterlets.analysis import selection
+from clusterlets.analysis.statistics import CONTROLS
 from clusterlets.report.figures.style import COLOURS, explain_with, nothing, panels
 
 _SHOWN = {
@@ -21,22 +22,25 @@ def from_runs(runs: pd.DataFrame) -> dict[str, Figure]:
 
 
 def draw(runs: pd.DataFrame) -> Figure:
-    """A panel a quantity over omega: a faint line a dataset, and their mean."""
+    """A panel a quantity over omega: a faint line a dataset, and their mean; dashed, the mean of each control."""
     lines = means(runs)
     if lines.empty:
         return nothing("Nothing to show: no run of C has a result.")
     figure, places = panels(len(_SHOWN), height=1.7)
-    colour = COLOURS["C"]
+    colour, controls = COLOURS["C"], means_of_controls(runs)
     for axes, (quantity, title) in zip(places, _SHOWN.items(), strict=True):
         of_dataset = lines[quantity].unstack("dataset")
         axes.plot(of_dataset.index, of_dataset, color="0.7", lw=0.8, marker="o", markersize=2)
         axes.plot(of_dataset.index, of_dataset.mean(axis=1), color=colour, lw=2, marker="o", markersize=4)
+        for name, level in controls[quantity].dropna().items():
+            axes.axhline(level, color=COLOURS[name], lw=1.2, ls="--")
         axes.set_title(title, fontsize=8)
         axes.set_xlabel("omega")
         axes.set_xticks(of_dataset.index, [f"{omega:g}" for omega in of_dataset.index])
     mean = Line2D([], [], color=colour, lw=2, marker="o", markersize=4, label="mean over datasets")
     each = Line2D([], [], color="0.7", lw=0.8, marker="o", markersize=2, label="a dataset, mean over k and seeds")
-    explain_with(figure, [mean, each])
+    dashed = [Line2D([], [], color=COLOURS[name], lw=1.2, ls="--", label=name) for name in controls.index]
+    explain_with(figure, [mean, each, *dashed])
     return figure
 
 
@@ -44,3 +48,10 @@ def means(runs: pd.DataFrame) -> pd.DataFrame:
     """Quantities by dataset and omega: means over k and seeds of the runs of C."""
     runs = selection.ok(runs[runs["matcher"] == "C"])
     return runs.groupby(["dataset", "omega"])[list(_SHOWN)].mean().dropna(how="all")
+
+
+def means_of_controls(runs: pd.DataFrame) -> pd.DataFrame:
+    """Quantities by control: means over datasets of each dataset's mean over k and seeds, on the datasets that C has."""
+    of_c = selection.ok(runs[runs["matcher"] == "C"])["dataset"]
+    runs = selection.ok(runs[runs["method"].isin(CONTROLS) & runs["dataset"].isin(of_c)])
+    return runs.groupby(["method", "dataset"])[list(_SHOWN)].mean().groupby("method").mean()

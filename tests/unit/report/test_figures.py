@@ -30,7 +30,7 @@ from clusterlets.report.figures import (
     projection,
     reported_vs_reproduced,
 )
-from clusterlets.report.figures.style import WIDTH, looks, plt, save
+from clusterlets.report.figures.style import COLOURS, WIDTH, looks, plt, save
 
 ROOT = Path(__file__).resolve().parents[3]
 DATASETS = ("pima", "credit")
@@ -110,11 +110,19 @@ def test_the_heat_maps_show_the_means(runs):
     figure = heatmaps.draw(runs)
     for place, matcher in enumerate(("C", "G-B", "D", "B", "G-D")):
         for row, quantity in enumerate(("deviation_mean", "cohesion")):
-            axes = figure.axes[5 * row + place]
+            axes = figure.axes[6 * row + place]
             expected = heatmaps.means(runs[runs["matcher"] == matcher], quantity, "omega" if matcher == "C" else "hops")
             assert np.allclose(axes.collections[0].get_array(), expected.to_numpy().reshape(2, 4))
             assert axes.texts[0].get_text() == f"{expected.iloc[0, 0]:.3f}".lstrip("0")
-    assert figure.axes[0].get_title() == "C" and figure.axes[5].get_xlabel() == "omega"
+    assert figure.axes[0].get_title() == "C" and figure.axes[6].get_xlabel() == "omega"
+
+
+def test_the_heat_maps_show_frac_and_the_controls_by_k(runs):
+    axes = heatmaps.draw(runs).axes[11]
+    named = [label.get_text() for label in axes.get_xticklabels()]
+    assert named == ["FRAC (fair)", "FRAC (nearest)", "k-means", "random"]
+    own = runs[(runs["method"] == "random") & (runs["k"] == 10)]
+    assert axes.collections[0].get_array().reshape(2, 4)[0, 3] == pytest.approx(own["cohesion"].mean())
 
 
 def test_a_k_without_a_result_keeps_its_row(runs):
@@ -137,8 +145,13 @@ def test_the_lines_over_omega(runs):
     own = runs[(runs["matcher"] == "C") & (runs["status"] == "ok")]
     for axes, quantity in zip(figure.axes, ("centroid_silhouette", "deviation_mean", "deviation_max", "cohesion"), strict=True):
         by_dataset = [own[own["dataset"] == name].groupby("omega")[quantity].mean() for name in sorted(DATASETS)]
-        drawn = [line.get_ydata() for line in axes.lines]
+        drawn = [line.get_ydata() for line in axes.lines[:3]]
         assert np.allclose(drawn, [*by_dataset, np.mean(by_dataset, axis=0)])
+        levels = {to_hex(line.get_color()).upper(): line.get_ydata()[0] for line in axes.lines[3:]}
+        known = quantity != "centroid_silhouette"
+        assert set(levels) == ({COLOURS["random"], COLOURS["k-means"]} if known else set())
+        random = runs[runs["method"] == "random"]
+        assert not known or levels[COLOURS["random"]] == pytest.approx(random.groupby("dataset")[quantity].mean().mean())
 
 
 # ---- critical differences ---------------------------------------------------------------------------------------------
@@ -173,13 +186,14 @@ def test_every_name_stands_below_a_long_title_of_many_methods():
 # ---- clusters --------------------------------------------------------------------------------------------------------
 
 
-def test_the_runs_looked_into_are_those_of_table_4(runs):
+@pytest.mark.parametrize(("name", "methods"), [("table4_frac_vs_clusterlets", 3), ("table2_with_controls", 5)])
+def test_the_runs_looked_into_are_those_of_table_4_and_the_controls(runs, name, methods):
     chosen = selection.best_runs(runs)
-    table = tables.make(runs, ["table4_frac_vs_clusterlets"])["table4_frac_vs_clusterlets"]
-    shown = table.frame.dropna(subset="seed")
+    shown = tables.make(runs, [name])[name].frame.dropna(subset="seed")
+    chosen = chosen[chosen["method"].isin(shown["method"])]
     columns = ["dataset", "method", "k", "seed", "deviation_mean"]
     found, expected = (frame[columns].sort_values(columns).to_numpy().tolist() for frame in (chosen, shown))
-    assert found == expected and len(found) == 3 * len(DATASETS)
+    assert found == expected and len(found) == methods * len(DATASETS)
 
 
 def test_the_matchers_are_shown_at_one_setting(runs):
@@ -192,7 +206,8 @@ def test_the_matchers_are_shown_at_one_setting(runs):
 def test_bars_are_the_shares_and_lines_the_datasets(runs):
     lines = synthetic_clusterings(runs)["composition"]
     axes = titled(composition.draw(runs, lines), "pima")
-    shown = lines[(lines["dataset"] == "pima") & lines["method"].isin(["Clusterlets", "FRAC (nearest)"])]
+    shown = lines[lines["dataset"] == "pima"]
+    assert set(shown["method"]) == set(selection.METHODS)
     assert Counter(round(bar.get_height(), 9) for bar in axes.patches) == Counter(round(share, 9) for share in shown["share"])
     tops = {round(bar.get_y() + bar.get_height(), 9) for container in axes.containers[1::2] for bar in container}
     assert tops == {1.0}
@@ -200,6 +215,7 @@ def test_bars_are_the_shares_and_lines_the_datasets(runs):
     said = [label.get_text() for label in axes.get_xticklabels()]
     clusters = shown[shown["method"] == "FRAC (nearest)"]["cluster"].nunique()
     assert said[1].startswith(f"FRAC (nearest)\n{clusters} clusters of\n")
+    assert [words.split("\n")[0].split(",")[0] for words in said] == list(selection.METHODS)
 
 
 def test_a_dataset_without_a_proper_run_says_so(runs):
@@ -399,7 +415,7 @@ def test_another_process_draws_the_same_bytes(tmp_path):
         command = [sys.executable, "-c", DRAWN, str(tmp_path / "runs.csv"), str(folder)]
         subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": seed})
         drawn.append({path.name: path.read_bytes() for path in folder.iterdir()})
-    assert len(drawn[0]) == 10 and drawn[0].keys() == drawn[1].keys()
+    assert len(drawn[0]) == 12 and drawn[0].keys() == drawn[1].keys()
     assert [name for name in drawn[0] if drawn[0][name] != drawn[1][name]] == []
 
 

@@ -76,7 +76,7 @@ def test_the_same_runs_give_the_same_figures(built, tmp_path):
         for module in ("critical_difference", "cohesion_vs_deviation", "reported_vs_reproduced"):
             plot(module, str(built / "runs.csv"), str(turn), further.get(module, ""))
     made = sorted(path.name for path in (tmp_path / "one").iterdir())
-    assert len(made) == 2 * 4 and {name.rsplit(".", 1)[1] for name in made} == {"pdf", "png"}
+    assert len(made) == 2 * 5 and {name.rsplit(".", 1)[1] for name in made} == {"pdf", "png"}
     for name in made:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
 
