@@ -33,6 +33,7 @@ localrules:
     recover_clusters,
     account,
     write_report,
+    write_leaderboard,
     write_manifest,
 
 

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from clusterlets.errors import ClusterletsError
 
 NAME = "manifest.json"
-PAGE = "report.html"
+PAGES = ("report.html", "leaderboard.html")
 _OWN = "sha256"
 
 # What is promised of a file: the same bytes on every processor; numbers within a tolerance, as scipy and LAPACK compute
@@ -58,7 +58,7 @@ def make(
     """The manifest as a mapping that is the same for the same results on the same machine.
 
     ``files`` are relative to ``results``; ``datasets`` are the descriptions of the prepared tables by id; ``locked``
-    holds versions; ``processor`` says on what the manifest was made. Of the report the block that tells when and where
+    holds versions; ``processor`` says on what the manifest was made. Of the pages the block that tells when and where
     is left out. The last key holds the SHA-256 of the rest.
     """
     groups: dict[str, dict[str, str]] = {group: {} for group in GROUPS}
@@ -79,7 +79,7 @@ def group_of(file: str) -> str:
     path = PurePosixPath(file)
     if path.suffix in (".pdf", ".png", ".svg"):
         return FIGURES
-    if file in (PAGE, "summary.txt") or path.stem == "datasets":
+    if file in (*PAGES, "leaderboard.md", "summary.txt") or path.stem == "datasets":
         return SOURCES
     return APPROXIMATE if path.with_suffix("").as_posix() in _OF_LIBRARIES else NUMBERS
 
@@ -91,7 +91,7 @@ def _identity(described: Mapping) -> dict:
 
 
 def without_provenance(page: bytes) -> bytes:
-    """The report without what stands in the one block that tells when, where and how fast: equal for equal results.
+    """A page without what stands in the one block that tells when, where and how fast: equal for equal results.
 
     The marks around the block stay, so that a page which has lost them, or has them twice, is another one.
     """
@@ -99,7 +99,7 @@ def without_provenance(page: bytes) -> bytes:
 
 
 def _hash(path: Path) -> str:
-    if path.name == PAGE:
+    if path.name in PAGES:
         return hashlib.sha256(without_provenance(path.read_bytes())).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

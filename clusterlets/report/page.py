@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import PurePosixPath
+from typing import Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -88,21 +89,9 @@ class View:
 
 def render(results: Results, findings: Findings) -> str:
     """The page as HTML."""
-    environment = Environment(
-        loader=PackageLoader("clusterlets.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style, script = _template("report.css"), _template("report.js")
-    figures = [_figure(name, image) for name, image in findings.images.items()]
-    return environment.get_template("report.html").render(
-        version=clusterlets.__version__,
-        style=Markup(style),
-        script=Markup(script),
-        policy=f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
-        "base-uri 'none'; form-action 'none'",
+    figures = [figure(CAPTIONS[name], name, image) for name, image in findings.images.items()]
+    return fill(
+        "report.html",
         tones=TONES,
         symbols=SYMBOLS,
         missing=missing_lines(results),
@@ -117,7 +106,7 @@ def render(results: Results, findings: Findings) -> str:
         sections=[_section(table, results.comparison) for table in results.tables.values()],
         numbers=_numbers(results.comparison) if results.has_paper_data else [],
         reasons=[(title, remark, _reasons(results.comparison, verdict)) for title, remark, verdict in _WHY],
-        figures=[figure for figure in figures if figure["name"] != "sensitivity"],
+        figures=[shown for shown in figures if shown["name"] != "sensitivity"],
         assumptions=statistics.ASSUMPTIONS,
         rankings=[
             (ranking.title, f"{statistics.in_words(ranking)} {statistics.beside_random(ranking)}".strip())
@@ -127,7 +116,7 @@ def render(results: Results, findings: Findings) -> str:
         at_limits_table=view(at_fairness.counts(results.at_given_fairness)),
         tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
         sensitivity=_sensitivity(findings.sensitivity),
-        sensitivity_figures=[figure for figure in figures if figure["name"] == "sensitivity"],
+        sensitivity_figures=[shown for shown in figures if shown["name"] == "sensitivity"],
         bands=_bands(),
         settings=_flat({key: value for key, value in results.settings.items() if key != "tables"}),
         datasets=view(findings.datasets) if len(findings.datasets) else None,
@@ -135,7 +124,27 @@ def render(results: Results, findings: Findings) -> str:
         steps=view(findings.steps) if len(findings.steps) else None,
         fits=view(_fits_by_method(findings.fits)) if len(findings.fits) else None,
         provenance=_accounts({key: value for key, value in findings.provenance.items() if key != "settings"}),
-        runtime=_picture(findings.runtime) if findings.runtime else None,
+        runtime=picture(findings.runtime) if findings.runtime else None,
+    )
+
+
+def fill(template: str, **content: Any) -> str:
+    """A page of its own: a template with the style and the script of all pages, which loads nothing from elsewhere."""
+    environment = Environment(
+        loader=PackageLoader("clusterlets.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    style, script = _template("report.css"), _template("report.js")
+    return environment.get_template(template).render(
+        version=clusterlets.__version__,
+        style=Markup(style),
+        script=Markup(script),
+        policy=f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'",
+        **content,
     )
 
 
@@ -341,13 +350,13 @@ def _accounts(provenance: Mapping) -> list[dict]:
 # ---- figures ---------------------------------------------------------------------------------------------------------
 
 
-def _figure(name: str, image: bytes) -> dict:
+def figure(caption: str, name: str, image: bytes) -> dict:
     """A figure with its caption, of which the first sentence is the title."""
-    title, _, rest = CAPTIONS[name].partition(". ")
-    return {"name": name, "title": title.rstrip("."), "caption": rest, **_picture(image)}
+    title, _, rest = caption.partition(". ")
+    return {"name": name, "title": title.rstrip("."), "caption": rest, **picture(image)}
 
 
-def _picture(image: bytes) -> dict:
+def picture(image: bytes) -> dict:
     """A PNG as text, with its size in pixels, which stands in its first chunk: the page then never jumps."""
     width, height = struct.unpack(">II", image[16:24])
     return {"data": b64encode(image).decode(), "width": width, "height": height}

@@ -1,9 +1,10 @@
-"""The step that analyses the runs: the paper's tables, rankings and tests, and verdicts on its numbers and claims."""
+"""The step that analyses the runs: the paper's tables, rankings and tests, verdicts on its numbers and claims, leaderboards."""
 
 import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from clusterlets.analysis import leaderboard
 from clusterlets.grid.runs_frame import read_runs, write_csv
 from clusterlets.grid.variants import folder
 from clusterlets.paper import sensitivity
@@ -25,6 +26,10 @@ def analyse(runs: Input, config: str, output: str) -> None:
             write_text(Path(output) / name, content)
         else:
             write_csv(Path(output) / name, content)
+    board, points = leaderboard.leaderboard(table), leaderboard.points(table)
+    boards = {"": board, "_points": points, "_overall": leaderboard.overall(board, points)}
+    for name, frame in boards.items():
+        write_csv(Path(output) / f"leaderboard{name}.csv", frame)
     variants = {
         sensitivity.Choice.of_variant(settings, name): read_runs(f"{folder(settings['results'], name)}/runs.csv")
         for name in settings["variants"]

@@ -24,6 +24,7 @@ STEPS = {
     "plot": "figures:plot",
     "account": "accounts:account",
     "write-report": "report:write_report",
+    "write-leaderboard": "leaderboard:write_leaderboard",
     "write-manifest": "manifest:write_manifest",
 }
 

@@ -138,7 +138,7 @@ def dataset_fingerprint(step, name, libraries):
 def analysis_fingerprint(*modules):
     """Fingerprint of a step that reads results/runs.csv, with the paper's numbers and the report's templates."""
     libraries = ["numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "seaborn", "jinja2"]
-    folders = ["paper/reported", *(["report/templates"] if "steps.report" in modules else [])]
+    folders = ["paper/reported", *(["report/templates"] if {"steps.report", "steps.leaderboard"} & set(modules) else [])]
     files = [file for folder in folders for file in data_files(folder)]
     return step_fingerprint(*modules, libraries=libraries, files=files)
 
@@ -327,9 +327,16 @@ def kept_of_grid():
     return sorted(paths)
 
 
-def before_the_report(wildcards):
-    """Everything that has a cost to account for, and everything but the report that can be promised."""
-    return [result for result in [*RESULTS, DATA_LIST] if result not in set(rules.write_report.output)]
+def before_the_pages(wildcards):
+    """Everything that has a cost to account for, and everything but the pages that can be promised."""
+    pages = {*rules.write_report.output, *rules.write_leaderboard.output}
+    return [result for result in [*RESULTS, DATA_LIST] if result not in pages]
+
+
+def configfile_of_the_run():
+    """The file that was named beside config.yaml, as a person names it; empty where there is none."""
+    paths = [os.path.relpath(path) for path in workflow.overwrite_configfiles]
+    return paths[-1] if paths else ""
 
 
 def fingerprints_of_rules(wildcards):

@@ -1,4 +1,4 @@
-# collect_runs -> analyse, recover_clusters -> plot_* -> account -> write_report -> write_manifest.
+# collect_runs -> analyse, recover_clusters -> plot_* -> account -> write_report, write_leaderboard -> write_manifest.
 
 TABLES = [
     "table1_matchers",
@@ -27,6 +27,9 @@ DRAWN_BY = {
     "projection": ["projection"],
     "reported_vs_reproduced": ["reported_vs_reproduced"],
     "sensitivity": ["sensitivity"],
+    "price_against_unfairness": ["price_against_unfairness"],
+    "performance_profiles": ["performance_profiles"],
+    "cost_at_limit": ["cost_at_limit"],
 }
 # What a module draws besides the runs.
 DRAWN_FROM = {
@@ -35,6 +38,9 @@ DRAWN_FROM = {
     "sensitivity": [f"{OUT}/sensitivity.csv"],
     "composition": [f"{OUT}/clusterings/composition.csv"],
     "projection": [f"{OUT}/clusterings/projection.csv"],
+    "price_against_unfairness": [f"{OUT}/leaderboard_points.csv"],
+    "performance_profiles": [f"{OUT}/leaderboard.csv"],
+    "cost_at_limit": [f"{OUT}/leaderboard.csv"],
 }
 FIGURES = [figure for figures in DRAWN_BY.values() for figure in figures]
 STATISTICS = [
@@ -43,9 +49,12 @@ STATISTICS = [
 ]
 COMPARISONS = ["comparison", "comparison_counts"]
 METHODS_TABLE = f"{OUT}/methods.csv"
+LEADERBOARDS = [f"{OUT}/leaderboard{name}.csv" for name in ("", "_overall", "_points")]
 RESULTS = [
     *expand(f"{OUT}/{{name}}", name=["datasets.csv", "runs.csv", "runs.csv.sha256", "report.html", "summary.txt"]),
+    *expand(f"{OUT}/leaderboard.{{form}}", form=["html", "md"]),
     METHODS_TABLE,
+    *LEADERBOARDS,
     *expand(f"{OUT}/{{name}}.csv", name=COMPARISONS),
     *expand(f"{OUT}/{{name}}.{{form}}", name=["claims", "sensitivity", "at_given_fairness"], form=["csv", "md"]),
     *expand(f"{OUT}/clusterings/{{name}}.csv", name=["composition", "projection"]),
@@ -55,7 +64,11 @@ RESULTS = [
     *expand(f"{OUT}/figures/{{figure}}.{{form}}", figure=FIGURES, form=["pdf", "png"]),
 ]
 # What the jobs cost and where they ran: not results, for they differ from run to run.
-ACCOUNTS = [f"{OUT}/accounts/{name}" for name in ("steps.csv", "fits.csv", "runtime.pdf", "runtime.png", "provenance.json")]
+ACCOUNTS = [
+    *expand(f"{OUT}/accounts/{{name}}.csv", name=["steps", "fits", "leaderboard_costs"]),
+    *expand(f"{OUT}/accounts/{{name}}.{{form}}", name=["runtime", "seconds_against_rows"], form=["pdf", "png"]),
+    f"{OUT}/accounts/provenance.json",
+]
 MANIFEST = f"{OUT}/manifest.json"
 
 
@@ -89,6 +102,7 @@ rule analyse:
         captioned(f"{OUT}/tables/all_tables.tex", "all_tables", "Tables"),
         [captioned(path, "statistics", "Tests") for path in STATISTICS],
         captioned(METHODS_TABLE, "methods", "Tests"),
+        [captioned(path, "leaderboard", "Leaderboard") for path in LEADERBOARDS],
         [captioned(f"{OUT}/{name}.csv", "comparison", "Reported against reproduced") for name in COMPARISONS],
         [captioned(f"{OUT}/at_given_fairness.{form}", "at_given_fairness", "Tests") for form in ("csv", "md")],
         [captioned(f"{OUT}/claims.{form}", "claims", "Claims") for form in ("csv", "md")],
@@ -161,7 +175,8 @@ for module, figures in DRAWN_BY.items():
 
 rule account:
     input:
-        before_the_report,
+        before_the_pages,
+        datasets=f"{OUT}/datasets.csv",
     output:
         [captioned(path, os.path.basename(path).split(".")[0], "Accounts") for path in ACCOUNTS],
     log:
@@ -173,7 +188,7 @@ rule account:
         config=whole_configuration,
         fingerprints=fingerprints_of_rules,
         logs=",".join(f"{place}/logs" for place in PLACES),
-        after="account,write_report,write_manifest",
+        after="account,write_report,write_leaderboard,write_manifest",
         output=subpath(output[0], parent=True),
     message:
         "Add up what the jobs cost"
@@ -205,10 +220,36 @@ rule write_report:
         shell_line("write-report")
 
 
+rule write_leaderboard:
+    input:
+        ACCOUNTS,
+        expand(f"{OUT}/figures/{{figure}}.png", figure=["price_against_unfairness", "performance_profiles", "cost_at_limit"]),
+        board=f"{OUT}/leaderboard.csv",
+        overall=f"{OUT}/leaderboard_overall.csv",
+        points=f"{OUT}/leaderboard_points.csv",
+    output:
+        output=captioned(f"{OUT}/leaderboard.html", "leaderboard", "Leaderboard"),
+        summary=captioned(f"{OUT}/leaderboard.md", "leaderboard", "Leaderboard"),
+    log:
+        f"{OUT}/logs/write_leaderboard.log",
+    conda:
+        ANALYSIS
+    params:
+        code=analysis_fingerprint("steps.leaderboard"),
+        config=whole_configuration,
+        configfile=configfile_of_the_run(),
+        results=subpath(input.board, parent=True),
+    message:
+        "Write the leaderboard"
+    shell:
+        shell_line("write-leaderboard")
+
+
 rule write_manifest:
     input:
-        before_the_report,
+        before_the_pages,
         rules.write_report.output,
+        rules.write_leaderboard.output,
     output:
         output=captioned(MANIFEST, "manifest", "Accounts"),
     log:

@@ -29,3 +29,16 @@ CAPTIONS = {
     "sensitivity": "What each choice does: a number as it usually is, and with one choice taken the other way. No mark: the "
     "choice leaves the number as it is.",
 }
+
+# Of the leaderboard, which has a page of its own.
+LEADERBOARD_CAPTIONS = {
+    "price_against_unfairness": "What fairness costs: price against delta_min. A panel a dataset, at the middle k of the grid; "
+    "a mark is a configuration, by its medians over the seeds that score. Best is bottom left. Line: the front of what no "
+    "configuration beats in both, with its parameters. The axis of delta_min is one of square roots, so that what lies near 0 "
+    "has room; configurations dearer than the front by far are counted in the title.",
+    "performance_profiles": "Performance profiles. A panel a limit on the largest deviation: over a factor, the share of the "
+    "blocks in which a method keeps the limit and costs at most so many times the least price. At 1 it is how often a method "
+    "is the cheapest.",
+    "cost_at_limit": "Price at a largest deviation of at most 0.05. A panel a dataset, at the middle k of the grid; a dot is "
+    "the median over the seeds that score, a bar their range.",
+}

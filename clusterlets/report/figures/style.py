@@ -39,6 +39,7 @@ COLOURS = {
     "k-means": "#999999",
     "random": "#882255",
 }
+_MARKERS = dict(zip(COLOURS, ("o", "s", "^", "D", "v", "P", "X", "<", ">"), strict=True))
 # Of further methods, in turn.
 _FURTHER_COLOURS = ("#7F5539", "#44AA99", "#332288", "#999933", "#AA4499", "#117733", "#6699CC")
 _FURTHER_MARKERS = ("s", "^", "D", "v", "P", "X")
@@ -61,12 +62,18 @@ plt.rcParams.update(
 
 
 def looks(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Colour and marker of each method, by the names that the report gives them; circles are those of the paper."""
+    """Colour and marker of each method, by the names that the report gives them; no two methods have the same two."""
     further = {
         name: (_FURTHER_COLOURS[place % len(_FURTHER_COLOURS)], _FURTHER_MARKERS[place % len(_FURTHER_MARKERS)])
         for place, name in enumerate(sorted(set(methods) - set(COLOURS)))
     }
-    return {name: further.get(name, (COLOURS.get(name, ""), "o")) for name in methods}
+    return {name: further.get(name) or (COLOURS[name], _MARKERS[name]) for name in methods}
+
+
+def middle(values: Iterable[float]) -> float:
+    """The middle one of the distinct values, of an even number the lower: what a figure shows that has room for one k."""
+    known = sorted(set(values))
+    return known[(len(known) - 1) // 2]
 
 
 def save(figure: Figure, stem: str | os.PathLike) -> None:

@@ -1,0 +1,33 @@
+"""What the fits of each configuration took: a table that differs from machine to machine, apart from all results."""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from clusterlets.analysis import selection
+
+COLUMNS = ["dataset", "k", "method", "parameters", "fits", "seconds", "memory_mb"]
+_CONFIGURATION = COLUMNS[:4]
+
+
+def by_configuration(fits: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
+    """Median seconds and largest memory of each configuration: ``results/accounts/leaderboard_costs.csv``.
+
+    Parameters
+    ----------
+    fits : DataFrame
+        A row a fit, with the columns of ``accounts/fits.csv``; a fit that was stopped counts with its time until then.
+    grids : mapping
+        The ``grids`` of the resolved configuration, which know the outputs of a method by their names.
+
+    Returns
+    -------
+    DataFrame
+        With :data:`COLUMNS`; methods are called as in the leaderboard, and the outputs of one fit have a row each.
+    """
+    names = {name: list(selection.paper_names(pd.Series(grid["names"], dtype=object))) for name, grid in grids.items()}
+    found = fits.assign(method=fits["method"].map(names), parameters=fits["parameters"].fillna("")).explode("method")
+    found = found.groupby(_CONFIGURATION, sort=False).agg(
+        fits=("seconds", "size"), seconds=("seconds", "median"), memory_mb=("memory_mb", "max")
+    )
+    return found.reset_index()

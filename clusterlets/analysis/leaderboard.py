@@ -1,0 +1,261 @@
+"""Who clusters at the least cost under a limit of unfairness, on seeds that the choice of parameters has not seen.
+
+A block is a dataset with a k. The first half of the seeds chooses: under each limit on the largest deviation, every method
+gets the configuration whose median cost is the least of those whose median deviation keeps the limit. The other half scores
+it. A run without a result counts as infinitely unfair and dear, and one without a cost (overlapping clusters) as infinitely
+dear, so a configuration that fails on half of the seeds is never chosen. Every method has at most :data:`TRIED`
+configurations to choose from.
+
+The price of a run is its k-means cost over the least one that is known with k clusters. Of a run with more than k clusters
+it is the one with as many, so that neither fewer nor more clusters than asked for make a run look cheaper.
+"""
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.analysis import selection
+
+#: Limits on the largest deviation of a cluster; the last is none.
+LIMITS = (0.01, 0.02, 0.05, 0.1, np.inf)
+#: Configurations that a method may choose from in a block; where the grid has more, they are spread evenly over it.
+TRIED = 3
+#: Factors of the least cost at which the performance profile is told (Dolan and More, 2002).
+FACTORS = (1.0, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0)
+#: Costs from here on cover no area of the hypervolume; neither does a ``delta_min`` of 1.
+DEAREST = 2.0
+
+BLOCK = ["dataset", "k"]
+CONFIGURATION = [*BLOCK, "method", "parameters"]
+RANKED, MISSED, NOT_CHOSEN, NO_RESULT = "ranked", "misses the limit", "none keeps the limit", "no result"
+COLUMNS = [
+    *("dataset", "k", "limit", "rank", "method", "parameters", "outcome", "price", "price_low", "price_high"),
+    *("deviation_max", "delta_min", "weighted_deviation", "n_clusters", "within", "ok", "seeds", "on_front", "tried"),
+    *("runs", "runs_ok", "statuses"),
+]
+OVERALL = [
+    *("limit", "method", "mean_rank", "blocks", "ranked", "first"),
+    *(f"within_{factor:g}" for factor in FACTORS),
+    "hypervolume",
+]
+POINTS = [*CONFIGURATION, "delta_min", "price", "on_front"]
+
+_SCORES = ["price", "deviation_max", "delta_min", "weighted_deviation"]
+_DECIMALS = 12  # the last bits of a sum are no reason to prefer a configuration
+_SHOWN = 6  # decimals in the files
+
+
+def entering(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs that take part: of every method at most :data:`TRIED` configurations, the first and the last of its grid
+    and those evenly spaced between them, in the grid's order. ``method`` is the name of the matcher where there is one.
+    """
+    runs = runs.assign(method=selection.names(runs), parameters=runs["parameters"].fillna(""))
+    grids = runs.groupby("method", sort=False)["parameters"].unique()
+    kept = {(method, grid[place]) for method, grid in grids.items() for place in _spread(len(grid))}
+    enters = [pair in kept for pair in zip(runs["method"], runs["parameters"], strict=True)]
+    return runs[np.array(enters, dtype=bool)].reset_index(drop=True)
+
+
+def _spread(size: int) -> list[int]:
+    """Places of the configurations that take part, of so many."""
+    return list(range(size)) if size <= TRIED else [place * (size - 1) // (TRIED - 1) for place in range(TRIED)]
+
+
+def configurations(runs: pd.DataFrame) -> pd.DataFrame:
+    """Every configuration: medians on the seeds that choose, and on those that score.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Runs of :func:`entering`, whatever their status, of two seeds or more.
+
+    Returns
+    -------
+    DataFrame
+        A row for each dataset, k, method and parameters, in the order of the runs: ``chosen_by_<score>`` of the first half
+        of the seeds; of the others the medians, the least and the largest price, ``seeds``, how many of them are ``ok``,
+        and for each of :data:`LIMITS` the share of them ``within`` it. ``inf`` stands for no result.
+    """
+    failed = runs["status"] != "ok"
+    scores = runs.assign(price=prices(runs))[_SCORES].mask(failed, np.inf).fillna({"price": np.inf})
+    known = runs[[*CONFIGURATION, "n_clusters"]].assign(ok=~failed, **scores)
+    known["finite"] = known["price"].where(np.isfinite(known["price"]))
+    for limit in LIMITS:
+        known[_within(limit)] = known["finite"].notna() & (known["deviation_max"] <= limit)
+    chooses = _choosing(runs["seed"])
+    choosing, scoring = (known[part].groupby(CONFIGURATION, sort=False) for part in (chooses, ~chooses))
+    found = scoring[[*_SCORES, "n_clusters"]].median()
+    ends = {"price_low": scoring["finite"].min(), "price_high": scoring["finite"].max()}
+    found = found.assign(**ends, seeds=scoring.size(), ok=scoring["ok"].sum())
+    found = found.join(scoring[[_within(limit) for limit in LIMITS]].mean())
+    medians = choosing[["price", "deviation_max"]].median().add_prefix("chosen_by_")
+    return medians.join(found, how="inner").round(_DECIMALS).reset_index()
+
+
+def prices(runs: pd.DataFrame) -> pd.Series:
+    """The price of each run, from 1 up: ``price_over_best`` with k clusters or more; with fewer, the cost over the least one
+    of any run of the dataset that has k. NaN where a run has no cost, or no run has k clusters.
+    """
+    of_k = runs[runs["n_clusters"] == runs["k"]].groupby(BLOCK)["kmeans_cost"].min()
+    least = runs[BLOCK].join(of_k.where(of_k > 0), on=BLOCK)["kmeans_cost"]
+    return runs["price_over_best"].where(runs["n_clusters"] >= runs["k"], runs["kmeans_cost"] / least)
+
+
+def _within(limit: float) -> str:
+    return f"within_{limit:g}"
+
+
+def _choosing(seeds: pd.Series) -> pd.Series:
+    """Which runs are of the first half of the seeds; of an odd number the larger half scores."""
+    known = np.sort(seeds.unique())
+    return seeds.isin(known[: len(known) // 2])
+
+
+def leaderboard(runs: pd.DataFrame) -> pd.DataFrame:
+    """The best configuration of each method, in each block and under each limit: ``results/leaderboard.csv``.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Every run, whatever its status. With fewer than two seeds or two methods there is nothing to choose or to rank, and
+        no row.
+
+    Returns
+    -------
+    DataFrame
+        With :data:`COLUMNS`. ``rank`` is 1 for the least price among those whose median deviation keeps the limit on the
+        seeds that score too; a method without a rank says why in ``outcome``.
+    """
+    runs = entering(runs)
+    if runs["seed"].nunique() < 2 or runs["method"].nunique() < 2:
+        return pd.DataFrame(columns=COLUMNS)
+    known = configurations(runs)
+    known = known.merge(_points(known)[[*CONFIGURATION, "on_front"]], how="left", on=CONFIGURATION)
+    methods = _of_methods(runs).join(known.groupby([*BLOCK, "method"]).size().rename("tried")).reset_index()
+    board = pd.concat([_under(limit, known, methods) for limit in LIMITS], ignore_index=True)
+    places = {name: place for place, name in enumerate(runs["dataset"].unique())}
+    order = ["place", "k", "limit", "rank", "price", "method"]
+    board = board.assign(place=board["dataset"].map(places)).sort_values(order, kind="stable")
+    board = board.astype({"k": int} | dict.fromkeys(["rank", "ok", "seeds"], "Int64"))
+    return board[COLUMNS].round(_SHOWN).reset_index(drop=True)
+
+
+def _of_methods(runs: pd.DataFrame) -> pd.DataFrame:
+    """Of each method in each block: its runs, and what became of those that have no result."""
+    by_method = runs.groupby([*BLOCK, "method"], sort=False)
+    statuses = by_method["status"].agg(lambda column: _statuses(column[column != "ok"]))
+    ok = (runs["status"] == "ok").groupby([runs[name] for name in (*BLOCK, "method")], sort=False).sum()
+    return pd.DataFrame({"runs": by_method.size(), "runs_ok": ok, "statuses": statuses})
+
+
+def _statuses(column: pd.Series) -> str:
+    counts = column.value_counts().sort_index()
+    return "; ".join(f"{status} {count}" for status, count in counts.items())
+
+
+def _under(limit: float, known: pd.DataFrame, methods: pd.DataFrame) -> pd.DataFrame:
+    """What each method chooses under one limit, and the rank that the other seeds give it."""
+    may = known[(known["chosen_by_deviation_max"] <= limit) & np.isfinite(known["chosen_by_price"])]
+    order = ["chosen_by_price", "chosen_by_deviation_max"]
+    chosen = may.sort_values(order, kind="stable").drop_duplicates([*BLOCK, "method"])  # ties: the grid's order
+    found = methods.merge(chosen, how="left", on=[*BLOCK, "method"])
+    keeps = (found["deviation_max"] <= limit) & np.isfinite(found["price"])
+    outcome = [(keeps, RANKED), (found["parameters"].notna(), MISSED), (found["runs_ok"] > 0, NOT_CHOSEN)]
+    found["outcome"] = np.select([condition for condition, _ in outcome], [word for _, word in outcome], NO_RESULT)
+    found["rank"] = found["price"].where(keeps).groupby([found[name] for name in BLOCK]).rank(method="min")
+    return found.replace(np.inf, np.nan).assign(limit=limit, within=found[_within(limit)])
+
+
+def points(runs: pd.DataFrame) -> pd.DataFrame:
+    """Configurations as points of their block, scored on the seeds that score: ``results/leaderboard_points.csv``.
+
+    Returns
+    -------
+    DataFrame
+        With :data:`POINTS`, of the configurations with a median price; ``on_front`` where no other one of the block is at
+        most as unfair and as dear, and less in one of both.
+    """
+    runs = entering(runs)
+    return _points(configurations(runs)) if runs["seed"].nunique() > 1 else pd.DataFrame(columns=POINTS)
+
+
+def _points(known: pd.DataFrame) -> pd.DataFrame:
+    found = known[np.isfinite(known["price"])]
+    fronts = [_is_on_front(block) for _, block in found.groupby(BLOCK, sort=False)]
+    on_front = pd.concat(fronts) if fronts else pd.Series(dtype=bool)
+    return found.assign(on_front=on_front)[POINTS].astype({"k": int}).round(_SHOWN).reset_index(drop=True)
+
+
+def _is_on_front(block: pd.DataFrame) -> pd.Series:
+    """O(m^2) of m points."""
+    values = block[["delta_min", "price"]].to_numpy()
+    beats = (values[:, None] <= values).all(axis=2) & (values[:, None] < values).any(axis=2)
+    return pd.Series(~beats.any(axis=0), index=block.index)
+
+
+# ---- over all blocks -------------------------------------------------------------------------------------------------
+
+
+def overall(board: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
+    """Every method over all blocks, under each limit: ``results/leaderboard_overall.csv``.
+
+    Parameters
+    ----------
+    board : DataFrame
+        Of :func:`leaderboard`.
+    known : DataFrame
+        Of :func:`points`.
+
+    Returns
+    -------
+    DataFrame
+        limit, method, mean_rank (a method without a rank gets the mean of the places that are left), blocks (in which any
+        method has a rank), ranked (of them, where it has one), first (where it is the best or shares that place), within_x
+        (the share of the blocks in which its price is at most x times the least one: the performance profile), hypervolume
+        (the mean over the blocks of the area that its points dominate, over the area that all points dominate).
+    """
+    if board.empty:
+        return pd.DataFrame(columns=OVERALL)
+    found = pd.concat([_over_blocks(limit, part) for limit, part in board.groupby("limit")])
+    found["hypervolume"] = found["method"].map(_hypervolumes(known)).fillna(0.0)
+    found = found.sort_values(["limit", "mean_rank", "method"], kind="stable").round(_SHOWN)
+    return found[OVERALL].reset_index(drop=True)
+
+
+def _over_blocks(limit: float, board: pd.DataFrame) -> pd.DataFrame:
+    ranks = board.pivot(index=BLOCK, columns="method", values="rank")
+    met = ranks.notna().any(axis=1)
+    ratios, ranks = price_ratios(board), ranks[met]
+    left = (ranks.notna().sum(axis=1) + 1 + ranks.shape[1]) / 2
+    places = ranks.astype(float).rank(axis=1).apply(lambda column: column.fillna(left))
+    found = pd.DataFrame({"limit": limit, "method": ranks.columns, "mean_rank": places.mean().to_numpy()})
+    found = found.assign(blocks=len(ranks), ranked=ranks.notna().sum().to_numpy(), first=(ranks == 1).sum().to_numpy())
+    profile = {f"within_{factor:g}": (ratios <= factor).mean().to_numpy() for factor in FACTORS}
+    return found.assign(**profile)
+
+
+def price_ratios(board: pd.DataFrame) -> pd.DataFrame:
+    """Of one limit: each ranked method's price over the least one, (blocks, methods); blocks in which nobody is ranked are
+    left out, and NaN stands for a method without a rank.
+    """
+    prices = board.assign(price=board["price"].where(board["rank"].notna()))
+    prices = prices.pivot(index=BLOCK, columns="method", values="price").dropna(how="all")
+    return prices.div(prices.min(axis=1), axis=0).round(_DECIMALS)
+
+
+def _hypervolumes(known: pd.DataFrame) -> pd.Series:
+    """Mean over the blocks of a method's area over that of all methods; blocks without any area are left out."""
+    if known.empty:
+        return pd.Series(dtype=float)
+    areas = known.groupby([*BLOCK, "method"], sort=False)[["delta_min", "price"]].apply(_area).unstack(fill_value=0.0)
+    whole = known.groupby(BLOCK, sort=False)[["delta_min", "price"]].apply(_area).reindex(areas.index)
+    return areas[whole > 0].div(whole[whole > 0], axis=0).mean()
+
+
+def _area(block: pd.DataFrame) -> float:
+    """Area up to ``delta_min`` 1 and a price of :data:`DEAREST` in which some point is better in both."""
+    area, price = 0.0, DEAREST
+    for delta, of_point in block.sort_values(["delta_min", "price"], kind="stable").to_numpy():
+        if of_point < price and delta < 1:
+            area += (1 - delta) * (price - of_point)
+            price = of_point
+    return area

@@ -1,0 +1,81 @@
+"""What each method costs where it keeps a limit of unfairness: a dot a method, with its range over the seeds."""
+
+from textwrap import fill
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from clusterlets.analysis import selection
+from clusterlets.report.figures.names import cut
+from clusterlets.report.figures.style import COLOURS, explain_with, looks, middle, nothing, panels
+
+LIMIT = 0.05  # of those of the leaderboard
+_LONGEST = 30  # letters of a dataset's name
+_TICKS = (1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 300)
+_ENDS = (2, 3, 5, 10, 30, 100, 300)  # of the axis: the first that three quarters of the prices reach
+_ROW = 0.125  # inches
+_KEY = 120  # letters of a line of the key
+
+
+def from_runs(runs: pd.DataFrame, board: pd.DataFrame) -> dict[str, Figure]:
+    """The figure by its file name; ``board`` is ``leaderboard.csv``."""
+    return {"cost_at_limit": draw(board, selection.names(runs))}
+
+
+def draw(board: pd.DataFrame, names: pd.Series) -> Figure:
+    """A panel a dataset, at the middle k of the grid: median price and range over the seeds that score, under :data:`LIMIT`.
+
+    Methods stand in the order of how often they are ranked, then of their median price. ``names`` are all methods of the
+    runs, so that each has the look that it has in other figures.
+    """
+    shown = board[board["limit"] == LIMIT]
+    if shown["rank"].notna().sum() == 0:
+        return nothing(f"Nothing to show: no method keeps a largest deviation of {LIMIT:g}.")
+    k = middle(shown["k"])
+    shown = shown[shown["k"] == k]
+    absent = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
+    order, look = _order(shown[~shown["method"].isin(absent)]), looks(selection.in_order(names, COLOURS))
+    prices = shown.loc[shown["rank"].notna(), "price"]
+    end = next((each for each in _ENDS if (prices <= each).mean() >= 0.75), _ENDS[-1])
+    datasets = list(shown["dataset"].unique())
+    figure, places = panels(len(datasets), a_row=3, height=0.35 + _ROW * len(order))
+    for place, (axes, dataset) in enumerate(zip(places, datasets, strict=True)):
+        _draw_rows(axes, shown[shown["dataset"] == dataset].set_index("method").reindex(order), look, end)
+        axes.set_yticks(range(len(order)), order if place % 3 == 0 else [], fontsize=6)
+        axes.set_title(cut(dataset, _LONGEST))
+    _explain(figure, k, absent)
+    return figure
+
+
+def _order(shown: pd.DataFrame) -> list[str]:
+    price = shown["price"].where(shown["rank"].notna())
+    found = price.groupby(shown["method"]).agg(["count", "median"]).reset_index()
+    return list(found.sort_values(["count", "median", "method"], ascending=[False, True, True], kind="stable")["method"])
+
+
+def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]], end: float) -> None:
+    axes.set_xscale("log")
+    axes.set_xlim(end**-0.05, end**1.08)
+    ticks = [tick for tick in _TICKS if tick <= end and (end <= 5 or tick not in (1.25, 1.5))]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks[:-1]] + [f"≥{end:g}"])
+    axes.minorticks_off()
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    for place, (name, row) in enumerate(rows.iterrows()):
+        if pd.isna(row["price"]):
+            continue
+        colour, marker = look[str(name)]
+        low, price, high = (min(row[column], end) for column in ("price_low", "price", "price_high"))
+        face = colour if pd.notna(row["rank"]) else "white"
+        axes.plot([low, high], [place, place], color=colour, lw=1.1, solid_capstyle="butt", zorder=2)
+        axes.plot(price, place, marker=marker, markersize=3.6, color=colour, markerfacecolor=face, zorder=3)
+
+
+def _explain(figure: Figure, k: float, absent: list[str]) -> None:
+    words = (
+        f"Largest deviation at most {LIMIT:g}, k = {k:g}. Bar: range over the seeds that score; hollow: misses the limit on "
+        "them; empty row: no configuration keeps the limit on the seeds that choose."
+    )
+    words += f" Without a row, as they keep it nowhere: {', '.join(absent)}." if absent else ""
+    explain_with(figure, [], fill(words, _KEY, break_on_hyphens=False))
+    figure.supxlabel("price: cost over the least known with k clusters (logarithmic; left is better)", fontsize=8)

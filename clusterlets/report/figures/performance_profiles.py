@@ -1,0 +1,58 @@
+"""Performance profiles: how often a method is at most so many times as dear as the cheapest (Dolan and More, 2002)."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from clusterlets.analysis import selection
+from clusterlets.analysis.leaderboard import FACTORS, price_ratios
+from clusterlets.report.figures.style import COLOURS, explain, looks, nothing, panels
+
+_TICKS = (1, 1.25, 1.5, 2, 3)
+_MARKS = 2  # of a line
+
+
+def from_runs(runs: pd.DataFrame, board: pd.DataFrame) -> dict[str, Figure]:
+    """The figure by its file name; ``board`` is ``leaderboard.csv``."""
+    return {"performance_profiles": draw(board, selection.names(runs))}
+
+
+def draw(board: pd.DataFrame, names: pd.Series) -> Figure:
+    """A panel a limit: over the factor, the share of the blocks in which a method is ranked and no dearer than that.
+
+    ``names`` are all methods of the runs, so that each has the look that it has in other figures.
+    """
+    board = board[board["rank"].notna()]
+    if board.empty:
+        return nothing("Nothing to show: no method keeps any limit.")
+    look = looks(selection.in_order(names, COLOURS))
+    figure, places = panels(board["limit"].nunique(), a_row=2, height=2.5)
+    for axes, (limit, of_limit) in zip(places, board.groupby("limit"), strict=True):
+        ratios = price_ratios(of_limit)
+        _draw_profiles(axes, ratios, look)
+        words = f"largest deviation ≤ {limit:g}" if np.isfinite(limit) else "no limit"
+        axes.set_title(f"{words}: {len(ratios)} blocks")
+    here = {name: look[name] for name in look if name in set(board["method"])}
+    explain(figure, here, "factor of the least price in the block (logarithmic)", "share of the blocks (up is better)")
+    return figure
+
+
+def _draw_profiles(axes: Axes, ratios: pd.DataFrame, look: dict[str, tuple[str, str]]) -> None:
+    """Steps through every ratio; marks stand apart from method to method, so that no two lie on each other."""
+    axes.set_xscale("log")
+    axes.set_xlim(1, FACTORS[-1])
+    axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
+    axes.minorticks_off()
+    axes.set_ylim(-0.02, 1.03)
+    starts = np.geomspace(1, FACTORS[-1], _MARKS + 1)
+    shifts = np.linspace(0.05, 0.95, len(ratios.columns)) * np.log(starts[1])
+    for name, shift in zip(sorted(ratios.columns, key=list(look).index), shifts, strict=True):
+        colour, marker = look[name]
+        known = np.sort(ratios[name].dropna().to_numpy())
+        x = np.concatenate([[1.0], known, [FACTORS[-1]]])
+        y = np.concatenate([[(known <= 1).sum()], np.arange(1, len(known) + 1), [len(known)]]) / len(ratios)
+        axes.plot(x, y, color=colour, lw=1, drawstyle="steps-post", zorder=2)
+        at = starts[:-1] * np.exp(shift)
+        heights = (known[:, None] <= at).sum(axis=0) / len(ratios)
+        axes.plot(at, heights, color=colour, marker=marker, markersize=4, ls="", zorder=3)

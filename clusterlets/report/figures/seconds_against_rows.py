@@ -1,0 +1,53 @@
+"""Seconds of a fit against the rows of its table. It shows a machine, and is no result."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from clusterlets.analysis import selection
+from clusterlets.report.figures.style import COLOURS, explain, looks, nothing, panels
+
+_TICKS = 3
+_PANELS = 3  # 19 lines in one panel cannot be told apart
+
+
+def draw(costs: pd.DataFrame, rows: pd.Series) -> Figure:
+    """A line a method: the median over k, parameters and tables of so many rows, the fastest methods in the first panel.
+
+    ``costs`` is ``leaderboard_costs.csv``; ``rows`` are the rows of each dataset, by its name.
+    """
+    known = costs.assign(rows=costs["dataset"].map(rows)).dropna(subset="rows")
+    if known.empty:
+        return nothing("Nothing to show: no fit has been timed.")
+    lines = known.groupby(["method", "rows"])["seconds"].median().clip(lower=1e-4).reset_index()
+    slowest = lines.groupby("method")["seconds"].max().sort_values(kind="stable").index
+    look = looks(selection.in_order(lines["method"], COLOURS))
+    number = min(_PANELS, len(slowest))
+    figure, places = panels(number, a_row=_PANELS, height=2.9)
+    for place, axes in enumerate(places):
+        names = slowest[place * len(slowest) // number : (place + 1) * len(slowest) // number]
+        _draw_lines(axes, lines[lines["method"].isin(names)], look, lines["rows"])
+        axes.set_ylim(lines["seconds"].min() / 1.5, lines["seconds"].max() * 1.5)
+    explain(
+        figure,
+        look,
+        "rows of the table (logarithmic)",
+        "seconds of a fit (logarithmic)",
+        "panels: fast, medium, slow; of a matcher the matching alone, without the clusterlets",
+    )
+    return figure
+
+
+def _draw_lines(axes: Axes, lines: pd.DataFrame, look: dict[str, tuple[str, str]], rows: pd.Series) -> None:
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for name, line in lines.groupby("method"):
+        colour, marker = look[str(name)]
+        axes.plot(line["rows"], line["seconds"], color=colour, marker=marker, markersize=4, lw=1)
+    ticks = sorted({round(tick) for tick in np.geomspace(rows.min(), rows.max(), _TICKS)})
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    axes.set_xlim(rows.min() / 1.4, rows.max() * 1.4)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.minorticks_off()

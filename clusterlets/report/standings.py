@@ -1,0 +1,221 @@
+"""The leaderboard in words: findings, each with the file it rests on, a glossary, and the page as Markdown."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.analysis import leaderboard, selection
+from clusterlets.analysis.leaderboard import BLOCK
+from clusterlets.grid.cells import Cell, from_words, seed_blocks
+from clusterlets.text import counted
+
+_BOARD, _OVERALL, _POINTS = "leaderboard.csv", "leaderboard_overall.csv", "leaderboard_points.csv"
+_SHOWN_LIMIT = 0.05  # under which all methods are shown
+EMPTY = "There is no leaderboard: it takes at least two methods, two seeds, and runs of k-means to hold costs against."
+
+GLOSSARY = {
+    "block": "a dataset with one of its colours, and a k",
+    "seeds": "the first half chooses each method's parameters, the other half scores them; every number here is of the other "
+    "half",
+    "limit": "on the largest deviation: the largest difference, over all clusters and colours, between a colour's share in the "
+    "cluster and in the dataset",
+    "price": "k-means cost over the least one known with k clusters, which plain k-means or any other run has; of a clustering "
+    "with more than k clusters, with as many; the median over the seeds that score",
+    "price_low, price_high": "the least and the largest price over these seeds",
+    "rank": "1 is the least price among the methods whose median deviation keeps the limit on the seeds that score",
+    "outcome": "`ranked`; `misses the limit`: it kept the limit on the seeds that choose, and not on those that score, or has "
+    "no cost there; `none keeps the limit`: no configuration keeps it on the seeds that choose; `no result`: no run is ok",
+    "within": "share of the scoring seeds on which the clustering keeps the limit",
+    "delta_min": "least delta for which every cluster has at least (1 - delta) and at most 1 / (1 - delta) times the dataset's "
+    "share of every colour; 0 is the dataset's shares, 1 a cluster that lacks a colour",
+    "weighted_deviation": "mean difference of shares over colours and clusters, clusters weighted by size",
+    "n_clusters": "median number of clusters; methods of Clusterlets choose it themselves",
+    "on_front": "no other configuration of the block has both a lower delta_min and a lower price",
+    "tried": f"configurations that a method chooses from: at most {leaderboard.TRIED}, spread over its grid; 1 where it has no "
+    "parameters",
+    "mean rank": "over the blocks in which any method keeps the limit; methods that miss it share the places that are left",
+    "within 1.1": "share of these blocks in which the method keeps the limit and costs at most 1.1 times the least price",
+    "hypervolume": f"area that a method's points dominate (delta_min up to 1, price up to {leaderboard.DEAREST:g}), over the "
+    "area that all points dominate; mean over the blocks",
+    "seconds, memory_mb": "median seconds of a fit and the largest memory of its process; of a matcher of the matching alone",
+}
+
+
+@dataclass(frozen=True)
+class Standings:
+    """What the files of a leaderboard hold."""
+
+    board: pd.DataFrame
+    overall: pd.DataFrame
+    points: pd.DataFrame
+
+    @property
+    def limits(self) -> list[float]:
+        return sorted(self.board["limit"].unique())
+
+    def under(self, limit: float) -> pd.DataFrame:
+        """Every method over all blocks under one limit, the best first."""
+        return self.overall[self.overall["limit"] == limit]
+
+
+def findings(standings: Standings) -> list[tuple[str, str]]:
+    """Sentences, each with the file that its numbers come from; :data:`EMPTY` where there is no leaderboard."""
+    if standings.board.empty:
+        return [(EMPTY, _BOARD)]
+    told = [(_scope(standings.board), _BOARD)]
+    told += [(_leaders(standings.under(limit), limit), _OVERALL) for limit in standings.limits]
+    told.append((_areas(standings.overall), _OVERALL))
+    told += [(sentence, _OVERALL) for sentence in _matchers(standings)]
+    told.append((_front(standings.points), _POINTS))
+    told += [(sentence, _BOARD) for sentence in (_misses(standings.board), *_without_results(standings.board))]
+    return told
+
+
+def in_words(limit: float) -> str:
+    """``at a largest deviation of at most 0.05``, or without a limit."""
+    return f"at a largest deviation of at most {limit:g}" if np.isfinite(limit) else "without a limit"
+
+
+def _scope(board: pd.DataFrame) -> str:
+    once = board[board["limit"] == board["limit"].max()]
+    blocks = len(once[BLOCK].drop_duplicates())
+    seeds = int(board["seeds"].max())
+    return (
+        f"{once['method'].nunique()} methods were held against each other in {counted(blocks, 'block')}: "
+        f"{counted(once['dataset'].nunique(), 'dataset')} with k {', '.join(f'{k:g}' for k in sorted(once['k'].unique()))}, "
+        f"each configuration scored on {counted(seeds, 'seed')} that its choice has not seen."
+    )
+
+
+def _leaders(overall: pd.DataFrame, limit: float) -> str:
+    first, *others = overall.to_dict("records")
+    keeps = f"keeps the limit in {first['ranked']} and " if np.isfinite(limit) else ""
+    behind = "; ".join(f"{row['method']} {row['mean_rank']:.2f}" for row in others[:3])
+    return (
+        f"{in_words(limit).capitalize()}, {first['method']} has the best mean rank, {first['mean_rank']:.2f} of "
+        f"{len(overall)} methods, and the least price in {first['first']} of {counted(first['blocks'], 'block')}; "
+        f"it {keeps}costs at most 1.1 times the least price in {_share(first['within_1.1'])} of "
+        f"them. Then come {behind}."
+    )
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.0f} %"
+
+
+def _areas(overall: pd.DataFrame) -> str:
+    once = overall[overall["limit"] == overall["limit"].max()].sort_values(["hypervolume", "method"], ascending=[False, True])
+    listed = ", ".join(f"{row['method']} {row['hypervolume']:.3f}" for row in once.head(4).to_dict("records"))
+    return f"Over all trade-offs of price and delta_min the largest relative hypervolumes are those of {listed}."
+
+
+def _matchers(standings: Standings) -> list[str]:
+    """Where the best matcher of Clusterlets stands under each limit."""
+    sentences = []
+    for limit in standings.limits:
+        order = standings.under(limit).reset_index(drop=True)
+        own = order[order["method"].isin(selection.PAPER_NAMES.values())]
+        if len(own) and len(own) < len(order):
+            row, place = own.iloc[0], own.index[0] + 1
+            sentences.append(
+                f"{in_words(limit).capitalize()}, the best matcher of Clusterlets is {row['method']}, in place {place} of "
+                f"{len(order)}: mean rank {row['mean_rank']:.2f}, ranked in {row['ranked']} of "
+                f"{counted(row['blocks'], 'block')}, the least price in {row['first']}."
+            )
+    return sentences
+
+
+def _front(points: pd.DataFrame) -> str:
+    counts = points[points["on_front"].astype(bool)].groupby("method")[BLOCK].apply(lambda part: len(part.drop_duplicates()))
+    counts = counts.sort_index().sort_values(ascending=False, kind="stable")
+    listed = ", ".join(f"{method} in {number}" for method, number in counts.head(4).items())
+    return f"Of {counted(len(points[BLOCK].drop_duplicates()), 'block')}, a configuration is on the front of {listed}."
+
+
+def _misses(board: pd.DataFrame) -> str:
+    chosen = board[board["parameters"].notna() | board["seeds"].notna()]
+    missed = int((chosen["outcome"] == leaderboard.MISSED).sum())
+    return f"Of {counted(len(chosen), 'choice')} made, {missed} miss the limit, or have no cost, on the seeds that score."
+
+
+def _without_results(board: pd.DataFrame) -> list[str]:
+    """Methods with runs that are not ok, by how many."""
+    once = board[board["limit"] == board["limit"].max()]
+    by_method = once.groupby("method")[["runs", "runs_ok"]].sum()
+    failed = (by_method["runs"] - by_method["runs_ok"]).sort_values(ascending=False, kind="stable")
+    listed = ", ".join(
+        f"{method} ({number:,} of {by_method.loc[method, 'runs']:,})" for method, number in failed[failed > 0].items()
+    )
+    return [f"Runs without a result count as infinitely unfair and dear; these methods have some: {listed}."] if listed else []
+
+
+# ---- how to repeat a row ---------------------------------------------------------------------------------------------
+
+
+def command(configfile: str) -> str:
+    """What repeats the runs of a row, up to the files that :func:`cells_of` names."""
+    configured = f" --configfile {shlex.quote(configfile)}" if configfile else ""
+    return f"snakemake --cores 1{configured} --forcerun fit_method score_method --"
+
+
+def cells_of(row: Mapping, settings: Mapping) -> str:
+    """The files of a row's runs, as a shell reads them; nothing where no configuration was chosen."""
+    if row["seeds"] is None or pd.isna(row["seeds"]):
+        return ""
+    names = {
+        shown: name for name, grid in settings["grids"].items() for shown in selection.paper_names(pd.Series(grid["names"]))
+    }
+    parameters = from_words(row["parameters"] if isinstance(row["parameters"], str) else "")
+    blocks = seed_blocks(**settings["seeds"])
+    cells = [Cell(row["dataset"], names[row["method"]], int(row["k"]), parameters, seeds) for seeds in blocks]
+    return " ".join(shlex.quote(f"{settings['results']}/{cell.path}") for cell in cells)
+
+
+# ---- Markdown --------------------------------------------------------------------------------------------------------
+
+
+def to_markdown(standings: Standings, configfile: str, results: str) -> str:
+    """``results/leaderboard.md``: findings, all methods under one limit, the cheapest of each block, and the glossary."""
+    lines = ["# Leaderboard", "", *(f"- {sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
+    if not standings.board.empty:
+        lines += [f"## All methods {in_words(_SHOWN_LIMIT)}", "", *_table(_all_methods(standings.under(_SHOWN_LIMIT))), ""]
+        lines += ["`leaderboard_overall.csv` has the other limits.", ""]
+        lines += ["## The cheapest method of each block, with its price", "", *_table(_cheapest(standings.board)), ""]
+        lines += [f"`{_BOARD}` has every method. To repeat the runs of a row:", ""]
+        lines += [f"    {command(configfile)} {results}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
+    lines += ["## What the words mean", "", *(f"- **{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
+    return "\n".join(lines)
+
+
+def _all_methods(overall: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "method": overall["method"],
+            "mean rank": overall["mean_rank"].map("{:.2f}".format),
+            "blocks ranked": [f"{row['ranked']} of {row['blocks']}" for row in overall.to_dict("records")],
+            "first": overall["first"].astype(str),
+            "within 1.1": overall["within_1.1"].map("{:.2f}".format),
+            "hypervolume": overall["hypervolume"].map("{:.3f}".format),
+        }
+    )
+
+
+def _cheapest(board: pd.DataFrame) -> pd.DataFrame:
+    """A row a block, a column a limit; methods that share the first place stand together."""
+    first = board[board["rank"] == 1]
+    words = first.groupby([*BLOCK, "limit"], sort=False).apply(
+        lambda rows: f"{', '.join(rows['method'])} {rows['price'].iloc[0]:.3f}", include_groups=False
+    )
+    blocks = pd.MultiIndex.from_frame(board[BLOCK].drop_duplicates())
+    found = words.unstack("limit").reindex(blocks).fillna("–").reset_index()
+    return found.rename(columns=lambda name: f"≤ {name:g}" if isinstance(name, float) and np.isfinite(name) else name).rename(
+        columns={np.inf: "no limit"}
+    )
+
+
+def _table(frame: pd.DataFrame) -> list[str]:
+    rows = [list(map(str, frame.columns)), ["---"] * frame.shape[1], *frame.astype(str).to_numpy().tolist()]
+    return [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]

@@ -1,0 +1,39 @@
+"""The step that writes the leaderboard's page and its summary."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from clusterlets.grid.runs_frame import read_lines
+from clusterlets.report import leaderboard_page, standings
+from clusterlets.report.figures import LEADERBOARD_CAPTIONS
+from clusterlets.steps import Input, Output
+from clusterlets.storage import write_text
+
+
+def write_leaderboard(
+    board: Input, overall: Input, points: Input, config: str, configfile: str, results: str, output: Output, summary: Output
+) -> None:
+    """The leaderboard as one HTML page, and its findings with the main tables as Markdown.
+
+    board: every method in every block under every limit (.csv)
+    overall: every method over all blocks (.csv)
+    points: every configuration in every block (.csv)
+    config: the workflow's configuration, as JSON
+    configfile: the file that the configuration was read from, beside config.yaml; empty where there is none
+    results: folder of the results, with figures and accounts
+    output: the page (.html)
+    summary: the findings (.md)
+    """
+    settings, folder = json.loads(config), Path(results)
+    found = standings.Standings(*map(read_lines, (board, overall, points)))
+    pictures = {name: folder / "figures" / f"{name}.png" for name in LEADERBOARD_CAPTIONS}
+    costs, seconds = (folder / "accounts" / name for name in ("leaderboard_costs.csv", "seconds_against_rows.png"))
+    extras = leaderboard_page.Extras(
+        images={name: path.read_bytes() for name, path in pictures.items() if path.is_file()},
+        costs=read_lines(costs) if costs.is_file() else pd.DataFrame(),
+        seconds=seconds.read_bytes() if seconds.is_file() else b"",
+    )
+    write_text(output, leaderboard_page.render(found, extras, settings, configfile))
+    write_text(summary, standings.to_markdown(found, configfile, settings["results"]))
