@@ -14,7 +14,7 @@ from clusterlets.text import counted
 
 _BOARD, _OVERALL, _POINTS = "leaderboard.csv", "leaderboard_overall.csv", "leaderboard_points.csv"
 _SHOWN_LIMIT = 0.05  # under which all methods are shown
-EMPTY = "There is no leaderboard: it takes at least two methods, two seeds, and runs of k-means to hold costs against."
+EMPTY = "There is no leaderboard: it takes two methods and two seeds with results, and runs of k-means to hold costs against."
 
 GLOSSARY = {
     "block": "a dataset with one of its colours, and a k",
@@ -53,6 +53,11 @@ class Standings:
     points: pd.DataFrame
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no method has a configuration with a cost."""
+        return bool(self.board["seeds"].isna().all())
+
+    @property
     def limits(self) -> list[float]:
         return sorted(self.board["limit"].unique())
 
@@ -63,7 +68,7 @@ class Standings:
 
 def findings(standings: Standings) -> list[tuple[str, str]]:
     """Sentences, each with the file that its numbers come from; :data:`EMPTY` where there is no leaderboard."""
-    if standings.board.empty:
+    if standings.is_empty:
         return [(EMPTY, _BOARD)]
     told = [(_scope(standings.board), _BOARD)]
     told += [(_leaders(standings.under(limit), limit), _OVERALL) for limit in standings.limits]
@@ -180,7 +185,7 @@ def cells_of(row: Mapping, settings: Mapping) -> str:
 def to_markdown(standings: Standings, configfile: str, results: str) -> str:
     """``results/leaderboard.md``: findings, all methods under one limit, the cheapest of each block, and the glossary."""
     lines = ["# Leaderboard", "", *(f"- {sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
-    if not standings.board.empty:
+    if not standings.is_empty:
         lines += [f"## All methods {in_words(_SHOWN_LIMIT)}", "", *_table(_all_methods(standings.under(_SHOWN_LIMIT))), ""]
         lines += ["`leaderboard_overall.csv` has the other limits.", ""]
         lines += ["## The cheapest method of each block, with its price", "", *_table(_cheapest(standings.board)), ""]
@@ -206,14 +211,13 @@ def _all_methods(overall: pd.DataFrame) -> pd.DataFrame:
 def _cheapest(board: pd.DataFrame) -> pd.DataFrame:
     """A row a block, a column a limit; methods that share the first place stand together."""
     first = board[board["rank"] == 1]
-    words = first.groupby([*BLOCK, "limit"], sort=False).apply(
-        lambda rows: f"{', '.join(rows['method'])} {rows['price'].iloc[0]:.3f}", include_groups=False
-    )
-    blocks = pd.MultiIndex.from_frame(board[BLOCK].drop_duplicates())
-    found = words.unstack("limit").reindex(blocks).fillna("–").reset_index()
-    return found.rename(columns=lambda name: f"≤ {name:g}" if isinstance(name, float) and np.isfinite(name) else name).rename(
-        columns={np.inf: "no limit"}
-    )
+    cells: dict[tuple, str] = {}
+    for place, rows in first.groupby([*BLOCK, "limit"], sort=False):
+        cells[place] = f"{', '.join(rows['method'])} {rows['price'].iloc[0]:.3f}"
+    limits = {limit: f"≤ {limit:g}" if np.isfinite(limit) else "no limit" for limit in sorted(board["limit"].unique())}
+    blocks = board[BLOCK].drop_duplicates().to_numpy().tolist()
+    rows = [[*block, *(cells.get((*block, limit), "–") for limit in limits)] for block in blocks]
+    return pd.DataFrame(rows, columns=[*BLOCK, *limits.values()])
 
 
 def _table(frame: pd.DataFrame) -> list[str]:

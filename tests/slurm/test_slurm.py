@@ -26,7 +26,7 @@ NO_ACCOUNTING = ["--slurm-no-account", "--slurm-status-command=squeue"]
 OFTEN = ["--slurm-init-seconds-before-status-checks=2", "--seconds-between-status-checks=2", "--latency-wait=15"]
 STUCK = 1800  # seconds that no run takes
 # They hold times and the machine.
-DIFFERS = {"logs", "accounts", "report.html"}
+DIFFERS = {"logs", "accounts", "report.html", "leaderboard.html"}
 
 
 @pytest.fixture(scope="module")

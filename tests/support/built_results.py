@@ -8,6 +8,7 @@ from clusterlets.grid.configuration import read_configuration
 from clusterlets.report import figures
 from clusterlets.report.figures.style import plt
 from clusterlets.steps.analysis import analyse
+from clusterlets.steps.leaderboard import write_leaderboard
 from clusterlets.steps.report import write_report
 from clusterlets.storage import save_json
 
@@ -111,6 +112,17 @@ DATASETS = pd.DataFrame(
         "citation": "Someone, 1990.",
     }
 )
+COSTS = pd.DataFrame(
+    {
+        "dataset": ["pima"],
+        "k": [10],
+        "method": ["G-B"],
+        "parameters": ["hops=2"],
+        "fits": [10],
+        "seconds": [0.25],
+        "memory_mb": [61.0],
+    }
+)
 STEPS = pd.DataFrame(
     {
         "step": ["score-method", "fit-method"],
@@ -142,10 +154,12 @@ def build(runs, folder, findings=True):
     if findings:
         (folder / "accounts").mkdir()
         tables = {"claims": CLAIMS, "sensitivity": SENSITIVITY, "datasets": DATASETS, "accounts/steps": STEPS}
+        tables["accounts/leaderboard_costs"] = COSTS
         for name, frame in tables.items():
             frame.to_csv(folder / f"{name}.csv", index=False)
         save_json(folder / "accounts" / "provenance.json", PROVENANCE)
-        (folder / "accounts" / "runtime.png").write_bytes(next((folder / "figures").glob("*.png")).read_bytes())
+        for name in ("runtime", "seconds_against_rows"):
+            (folder / "accounts" / f"{name}.png").write_bytes(next((folder / "figures").glob("*.png")).read_bytes())
     write(folder)
     return folder
 
@@ -153,14 +167,17 @@ def build(runs, folder, findings=True):
 def draw_placeholders(folder):
     """A small picture for every figure of the report, as PNG and PDF: how figures look is tested elsewhere."""
     figure = plt.figure(figsize=(1, 0.5))
-    for name in figures.CAPTIONS:
+    for name in (*figures.CAPTIONS, *figures.LEADERBOARD_CAPTIONS):
         for suffix in ("png", "pdf"):
             figure.savefig(folder / f"{name}.{suffix}", metadata={"CreationDate": None} if suffix == "pdf" else None)
     plt.close(figure)
 
 
 def write(folder):
-    """The report and its summary alone."""
+    """The pages and their summaries alone."""
     write_report(
         str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder), str(folder / "report.html"), str(folder / "summary.txt")
     )
+    tables = (str(folder / f"leaderboard{name}.csv") for name in ("", "_overall", "_points"))
+    pages = (str(folder / f"leaderboard.{form}") for form in ("html", "md"))
+    write_leaderboard(*tables, json.dumps(SETTINGS), "my config.yaml", str(folder), *pages)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from clusterlets.grid.manifest import without_provenance
+from clusterlets.grid.manifest import PAGES, without_provenance
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -83,8 +83,9 @@ class Workflow:
         apart = {"logs", "accounts"}
         files = (path for path in top.rglob("*") if path.is_file() and path.relative_to(top).parts[0] not in apart)
         found = {path.relative_to(top).as_posix(): path.read_bytes() for path in files}
-        if "report.html" in found:
-            found["report.html"] = without_provenance(found["report.html"])
+        for page in PAGES:
+            if page in found:
+                found[page] = without_provenance(found[page])
         return found
 
 

@@ -15,6 +15,7 @@ _LONGEST = 30  # letters of a dataset's name
 _TICKS = (1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 300)
 _ENDS = (2, 3, 5, 10, 30, 100, 300)  # of the axis: the first that three quarters of the prices reach
 _ROW = 0.125  # inches
+_LOWEST = 0.9  # inches of a panel with its title and the numbers below it
 _KEY = 120  # letters of a line of the key
 
 
@@ -39,7 +40,7 @@ def draw(board: pd.DataFrame, names: pd.Series) -> Figure:
     prices = shown.loc[shown["rank"].notna(), "price"]
     end = next((each for each in _ENDS if (prices <= each).mean() >= 0.75), _ENDS[-1])
     datasets = list(shown["dataset"].unique())
-    figure, places = panels(len(datasets), a_row=3, height=0.35 + _ROW * len(order))
+    figure, places = panels(len(datasets), a_row=3, height=max(_LOWEST, 0.35 + _ROW * len(order)))
     for place, (axes, dataset) in enumerate(zip(places, datasets, strict=True)):
         _draw_rows(axes, shown[shown["dataset"] == dataset].set_index("method").reindex(order), look, end)
         axes.set_yticks(range(len(order)), order if place % 3 == 0 else [], fontsize=6)
@@ -77,5 +78,7 @@ def _explain(figure: Figure, k: float, absent: list[str]) -> None:
         "them; empty row: no configuration keeps the limit on the seeds that choose."
     )
     words += f" Without a row, as they keep it nowhere: {', '.join(absent)}." if absent else ""
-    explain_with(figure, [], fill(words, _KEY, break_on_hyphens=False))
+    key = fill(words, _KEY, break_on_hyphens=False)
+    explain_with(figure, [], key)
+    figure.set_figheight(figure.get_figheight() + 0.13 * key.count("\n"))
     figure.supxlabel("price: cost over the least known with k clusters (logarithmic; left is better)", fontsize=8)

@@ -123,10 +123,11 @@ def test_make_field_fetches_what_the_field_names_and_leaves_out_what_is_excluded
     alone = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     command = ["make", "--dry-run", "field", "EXCLUDE=adult, bank", "VENV=.", "--old-file=./.ready"]
     printed = subprocess.run(command, cwd=ROOT, env=alone, text=True, capture_output=True, check=True).stdout
-    data, grid, shown = printed.replace("\\\n", " ").splitlines()
+    data, grid, shown, findings = printed.replace("\\\n", " ").splitlines()
     for line in (data, grid):
         assert "--configfile workflow/configs/field.yaml --config exclude=adult,bank" in " ".join(line.split())
     assert " data " in data and " data " not in grid and shown == "cat results/field/summary.txt"
+    assert findings == "sed '/^## /,$d' results/field/leaderboard.md"
     command[2] = "data"
     printed = subprocess.run(command, cwd=ROOT, env=alone, text=True, capture_output=True, check=True).stdout
     assert "field.yaml" not in printed
