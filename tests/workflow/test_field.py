@@ -23,7 +23,7 @@ def field(workflow_in, tmp_path_factory):
     """A finished run with the second configuration that the field has of each method."""
     grids = read_configuration(ROOT / "workflow/configs/field.yaml")["grids"]
     entries = [{"name": name, "parameters": one_point(grid)} for name, grid in grids.items()]
-    small = {"datasets": ["iris", "wine"], "scaling": "standard", "k": [3], "seeds": {"count": 1, "block": 1}}
+    small = {"datasets": ["iris", "wine"], "scaling": "standard", "k": [3], "seeds": {"count": 2, "block": 2}}
     workflow = workflow_in(tmp_path_factory.mktemp("field"))
     done = workflow.run(config={**small, "methods": entries, "limits": {"seconds": 60, "memory_mb": 4000}})
     assert done.status == 0, done.output
@@ -38,7 +38,7 @@ def test_every_method_has_a_row_for_every_table_and_a_result_where_it_can_have_o
     rows = rows_of(field["runs.csv"])
     names = [name for method in methods.names() for name in methods.get(method).names_in_results()]
     found = [(row["dataset"], row["matcher"] or row["method"]) for row in rows]
-    assert sorted(found) == sorted((dataset, name) for dataset in ("iris", "wine") for name in names)
+    assert sorted(found) == sorted((dataset, name) for dataset in ("iris", "wine") for name in names for _ in range(2))
     for row in rows:
         assert row["status"] == ("unsupported" if row["method"] in TWO_COLOURS else "ok"), row
 
@@ -61,3 +61,19 @@ def test_the_report_says_which_runs_have_no_result(field):
     page = field["report.html"].decode()
     assert "run of tree-fairlets has no result" in page or "runs of tree-fairlets have no result" in page
     assert "status unsupported" in page
+
+
+def test_the_leaderboard_holds_every_method_under_every_limit(field):
+    names = {PAPER_NAMES.get(name, name) for method in methods.names() for name in methods.get(method).names_in_results()}
+    rows = rows_of(field["leaderboard.csv"])
+    places = [(row["dataset"], row["limit"], row["method"]) for row in rows]
+    limits = ("0.01", "0.02", "0.05", "0.1", "inf")
+    assert sorted(places) == sorted(
+        (dataset, limit, name) for dataset in ("iris", "wine") for limit in limits for name in names
+    )
+    assert {row["outcome"] for row in rows if row["method"] in TWO_COLOURS} == {"no result"}
+    assert {row["statuses"] for row in rows if row["method"] in TWO_COLOURS} == {"unsupported 2"}
+    ranked = [row for row in rows if row["rank"]]
+    assert ranked and all(float(row["price"]) >= 1 and float(row["deviation_max"]) <= float(row["limit"]) for row in ranked)
+    costs = rows_of(field["accounts/leaderboard_costs.csv"])
+    assert {row["method"] for row in costs} == names - TWO_COLOURS and all(float(row["seconds"]) >= 0 for row in costs)

@@ -44,7 +44,7 @@ def test_tables_figures_and_report_are_there(finished):
     lines = list(csv.DictReader(io.StringIO(results["clusterings/composition.csv"].decode())))
     assert {line["dataset"] for line in lines} == {"iris", "breast_cancer"}
     assert results["clusterings/projection.csv"].count(b"iris,Clusterlets,") >= 5 * 150
-    assert b"<html" in results["report.html"]
+    assert b"<html" in results["report.html"] and b"<html" in results["leaderboard.html"]
     assert len(results["summary.txt"].decode().splitlines()) == 6
 
 
