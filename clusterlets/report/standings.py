@@ -103,7 +103,7 @@ def _leaders(overall: pd.DataFrame, limit: float) -> str:
         f"{in_words(limit).capitalize()}, {first['method']} has the best mean rank, {first['mean_rank']:.2f} of "
         f"{len(overall)} methods, and the least price in {first['first']} of {counted(first['blocks'], 'block')}; "
         f"it {keeps}costs at most 1.1 times the least price in {_share(first['within_1.1'])} of "
-        f"them. Then come {behind}."
+        f"the blocks. Then come {behind}."
     )
 
 
