@@ -38,7 +38,7 @@ def test_rows_hold_what_the_methods_promise(finished):
 def test_tables_figures_and_report_are_there(finished):
     results = finished.results()
     tables = [name for name in results if name.startswith("tables/")]
-    assert {name.rsplit(".", 1)[1] for name in tables} == {"csv", "md", "tex"} and len(tables) == 22
+    assert {name.rsplit(".", 1)[1] for name in tables} == {"csv", "md", "tex"} and len(tables) == 28
     for name in [name for name in results if name.startswith("figures/")]:
         assert results[name].startswith({"pdf": b"%PDF", "png": b"\x89PNG"}[name.rsplit(".", 1)[1]])
     lines = list(csv.DictReader(io.StringIO(results["clusterings/composition.csv"].decode())))
