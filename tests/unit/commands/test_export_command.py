@@ -319,7 +319,7 @@ def test_the_composition_counts_what_export_writes(recovered, export, tmp_path):
     assert status == 0
     iris = load_iris()
     methods = written["composition"].groupby("method")
-    assert set(methods.groups) == {"Clusterlets", "FRAC (nearest)", "FRAC (fair)"}
+    assert set(methods.groups) == {"Clusterlets", "FRAC (nearest)", "FRAC (fair)", "k-means", "random"}
     for _, lines in methods:
         export(*run_of(lines), "-o", str(tmp_path / "found.csv"))
         found = pd.read_csv(tmp_path / "found.csv")
