@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from clusterlets.algorithms.fair_assignment import fair_assignment, share_bounds, whole_slack
+from clusterlets.algorithms.fair_assignment import bounds_of, fair_assignment
 from clusterlets.algorithms.fair_dual import share_rows, solve_dual
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
 from clusterlets.algorithms.geometry import distances_to_centres
@@ -69,7 +69,7 @@ def coreset_clustering(
     rows, weights = np.arange(len(X)), np.ones(len(X))
     if len(X) > 2 * size:
         rows, weights = sample_coreset(X, colours, n_clusters, size, random_state)
-    bounds, slack = share_bounds(colours, delta), whole_slack(len(X), delta)
+    bounds, slack = bounds_of(colours, delta)
     centres, multipliers = fractional_lloyd(X[rows], weights, colours[rows], n_clusters, bounds, slack, random_state, n_init)
     return fair_assignment(distances_to_centres(X, centres, n_clusters), colours, delta, multipliers).labels
 
@@ -154,7 +154,7 @@ def largest_error(
         Largest of |cost of the coreset / cost of the table - 1|, each the bound of the fractional assignment.
     """
     errors = []
-    bounds, slack = share_bounds(colours, delta), whole_slack(len(X), delta)
+    bounds, slack = bounds_of(colours, delta)
     for trial in range(n_trials):
         drawn = X[random_state.choice(len(X), (4 if trial % 2 else 1) * n_clusters)]
         centres = drawn.reshape(-1, n_clusters, X.shape[1]).mean(axis=0)

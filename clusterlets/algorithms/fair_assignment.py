@@ -80,7 +80,7 @@ def whole_slack(n: int, delta: float) -> float:
     return 1.0 if delta else 1 - 1 / n
 
 
-def bounds_of(colours: np.ndarray, delta: float, balance: float | None) -> tuple[tuple[np.ndarray, np.ndarray], float]:
+def bounds_of(colours: np.ndarray, delta: float, balance: float | None = None) -> tuple[tuple[np.ndarray, np.ndarray], float]:
     """The bounds on shares that ``balance`` asks for, or else ``delta``, and the instances by which they may be missed."""
     if balance is None:
         return share_bounds(colours, delta), whole_slack(len(colours), delta)

@@ -28,11 +28,15 @@ _SERVES = {"extract_clusterlets": "clusterlets", "sum_distances": "clusterlets",
 
 def line(step: str, wall: float) -> str:
     """The last line of a job's log: CPU seconds of this process and those it waited for, ``wall`` seconds, memory, the time."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = time.process_time() + children.ru_utime + children.ru_stime
-    spent = {"cpu_seconds": round(cpu, 3), "wall_seconds": round(wall, 3)}
+    spent = {"cpu_seconds": round(cpu_seconds(), 3), "wall_seconds": round(wall, 3)}
     memory = round(peak_memory() / 1e6, 1)
     return _MARK + json.dumps({"step": step, **spent, "memory_mb": memory, "ended": round(time.time(), 1)})
+
+
+def cpu_seconds() -> float:
+    """Of this process, and of those that it has waited for."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
 def tell_fit(dataset: str, method: str, k: int, parameters: str, seed: int, fit: Any) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from clusterlets.errors import ClusterletsError, NoClusteringError
-from clusterlets.grid.accounts import peak_memory, reset_peak_memory
+from clusterlets.grid.accounts import cpu_seconds, peak_memory, reset_peak_memory
 from clusterlets.grid.artifacts import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
 
 _LONGEST_NOTE = 200
@@ -145,7 +145,7 @@ def _serve(fit: Callable[[int], Any], limits: Limits, seeds: int, outcomes: int)
 
 def _outcome(fit: Callable[[int], Any], seed: int, limits: Limits) -> Fit:
     reset_peak_memory()
-    began = _cpu_seconds()
+    began = cpu_seconds()
     status, note, result = OK, "", None
     try:
         result = fit(seed)
@@ -159,13 +159,7 @@ def _outcome(fit: Callable[[int], Any], seed: int, limits: Limits) -> Fit:
         _print_traceback()
         status, note = FAILED, f"{type(error).__name__}: {error}"
     lines = note.strip().splitlines()
-    return Fit(status, lines[-1][:_LONGEST_NOTE] if lines else "", result, _cpu_seconds() - began, peak_memory() / 1e6)
-
-
-def _cpu_seconds() -> float:
-    """Of this process, and of the programs that it has waited for."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+    return Fit(status, lines[-1][:_LONGEST_NOTE] if lines else "", result, cpu_seconds() - began, peak_memory() / 1e6)
 
 
 def _print_traceback() -> None:
