@@ -5,7 +5,7 @@ from itertools import product
 import pandas as pd
 
 from clusterlets.analysis import selection
-from clusterlets.text import counted
+from clusterlets.text import counted, markdown_table
 
 LIMITS = (0.01, 0.02, 0.05, 0.1)
 _PER = ["limit_cases", "dataset", "limit", "method"]
@@ -76,10 +76,9 @@ def _sentence(rule: str, limit: float, group: pd.DataFrame) -> str:
 
 def to_markdown(frame: pd.DataFrame) -> str:
     """The sentences and the counts."""
-    rows = [["limit cases", "limit", "method", "datasets", "keeps the limit", "highest cohesion"], ["---"] * 6]
-    rows += counts(frame).astype(str).to_numpy().tolist()
+    titles = {"limit_cases": "limit cases", "reached": "keeps the limit", "best": "highest cohesion"}
     rule = "Configurations by their means over ten seeds. Limit cases: fewer than 3 clusters, or an overlap of 0.5 or more."
-    table = [f"| {' | '.join(row)} |" for row in rows]
+    table = markdown_table(counts(frame).rename(columns=titles))
     return "\n".join(
         ["# Cohesion at a given fairness\n", f"{rule}\n", *(f"- {line}" for line in in_words(frame)), "", *table, ""]
     )

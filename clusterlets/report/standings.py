@@ -10,7 +10,7 @@ import pandas as pd
 from clusterlets.analysis import leaderboard, selection
 from clusterlets.analysis.leaderboard import BLOCK
 from clusterlets.grid.cells import Cell, from_words, seed_blocks
-from clusterlets.text import counted
+from clusterlets.text import counted, markdown_table
 
 _BOARD, _OVERALL, _POINTS = "leaderboard.csv", "leaderboard_overall.csv", "leaderboard_points.csv"
 _SHOWN_LIMIT = 0.05  # under which all methods are shown
@@ -186,9 +186,14 @@ def to_markdown(standings: Standings, configfile: str, results: str) -> str:
     """``results/leaderboard.md``: findings, all methods under one limit, the cheapest of each block, and the glossary."""
     lines = ["# Leaderboard", "", *(f"- {sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
     if not standings.is_empty:
-        lines += [f"## All methods {in_words(_SHOWN_LIMIT)}", "", *_table(_all_methods(standings.under(_SHOWN_LIMIT))), ""]
+        lines += [
+            f"## All methods {in_words(_SHOWN_LIMIT)}",
+            "",
+            *markdown_table(_all_methods(standings.under(_SHOWN_LIMIT))),
+            "",
+        ]
         lines += ["`leaderboard_overall.csv` has the other limits.", ""]
-        lines += ["## The cheapest method of each block, with its price", "", *_table(_cheapest(standings.board)), ""]
+        lines += ["## The cheapest method of each block, with its price", "", *markdown_table(_cheapest(standings.board)), ""]
         lines += [f"`{_BOARD}` has every method. To repeat the runs of a row:", ""]
         lines += [f"    {command(configfile)} {results}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
     lines += ["## What the words mean", "", *(f"- **{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
@@ -218,8 +223,3 @@ def _cheapest(board: pd.DataFrame) -> pd.DataFrame:
     blocks = board[BLOCK].drop_duplicates().to_numpy().tolist()
     rows = [[*block, *(cells.get((*block, limit), "–") for limit in limits)] for block in blocks]
     return pd.DataFrame(rows, columns=[*BLOCK, *limits.values()])
-
-
-def _table(frame: pd.DataFrame) -> list[str]:
-    rows = [list(map(str, frame.columns)), ["---"] * frame.shape[1], *frame.astype(str).to_numpy().tolist()]
-    return [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]

@@ -9,6 +9,7 @@ from clusterlets.paper.claims import controls, on_runs, on_tables
 from clusterlets.paper.claims.findings import UNTOLD, VERDICTS, CannotTell, Finding, Scale
 from clusterlets.paper.claims.numbers import Numbers
 from clusterlets.paper.tables import Table
+from clusterlets.text import markdown_table
 
 COLUMNS = [
     *("claim", "subject", "sentence", "claim_in_short", "test", "statistic_paper", "verdict_paper"),
@@ -71,14 +72,14 @@ def _test_in_words(claim: dict) -> str:
 
 def to_markdown(assessed: pd.DataFrame) -> str:
     """The counts, one table of verdicts a subject, and below it each claim with its sentence, test and numbers."""
-    header = ["# What the paper says, and what the numbers say\n", _table(counts(assessed))]
+    header = ["# What the paper says, and what the numbers say\n", *markdown_table(counts(assessed)), ""]
     return "\n".join([*header, *(_section(subject, group) for subject, group in assessed.groupby("subject", sort=False))])
 
 
 def _section(subject: str, claims: pd.DataFrame) -> str:
     titles = {"claim_in_short": "claim", "verdict_paper": "by the paper's numbers", "verdict_ours": "by ours"}
-    overview = _table(claims[list(titles)].rename(columns=titles))
-    return "\n".join([f"## {subject}\n", overview, *map(_entry, claims.to_dict("records"))])
+    overview = [*markdown_table(claims[list(titles)].rename(columns=titles)), ""]
+    return "\n".join([f"## {subject}\n", *overview, *map(_entry, claims.to_dict("records"))])
 
 
 def _entry(row: dict) -> str:
@@ -93,8 +94,3 @@ def _entry(row: dict) -> str:
     evidence = [f"- evidence: `{row['evidence']}`"] if row["evidence"] else []
     remark = [f"- {row['remark']}"] if row["remark"] else []
     return "\n".join([*lines, *asked, *evidence, *remark, ""])
-
-
-def _table(frame: pd.DataFrame) -> str:
-    rows = [frame.columns, ["---"] * frame.shape[1], *frame.astype(str).to_numpy()]
-    return "\n".join([*(f"| {' | '.join(row)} |" for row in rows), ""])
