@@ -92,8 +92,16 @@ if workflow.is_main_process:
     atexit.register(lambda: print(*scarce({".", config["results"]}), sep="", end="", file=sys.stderr))
 
 
+def look_for_jobs_only_when_one_ends():
+    """Snakemake looks for jobs to start whenever one ends. Under a limit on starts (100 a second by default) each look also
+    orders another a second later, so that looks add up and take most of a core in the end. Local jobs need no such limit."""
+    if workflow.local_exec:
+        workflow.scheduler.job_rate_limiter = None
+
+
 onstart:
     stop_as_ctrl_c_does()  # again, as Snakemake's scheduler has set its own by now
+    look_for_jobs_only_when_one_ends()
     refuse_where_nothing_can_be_written(OUT)
     refuse_other_libraries()
 
