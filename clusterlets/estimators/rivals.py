@@ -7,7 +7,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from clusterlets import methods
 from clusterlets.algorithms.scaff_tree import scaff_tree
-from clusterlets.estimators.base import InvalidInput, Rival
+from clusterlets.estimators.inputs import InvalidInput
+from clusterlets.estimators.method import Rival
 
 
 class FairFlow(Rival):

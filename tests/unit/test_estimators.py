@@ -1,6 +1,7 @@
 """The estimators: scikit-learn's own checks, the pure functions they stand for, and the data people have."""
 
 import doctest
+import importlib
 import pickle
 import warnings
 from datetime import datetime
@@ -44,11 +45,11 @@ from clusterlets.estimators import (
     MethodClustering,
     ScaffTree,
     TreeFairlets,
-    base,
     cluster_composition,
     fairness_report,
     rivals,
 )
+from clusterlets.estimators.memberships import nearest_of_own
 
 
 class ChecksHaveNoColours:
@@ -251,7 +252,7 @@ def test_clusters_that_frac_leaves_empty_have_no_centre():
 
 def test_of_clusters_equally_near_the_first_gives_the_label():
     both = csr_array(np.ones((1, 2), dtype=bool))
-    assert base.nearest_of_own(np.zeros((1, 1)), both, np.array([[1.0], [-1.0]])).tolist() == [0]
+    assert nearest_of_own(np.zeros((1, 1)), both, np.array([[1.0], [-1.0]])).tolist() == [0]
 
 
 def test_new_points_go_to_the_nearest_clusterlet_and_there_to_the_nearest_centre(people):
@@ -862,7 +863,7 @@ def test_labels_may_be_any_numbers(far):
     assert fairness_report(X, [far, 3, far, 3], colours) == fairness_report(X, [1, 0, 1, 0], colours)
 
 
-@pytest.mark.parametrize("module", [estimators, rivals])
+@pytest.mark.parametrize("module", ["clusterlet", "frac", "method", "rivals"])
 def test_the_examples_in_the_docstrings(module):
-    found = doctest.testmod(module)
+    found = doctest.testmod(importlib.import_module(f"clusterlets.estimators.{module}"))
     assert found.failed == 0 and found.attempted > 0

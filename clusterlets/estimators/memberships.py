@@ -1,0 +1,39 @@
+"""Which clusters an instance is in: as labels, and as a sparse matrix where it may be in several."""
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from clusterlets.algorithms.instance_scores import nearest_own_centre
+from clusterlets.estimators.inputs import InvalidInput, as_array
+
+
+def nearest_of_own(X: np.ndarray, memberships: csr_array, centres: np.ndarray) -> np.ndarray:
+    """Of the clusters that hold an instance, the one whose centre is nearest (the first of equals), (n,)."""
+    by_cluster = memberships.tocsc()
+    return nearest_own_centre(X, np.split(by_cluster.indices, by_cluster.indptr[1:-1]), centres)
+
+
+def memberships_of_labels(labels: np.ndarray) -> csr_array:
+    n = len(labels)
+    return csr_array((np.ones(n, dtype=bool), labels, np.arange(n + 1)), shape=(n, int(labels.max()) + 1))
+
+
+def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
+    """Memberships (n, C) in canonical form, of labels or memberships, and the label or place of each cluster (C,)."""
+    numbers = None
+    if not issparse(clustering):
+        clustering = as_array(clustering, "The clustering")
+        if clustering.ndim == 1:
+            if not np.issubdtype(clustering.dtype, np.integer) or clustering.min(initial=0) < 0:
+                raise InvalidInput("Labels must be whole numbers from 0 on: every instance must be in a cluster.")
+            numbers, labels = np.unique(clustering, return_inverse=True)
+            clustering = memberships_of_labels(labels)
+    if clustering.ndim != 2 or not np.isin(clustering.data if issparse(clustering) else clustering, (0, 1)).all():
+        raise InvalidInput("A clustering is labels (n,), or memberships (n, C) that are true and false, or 1 and 0.")
+    memberships = csr_array(clustering, dtype=bool, copy=True)  # what follows works in place
+    memberships.sum_duplicates()
+    memberships.eliminate_zeros()
+    alone = np.flatnonzero(np.diff(memberships.indptr) == 0)
+    if len(alone):
+        raise InvalidInput(f"Every instance must be in a cluster: row {alone[0]} is in none.")
+    return memberships, np.arange(memberships.shape[1]) if numbers is None else numbers

@@ -1,0 +1,215 @@
+"""Every score of a clustering, and what its clusters are made of."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+from sklearn.utils.validation import check_array
+
+from clusterlets import metrics
+from clusterlets.algorithms import geometry, instance_scores
+from clusterlets.algorithms.kmeans import kmeans_labels
+from clusterlets.estimators.colours import encode
+from clusterlets.estimators.inputs import InvalidInput, NumberIn, as_invalid_input, generator
+from clusterlets.estimators.memberships import as_memberships
+
+
+def fairness_report(
+    X,
+    clustering,
+    sensitive_features,
+    *,
+    deviation="absolute",
+    cohesion=True,
+    silhouette=True,
+    reference_cost=None,
+    random_state=0,
+) -> dict[str, Any]:
+    """Every score of :mod:`clusterlets.metrics` and :mod:`clusterlets.algorithms.instance_scores`, for any clustering.
+
+    Parameters
+    ----------
+    X : array-like or DataFrame (n, d)
+        Instances, as they were clustered.
+    clustering : int array-like (n,), or bool array or sparse matrix (n, C)
+        Labels, or memberships (true and false, or 1 and 0) where an instance may be in several clusters. Every instance
+        must be in one; clusters without instances do not count.
+    sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
+        As in :meth:`ClusterletClustering.fit`.
+    deviation : {"absolute", "relative", "kl"}
+        Kind of deviation, see :func:`clusterlets.metrics.deviation_per_cluster`.
+    cohesion : bool
+        Whether to sum distances for the cohesion; without, it is NaN.
+    silhouette : bool
+        Whether to sum distances for the silhouettes; without, they are NaN.
+    reference_cost : float or None
+        Sum of squared errors of plain k-means with as many clusters, which the price of fairness is a multiple of; None to
+        run plain k-means here, with one start.
+    random_state : int, Generator, RandomState or None
+        Source of the samples that cohesion and silhouettes are estimated from where there are too many instances, and of the
+        start of plain k-means; an int gives each of the two its own stream from there.
+
+    Returns
+    -------
+    dict
+        ``n_clusters``, ``deviation_mean``, ``deviation_std``, ``deviation_max``, ``balance``, ``balance_ratio``,
+        ``cohesion``, ``overlap``, ``smallest``, ``largest``, ``kmeans_cost`` and ``price_of_fairness`` (NaN where clusters
+        overlap; the price also where plain k-means costs nothing),
+        ``bera_balance``, ``delta_min``, ``additive_violation``, ``weighted_deviation``, ``vfc_error``, ``social_cost``,
+        ``kmedian_cost``, ``kcenter_cost``, ``silhouette``, ``silhouette_error``, ``silhouette_least_colour``: units and
+        meaning as in ``docs/results-format.md``. ``cohesion_error``: standard error of the cohesion, 0 where it is
+        exact, and a bound of it where clusters overlap. ``silhouette_of_colours``: a dict with the mean silhouette of each
+        colour that was drawn, by its value, or by the tuple of its values.
+
+    Raises
+    ------
+    InvalidInput
+        For input that does not fit together.
+
+    Notes
+    -----
+    Where clusters overlap, the last three costs and the silhouettes give each instance to the one of its clusters whose centre
+    is nearest, as ``labels_`` of the estimators do; the centres are the means of all members.
+
+    Cohesion is exact up to 100,000 instances (``geometry.EXACT_LIMIT``): O(n^2 d) time (of a crisp clustering: of the
+    pairs inside the clusters), O(n d + G^2) memory for G different combinations of clusters. Past that it comes from
+    :func:`clusterlets.algorithms.geometry.sampled_sums`, in seconds. The largest distance is exact always. Silhouettes are
+    exact up to 10,000 instances (``instance_scores.EXACT_ROWS``); past that they are those of 2,000 rows, against all
+    others: O(m n d) time for m rows. Plain k-means costs O(n d C) time a round for C clusters, a few tens of rounds mostly; it
+    is not run where clusters overlap, nor with a ``reference_cost``.
+    """
+    X = check_array(X, dtype=np.float64, order="C")
+    memberships, _ = as_memberships(clustering)
+    if deviation not in metrics.DEVIATIONS:
+        raise InvalidInput(f"deviation={deviation!r} is none of {', '.join(metrics.DEVIATIONS)}.")
+    if reference_cost is not None and not NumberIn(Real, 0, np.inf, closed="left").is_satisfied_by(reference_cost):
+        raise InvalidInput(
+            f"reference_cost={reference_cost!r} is no sum of squared errors: give a number of 0 or more, or None."
+        )
+    if memberships.shape[0] != len(X):
+        raise InvalidInput(f"The clustering is of {memberships.shape[0]} instances, and X has {len(X)}.")
+    colours, classes = encode(sensitive_features, len(X))
+    labels, membership = _disjoint_groups(memberships)
+    n_groups = membership.shape[1]
+    centroids, inertia = geometry.group_moments(X, labels, n_groups)
+    counts = _counts(labels, colours, n_groups, len(classes))
+    sums = errors = np.zeros((n_groups, n_groups))
+    diameter, source = np.nan, generator(random_state)
+    if cohesion:
+        with as_invalid_input():
+            sums, errors = _distance_sums(X, labels, membership, source)
+            diameter = geometry.diameter(X)
+    scores = metrics.score(membership, counts, centroids, inertia, sums, diameter, deviation)
+    centres = instance_scores.cluster_centres(membership, counts.sum(axis=1), centroids)
+    own = instance_scores.labels_of_groups(X, labels, membership, centres)
+    return {
+        **scores,
+        "cohesion_error": _cohesion_error(membership, counts.sum(axis=1), errors, diameter),
+        **instance_scores.costs(X, colours, own, centres),
+        **_silhouettes(X, own, colours, classes, source if silhouette else None),
+        "price_of_fairness": _price(X, scores, reference_cost, random_state),
+    }
+
+
+def _price(X, scores, reference_cost: float | None, random_state) -> float:
+    """The cost over that of plain k-means with as many clusters, which is run unless its cost is given."""
+    cost, n_clusters = scores["kmeans_cost"], scores["n_clusters"]
+    if reference_cost is None and not np.isnan(cost):
+        with as_invalid_input():
+            plain = kmeans_labels(X, n_clusters, generator(random_state))
+        reference_cost = float(geometry.group_moments(X, plain, int(plain.max()) + 1)[1].sum())
+    return metrics.price_of_fairness(cost, n_clusters, {n_clusters: reference_cost or 0.0})
+
+
+def _silhouettes(X, labels, colours, classes, random_state: np.random.Generator | None) -> dict[str, Any]:
+    """Silhouettes over all instances and over each colour; NaN without a random state."""
+    rows = np.arange(len(X)) if random_state is None else instance_scores.sample_rows(len(X), random_state)
+    values = np.full(len(X), np.nan)
+    if random_state is not None:
+        n_clusters = int(labels.max()) + 1
+        sums = geometry.row_sums(X, rows, labels, n_clusters)
+        values = instance_scores.silhouettes(sums, np.bincount(labels, minlength=n_clusters), labels[rows])
+    names = [tuple(value) if np.ndim(value) else value for value in classes.tolist()]
+    of_colours = instance_scores.silhouette_of_colours(values, colours[rows])
+    return {
+        **instance_scores.silhouette_scores(values, colours[rows], len(X)),
+        "silhouette_of_colours": {names[code]: mean for code, mean in of_colours.items()},
+    }
+
+
+def _distance_sums(X, labels, membership, random_state) -> tuple[np.ndarray, np.ndarray]:
+    """Summed distances between groups (G, G) and their standard errors; the diagonal alone if that will do."""
+    n_groups = membership.shape[1]
+    if len(X) > geometry.EXACT_LIMIT:
+        return geometry.sampled_sums(X, labels, n_groups, random_state)
+    if _is_crisp(membership):
+        sums = np.diag(geometry.within_sums(X, labels, n_groups))
+    else:
+        sums = geometry.distance_sums(X, labels, n_groups)
+    return sums, np.zeros_like(sums)
+
+
+def _cohesion_error(membership, sizes, errors, diameter) -> float:
+    """Standard error of the cohesion, from those of the sums (G, G).
+
+    Sums inside different groups come from different samples, so their errors add up in quadrature; those of groups that
+    share samples are bounded by their sum.
+    """
+    if diameter == 0:
+        return 0.0
+    members = membership.astype(np.float64)
+    within = np.einsum("cj,cj->c", members @ errors, members) / (members @ sizes) ** 2
+    total = np.linalg.norm(within) if _is_crisp(membership) else within.sum()
+    return float(total / len(membership) / diameter)
+
+
+def _is_crisp(membership: np.ndarray) -> bool:
+    return bool((membership.sum(axis=0) == 1).all())
+
+
+def cluster_composition(clustering, sensitive_features) -> pd.DataFrame:
+    """Instances of each colour in each cluster.
+
+    Parameters
+    ----------
+    clustering : int array-like (n,), or bool array or sparse matrix (n, C)
+        Labels or memberships, as in :func:`fairness_report`.
+    sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
+        As in :meth:`ClusterletClustering.fit`.
+
+    Returns
+    -------
+    pandas.DataFrame (C, K), int
+        A row a cluster that has instances, by its label or place, a column a colour, by its name (values of several columns
+        joined by " + ").
+
+    Raises
+    ------
+    InvalidInput
+        For input that does not fit together.
+    """
+    memberships, numbers = as_memberships(clustering)
+    colours, classes = encode(sensitive_features, memberships.shape[0])
+    indicator = csr_array((np.ones(len(colours), dtype=np.int64), (np.arange(len(colours)), colours)))
+    counts = (memberships.T.astype(np.int64) @ indicator).toarray()
+    names = [" + ".join(map(str, np.atleast_1d(value))) for value in classes]
+    composition = pd.DataFrame(counts, index=pd.Index(numbers, name="cluster"), columns=names)
+    return composition[counts.sum(axis=1) > 0]
+
+
+def _disjoint_groups(memberships: csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Group (n,) of each instance, those in the same clusters being one, and which groups a cluster holds (C, G)."""
+    numbers = np.diff(memberships.indptr)
+    clusters = np.full((len(numbers), numbers.max()), -1)
+    clusters[np.arange(numbers.max()) < numbers[:, None]] = memberships.indices
+    _, first, groups = np.unique(clusters, axis=0, return_index=True, return_inverse=True)
+    membership = memberships[first].toarray().T
+    return groups.reshape(-1), membership[membership.any(axis=1)]
+
+
+def _counts(groups: np.ndarray, colours: np.ndarray, n_groups: int, n_colours: int) -> np.ndarray:
+    counts = np.zeros((n_groups, n_colours), dtype=np.int64)
+    np.add.at(counts, (groups, colours), 1)
+    return counts
