@@ -18,7 +18,9 @@ from collections.abc import Callable
 for _pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[_pool] = "1"
 
+from clusterlets import __version__  # noqa: E402
 from clusterlets.errors import ClusterletsError  # noqa: E402
+from clusterlets.extras import optional  # noqa: E402
 from clusterlets.steps.options import STEPS  # noqa: E402
 
 _BEGAN = time.perf_counter()
@@ -35,6 +37,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "verify": ("clusterlets.commands.verify", "a results folder against its manifest, file by file"),
     "compare": ("clusterlets.commands.compare", "a run's numbers beside those of a reference"),
 }
+# The extra that brings all that a command imports; the others, and the steps, need that of the workflow.
+_EXTRAS = {"cluster": "tables"}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,6 +49,9 @@ def main(arguments: list[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")  # in a locale without the letters of a name
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_usage())
+        return 0
+    if arguments[0] == "--version":
+        print(f"clusterlets {__version__}")
         return 0
     name, *options = arguments
     if name not in _COMMANDS and name not in STEPS:
@@ -61,15 +68,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(name: str, options: list[str]) -> int:
     try:
-        if name in _COMMANDS:
-            return importlib.import_module(_COMMANDS[name][0]).main(options)
-        from clusterlets.grid.libraries import locked_alone
-
-        module, function = STEPS[name].split(":")
-        with locked_alone():
-            step = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
-        with locked_alone():  # again, as a step may import more
-            step(**vars(_parser(name, step).parse_args(options)))
+        with optional(_EXTRAS.get(name, "workflow")):
+            if name in _COMMANDS:
+                return importlib.import_module(_COMMANDS[name][0]).main(options)
+            _step(name, options)
     except ClusterletsError as error:
         print(f"clusterlets {name}: {error}", file=sys.stderr)
         return 1
@@ -89,10 +91,21 @@ def _run(name: str, options: list[str]) -> int:
     return 0
 
 
+def _step(name: str, options: list[str]) -> None:
+    from clusterlets.grid.libraries import locked_alone
+
+    module, function = STEPS[name].split(":")
+    with locked_alone():
+        step = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
+    with locked_alone():  # again, as a step may import more
+        step(**vars(_parser(name, step).parse_args(options)))
+
+
 def _usage() -> str:
     commands = [f"  {name:<12}{purpose}" for name, (_, purpose) in _COMMANDS.items()]
     steps = [f"  {name}" for name in STEPS]
-    return "\n".join(["usage: clusterlets COMMAND [options]", "", *commands, "", "steps of the workflow:", *steps])
+    usage = ["usage: clusterlets COMMAND [options]", "       clusterlets --version"]
+    return "\n".join([*usage, "", *commands, "", "steps of the workflow:", *steps])
 
 
 def _parser(name: str, step: Callable) -> argparse.ArgumentParser:

@@ -4,7 +4,6 @@ import argparse
 import sys
 import warnings
 from fractions import Fraction
-from importlib.util import find_spec
 from inspect import signature
 from math import ceil
 from pathlib import Path
@@ -18,6 +17,7 @@ from clusterlets.datasets import user_table
 from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
+from clusterlets.extras import optional
 from clusterlets.grid.cells import from_words
 from clusterlets.metrics import additive_violation, deviation_per_cluster
 from clusterlets.text import counted
@@ -196,8 +196,9 @@ def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
         )
     if options.plot and Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
         raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
-    if options.plot and find_spec("matplotlib") is None:
-        raise ClusterletsError("--plot needs matplotlib; install it with `python -m pip install matplotlib`.")
+    if options.plot:
+        with optional("plots"):
+            import matplotlib  # noqa: F401  # rather refuse now than after the fit
 
 
 def _is_same_file(one: str | Path, other: str | Path) -> bool:

@@ -5,8 +5,6 @@ import difflib
 import functools
 from pathlib import Path
 
-import yaml
-
 from clusterlets.errors import ClusterletsError
 
 
@@ -34,4 +32,6 @@ def describe(name: str) -> dict:
 
 @functools.cache
 def _catalogue() -> dict[str, dict]:
+    import yaml  # a table of one's own needs no catalogue
+
     return yaml.safe_load(Path(__file__).with_name("sources.yaml").read_text(encoding="utf-8"))

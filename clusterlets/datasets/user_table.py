@@ -49,8 +49,9 @@ def check_file(path: Path) -> None:
         raise ClusterletsError(f"{path} is of unknown form; its name must end in {', '.join(SEPARATORS)} or {PARQUET}.")
     if path.suffix == PARQUET and importlib.util.find_spec("pyarrow") is None:
         raise ClusterletsError(
-            f"{path} needs the package pyarrow, which is not installed. Install it with `python -m pip install pyarrow`"
-            " in the environment of the workflow, or save the table as CSV."
+            f"{path} needs the package pyarrow, which is not installed. Install it with "
+            "`python -m pip install 'clusterlets-benchmark[tables]'` in the environment of the workflow, or save the table as "
+            "CSV."
         )
 
 

@@ -1,11 +1,16 @@
-"""The colours of instances, from sensitive columns of whatever type."""
+"""The colours of instances, from sensitive columns of whatever type.
 
+Arrays and lists go through NumPy. Only columns that pandas stores in a way of its own, as categories say, go through pandas,
+which is then there.
+"""
+
+import sys
 from collections.abc import Iterable
 from itertools import chain, groupby
 from numbers import Real
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy.sparse import issparse
 
 from clusterlets.algorithms.checks import check_groups
@@ -13,58 +18,124 @@ from clusterlets.estimators.inputs import InvalidInput, as_array, as_invalid_inp
 
 
 def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Colour codes (n,), and the value (K,) or values (K, S) of each colour."""
+    """Colour codes (n,), and the value (K,) or values (K, S) of each colour.
+
+    Parameters
+    ----------
+    sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
+        As in :meth:`clusterlets.estimators.ClusterletClustering.fit`.
+    n : int
+        Rows that there must be.
+
+    Raises
+    ------
+    InvalidInput
+        For sensitive features that are absent, incomplete, continuous, of another length, or of one colour.
+
+    Notes
+    -----
+    O(n S log n).
+    """
     if sensitive_features is None:
         raise InvalidInput(
             "sensitive_features is missing: give the group of each instance by name, sensitive_features=groups, a value a row."
         )
-    columns = _as_columns(sensitive_features)
-    if len(columns) != n:
-        raise InvalidInput(f"sensitive_features has {len(columns)} rows, and there are {n} instances.")
-    if not columns.shape[1]:
+    rows, columns = _columns(sensitive_features)
+    if rows != n:
+        raise InvalidInput(f"sensitive_features has {rows} rows, and there are {n} instances.")
+    if not columns:
         raise InvalidInput("sensitive_features has no column.")
-    encoded = [_encode_column(name, column) for name, column in columns.items()]
+    encoded = [_encode_column(name, column) for name, column in columns]
     combinations, colours = np.unique(np.column_stack([codes for codes, _ in encoded]), axis=0, return_inverse=True)
     if len(combinations) < 2:
         raise InvalidInput("sensitive_features has one colour only; it takes two groups to have something to balance.")
-    values = [np.asarray(values)[codes] for (_, values), codes in zip(encoded, combinations.T, strict=True)]
+    values = [values[codes] for (_, values), codes in zip(encoded, combinations.T, strict=True)]
     classes = values[0] if len(values) == 1 else np.column_stack([value.astype(object) for value in values])
     return colours.reshape(-1).astype(np.int64), classes
 
 
-def _as_columns(sensitive_features) -> pd.DataFrame:
-    if issparse(sensitive_features):
-        sensitive_features = sensitive_features.toarray()
-    if not isinstance(sensitive_features, pd.DataFrame | pd.Series | pd.Index | pd.api.extensions.ExtensionArray):
-        dimensions = as_array(sensitive_features, "sensitive_features").ndim
-        if dimensions == 0:
-            raise InvalidInput(
-                f"sensitive_features is {repr(sensitive_features)[:60]}, a single value: give the column itself, one value a "
-                "row."
-            )
-        if dimensions > 2:
-            raise InvalidInput(f"sensitive_features has {dimensions} dimensions: give one column (n,), or several (n, S).")
-    return pd.DataFrame(sensitive_features)
+def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
+    """Number of rows, and name and values of each column: an array (n,), or an extension array of pandas."""
+    pandas = sys.modules.get("pandas")
+    if pandas and isinstance(
+        sensitive_features, pandas.DataFrame | pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray
+    ):
+        frame = pandas.DataFrame(sensitive_features)
+        return len(frame), [
+            (name, column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array) for name, column in frame.items()
+        ]
+    array = sensitive_features.toarray() if issparse(sensitive_features) else as_array(sensitive_features, "sensitive_features")
+    if array.ndim == 0:
+        raise InvalidInput(
+            f"sensitive_features is {repr(sensitive_features)[:60]}, a single value: give the column itself, one value a row."
+        )
+    if array.ndim > 2:
+        raise InvalidInput(f"sensitive_features has {array.ndim} dimensions: give one column (n,), or several (n, S).")
+    if array.dtype.names:
+        return len(array), [(name, array[name]) for name in array.dtype.names]
+    columns = array.T if array.ndim == 2 else [array]
+    if array.dtype.kind in "OUS" and isinstance(sensitive_features, list | tuple):
+        rows = sensitive_features if array.ndim == 2 else [[value] for value in sensitive_features]
+        columns = [_column_of_list(list(column)) for column in zip(*rows, strict=True)]
+    return len(array), list(enumerate(columns))
 
 
-def _encode_column(name, column: pd.Series) -> tuple[np.ndarray, Iterable]:
+def _column_of_list(values: list) -> np.ndarray:
+    """Numbers as such, and all else as it is, where NumPy would make one text of 1 and "1", or of "a" and "a\\0"."""
+    numbers = np.asarray(values)
+    if numbers.dtype.kind in "biufc":
+        return numbers
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+def _encode_column(name: Any, column) -> tuple[np.ndarray, np.ndarray]:
     """Codes (n,) and sorted values of one sensitive column."""
-    missing = np.flatnonzero(column.isna())
+    if column.dtype.kind in "US":
+        column = column.astype(object)
     where = f"sensitive_features, column {name}:"
+    missing = np.flatnonzero(_is_missing(column))
     if len(missing):
         raise InvalidInput(
             f"{where} row {missing[0]} (counting from 0) has no value; such rows: {len(missing)}. Drop them, or give "
             "them a value of their own, such as 'unknown'."
         )
-    if pd.api.types.is_float_dtype(column):
+    if column.dtype.kind == "f":
         with as_invalid_input(where):
-            check_groups(column.to_numpy(dtype=np.float64))
+            check_groups(np.asarray(column, dtype=np.float64))
+    if not isinstance(column, np.ndarray):
+        codes, values = sys.modules["pandas"].factorize(column, sort=True)
+        return codes, np.asarray(values)
     if column.dtype != object:
-        return pd.factorize(column, sort=True)
+        values, codes = np.unique(column, return_inverse=True)
+        return codes, values
+    return _encode_objects(where, column)
+
+
+def _is_missing(column) -> np.ndarray:
+    """Whether there is no value (n,): None, NaN, NaT, or what pandas takes for missing."""
+    if not isinstance(column, np.ndarray):
+        return column.isna()
+    if column.dtype != object:
+        return column != column
+    return np.fromiter((value is None or _is_unequal_to_itself(value) for value in column), dtype=bool, count=len(column))
+
+
+def _is_unequal_to_itself(value: object) -> bool:
     try:
-        values = _in_order(set(column))  # not by pandas, which takes "a" and "a\0" for the same text
+        return bool(value != value)
+    except TypeError:  # pandas.NA says neither yes nor no
+        return True
+    except ValueError:  # an array, which is no value but not missing
+        return False
+
+
+def _encode_objects(where: str, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        values = _in_order(set(column))  # not by np.unique, which cannot order values of differing types
     except TypeError:
-        raise InvalidInput(f"{where} it holds values such as {column.iloc[0]!r}, which cannot be told apart.") from None
+        raise InvalidInput(f"{where} it holds values such as {column[0]!r}, which cannot be told apart.") from None
     code = {value: at for at, value in enumerate(values)}
     found = np.empty(len(values), dtype=object)
     found[:] = values

@@ -1,10 +1,9 @@
 """Every score of a clustering, and what its clusters are made of."""
 
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_array
 
@@ -14,6 +13,10 @@ from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.estimators.colours import encode
 from clusterlets.estimators.inputs import InvalidInput, NumberIn, as_invalid_input, generator
 from clusterlets.estimators.memberships import as_memberships
+from clusterlets.extras import optional
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def fairness_report(
@@ -169,7 +172,7 @@ def _is_crisp(membership: np.ndarray) -> bool:
     return bool((membership.sum(axis=0) == 1).all())
 
 
-def cluster_composition(clustering, sensitive_features) -> pd.DataFrame:
+def cluster_composition(clustering, sensitive_features) -> "pd.DataFrame":
     """Instances of each colour in each cluster.
 
     Parameters
@@ -190,6 +193,8 @@ def cluster_composition(clustering, sensitive_features) -> pd.DataFrame:
     InvalidInput
         For input that does not fit together.
     """
+    with optional():
+        import pandas as pd
     memberships, numbers = as_memberships(clustering)
     colours, classes = encode(sensitive_features, memberships.shape[0])
     indicator = csr_array((np.ones(len(colours), dtype=np.int64), (np.arange(len(colours)), colours)))

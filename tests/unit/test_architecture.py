@@ -25,20 +25,22 @@ LAYERS = (
     "algorithms",
     "storage",
     "text",
+    "extras",
     "errors",
 )
 ALLOWED = {
     **{part: LAYERS[place + 1 :] for place, part in enumerate(LAYERS)},
     "__init__": (),
-    "__main__": LAYERS,
+    "__main__": ("__version__", *LAYERS),
     "commands": ("estimators", *LAYERS),
-    "estimators": ("methods", "metrics", "algorithms", "errors"),
+    "estimators": ("methods", "metrics", "algorithms", "extras", "errors"),
     "datasets": ("algorithms.checks", "storage", "errors"),
     "methods": ("algorithms", "errors"),
     "metrics": ("algorithms.elementary",),
     "algorithms": ("errors",),
     "storage": ("errors",),
     "text": (),
+    "extras": ("errors",),
 }
 # The same for the modules of algorithms: what a step imports is in its fingerprint, and costs every job of it time.
 WITHIN_ALGORITHMS = {

@@ -336,7 +336,7 @@ def test_a_file_that_cannot_be_meant_is_refused_unread(name, complaint, tmp_path
 def test_parquet_without_its_reader_is_refused_with_the_remedy(tmp_path, monkeypatch):
     (tmp_path / "people.parquet").touch()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ClusterletsError, match="`python -m pip install pyarrow` in the environment of the workflow"):
+    with pytest.raises(ClusterletsError, match=r"'clusterlets-benchmark\[tables\]'` in the environment of the workflow"):
         user_table.check_file(tmp_path / "people.parquet")
 
 

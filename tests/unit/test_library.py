@@ -1,0 +1,90 @@
+"""What ``from clusterlets import ...`` offers, what importing it costs, and what is said where an extra is missing."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import clusterlets
+from clusterlets import __main__ as command_line
+from clusterlets import estimators, extras
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+# Distributions whose name is not that of the module.
+MODULES = {"pyyaml": "yaml", "scikit-posthocs": "scikit_posthocs", "scikit-learn": "sklearn"}
+
+
+def loaded_by(statements):
+    done = subprocess.run(
+        [sys.executable, "-c", f"{statements}\nimport sys\nprint(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+def test_importing_the_package_loads_neither_numpy_nor_scikit_learn():
+    loaded = loaded_by("import clusterlets\nfrom clusterlets import ClusterletsError, __version__\ndir(clusterlets)")
+    assert not {"numpy", "sklearn", "pandas", "matplotlib", "clusterlets.estimators"} & loaded
+
+
+def test_the_estimators_load_no_library_of_the_workflow():
+    loaded = loaded_by("from clusterlets import FRAC, fairness_report")
+    assert "sklearn" in loaded and not {"matplotlib", "requests", "seaborn", "snakemake"} & loaded
+
+
+def test_every_name_leads_to_what_it_says():
+    offered = {name: getattr(clusterlets, name) for name in clusterlets.__all__}
+    assert {name for name in offered if offered[name].__name__ != name} <= {"deviation_scorer", "price_scorer"}
+    assert offered.items() >= {name: getattr(estimators, name) for name in estimators.__all__}.items()
+    assert set(dir(clusterlets)) >= {*offered, "__version__"}
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error_and_a_module_is_found():
+    with pytest.raises(AttributeError, match="'clusterlets' has no attribute 'FRACK'"):
+        clusterlets.FRACK  # noqa: B018
+    with pytest.raises(ImportError):
+        from clusterlets import FRACK  # noqa: F401
+    from clusterlets import metrics
+
+    assert metrics.__name__ == "clusterlets.metrics"
+
+
+def test_the_version_is_printed(capsys):
+    assert command_line.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"clusterlets {clusterlets.__version__}\n"
+
+
+def requirements(lines):
+    return {line.partition(">")[0].partition("[")[0] for line in lines}
+
+
+def test_each_optional_library_is_in_the_extra_that_is_named_for_it():
+    in_extra = {extra: requirements(lines) for extra, lines in PROJECT["optional-dependencies"].items()}
+    for module, extra in extras.EXTRAS.items():
+        distribution = {module: name for name, module in MODULES.items()}.get(module, module)
+        assert distribution in in_extra[extra] and distribution not in requirements(PROJECT["dependencies"])
+    optional = set().union(*(in_extra[extra] for extra in ("tables", "data", "plots", "workflow"))) - {PROJECT["name"]}
+    assert {MODULES.get(name, name) for name in optional} == set(extras.EXTRAS)
+
+
+def test_a_missing_library_is_named_with_its_extra_and_another_is_no_matter_of_extras(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(extras.MissingExtra, match=r"needs pandas, .* 'clusterlets-benchmark\[tables\]'"):
+        estimators.cluster_composition([0, 0, 1, 1], list("abab"))
+    assert issubclass(extras.MissingExtra, ImportError)
+    with pytest.raises(ModuleNotFoundError, match="no_such_library"), extras.optional():
+        import no_such_library  # noqa: F401
+
+
+@pytest.mark.parametrize(("command", "extra"), [("compare", "workflow"), ("analyse", "workflow"), ("cluster", "tables")])
+def test_a_command_without_its_libraries_says_in_one_line_what_to_install(command, extra):
+    code = (
+        "import sys; sys.modules['pandas'] = None\n"
+        f"from clusterlets.__main__ import main\nsys.exit(main(['{command}', '--help']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    said = done.stderr.splitlines()
+    assert done.returncode == 1 and said[0].startswith(f"clusterlets {command}: this needs pandas")
+    assert f"'clusterlets-benchmark[{extra}]'" in said[0] and "Traceback" not in done.stderr
