@@ -3,10 +3,12 @@
 import argparse
 import sys
 import warnings
+from collections.abc import Mapping
 from fractions import Fraction
 from inspect import signature
 from math import ceil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -19,8 +21,11 @@ from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
 from clusterlets.grid.cells import from_words
-from clusterlets.metrics import additive_violation, deviation_per_cluster
+from clusterlets.metrics import additive_violation
 from clusterlets.text import counted
+
+if TYPE_CHECKING:
+    from clusterlets.estimators import FairnessReport
 
 #: Clusters and colours that the account lists one by one.
 _LISTED, _COLOURS = 20, 6
@@ -62,7 +67,8 @@ def main(arguments: list[str]) -> int:
 
     with before_compiling(_say_that_it_takes_longer):
         fitted = _fitted(options, X, table.colour)
-        account = _account(options, table, X, fitted, remarks + _shortage(options, table, fitted))
+        report = _report(options, table, X, fitted)
+        account = _account(options, table, report, fitted, remarks + _shortage(options, table, fitted))
     print(account)
     if options.output:
         members, clusters = fitted.memberships_.nonzero()
@@ -72,7 +78,8 @@ def main(arguments: list[str]) -> int:
         from clusterlets.commands.picture import draw  # matplotlib is slow to import
 
         with writing(options.plot):
-            draw(options.plot, X, fitted.labels_, _composition(table, fitted), table.colour_counts)
+            composition = pd.DataFrame(report.composition.counts, report.composition.clusters, report.composition.names)
+            draw(options.plot, X, fitted.labels_, composition, table.colour_counts)
         print(f"picture: {options.plot}")
     return 0
 
@@ -275,27 +282,27 @@ def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
     ]
 
 
-def _composition(table: Table, fitted) -> pd.DataFrame:
-    """Instances of each colour in each cluster (C, K), under the colours' names."""
-    from clusterlets.estimators import cluster_composition
+def _report(options: argparse.Namespace, table: Table, X: np.ndarray, fitted) -> "FairnessReport":
+    from clusterlets.estimators import fairness_report
 
-    return cluster_composition(fitted.memberships_, table.colour).set_axis(table.colour_names, axis=1)
+    colours = pd.Categorical.from_codes(table.colour, table.colour_names)  # in the order of the table
+    return fairness_report(X, fitted.memberships_, colours, random_state=options.seed)
 
 
-def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, remarks: list[str]) -> str:
+def _account(options: argparse.Namespace, table: Table, report: "FairnessReport", fitted, remarks: list[str]) -> str:
     """What came out, for a person to read."""
-    shares, sensitive = table.colour_counts / len(X), " and ".join(options.sensitive)
-    colours = ", ".join(f"{name} {share:.1%}" for name, share in zip(table.colour_names, shares, strict=True))
+    (rows, features), sensitive = table.X.shape, " and ".join(options.sensitive)
+    colours = ", ".join(f"{name} {share:.1%}" for name, share in report.shares.items())
     return "\n".join(
         [
-            f"{options.table.name}: {len(X):,} rows, {counted(X.shape[1], 'feature')}; {sensitive}: {colours}",
+            f"{options.table.name}: {rows:,} rows, {counted(features, 'feature')}; {sensitive}: {colours}",
             *(f"note: {remark}" for remark in remarks),
             f"{_described(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
             "",
-            _listing(_composition(table, fitted), table.colour_counts),
+            _listing(report),
             "",
-            *_kept(options, _composition(table, fitted).to_numpy(), table.colour_counts),
-            *_scores(X, table, fitted, options.seed),
+            *_kept(options, report.composition.counts, table.colour_counts),
+            *_scores(report),
         ]
     )
 
@@ -343,34 +350,28 @@ def _parameter(options: argparse.Namespace) -> str:
     return "omega" if "omega" in (methods.parameters_of(_method(options)) or []) else "hops"
 
 
-def _listing(composition: pd.DataFrame, colour_counts: np.ndarray) -> str:
+def _listing(report: "FairnessReport") -> str:
     """A line a cluster: size, deviation and the share of each colour; of many, those that deviate most."""
-    counts = composition.to_numpy()
-    sizes = counts.sum(axis=1)
-    deviations = deviation_per_cluster(counts, colour_counts)
-    shares = counts / sizes[:, None]
-    left_out = max(0, len(counts) - _LISTED)
-    listed = np.argsort(-deviations, kind="stable")[:_LISTED] if left_out else np.arange(len(counts))
-    columns = [composition.index[listed], [f"{sizes[row]:,}" for row in listed], [f"{deviations[row]:.3f}" for row in listed]]
-    if composition.shape[1] <= _COLOURS:
-        titles = list(composition.columns)
-        columns += [[f"{shares[row, colour]:.1%}" for row in listed] for colour in range(len(titles))]
+    clusters, titles = report.clusters, report.composition.names
+    left_out = max(0, len(clusters) - _LISTED)
+    if left_out:
+        clusters = clusters.iloc[np.argsort(-report.deviations, kind="stable")[:_LISTED]]
+    sizes, deviations = (clusters[name].map(form.format) for name, form in (("size", "{:,}"), ("deviation", "{:.3f}")))
+    columns = [clusters.index, sizes.to_numpy(), deviations.to_numpy()]
+    shares = clusters.iloc[:, -len(titles) :].to_numpy()
+    if len(titles) <= _COLOURS:
+        columns += [[f"{share:.1%}" for share in of_colour] for of_colour in shares.T]
     else:
+        place = {name: at for at, name in enumerate(titles)}
+        off = zip(clusters["furthest_off"], shares, clusters["excess"], strict=True)
+        columns.append([f"{name} {share[place[name]]:.1%} ({excess:+.1%})" for name, share, excess in off])
         titles = ["furthest off"]
-        excess = shares - colour_counts / colour_counts.sum()
-        most = np.abs(excess).argmax(axis=1)
-        columns.append(
-            [f"{composition.columns[most[row]]} {shares[row, most[row]]:.1%} ({excess[row, most[row]]:+.1%})" for row in listed]
-        )
     lines = pd.DataFrame(dict(enumerate(columns)))  # titles come last, as a colour may be called "size" too
     text = lines.set_axis(["cluster", "size", "deviation", *titles], axis=1).to_string(index=False)
     return text + (f"\n... and {left_out} more, deviating less" if left_out else "")
 
 
-def _scores(X: np.ndarray, table: Table, fitted, seed: int) -> list[str]:
-    from clusterlets.estimators import fairness_report
-
-    report = fairness_report(X, fitted.memberships_, table.colour, random_state=seed)
+def _scores(report: "FairnessReport") -> list[str]:
     deviation = ", ".join(f"{name} {report[f'deviation_{name}']:.3f}" for name in ("mean", "std", "max"))
     error = f" +- {report['cohesion_error']:.4f}, from samples" if report["cohesion_error"] else ""
     return [
@@ -386,7 +387,7 @@ def _scores(X: np.ndarray, table: Table, fitted, seed: int) -> list[str]:
     ]
 
 
-def _price(report: dict) -> str:
+def _price(report: Mapping) -> str:
     """What fairness costs, against plain k-means with as many clusters."""
     name, price = "price of fairness  ", report["price_of_fairness"]
     if np.isnan(report["kmeans_cost"]):
@@ -397,7 +398,7 @@ def _price(report: dict) -> str:
     return f"{name}{price:.2f}   (k-means cost over that of plain k-means with {clusters})"
 
 
-def _silhouette(report: dict) -> str:
+def _silhouette(report: Mapping) -> str:
     if np.isnan(report["silhouette"]):
         return "silhouette  not defined here: it needs two clusters or more"
     error = f" +- {report['silhouette_error']:.4f}, from samples" if report["silhouette_error"] else ""

@@ -7,7 +7,7 @@ from clusterlets.estimators.clusterlet import ClusterletClustering
 from clusterlets.estimators.frac import FRAC
 from clusterlets.estimators.inputs import InvalidInput
 from clusterlets.estimators.method import MethodClustering
-from clusterlets.estimators.report import cluster_composition, fairness_report
+from clusterlets.estimators.report import FairnessReport, cluster_composition, fairness_report
 from clusterlets.estimators.rivals import (
     VFC,
     Antidote,
@@ -20,11 +20,13 @@ from clusterlets.estimators.rivals import (
     ScaffTree,
     TreeFairlets,
 )
+from clusterlets.estimators.scorers import ClusterScorer, deviation_scorer, price_scorer
 
 __all__ = [
     "FRAC",
     "VFC",
     "Antidote",
+    "ClusterScorer",
     "ClusterletClustering",
     "Coreset",
     "FairFlow",
@@ -32,10 +34,13 @@ __all__ = [
     "FairLP",
     "FairLloyd",
     "Fairlets",
+    "FairnessReport",
     "InvalidInput",
     "MethodClustering",
     "ScaffTree",
     "TreeFairlets",
     "cluster_composition",
+    "deviation_scorer",
     "fairness_report",
+    "price_scorer",
 ]

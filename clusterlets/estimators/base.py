@@ -40,6 +40,8 @@ class FairClusterer(ClusterMixin, BaseEstimator):
         -----
         sklearn.exceptions.ConvergenceWarning
             Where there are fewer clusters than ``n_clusters``.
+        UserWarning
+            Where a parameter was set that the matcher of a :class:`ClusterletClustering` ignores.
 
         Raises
         ------

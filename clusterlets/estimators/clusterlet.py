@@ -1,5 +1,7 @@
 """Clusterlets and their matchers as an estimator."""
 
+import warnings
+from collections.abc import Collection
 from numbers import Integral, Real
 
 import numpy as np
@@ -13,6 +15,9 @@ from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
 from clusterlets.estimators.inputs import NumberIn
 from clusterlets.estimators.memberships import nearest_of_own
+
+# Parameters that only some matchers use.
+_OF_MATCHERS = ("hops", "omega", "sample_size", "scope")
 
 
 class ClusterletClustering(FairClusterer):
@@ -107,9 +112,25 @@ class ClusterletClustering(FairClusterer):
     def _match(self, random_state) -> np.ndarray:
         matcher = methods.get(self.matcher)()
         assert isinstance(matcher, methods.Matcher)  # as _parameter_constraints have it
-        taken = {name: getattr(self, name, None) for name in methods.parameters_of(type(matcher)) or []}
+        used = methods.parameters_of(type(matcher)) or []
+        self._warn_of_ignored(used)
+        taken = {name: getattr(self, name, None) for name in used}
         given = {name: value for name, value in taken.items() if value is not None}
         return matcher.match_or_raise(self.clusterlets_, random_state, **given)
+
+    def _warn_of_ignored(self, used: Collection[str]) -> None:
+        """Say which parameters were set that the matcher does not use."""
+        defaults = type(self)().get_params()
+        ignored = [name for name in _OF_MATCHERS if name not in used and getattr(self, name) != defaults[name]]
+        if ignored:
+            settings = " and ".join(f"{name}={getattr(self, name)!r}" for name in ignored)
+            takes = " and ".join(name for name in _OF_MATCHERS if name in used)
+            warnings.warn(
+                f"The matcher {self.matcher} ignores {settings}: leave that out, or take another matcher. "
+                f"{self.matcher} uses {takes}.",
+                UserWarning,
+                stacklevel=6,
+            )
 
     def _memberships(self, clusterlet: np.ndarray) -> csr_array:
         """Clusters of instances (n,) that belong to the given clusterlets."""

@@ -13,6 +13,12 @@ def nearest_of_own(X: np.ndarray, memberships: csr_array, centres: np.ndarray) -
     return nearest_own_centre(X, np.split(by_cluster.indices, by_cluster.indptr[1:-1]), centres)
 
 
+def centres_of(X: np.ndarray, memberships: csr_array) -> np.ndarray:
+    """Mean (C, d) of the members of each cluster, each of which has some. O(n d) for a crisp clustering."""
+    by_cluster = memberships.tocsc()
+    return np.stack([X[rows].mean(axis=0) for rows in np.split(by_cluster.indices, by_cluster.indptr[1:-1])])
+
+
 def memberships_of_labels(labels: np.ndarray) -> csr_array:
     n = len(labels)
     return csr_array((np.ones(n, dtype=bool), labels, np.arange(n + 1)), shape=(n, int(labels.max()) + 1))

@@ -11,7 +11,7 @@ from clusterlets import methods
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
 from clusterlets.estimators.inputs import InvalidInput, NumberIn
-from clusterlets.estimators.memberships import memberships_of_labels, nearest_of_own
+from clusterlets.estimators.memberships import centres_of, memberships_of_labels, nearest_of_own
 
 
 class OfMethod(FairClusterer):
@@ -51,9 +51,7 @@ class OfMethod(FairClusterer):
         crisp = found.ndim == 1
         self.memberships_ = memberships_of_labels(found) if crisp else csr_array(found)
         self.n_clusters_ = self.memberships_.shape[1]
-        by_cluster = self.memberships_.tocsc()
-        rows = np.split(by_cluster.indices, by_cluster.indptr[1:-1])
-        self.cluster_centers_ = np.stack([X[of_cluster].mean(axis=0) for of_cluster in rows])
+        self.cluster_centers_ = centres_of(X, self.memberships_)
         self.labels_ = found if crisp else nearest_of_own(X, self.memberships_, self.cluster_centers_)
 
     def predict(self, X):

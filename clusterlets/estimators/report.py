@@ -1,5 +1,7 @@
 """Every score of a clustering, and what its clusters are made of."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,81 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@dataclass(frozen=True)
+class Composition:
+    """What clusters are made of.
+
+    Attributes
+    ----------
+    counts : int array (C, K)
+        Instances of each colour in each cluster that has instances.
+    clusters : int array (C,)
+        Label or place of each.
+    colour_counts : int array (K,)
+        Instances of each colour in the table; where clusters overlap, ``counts`` add up to more.
+    colours : list of K
+        Value of each colour, or the tuple of its values.
+    """
+
+    counts: np.ndarray
+    clusters: np.ndarray
+    colour_counts: np.ndarray
+    colours: list
+
+    @property
+    def names(self) -> list[str]:
+        """The colours as text; the values of several columns joined by " + "."""
+        return [" + ".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in self.colours]
+
+
+class FairnessReport(dict[str, Any]):
+    """Scores of a clustering by their names, and a table of its clusters.
+
+    Attributes
+    ----------
+    composition : Composition
+        Instances of each colour in each cluster.
+    deviations : float array (C,)
+        Deviation of each cluster.
+    """
+
+    def __init__(self, scores: Mapping[str, Any], composition: Composition, deviations: np.ndarray):
+        super().__init__(scores)
+        self.composition = composition
+        self.deviations = deviations
+
+    @property
+    def shares(self) -> dict[Any, float]:
+        """Share of each colour in the table, by its value or the tuple of its values."""
+        counts = self.composition.colour_counts
+        return dict(zip(self.composition.colours, (counts / counts.sum()).tolist(), strict=True))
+
+    @property
+    def clusters(self) -> "pd.DataFrame":
+        """A row a cluster, by its label or place.
+
+        ``size``: instances; ``deviation``: of the kind asked for; ``furthest_off``: the colour whose share differs most from
+        the table's, and ``excess``: by how much; then, for each colour, ``share of <name>``. Without pandas, MissingExtra says
+        how to install it.
+        """
+        with optional():
+            import pandas as pd
+        found = self.composition
+        sizes = found.counts.sum(axis=1)
+        shares = found.counts / sizes[:, None]
+        excess = shares - found.colour_counts / found.colour_counts.sum()
+        furthest = np.abs(excess).round(12).argmax(axis=1)  # the first of equals
+        index = pd.Index(found.clusters, name="cluster")
+        of_clusters = {
+            "size": sizes,
+            "deviation": self.deviations,
+            "furthest_off": [found.names[colour] for colour in furthest],
+            "excess": excess[np.arange(len(excess)), furthest],
+        }
+        of_colours = pd.DataFrame(shares, index, [f"share of {name}" for name in found.names])
+        return pd.concat([pd.DataFrame(of_clusters, index), of_colours], axis=1)
+
+
 def fairness_report(
     X,
     clustering,
@@ -29,7 +106,7 @@ def fairness_report(
     silhouette=True,
     reference_cost=None,
     random_state=0,
-) -> dict[str, Any]:
+) -> FairnessReport:
     """Every score of :mod:`clusterlets.metrics` and :mod:`clusterlets.algorithms.instance_scores`, for any clustering.
 
     Parameters
@@ -56,7 +133,9 @@ def fairness_report(
 
     Returns
     -------
-    dict
+    FairnessReport
+        A dict of scores, whose attribute ``clusters`` is a table of the clusters (it needs pandas) and ``shares`` the share of
+        each colour in the table.
         ``n_clusters``, ``deviation_mean``, ``deviation_std``, ``deviation_max``, ``balance``, ``balance_ratio``,
         ``cohesion``, ``overlap``, ``smallest``, ``largest``, ``kmeans_cost`` and ``price_of_fairness`` (NaN where clusters
         overlap; the price also where plain k-means costs nothing),
@@ -84,7 +163,7 @@ def fairness_report(
     is not run where clusters overlap, nor with a ``reference_cost``.
     """
     X = check_array(X, dtype=np.float64, order="C")
-    memberships, _ = as_memberships(clustering)
+    memberships, numbers = as_memberships(clustering)
     if deviation not in metrics.DEVIATIONS:
         raise InvalidInput(f"deviation={deviation!r} is none of {', '.join(metrics.DEVIATIONS)}.")
     if reference_cost is not None and not NumberIn(Real, 0, np.inf, closed="left").is_satisfied_by(reference_cost):
@@ -107,13 +186,15 @@ def fairness_report(
     scores = metrics.score(membership, counts, centroids, inertia, sums, diameter, deviation)
     centres = instance_scores.cluster_centres(membership, counts.sum(axis=1), centroids)
     own = instance_scores.labels_of_groups(X, labels, membership, centres)
-    return {
-        **scores,
+    names = _values(classes)
+    scores |= {
         "cohesion_error": _cohesion_error(membership, counts.sum(axis=1), errors, diameter),
         **instance_scores.costs(X, colours, own, centres),
-        **_silhouettes(X, own, colours, classes, source if silhouette else None),
+        **_silhouettes(X, own, colours, names, source if silhouette else None),
         "price_of_fairness": _price(X, scores, reference_cost, random_state),
     }
+    found = _composition(memberships, numbers, colours, names)
+    return FairnessReport(scores, found, metrics.deviation_per_cluster(found.counts, found.colour_counts, deviation))
 
 
 def _price(X, scores, reference_cost: float | None, random_state) -> float:
@@ -126,7 +207,7 @@ def _price(X, scores, reference_cost: float | None, random_state) -> float:
     return metrics.price_of_fairness(cost, n_clusters, {n_clusters: reference_cost or 0.0})
 
 
-def _silhouettes(X, labels, colours, classes, random_state: np.random.Generator | None) -> dict[str, Any]:
+def _silhouettes(X, labels, colours, names: list, random_state: np.random.Generator | None) -> dict[str, Any]:
     """Silhouettes over all instances and over each colour; NaN without a random state."""
     rows = np.arange(len(X)) if random_state is None else instance_scores.sample_rows(len(X), random_state)
     values = np.full(len(X), np.nan)
@@ -134,7 +215,6 @@ def _silhouettes(X, labels, colours, classes, random_state: np.random.Generator 
         n_clusters = int(labels.max()) + 1
         sums = geometry.row_sums(X, rows, labels, n_clusters)
         values = instance_scores.silhouettes(sums, np.bincount(labels, minlength=n_clusters), labels[rows])
-    names = [tuple(value) if np.ndim(value) else value for value in classes.tolist()]
     of_colours = instance_scores.silhouette_of_colours(values, colours[rows])
     return {
         **instance_scores.silhouette_scores(values, colours[rows], len(X)),
@@ -195,13 +275,27 @@ def cluster_composition(clustering, sensitive_features) -> "pd.DataFrame":
     """
     with optional():
         import pandas as pd
+    found = composition_of(clustering, sensitive_features)
+    return pd.DataFrame(found.counts, pd.Index(found.clusters, name="cluster"), found.names)
+
+
+def composition_of(clustering, sensitive_features) -> Composition:
+    """The same without pandas; raises as :func:`cluster_composition`. O(n K)."""
     memberships, numbers = as_memberships(clustering)
     colours, classes = encode(sensitive_features, memberships.shape[0])
+    return _composition(memberships, numbers, colours, _values(classes))
+
+
+def _composition(memberships: csr_array, numbers: np.ndarray, colours: np.ndarray, values: list) -> Composition:
     indicator = csr_array((np.ones(len(colours), dtype=np.int64), (np.arange(len(colours)), colours)))
     counts = (memberships.T.astype(np.int64) @ indicator).toarray()
-    names = [" + ".join(map(str, np.atleast_1d(value))) for value in classes]
-    composition = pd.DataFrame(counts, index=pd.Index(numbers, name="cluster"), columns=names)
-    return composition[counts.sum(axis=1) > 0]
+    occupied = counts.sum(axis=1) > 0
+    return Composition(counts[occupied], numbers[occupied], np.bincount(colours), values)
+
+
+def _values(classes: np.ndarray) -> list:
+    """Value of each colour, or the tuple of its values."""
+    return [tuple(value) if np.ndim(value) else value for value in classes.tolist()]
 
 
 def _disjoint_groups(memberships: csr_array) -> tuple[np.ndarray, np.ndarray]:

@@ -100,9 +100,10 @@ def test_the_library_brings_what_it_needs_and_no_more(bare):
 
 
 _USE = """
+import clusterlets
 import numpy as np
 from clusterlets import (
-    FRAC, ClusterletClustering, FairFlow, MethodClustering, ScaffTree, cluster_composition, fairness_report, plot_composition,
+    FRAC, ClusterletClustering, FairFlow, MethodClustering, ScaffTree, cluster_composition, fairness_report,
 )
 rng = np.random.default_rng(0)
 X, sex = rng.normal(size=(60, 2)), np.array(["f", "m"] * 30)
@@ -119,7 +120,7 @@ told = []
 for needing in (
     lambda: report.clusters,
     lambda: cluster_composition(estimator.labels_, sex),
-    lambda: plot_composition(estimator.labels_, sex),
+    lambda: clusterlets.plot_composition(estimator.labels_, sex),
 ):
     try:
         needing()
@@ -164,9 +165,7 @@ def test_a_table_is_clustered_with_the_extra_for_tables(bare, tmp_path):
     needed += ["python-dateutil", "pytz", "six", "tzdata"]  # of pandas, but for numpy, which is there
     beside = tmp_path / "tables"
     pip = (bare, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:", "--target", beside)
-    installed = run(
-        *pip, "--no-deps", *(line.split(";")[0].strip() for line in listed), "python-dateutil", "pytz", "tzdata", "six"
-    )
+    installed = run(*pip, "--no-deps", *needed)
     if installed.returncode:
         pytest.skip(f"the package index does not have them: {installed.stderr.strip().splitlines()[-1:]}")
     rows = "\n".join(f"{age},{'fm'[age % 2]}" for age in range(20, 60))

@@ -505,11 +505,21 @@ def test_the_colours_must_be_named_and_are_never_taken_from_y(estimator):
     assert np.array_equal(estimator.fit(X, [1, 1], sensitive_features=[0, 1]).labels_, named)
 
 
-@pytest.mark.parametrize("matcher, ignored", [("C", {"hops": 1, "scope": "last"}), ("D", {"omega": 0, "sample_size": 1})])
-def test_what_a_matcher_ignores_changes_nothing(matcher, ignored):
+@pytest.mark.parametrize(
+    "matcher, ignored, words",
+    [
+        ("C", {"hops": 1, "scope": "last"}, "C ignores hops=1 and scope='last': .* C uses omega and sample_size"),
+        ("D", {"omega": 0}, "D ignores omega=0: .* D uses hops and scope"),
+        ("G-B", {"sample_size": 1}, "G-B ignores sample_size=1: "),
+    ],
+)
+def test_what_a_matcher_ignores_changes_nothing_and_is_warned_of(matcher, ignored, words):
     X, colours = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
-    settings = {"n_clusterlets": 3, "matcher": matcher, "sample_size": 500, "random_state": 0}
-    plain, other = (ClusterletClustering(**settings | more).fit(X, sensitive_features=colours) for more in ({}, ignored))
+    settings = {"n_clusterlets": 3, "matcher": matcher, "random_state": 0} | ({"sample_size": 500} if matcher == "C" else {})
+    plain = ClusterletClustering(**settings).fit(X, sensitive_features=colours)
+    with pytest.warns(UserWarning, match=words) as told:
+        other = ClusterletClustering(**settings | ignored).fit(X, sensitive_features=colours)
+    assert len(told) == 1 and told[0].filename == __file__
     np.testing.assert_array_equal(plain.labels_, other.labels_)
 
 
@@ -867,3 +877,35 @@ def test_labels_may_be_any_numbers(far):
 def test_the_examples_in_the_docstrings(module):
     found = doctest.testmod(importlib.import_module(f"clusterlets.estimators.{module}"))
     assert found.failed == 0 and found.attempted > 0
+
+
+def test_the_clusters_of_a_report_by_hand():
+    """Two clusters, 7 of a, b and 3 of a, a, b; the table has 0.6 of a."""
+    X, sex, labels = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab"), [7, 7, 3, 3, 3]
+    report = fairness_report(X, labels, sex)
+    clusters = report.clusters
+    assert clusters.index.tolist() == [3, 7] and clusters["size"].tolist() == [3, 2]
+    assert clusters["deviation"].tolist() == pytest.approx([2 / 3 - 0.6, 0.1])
+    assert clusters[["share of a", "share of b"]].to_numpy() == pytest.approx(np.array([[2 / 3, 1 / 3], [0.5, 0.5]]))
+    assert clusters["furthest_off"].tolist() == ["a", "a"] and clusters["excess"].tolist() == pytest.approx([2 / 3 - 0.6, -0.1])
+    assert report.shares == {"a": 0.6, "b": 0.4}
+    assert fairness_report(X, labels, sex, deviation="kl").clusters["deviation"].max() == pytest.approx(
+        fairness_report(X, labels, sex, deviation="kl")["deviation_max"]
+    )
+    again = pickle.loads(pickle.dumps(report))
+    assert again == report and again.clusters.equals(clusters)
+
+
+@pytest.mark.parametrize("matcher", ["D", "G-B"])
+def test_the_clusters_of_a_report_agree_with_its_scores(people, matcher):
+    X, sex, group = people
+    both = pd.DataFrame({"sex": sex, "group": group})
+    fitted = ClusterletClustering(5, matcher=matcher, random_state=0).fit(X, sensitive_features=both)
+    report = fairness_report(X, fitted.memberships_, both)
+    clusters, counts = report.clusters, cluster_composition(fitted.memberships_, both)
+    assert len(clusters) == report["n_clusters"] and clusters["deviation"].max() == report["deviation_max"]
+    assert clusters["deviation"].mean() == pytest.approx(report["deviation_mean"])
+    assert (clusters["size"].min(), clusters["size"].max()) == (report["smallest"], report["largest"])
+    assert np.allclose(clusters.filter(like="share of"), counts.to_numpy() / clusters[["size"]].to_numpy())
+    assert list(report.shares) == [tuple(value) for value in fitted.sensitive_classes_.tolist()]
+    assert np.abs(clusters["excess"]).tolist() == pytest.approx(clusters["deviation"].tolist())

@@ -19,7 +19,9 @@ from clusterlets.algorithms.geometry import group_moments
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.commands import cluster, picture
 from clusterlets.datasets.table import standardise
-from clusterlets.estimators import FRAC, ClusterletClustering, fairness_report
+from clusterlets.estimators import FRAC, ClusterletClustering, FairnessReport, fairness_report, plots
+from clusterlets.estimators.report import Composition
+from clusterlets.metrics import deviation_per_cluster
 
 FEATURES = ["age", "income"]
 
@@ -247,9 +249,15 @@ def test_many_clusters_are_told_by_those_that_deviate_most(people, run):
     assert re.search(r"^silhouette  -?0\.\d+   \(over rows, each in the nearest of its clusters;", said, re.MULTILINE)
 
 
+def listing(counts, names):
+    totals = counts.sum(axis=0)
+    found = Composition(counts, np.arange(len(counts)), totals, names)
+    return cluster._listing(FairnessReport({}, found, deviation_per_cluster(counts, totals)))
+
+
 def test_colours_may_be_called_as_the_listing_calls_its_columns():
     counts = np.array([[1, 3, 4], [3, 1, 4]])
-    text = cluster._listing(pd.DataFrame(counts, columns=["size", "deviation", "cluster"]), counts.sum(axis=0))
+    text = listing(counts, ["size", "deviation", "cluster"])
     header, first, second = (line.split() for line in text.splitlines())
     assert header == ["cluster", "size", "deviation", "size", "deviation", "cluster"]
     assert first == ["0", "8", "0.125", "12.5%", "37.5%", "50.0%"] and second[3:] == ["37.5%", "12.5%", "50.0%"]
@@ -258,7 +266,7 @@ def test_colours_may_be_called_as_the_listing_calls_its_columns():
 def test_many_colours_are_told_by_the_one_furthest_off():
     counts = np.full((2, 7), 10)
     counts[1] = [10, 10, 10, 10, 10, 10, 40]
-    text = cluster._listing(pd.DataFrame(counts, columns=list("abcdefg")), counts.sum(axis=0))
+    text = listing(counts, list("abcdefg"))
     assert "g 40.0% (+10.6%)" in text and "g 14.3% (-15.1%)" in text
 
 
@@ -454,7 +462,7 @@ def test_the_end_of_the_name_chooses_the_format(people, run, tmp_path, suffix):
 def test_bars_are_as_long_as_shares_and_lines_stand_where_the_tables_shares_end():
     axes = Figure().subplots()
     composition = pd.DataFrame([[1, 1, 2], [3, 0, 1]], columns=list("abc"), index=[4, 9])
-    picture._draw_composition(axes, composition, np.array([0.5, 0.2, 0.3]))
+    plots.draw_composition(axes, composition.to_numpy(), composition.index, np.array([0.5, 0.2, 0.3]))
     bars = np.array([[(bar.get_x(), bar.get_width()) for bar in colour] for colour in axes.containers])
     widths = [[0.5, 0.25, 0.75], [0.2, 0.25, 0], [0.3, 0.5, 0.25]]
     np.testing.assert_allclose(bars[:, :, 1], widths)
@@ -493,12 +501,12 @@ def test_many_colours_are_counted_where_their_names_have_no_room(people, run, mo
 def test_the_map_shows_every_cluster_on_its_principal_components():
     rng = np.random.default_rng(2)
     X, labels = rng.normal(size=(600, 4)) * [5, 3, 1, 1], np.arange(600) % 50
-    places, explained = picture._principal_components(X)
+    places, explained = plots._principal_components(X)
     expected = PCA(2).fit(X)
     np.testing.assert_allclose(explained, expected.explained_variance_ratio_)
     np.testing.assert_allclose(np.abs(places), np.abs(expected.transform(X)), atol=1e-9)
     axes = Figure().subplots()
-    picture._draw_projection(axes, X, labels)
+    plots.draw_projection(axes, X, labels)
     looks = {repr((points.get_facecolor()[0], points.get_paths()[0].vertices.tolist())) for points in axes.collections}
     assert len(looks) == 50
     assert len(axes.texts) == 40 and "the 40 largest have numbers" in axes.get_title()
@@ -507,23 +515,23 @@ def test_the_map_shows_every_cluster_on_its_principal_components():
 def test_numbers_on_the_map_stand_at_their_clusters_and_do_not_cover_each_other():
     room = np.array([2.0, 1.0])
     alone = np.array([[0.0, 0.0], [9.0, 9.0], [0.0, 5.0]])
-    np.testing.assert_array_equal(picture._apart(alone, room), alone)
+    np.testing.assert_array_equal(plots._apart(alone, room), alone)
     crowded = np.vstack([np.zeros((20, 2)), np.random.default_rng(0).normal(size=(20, 2))])
-    places = picture._apart(crowded, room)
+    places = plots._apart(crowded, room)
     gaps = np.abs(places[:, None] - places) / room
     assert (gaps.max(axis=2)[~np.eye(40, dtype=bool)] > 0.98).all()
     assert np.abs((places - crowded) / room).max() < 5
 
 
 def test_the_map_of_a_single_feature_is_a_line():
-    places, explained = picture._principal_components(np.arange(6.0)[:, None])
+    places, explained = plots._principal_components(np.arange(6.0)[:, None])
     assert places.shape == (6, 2) and not places[:, 1].any() and explained.tolist() == [1, 0]
 
 
 def test_a_large_table_is_thinned_and_says_so(monkeypatch):
-    monkeypatch.setattr(picture, "_POINTS", 50)
+    monkeypatch.setattr(plots, "_POINTS", 50)
     axes = Figure().subplots()
-    picture._draw_projection(axes, np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 3)
+    plots.draw_projection(axes, np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 3)
     assert sum(len(points.get_offsets()) for points in axes.collections) == 50
     assert "50 of 200 rows" in axes.get_title()
 

@@ -1,0 +1,114 @@
+"""The pictures of the library: what is drawn is what the clustering and the reports say, on the axes that were given."""
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+from scipy.sparse import csr_array
+
+from clusterlets import InvalidInput, cluster_composition, fairness_report, plot_composition, plot_projection, plot_tradeoff
+
+SEX, LABELS = list("abaab"), [7, 7, 3, 3, 3]
+X = np.array([[0.0, 1.0], [3.0, 0.0], [10.0, 0.0], [10.0, 2.0], [14.0, 1.0]])
+
+
+@pytest.fixture(autouse=True)
+def no_window(monkeypatch):
+    matplotlib.use("Agg")
+    yield
+    pyplot.close("all")
+
+
+def widths(axes):
+    return np.array([[bar.get_width() for bar in colour] for colour in axes.containers]).T
+
+
+@pytest.mark.parametrize("form", [list, lambda labels: csr_array(np.equal.outer(labels, [3, 7]))])
+def test_bars_are_the_shares_below_those_of_the_table(form):
+    axes = plot_composition(form(LABELS), SEX)
+    np.testing.assert_allclose(widths(axes), [[0.6, 0.4], [2 / 3, 1 / 3], [0.5, 0.5]])
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
+    assert isinstance(axes, matplotlib.axes.Axes) and axes.figure in map(pyplot.figure, pyplot.get_fignums())
+
+
+def test_the_bars_agree_with_the_composition_for_several_columns_and_clusters_that_overlap():
+    rng = np.random.default_rng(0)
+    memberships, groups = (
+        rng.random((60, 4)) < 0.4,
+        np.column_stack([rng.choice(["$x$", "_y"], 60), rng.choice(["u", "v"], 60)]),
+    )
+    memberships[~memberships.any(axis=1), 0] = True
+    counts = cluster_composition(memberships, groups)
+    axes = plot_composition(memberships, groups)
+    np.testing.assert_allclose(widths(axes)[1:], counts.to_numpy() / counts.to_numpy().sum(axis=1, keepdims=True))
+    axes.figure.savefig("/dev/null", format="png")  # names with dollars and underscores are drawn
+
+
+@pytest.mark.parametrize(
+    "plot",
+    [
+        lambda ax: plot_composition(LABELS, SEX, ax=ax),
+        lambda ax: plot_projection(X, LABELS, ax=ax),
+        lambda ax: plot_tradeoff({"one": fairness_report(X, LABELS, SEX)}, ax=ax),
+    ],
+)
+def test_axes_that_are_given_are_drawn_on_and_returned(plot):
+    ax = Figure().subplots()
+    assert plot(ax) is ax and ax.has_data() and pyplot.get_fignums() == []
+
+
+def test_the_projection_names_each_cluster_by_its_label():
+    axes = plot_projection(X.tolist(), LABELS)
+    assert sorted(text.get_text() for text in axes.texts) == ["3", "7"]
+    assert sorted(len(points.get_offsets()) for points in axes.collections) == [2, 3]
+
+
+def test_an_instance_in_several_clusters_is_shown_in_the_nearest():
+    """Row 1 is in both, and nearer to the mean of the first; the cluster in the middle holds nobody."""
+    memberships = np.array([[1, 0, 0], [1, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1]])
+    axes = plot_projection(X, memberships)
+    assert [len(points.get_offsets()) for points in axes.collections] == [2, 3]
+    assert sorted(text.get_text() for text in axes.texts) == ["0", "2"]
+
+
+def report(unfairness, cost):
+    return {"deviation_mean": unfairness, "price_of_fairness": cost, "cohesion": cost, "silhouette_of_colours": {}}
+
+
+def test_the_line_joins_the_clusterings_that_no_other_beats():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        points = rng.integers(0, 5, (12, 2)) / 4
+        reports = {str(place): report(*point) for place, point in enumerate(points.tolist())}
+        for cost, sign in (("price_of_fairness", 1), ("cohesion", -1)):
+            axes = plot_tradeoff(reports, cost=cost, ax=Figure().subplots())
+            signed = points * [1, sign]
+            beaten = [any((other <= one).all() and (other < one).any() for other in signed) for one in signed]
+            expected = {tuple(point) for point, lost in zip(points.tolist(), beaten) if not lost}
+            assert {tuple(place) for place in axes.lines[0].get_xydata().tolist()} == expected
+            np.testing.assert_array_equal(axes.collections[0].get_offsets(), points)
+    assert axes.get_xlabel() == "deviation mean" and axes.get_ylabel() == "cohesion"
+    assert [text.get_text() for text in axes.texts] == list(reports)
+
+
+@pytest.mark.parametrize(
+    ("reports", "settings", "words"),
+    [
+        ({}, {}, "reports is empty"),
+        ({"one": report(0.1, float("nan"))}, {}, "price_of_fairness is not defined for 'one'"),
+        ({"one": report(0.1, 1.0)}, {"cost": "prize"}, "'one' has no score 'prize'; its scores are deviation_mean"),
+        ({"one": report(0.1, 1.0)}, {"cost": "silhouette_of_colours"}, "has no score 'silhouette_of_colours'"),
+    ],
+)
+def test_reports_that_cannot_be_placed_are_refused(reports, settings, words):
+    with pytest.raises(InvalidInput, match=words):
+        plot_tradeoff(reports, **settings)
+    assert pyplot.get_fignums() == []
+
+
+def test_input_that_does_not_fit_together_is_refused_before_a_figure_is_made():
+    for plot in (lambda: plot_composition(LABELS, SEX[:4]), lambda: plot_projection(X[:4], LABELS)):
+        with pytest.raises(InvalidInput, match="4 rows|X has 4"):
+            plot()
+    assert pyplot.get_fignums() == []

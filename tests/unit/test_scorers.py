@@ -1,0 +1,155 @@
+"""Scorers in scikit-learn's searches: they score the clusters that an estimator makes, and get the colours by routing."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from clusterlets import FRAC, ClusterletClustering, FairFlow, InvalidInput, deviation_scorer, fairness_report, price_scorer
+
+RNG = np.random.default_rng(0)
+SEX = RNG.choice(["f", "m"], 90, p=[0.4, 0.6])
+X = RNG.normal(size=(90, 2)) * [1, 1000] + np.where(SEX == "f", 1, 0)[:, None] * [1.5, 0]
+ALL = [(np.arange(90), np.arange(90))]
+
+
+@pytest.fixture
+def routing():
+    with config_context(enable_metadata_routing=True):
+        yield
+
+
+def asking(estimator):
+    return estimator.set_fit_request(sensitive_features=True)
+
+
+@pytest.mark.parametrize("scorer, name", [(deviation_scorer, "deviation_mean"), (price_scorer, "price_of_fairness")])
+@pytest.mark.parametrize(
+    "estimator", [FRAC(4, random_state=0), FairFlow(3, delta=0.2, random_state=0), ClusterletClustering(3, random_state=1)]
+)
+def test_on_the_rows_of_the_fit_a_score_is_that_of_the_fitted_clusters(scorer, name, estimator):
+    fitted = estimator.fit(X, sensitive_features=SEX)
+    before = fitted.labels_.copy()
+    expected = -fairness_report(X, fitted.memberships_, SEX)[name]
+    assert scorer(fitted, X, sensitive_features=SEX) == scorer(fitted, X, SEX == "f", sensitive_features=SEX) == expected
+    assert np.array_equal(fitted.labels_, before)
+
+
+def test_other_rows_are_clustered_by_themselves_and_overlap_has_no_price():
+    fitted, some = FRAC(4, random_state=0).fit(X[:50], sensitive_features=SEX[:50]), slice(50, 90)
+    anew = clone(fitted).fit(X[some], sensitive_features=SEX[some])
+    assert (
+        deviation_scorer(fitted, X[some], sensitive_features=SEX[some])
+        == -(fairness_report(X[some], anew.labels_, SEX[some])["deviation_mean"])
+    )
+    overlapping = ClusterletClustering(9, matcher="D", hops=1, random_state=0).fit(X, sensitive_features=SEX)
+    assert overlapping.memberships_.sum() > len(X) and np.isnan(price_scorer(overlapping, X, sensitive_features=SEX))
+    score = deviation_scorer(overlapping, X, sensitive_features=SEX)
+    assert score == -fairness_report(X, overlapping.memberships_, SEX)["deviation_mean"]
+
+
+def test_an_estimator_that_takes_no_colours_is_scored_too():
+    plain = KMeans(3, n_init=1, random_state=0).fit(X)
+    expected = fairness_report(X, plain.labels_, SEX)
+    assert deviation_scorer(plain, X, sensitive_features=SEX) == -expected["deviation_mean"]
+    assert price_scorer(plain, X, sensitive_features=SEX) == -expected["price_of_fairness"]
+
+
+def test_a_search_finds_what_scoring_by_hand_finds(routing):
+    deltas = [0.0, 0.3, 0.6, 0.9]
+    flow = asking(FairFlow(4, random_state=0))
+    by_hand = []
+    for delta in deltas:
+        labels = clone(flow).set_params(delta=delta).fit(X, sensitive_features=SEX).labels_
+        report = fairness_report(X, labels, SEX)
+        by_hand.append((-report["deviation_mean"], -report["price_of_fairness"]))
+    scoring = {"deviation": deviation_scorer, "price": price_scorer}
+    search = GridSearchCV(flow, {"delta": deltas}, scoring=scoring, refit="deviation", cv=ALL).fit(X, sensitive_features=SEX)
+    found = np.column_stack([search.cv_results_["mean_test_deviation"], search.cv_results_["mean_test_price"]])
+    np.testing.assert_allclose(found, by_hand, rtol=1e-12)
+    assert search.best_params_["delta"] == deltas[int(np.argmax([deviation for deviation, _ in by_hand]))]
+    assert len(set(found[:, 0])) > 1 and len(set(found[:, 1])) > 1
+    assert search.best_estimator_.labels_.shape == (90,)
+    by_price = GridSearchCV(flow, {"delta": deltas}, scoring=price_scorer, cv=ALL).fit(X, sensitive_features=SEX)
+    assert by_price.best_score_ == pytest.approx(max(price for _, price in by_hand))
+
+
+def test_a_search_over_folds_hands_each_fold_its_own_colours(routing):
+    search = GridSearchCV(asking(FRAC(random_state=0)), {"n_clusters": [2, 3]}, scoring=deviation_scorer, cv=KFold(3))
+    search.fit(X, sensitive_features=SEX)
+    for place, (_, test) in enumerate(KFold(3).split(X)):
+        labels = FRAC(3, random_state=0).fit(X[test], sensitive_features=SEX[test]).labels_
+        expected = -fairness_report(X[test], labels, SEX[test])["deviation_mean"]
+        assert search.cv_results_[f"split{place}_test_score"][1] == expected
+
+
+def test_a_pipelines_scaler_prepares_the_rows(routing):
+    pipeline = make_pipeline(StandardScaler(), asking(FRAC(random_state=0)))
+    search = GridSearchCV(pipeline, {"frac__n_clusters": [2, 3]}, scoring=price_scorer, cv=ALL, n_jobs=1)
+    search.fit(X, sensitive_features=SEX)
+    scaled = StandardScaler().fit_transform(X)
+    for score, k in zip(search.cv_results_["mean_test_score"], [2, 3]):
+        labels = FRAC(k, random_state=0).fit(scaled, sensitive_features=SEX).labels_
+        assert score == pytest.approx(-fairness_report(scaled, labels, SEX)["price_of_fairness"])
+    alone = Pipeline([("frac", asking(FRAC(2, random_state=0)))]).fit(X, sensitive_features=SEX)
+    assert deviation_scorer(alone, X, sensitive_features=SEX) == deviation_scorer(alone[-1], X, sensitive_features=SEX)
+
+
+def test_colours_may_go_to_the_scorer_under_another_name(routing):
+    """The estimator is fair to some groups, and the score asks about others."""
+    others = RNG.choice(["u", "v"], 90)
+    scorer = deviation_scorer.set_score_request(sensitive_features="others")
+    estimator = ClusterletClustering(3, random_state=0).set_fit_request(sensitive_features=True)
+    asked = cross_validate(estimator, X, scoring=scorer, cv=ALL, params={"sensitive_features": SEX, "others": others})[
+        "test_score"
+    ]
+    assert asked == pytest.approx(deviation_scorer(estimator, X, sensitive_features=others))
+    by_default = cross_validate(estimator, X, scoring=deviation_scorer, cv=ALL, params={"sensitive_features": SEX})[
+        "test_score"
+    ]
+    assert by_default == pytest.approx(deviation_scorer(estimator, X, sensitive_features=SEX)) and by_default != asked
+
+
+def test_a_scorer_without_colours_says_how_a_search_hands_them_on(routing):
+    fitted = FRAC(2, random_state=0).fit(X, sensitive_features=SEX)
+    with pytest.raises(InvalidInput, match=r"deviation_scorer was given no .*set_fit_request\(sensitive_features=True\)"):
+        deviation_scorer(fitted, X)
+    silent = price_scorer.set_score_request(sensitive_features=False)
+    search = GridSearchCV(asking(FRAC()), {"n_clusters": [2]}, scoring=silent, cv=ALL, error_score="raise")
+    with pytest.raises(InvalidInput, match="price_scorer was given no"):
+        search.fit(X, sensitive_features=SEX)
+
+
+def test_a_request_makes_another_scorer_and_leaves_the_first_alone():
+    other = price_scorer.set_score_request(sensitive_features="groups")
+    asked = [scorer.get_metadata_routing().score.requests for scorer in (other, price_scorer)]
+    assert asked == [{"sensitive_features": "groups"}, {"sensitive_features": True}]
+    again = pickle.loads(pickle.dumps(price_scorer))
+    fitted = FRAC(2, random_state=0).fit(X, sensitive_features=SEX)
+    assert again(fitted, X, sensitive_features=SEX) == price_scorer(fitted, X, sensitive_features=SEX)
+    assert repr(price_scorer) == "price_scorer"
+
+
+MISSING = "sensitive_features is missing: give the group of each instance by name"
+
+
+@pytest.mark.parametrize("estimator", [FRAC(2), ClusterletClustering(2), FairFlow(2)])
+def test_missing_colours_are_named_through_a_pipeline_and_a_search_too(estimator):
+    pipeline = make_pipeline(StandardScaler(), estimator)
+    for fit in (pipeline.fit, pipeline.fit_predict, estimator.fit_predict):
+        with pytest.raises(InvalidInput, match=MISSING):
+            fit(X)
+    name = next(iter({"n_clusters", "n_clusterlets"} & set(estimator.get_params())))
+    for cv_estimator, parameter in ((estimator, name), (pipeline, f"{type(estimator).__name__.lower()}__{name}")):
+        search = GridSearchCV(cv_estimator, {parameter: [2]}, scoring=deviation_scorer, cv=ALL, error_score="raise")
+        with pytest.raises(InvalidInput, match=MISSING):
+            search.fit(X)
+        search.set_params(error_score=np.nan)
+        with pytest.raises(ValueError, match=MISSING):  # scikit-learn counts failed fits, and shows the first error
+            search.fit(X)
