@@ -59,7 +59,8 @@ def test_names_of_colours_are_no_matter_while_their_order_stays(name, table, see
     names = [np.array(["a", "b", "c", "d"]), np.array([-7, 0, 40, 41]), np.array(["Bea", "Eve", "eve", "É"])]
     found = []
     for name_of in names:
-        clustering = ClusterletClustering(3, matcher=name, hops=2, sample_size=50, random_state=seed % 1000)
+        settings = {"sample_size": 50} if name == "C" else {"hops": 2}
+        clustering = ClusterletClustering(3, matcher=name, random_state=seed % 1000, **settings)
         try:
             found.append(clustering.fit(X, sensitive_features=name_of[colours]).matching_)
         except ClusterletsError:
