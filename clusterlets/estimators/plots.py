@@ -13,7 +13,7 @@ from clusterlets.estimators.report import composition_of
 from clusterlets.extras import optional
 
 with optional("plots"):
-    from matplotlib import colormaps, pyplot
+    from matplotlib import colormaps
     from matplotlib.axes import Axes
     from matplotlib.patheffects import withStroke
     from matplotlib.ticker import PercentFormatter
@@ -150,7 +150,11 @@ def _front(points: np.ndarray) -> np.ndarray:
 
 
 def _axes(ax: Axes | None) -> Axes:
-    return pyplot.subplots(layout="constrained")[1] if ax is None else ax
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot  # axes of one's own need no window
+
+    return pyplot.subplots(layout="constrained")[1]
 
 
 def draw_composition(axes: Axes, composition: np.ndarray, clusters: Sequence | np.ndarray, expected: np.ndarray) -> None:

@@ -126,6 +126,12 @@ def test_a_scorer_without_colours_says_how_a_search_hands_them_on(routing):
         search.fit(X, sensitive_features=SEX)
 
 
+def test_a_search_without_routing_is_told_to_enable_it():
+    search = GridSearchCV(FRAC(random_state=0), {"n_clusters": [2]}, scoring=deviation_scorer, cv=ALL, error_score="raise")
+    with pytest.raises(InvalidInput, match="enable_metadata_routing=True"):
+        search.fit(X, sensitive_features=SEX)
+
+
 def test_a_request_makes_another_scorer_and_leaves_the_first_alone():
     other = price_scorer.set_score_request(sensitive_features="groups")
     asked = [scorer.get_metadata_routing().score.requests for scorer in (other, price_scorer)]
