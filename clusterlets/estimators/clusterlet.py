@@ -2,22 +2,28 @@
 
 import warnings
 from collections.abc import Collection
+from copy import deepcopy
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
-from clusterlets import methods
+from clusterlets import methods, metrics
 from clusterlets.algorithms import instance_scores
 from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
-from clusterlets.estimators.inputs import NumberIn
+from clusterlets.estimators.inputs import InvalidInput, NumberIn
 from clusterlets.estimators.memberships import nearest_of_own
 
 # Parameters that only some matchers use.
 _OF_MATCHERS = ("hops", "omega", "sample_size", "scope")
+# What a search for a number of clusters chooses, and the sweeps or joins that it tries, the paper's own.
+_CHOSEN = ("n_clusterlets", "hops")
+_HOPS = (1, 2, 3, 4)
 
 
 class ClusterletClustering(FairClusterer):
@@ -27,12 +33,18 @@ class ClusterletClustering(FairClusterer):
     ----------
     n_clusterlets : int, default=10
         Clusterlets wanted of each colour, k in the paper, at least 2; fewer where a colour has fewer distinct rows. How
-        many clusters come out is the matcher's choice: ``n_clusters_``.
+        many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.
+    n_clusters : int or None, default=None
+        Clusters wanted. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are tried, and
+        the result with the closest number of clusters is kept: of equally close ones the one with the least largest
+        deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit with ``n_clusterlets_`` and
+        ``hops_`` alone gives.
     matcher : {"G-B", "G-D", "D", "B", "C"}, default="G-B"
         Greedy balance and greedy distance (crisp), distance and balance pinball (an instance may be in several
         clusters), or the sampled centroid matcher (crisp).
     hops : int, default=4
-        D, B: sweeps through the colours. G-D, G-B: most clusterlets that join a start. Ignored by C.
+        D, B: sweeps through the colours. G-D, G-B: most clusterlets that join a start. Ignored by C, and where
+        ``n_clusters`` is given.
     omega : float, default=0.5
         C: weight, from 0 to 1, of the silhouette against the largest deviation. Ignored by the others.
     sample_size : int, default=250000
@@ -52,6 +64,10 @@ class ClusterletClustering(FairClusterer):
         Whether an instance is in a cluster; one entry a row for crisp matchers.
     n_clusters_ : int
         Clusters found.
+    n_clusterlets_ : int
+        Clusterlets wanted of each colour: as given, or as chosen for ``n_clusters``.
+    hops_ : int
+        The same of the hops.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of all members.
     clusterlets_ : Clusterlets
@@ -67,7 +83,8 @@ class ClusterletClustering(FairClusterer):
     Notes
     -----
     Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) a k-means iteration, then the matcher's cost, which
-    does not depend on n.
+    does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The search for
+    a number of clusters is not the paper's, whose matchers are never asked for one.
 
     Examples
     --------
@@ -80,6 +97,7 @@ class ClusterletClustering(FairClusterer):
 
     _parameter_constraints = {
         "n_clusterlets": [NumberIn(Integral, 2, None, closed="left")],
+        "n_clusters": [NumberIn(Integral, 1, None, closed="left"), None],
         "matcher": [StrOptions(set(methods.names("paper")))],
         "hops": [NumberIn(Integral, 1, None, closed="left")],
         "omega": [NumberIn(Real, 0, 1, closed="both")],
@@ -89,9 +107,19 @@ class ClusterletClustering(FairClusterer):
     }
 
     def __init__(
-        self, n_clusterlets=10, *, matcher="G-B", hops=4, omega=0.5, sample_size=250_000, scope=None, random_state=None
+        self,
+        n_clusterlets=10,
+        *,
+        n_clusters=None,
+        matcher="G-B",
+        hops=4,
+        omega=0.5,
+        sample_size=250_000,
+        scope=None,
+        random_state=None,
     ):
         self.n_clusterlets = n_clusterlets
+        self.n_clusters = n_clusters
         self.matcher = matcher
         self.hops = hops
         self.omega = omega
@@ -100,37 +128,76 @@ class ClusterletClustering(FairClusterer):
         self.random_state = random_state
 
     def _cluster(self, X, colours, random_state):
-        self.clusterlets_ = extract_clusterlets(X, colours, self.n_clusterlets, random_state)
-        self.matching_ = self._match(random_state)
+        self._warn_of_ignored(methods.parameters_of(methods.get(self.matcher)) or [])
+        if self.n_clusters is None:
+            self.n_clusterlets_, self.hops_ = self.n_clusterlets, self.hops
+        else:
+            self.n_clusterlets_, self.hops_ = self._closest(X, colours, random_state)
+        self.clusterlets_ = extract_clusterlets(X, colours, self.n_clusterlets_, random_state)
+        matcher, given = self._matcher_and_parameters(self.hops_)
+        self.matching_ = matcher.match_or_raise(self.clusterlets_, random_state, **given)
         self.n_clusters_ = len(self.matching_)
         self.cluster_centers_ = instance_scores.cluster_centres(
             self.matching_, self.clusterlets_.sizes, self.clusterlets_.centroids
         )
         self.memberships_ = self._memberships(self.clusterlets_.labels)
         self.labels_ = nearest_of_own(X, self.memberships_, self.cluster_centers_)
+        if self.n_clusters not in (None, self.n_clusters_):
+            warnings.warn(
+                f"{type(self).__name__} found {self.n_clusters_} clusters: of all configurations that were tried, this is the "
+                f"closest to n_clusters={self.n_clusters}.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
-    def _match(self, random_state) -> np.ndarray:
+    def _closest(self, X, colours, random_state: np.random.Generator) -> tuple[int, int]:
+        """Number of clusterlets and hops with the closest number of clusters; leaves the random state as it is."""
+        tried = {}
+        colour_counts = np.bincount(colours)
+        takes_hops = "hops" in (methods.parameters_of(methods.get(self.matcher)) or [])
+        for n_clusterlets in range(2, max(2, min(2 * self.n_clusters, int(colour_counts.max()))) + 1):
+            state = deepcopy(random_state)
+            clusterlets = extract_clusterlets(X, colours, n_clusterlets, state)
+            for hops in _HOPS if takes_hops else (self.hops,):
+                matcher, given = self._matcher_and_parameters(hops)
+                matching = matcher.match(clusterlets, deepcopy(state), **given)
+                if matching is not None:
+                    composition = matching.astype(np.int64) @ clusterlets.counts
+                    deviation = metrics.deviation_per_cluster(composition, colour_counts).max()
+                    tried[n_clusterlets, hops] = abs(len(matching) - self.n_clusters), round(float(deviation), 12)
+        if not tried:
+            raise InvalidInput(f"{self.matcher} finds no clustering for n_clusters={self.n_clusters}; take another matcher.")
+        return min(tried, key=lambda configuration: (tried[configuration], configuration))
+
+    def _matcher_and_parameters(self, hops: int) -> tuple[methods.Matcher, dict[str, Any]]:
         matcher = methods.get(self.matcher)()
         assert isinstance(matcher, methods.Matcher)  # as _parameter_constraints have it
-        used = methods.parameters_of(type(matcher)) or []
-        self._warn_of_ignored(used)
-        taken = {name: getattr(self, name, None) for name in used}
-        given = {name: value for name, value in taken.items() if value is not None}
-        return matcher.match_or_raise(self.clusterlets_, random_state, **given)
+        set_here = {**self.get_params(), "hops": hops}
+        taken = {name: set_here.get(name) for name in methods.parameters_of(type(matcher)) or []}
+        return matcher, {name: value for name, value in taken.items() if value is not None}
 
     def _warn_of_ignored(self, used: Collection[str]) -> None:
-        """Say which parameters were set that the matcher does not use."""
+        """Say which parameters were set that the matcher does not use, or that ``n_clusters`` chooses."""
         defaults = type(self)().get_params()
         ignored = [name for name in _OF_MATCHERS if name not in used and getattr(self, name) != defaults[name]]
         if ignored:
-            settings = " and ".join(f"{name}={getattr(self, name)!r}" for name in ignored)
             takes = " and ".join(name for name in _OF_MATCHERS if name in used)
             warnings.warn(
-                f"The matcher {self.matcher} ignores {settings}: leave that out, or take another matcher. "
+                f"The matcher {self.matcher} ignores {self._settings(ignored)}: leave that out, or take another matcher. "
                 f"{self.matcher} uses {takes}.",
                 UserWarning,
-                stacklevel=6,
+                stacklevel=5,
             )
+        chosen = [name for name in _CHOSEN if name not in ignored and getattr(self, name) != defaults[name]]
+        if self.n_clusters is not None and chosen:
+            warnings.warn(
+                f"n_clusters={self.n_clusters} ignores {self._settings(chosen)}, which it chooses itself: leave one out.",
+                UserWarning,
+                stacklevel=5,
+            )
+
+    def _settings(self, names: Collection[str]) -> str:
+        return " and ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
     def _memberships(self, clusterlet: np.ndarray) -> csr_array:
         """Clusters of instances (n,) that belong to the given clusterlets."""
