@@ -10,6 +10,8 @@ The price of a run is its k-means cost over the least one that is known with k c
 it is the one with as many, so that neither fewer nor more clusters than asked for make a run look cheaper.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -50,44 +52,46 @@ def entering(runs: pd.DataFrame) -> pd.DataFrame:
     """
     runs = runs.assign(method=selection.names(runs), parameters=runs["parameters"].fillna(""))
     grids = runs.groupby("method", sort=False)["parameters"].unique()
-    kept = {(method, grid[place]) for method, grid in grids.items() for place in _spread(len(grid))}
+    kept = {(method, grid[place]) for method, grid in grids.items() for place in spread(len(grid))}
     enters = [pair in kept for pair in zip(runs["method"], runs["parameters"], strict=True)]
     return runs[np.array(enters, dtype=bool)].reset_index(drop=True)
 
 
-def _spread(size: int) -> list[int]:
+def spread(size: int) -> list[int]:
     """Places of the configurations that take part, of so many."""
     return list(range(size)) if size <= TRIED else [place * (size - 1) // (TRIED - 1) for place in range(TRIED)]
 
 
-def configurations(runs: pd.DataFrame) -> pd.DataFrame:
+def configurations(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.DataFrame:
     """Every configuration: medians on the seeds that choose, and on those that score.
 
     Parameters
     ----------
     runs : DataFrame
         Runs of :func:`entering`, whatever their status, of two seeds or more.
+    limits : sequence of float
+        On the largest deviation of a cluster.
 
     Returns
     -------
     DataFrame
         A row for each dataset, k, method and parameters, in the order of the runs: ``chosen_by_<score>`` of the first half
         of the seeds; of the others the medians, the least and the largest price, ``seeds``, how many of them are ``ok``,
-        and for each of :data:`LIMITS` the share of them ``within`` it. ``inf`` stands for no result.
+        and for each limit the share of them ``within`` it. ``inf`` stands for no result.
     """
     failed = runs["status"] != "ok"
     scores = runs.assign(price=prices(runs))[_SCORES].mask(failed, np.inf).fillna({"price": np.inf})
     known = runs[[*CONFIGURATION, "n_clusters"]].assign(ok=~failed, **scores)
     known["finite"] = known["price"].where(np.isfinite(known["price"]))
-    for limit in LIMITS:
+    for limit in limits:
         known[_within(limit)] = known["finite"].notna() & (known["deviation_max"] <= limit)
-    chooses = _choosing(runs["seed"])
-    choosing, scoring = (known[part].groupby(CONFIGURATION, sort=False) for part in (chooses, ~chooses))
+    chooses = choosing(runs["seed"])
+    chosen_on, scoring = (known[part].groupby(CONFIGURATION, sort=False) for part in (chooses, ~chooses))
     found = scoring[[*_SCORES, "n_clusters"]].median()
     ends = {"price_low": scoring["finite"].min(), "price_high": scoring["finite"].max()}
     found = found.assign(**ends, seeds=scoring.size(), ok=scoring["ok"].sum())
-    found = found.join(scoring[[_within(limit) for limit in LIMITS]].mean())
-    medians = choosing[["price", "deviation_max"]].median().add_prefix("chosen_by_")
+    found = found.join(scoring[[_within(limit) for limit in limits]].mean())
+    medians = chosen_on[["price", "deviation_max"]].median().add_prefix("chosen_by_")
     return medians.join(found, how="inner").round(_DECIMALS).reset_index()
 
 
@@ -104,13 +108,13 @@ def _within(limit: float) -> str:
     return f"within_{limit:g}"
 
 
-def _choosing(seeds: pd.Series) -> pd.Series:
+def choosing(seeds: pd.Series) -> pd.Series:
     """Which runs are of the first half of the seeds; of an odd number the larger half scores."""
     known = np.sort(seeds.unique())
     return seeds.isin(known[: len(known) // 2])
 
 
-def leaderboard(runs: pd.DataFrame) -> pd.DataFrame:
+def leaderboard(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.DataFrame:
     """The best configuration of each method, in each block and under each limit: ``results/leaderboard.csv``.
 
     Parameters
@@ -118,6 +122,8 @@ def leaderboard(runs: pd.DataFrame) -> pd.DataFrame:
     runs : DataFrame
         Every run, whatever its status. With fewer than two seeds or two methods there is nothing to choose or to rank, and
         no row.
+    limits : sequence of float
+        On the largest deviation of a cluster.
 
     Returns
     -------
@@ -128,10 +134,10 @@ def leaderboard(runs: pd.DataFrame) -> pd.DataFrame:
     runs = entering(runs)
     if runs["seed"].nunique() < 2 or runs["method"].nunique() < 2:
         return pd.DataFrame(columns=COLUMNS)
-    known = configurations(runs)
+    known = configurations(runs, limits)
     known = known.merge(_points(known)[[*CONFIGURATION, "on_front"]], how="left", on=CONFIGURATION)
     methods = _of_methods(runs).join(known.groupby([*BLOCK, "method"]).size().rename("tried")).reset_index()
-    board = pd.concat([_under(limit, known, methods) for limit in LIMITS], ignore_index=True)
+    board = pd.concat([_under(limit, known, methods) for limit in limits], ignore_index=True)
     places = {name: place for place, name in enumerate(runs["dataset"].unique())}
     order = ["place", "k", "limit", "rank", "price", "method"]
     board = board.assign(place=board["dataset"].map(places)).sort_values(order, kind="stable")
@@ -180,16 +186,16 @@ def points(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _points(known: pd.DataFrame) -> pd.DataFrame:
     found = known[np.isfinite(known["price"])]
-    fronts = [_is_on_front(block) for _, block in found.groupby(BLOCK, sort=False)]
+    fronts = [is_on_front(block[["delta_min", "price"]]) for _, block in found.groupby(BLOCK, sort=False)]
     on_front = pd.concat(fronts) if fronts else pd.Series(dtype=bool)
     return found.assign(on_front=on_front)[POINTS].astype({"k": int}).round(_SHOWN).reset_index(drop=True)
 
 
-def _is_on_front(block: pd.DataFrame) -> pd.Series:
-    """O(m^2) of m points."""
-    values = block[["delta_min", "price"]].to_numpy()
+def is_on_front(scores: pd.DataFrame) -> pd.Series:
+    """Which of m points no other one beats: at most as large in every column, and less in one. O(m^2)."""
+    values = scores.to_numpy()
     beats = (values[:, None] <= values).all(axis=2) & (values[:, None] < values).any(axis=2)
-    return pd.Series(~beats.any(axis=0), index=block.index)
+    return pd.Series(~beats.any(axis=0), index=scores.index)
 
 
 # ---- over all blocks -------------------------------------------------------------------------------------------------

@@ -41,7 +41,8 @@ class FairClusterer(ClusterMixin, BaseEstimator):
         sklearn.exceptions.ConvergenceWarning
             Where there are fewer clusters than ``n_clusters``.
         UserWarning
-            Where a parameter was set that the matcher, or the search for ``n_clusters``, of a :class:`ClusterletClustering` ignores.
+            Where a parameter was set that a :class:`ClusterletClustering` ignores: its matcher has no use for it, or the
+            search for ``n_clusters`` chooses it.
 
         Raises
         ------

@@ -1,0 +1,203 @@
+"""Which method suits a table: every method on it, chosen on some seeds and scored on others (:func:`tune`)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_array
+
+from clusterlets import methods
+from clusterlets.analysis import leaderboard
+from clusterlets.estimators.colours import encode
+from clusterlets.estimators.inputs import InvalidInput
+from clusterlets.grid.artifacts import OK
+from clusterlets.grid.cells import from_words
+from clusterlets.tuning.trials import REFERENCE, Candidate, Progress, candidates, trial_runs
+
+__all__ = ["Tuned", "tune"]
+
+#: What a user reads of each configuration, in this order.
+COLUMNS = [
+    *("rank", "method", "role", "parameters", "price", "deviation_max", "delta_min", "weighted_deviation", "n_clusters"),
+    *("within", "on_front", "outcome", "runs", "ok", "statuses", "note", "seconds"),
+]
+#: Of a configuration that is not its method's choice.
+ANOTHER_CHOSEN = "another one is chosen"
+
+
+class Tuned(pd.DataFrame):
+    """What :func:`tune` found: a row a configuration, the recommended one first; the columns are in docs/choosing.md.
+
+    Attributes
+    ----------
+    runs : DataFrame
+        Every run, whatever its status, with its seed.
+    n_clusters : int
+        Clusters that were asked for.
+    max_deviation : float
+        The limit on the largest deviation of a cluster.
+    """
+
+    _metadata = ["runs", "n_clusters", "max_deviation"]
+
+    @property
+    def _constructor(self):
+        return pd.DataFrame  # a part of it is a frame like any other
+
+    @property
+    def keeps_limit(self) -> bool:
+        """Whether any method keeps the limit on the seeds that score."""
+        return bool(self["rank"].notna().any())
+
+    def best(self) -> dict[str, Any]:
+        """The run that the recommendation is about: method, parameters, seed and its own scores.
+
+        Of the recommended configuration it is the first of the seeds that score whose run keeps the limit, or without such
+        the first one with a result.
+
+        Raises
+        ------
+        ClusterletsError
+            If no fit has a result with a price.
+        """
+        row = self.iloc[0]
+        scores = ~leaderboard.choosing(self.runs["seed"]) & (self.runs["status"] == OK)
+        same = (self.runs["method"] == row["method"]) & (self.runs["parameters"] == row["parameters"])
+        found = self.runs[scores & same]
+        if found.empty or pd.isna(row["price"]):
+            raise InvalidInput("No fit has a result with a price, so nothing can be recommended: allow more minutes.")
+        keeping = found[found["deviation_max"] <= self.max_deviation]
+        return dict((keeping if len(keeping) else found).iloc[0])
+
+    def estimator(self):
+        """The estimator of :meth:`best`, not yet fitted."""
+        best = self.best()
+        return Candidate(best["method"], from_words(best["parameters"])).estimator(self.n_clusters, int(best["seed"]))
+
+    def recommendation(self) -> str:
+        """What to take and why, in sentences."""
+        from clusterlets.tuning.recommendation import in_words
+
+        return in_words(self)
+
+    def plot(self, path: str | None = None):
+        """Price against the largest deviation, a labelled point a configuration; with a path, a PNG, PDF or SVG file too.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from clusterlets.tuning.front import draw, write
+
+        figure = draw(self)
+        if path is not None:
+            write(figure, path)
+        return figure
+
+
+def tune(
+    X,
+    *,
+    sensitive_features,
+    n_clusters: int = 5,
+    max_deviation: float = 0.02,
+    minutes: float = 5.0,
+    methods_tried: Sequence[str] | None = None,
+    n_seeds: int = 6,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> Tuned:
+    """Try every method on a table and rank them by cost under a limit of unfairness.
+
+    Each method chooses its parameters on the first half of the seeds; the second half gives every score that is told, and the
+    ranks: the rule of :mod:`clusterlets.analysis.leaderboard`.
+
+    Parameters
+    ----------
+    X : array-like or DataFrame (n, d)
+        Instances: finite numbers. Scale them first where their units differ.
+    sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
+        As in :meth:`clusterlets.estimators.ClusterletClustering.fit`.
+    n_clusters : int
+        Clusters wanted, at least 2. Clusterlets are asked for the configuration that comes closest.
+    max_deviation : float
+        Limit, from 0 to 1, on the largest deviation of a cluster from the table's shares.
+    minutes : float
+        Time for all fits by the clock. No configuration begins after it; one fit may take a tenth of it in CPU time. What was
+        not tried has that status. More minutes, or a faster machine, may thus give another answer.
+    methods_tried : sequence of str or None
+        Names of :func:`clusterlets.methods.names`; None for all. Plain k-means is always among them, as prices need it.
+    n_seeds : int
+        Fits of each configuration, at least 2.
+    random_state : int
+        The first seed; the others follow it.
+    progress : callable or None
+        Called with the number of configurations done, the number of all, and the next one in words.
+
+    Returns
+    -------
+    Tuned
+        A DataFrame with ``recommendation()``, ``estimator()``, ``best()`` and ``plot()``.
+
+    Raises
+    ------
+    InvalidInput
+        For arguments out of range, and as the estimators do.
+    ClusterletsError
+        For a name that no method has.
+    """
+    _check(n_clusters, max_deviation, minutes, n_seeds, random_state)
+    X = check_array(X, dtype=np.float64, order="C", ensure_min_samples=2)
+    colours, _ = encode(sensitive_features, len(X))
+    if n_clusters > len(X):
+        raise InvalidInput(f"n_clusters={n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
+    names = {methods.get(name).name for name in (methods.names() if methods_tried is None else methods_tried)} | {REFERENCE}
+    tried = candidates(sorted(names), len(X), X.shape[1], n_clusters)
+    seeds = range(random_state, random_state + n_seeds)
+    rows = trial_runs(X, colours, n_clusters, tried, seeds, 60 * minutes, progress or (lambda done, total, words: None))
+    runs = pd.DataFrame(rows)
+    found = Tuned(_by_configuration(runs, max_deviation))
+    found.runs, found.n_clusters, found.max_deviation = runs, n_clusters, max_deviation
+    return found
+
+
+def _check(n_clusters, max_deviation, minutes, n_seeds, random_state) -> None:
+    for name, value, least in (("n_clusters", n_clusters, 2), ("n_seeds", n_seeds, 2), ("random_state", random_state, 0)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise InvalidInput(f"{name}={value!r} is no whole number of at least {least}.")
+    if not 0 <= max_deviation <= 1:
+        raise InvalidInput(f"max_deviation={max_deviation!r} is no number from 0 to 1.")
+    if not 0 < minutes < np.inf:
+        raise InvalidInput(f"minutes={minutes!r} is no number above 0.")
+
+
+def _by_configuration(runs: pd.DataFrame, max_deviation: float) -> pd.DataFrame:
+    """A row a configuration (:data:`COLUMNS`): ranked ones first, then the choices of the other methods, then the rest."""
+    keys = ["method", "parameters"]
+    board = leaderboard.leaderboard(runs, [max_deviation])
+    known = leaderboard.configurations(leaderboard.entering(runs), [max_deviation]).replace(np.inf, np.nan)
+    statuses = runs.groupby(keys, sort=False).agg(
+        runs=("seed", "size"), statuses=("status", _counts), note=("note", _first), seconds=("seconds", "sum")
+    )
+    chosen = board.loc[board["parameters"].notna(), [*keys, "rank", "outcome"]]
+    of_method = board.loc[board["parameters"].isna(), ["method", "outcome"]].set_index("method")["outcome"]
+    found = known.merge(statuses.reset_index(), on=keys).merge(chosen, how="left", on=keys)
+    found["outcome"] = found["outcome"].fillna(found["method"].map(of_method)).fillna(ANOTHER_CHOSEN)
+    on_front = leaderboard.is_on_front(found.loc[found["price"].notna(), ["deviation_max", "price"]])
+    found["on_front"] = on_front.reindex(found.index, fill_value=False)
+    found["role"] = [methods.get(name).role for name in found["method"]]
+    found["within"] = found[f"within_{max_deviation:g}"]
+    found["note"] = found["note"].mask((found["note"] == "") & (found["ok"] > 0) & found["price"].isna(), "clusters overlap")
+    found["missed"] = found["chosen_by_deviation_max"].where(found["chosen_by_price"].notna())
+    order = ["rank", "missed", "chosen_by_price"]
+    return found.sort_values(order, kind="stable")[COLUMNS].round(6).reset_index(drop=True)
+
+
+def _counts(statuses: pd.Series) -> str:
+    """``ok 4; timeout 2``."""
+    return "; ".join(f"{status} {count}" for status, count in statuses.value_counts().sort_index().items())
+
+
+def _first(notes: pd.Series) -> str:
+    return next((note for note in notes if note), "")

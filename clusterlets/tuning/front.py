@@ -1,0 +1,102 @@
+"""The picture of a tuned table: price against the largest deviation, with the front of what no configuration beats."""
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+
+from clusterlets.errors import ClusterletsError
+from clusterlets.report.figures.names import cut
+from clusterlets.report.figures.style import explain_with, looks, nothing, panels
+from clusterlets.storage import write_bytes
+
+if TYPE_CHECKING:
+    from clusterlets.tuning import Tuned
+
+_METADATA: dict[str, dict] = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
+_TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1)
+_LONGEST = 40  # letters of a label
+_HALO = withStroke(linewidth=1.8, foreground="white")
+
+
+def draw(found: "Tuned") -> Figure:
+    """A point a configuration that has a price, with its method and parameters; large and bold on the front."""
+    shown = found[found["price"].notna()]
+    if shown.empty:
+        return nothing("Nothing to show: no fit has a result with a price.")
+    look = looks(sorted(set(found["method"])))
+    figure, (axes,) = panels(1, a_row=1, height=5.2)
+    _draw_axes(axes, shown, found.max_deviation)
+    for name, of_method in shown.groupby("method", sort=False):
+        colour, marker = look[str(name)]
+        axes.scatter(of_method["deviation_max"], of_method["price"], color=colour, marker=marker, s=22, lw=0, zorder=3)
+    front = shown[shown["on_front"]].sort_values(["deviation_max", "price"])
+    axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
+    _label(axes, pd.concat([front, shown[~shown["on_front"]]]))
+    left_out = len(found) - len(shown)
+    axes.set_title(f"What fairness costs: {found.n_clusters} clusters" + (f" ({left_out} without a price)" if left_out else ""))
+    axes.set_xlabel("largest deviation of a cluster, on an axis of square roots (left is fairer)")
+    axes.set_ylabel("price: cost over the least known (logarithmic; down is better)")
+    here = sorted(set(shown["method"]))
+    handles = [Line2D([], [], color=look[name][0], marker=look[name][1], ls="", markersize=5, label=name) for name in here]
+    explain_with(figure, handles, "line: the front of what no configuration beats in both; dashed: the limit", 6)
+    return figure
+
+
+def _draw_axes(axes: Axes, shown: pd.DataFrame, limit: float) -> None:
+    right = 1.15 * max(shown["deviation_max"].max(), limit, 0.01)
+    axes.set_xscale("function", functions=(lambda x: x.clip(0) ** 0.5, lambda x: x**2))
+    axes.set_xlim(0, right)
+    ticks = [tick for tick in _TICKS if tick <= right]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    highest = 1.08 * max(1.2, shown["price"].max())
+    axes.set_yscale("log")
+    axes.set_ylim(highest**-0.04, highest)
+    axes.yaxis.set(major_locator=MaxNLocator(8, steps=[1, 2, 5, 10]), minor_locator=NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.axvline(limit, color="0.35", lw=0.8, ls="--", zorder=1)
+
+
+def _label(axes: Axes, points: pd.DataFrame) -> None:
+    """Method and parameters beside each point, in the order of the rows; each text is moved to where it covers none before."""
+    size = axes.figure.get_size_inches() * 72
+    axes.figure.draw_without_rendering()
+    taken: list = []
+    for row in points.to_dict("records"):
+        words = cut(" ".join(filter(None, (row["method"], row["parameters"]))), _LONGEST)
+        place = (row["deviation_max"], row["price"])
+        weight = "bold" if row["on_front"] else "normal"
+        style = {"fontsize": 5.5, "weight": weight, "zorder": 4, "path_effects": [_HALO], "textcoords": "offset points"}
+        text = axes.annotate(words, place, (4, 3), annotation_clip=False, **style)
+        for offset in _offsets(size[1]):
+            text.set_position(offset)
+            text.set_ha("left" if offset[0] > 0 else "right")
+            box = text.get_window_extent()
+            inside = axes.bbox.x0 <= box.x0 and box.x1 <= axes.bbox.x1 and axes.bbox.y0 <= box.y0 and box.y1 <= axes.bbox.y1
+            if inside and not any(box.overlaps(other) for other in taken):
+                break
+        taken.append(text.get_window_extent())
+
+
+def _offsets(height: float) -> list[tuple[float, float]]:
+    """Places of a text beside its point, in points, the nearest first."""
+    steps = [step * sign for step in range(0, int(height / 4), 3) for sign in (1, -1)]
+    return [(side, step) for step in steps for side in (4, -4)]
+
+
+def write(figure: Figure, path: str) -> None:
+    """Write the picture, whole or not at all, in the format that the end of its name says; ClusterletsError for another end."""
+    suffix = Path(path).suffix
+    if suffix not in _METADATA:
+        raise ClusterletsError(f"{path}: the name of a picture must end in {', '.join(_METADATA)}.")
+    content = io.BytesIO()
+    with rc_context({"svg.hashsalt": "clusterlets"}):  # names of parts, which would be random
+        figure.savefig(content, format=suffix[1:], dpi=200, metadata=_METADATA[suffix])
+    write_bytes(path, content.getvalue())

@@ -1,0 +1,138 @@
+"""Trial fits of every method on one table: which there are, in which order, and what came of each within the time."""
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clusterlets import methods
+from clusterlets.algorithms.geometry import load_kernels
+from clusterlets.analysis.leaderboard import spread
+from clusterlets.estimators import ClusterletClustering, MethodClustering, fairness_report
+from clusterlets.grid.artifacts import CROSSED, UNSUPPORTED
+from clusterlets.grid.cells import in_words, points_of
+from clusterlets.grid.fitting import Fit, Limits, fits
+from clusterlets.grid.prices import add_prices
+
+#: Status of a fit for which no time was left, or whose configuration had crossed the limit with another seed.
+NOT_TRIED = "not_tried"
+#: Plain k-means, without which there is no price of fairness.
+REFERENCE = "k-means"
+#: Part of the whole time that a single fit may take.
+SHARE = 0.1
+
+_TABLE = "table"  # the name of the one dataset
+_SCORES = ("n_clusters", "deviation_max", "delta_min", "weighted_deviation", "balance", "overlap", "kmeans_cost")
+
+#: Told before each configuration: how many are done, how many there are, and what comes next.
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method of the registry with values of its parameters."""
+
+    method: str
+    parameters: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.method, in_words(self.parameters))))
+
+    def estimator(self, n_clusters: int, seed: int) -> ClusterletClustering | MethodClustering:
+        """The estimator, not yet fitted; a matcher is asked for the configuration that comes closest to the clusters."""
+        if methods.get(self.method).role == "paper":
+            return ClusterletClustering(n_clusters=n_clusters, matcher=self.method, random_state=seed, **self.parameters)
+        return MethodClustering(self.method, n_clusters, parameters=dict(self.parameters), random_state=seed)
+
+
+def candidates(names: Sequence[str], rows: int, features: int, n_clusters: int) -> list[Candidate]:
+    """The methods with values of their default grids, at most as many each as in the leaderboard; cheap methods first.
+
+    ``hops`` is left out: of matchers, the number of clusters decides it.
+    """
+    found = []
+    for name in sorted(names, key=lambda name: (methods.get(name)().seconds(rows, features, n_clusters), name)):
+        grid = {parameter: values for parameter, values in methods.get(name).parameters.items() if parameter != "hops"}
+        points = list(points_of(grid))
+        found += [Candidate(name, points[place]) for place in spread(len(points))]
+    return found
+
+
+def trial_runs(
+    X: np.ndarray,
+    colours: np.ndarray,
+    n_clusters: int,
+    tried: Sequence[Candidate],
+    seeds: Sequence[int],
+    seconds: float,
+    progress: Progress,
+) -> list[dict]:
+    """A row for each candidate and seed, with status and scores; those with a cost have both prices.
+
+    Every fit runs in a process of its own (:mod:`clusterlets.grid.fitting`) and may take :data:`SHARE` of the seconds of CPU
+    time, at most what is left. No candidate begins when the seconds are over.
+    """
+    load_kernels()
+    end = time.monotonic() + seconds
+    rows = []
+    for done, candidate in enumerate(tried):
+        progress(done, len(tried), str(candidate))
+        for seed, fit in _fits(X, colours, n_clusters, candidate, seeds, end, SHARE * seconds):
+            row = {"dataset": _TABLE, "k": n_clusters, "method": candidate.method, "matcher": None, "seed": seed}
+            row |= {"parameters": in_words(candidate.parameters), "status": fit.status, "note": fit.note}
+            rows.append(row | {"seconds": fit.seconds} | (fit.result or dict.fromkeys(_SCORES, np.nan)))
+    progress(len(tried), len(tried), "")
+    with_cost = [row for row in rows if not np.isnan(row["kmeans_cost"])]
+    largest = max((row["n_clusters"] for row in with_cost), default=n_clusters)
+    add_prices(with_cost + (_plain(X, colours, largest, seeds) if largest > n_clusters else []))
+    for row in rows:
+        row.setdefault("price_of_fairness", np.nan)
+        row.setdefault("price_over_best", np.nan)
+    return rows
+
+
+def _fits(X, colours, n_clusters, candidate, seeds, end: float, longest: float) -> Iterator[tuple[int, Fit]]:
+    """Every seed's fit; one for all where the method is not random. After a crossed limit no further seed is tried."""
+    method = methods.get(candidate.method)
+    unsupported = method().unsupported(len(X), int(colours.max()) + 1)
+    if unsupported:
+        yield from ((seed, Fit(UNSUPPORTED, unsupported)) for seed in seeds)
+        return
+    if time.monotonic() < end:
+        tiny = np.arange(8.0)[:, None], np.arange(8) % 2
+        with suppress(Exception):  # it may need more rows; what counts is that its code is loaded before the fork
+            scores_of(candidate, *tiny, 2, seeds[0])
+    found: Fit | None = None
+    for seed in seeds:
+        left = end - time.monotonic()
+        if found and found.status in (*CROSSED, NOT_TRIED):
+            found = Fit(NOT_TRIED, found.note if found.status == NOT_TRIED else f"seed {seeds[0]}: {found.status}")
+        elif left <= 0:
+            found = Fit(NOT_TRIED, "the time was over")
+        elif found is None or method.is_random:
+            limits = Limits(seconds=min(longest, left))
+            ((_, found),) = fits(lambda seed: scores_of(candidate, X, colours, n_clusters, seed), [seed], limits)
+        yield seed, found
+
+
+def scores_of(candidate: Candidate, X: np.ndarray, colours: np.ndarray, n_clusters: int, seed: int) -> dict[str, float]:
+    """The scores of one fit that the choice needs; O(n d) beside the fit."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the number of clusters is told
+        fitted = candidate.estimator(n_clusters, seed).fit(X, sensitive_features=colours)
+    settings = {"cohesion": False, "silhouette": False, "reference_cost": 0.0}
+    report = fairness_report(X, fitted.memberships_, colours, **settings)
+    return {name: report[name] for name in _SCORES}
+
+
+def _plain(X, colours, n_clusters: int, seeds: Sequence[int]) -> list[dict]:
+    """Runs of plain k-means with another number of clusters, between which and those asked for prices are interpolated."""
+    plain = Candidate(REFERENCE, {})
+    of_run = {"dataset": _TABLE, "method": REFERENCE}
+    return [of_run | {"seed": seed} | scores_of(plain, X, colours, n_clusters, seed) for seed in seeds]
