@@ -31,6 +31,7 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, 
 # Modules with a function ``main(arguments) -> status``, and what they are for.
 _COMMANDS: dict[str, tuple[str, str]] = {
     "cluster": ("clusterlets.commands.cluster", "a fair clustering of a table of your own"),
+    "tune": ("clusterlets.commands.tune", "which method suits a table of your own"),
     "export": ("clusterlets.commands.export", "the clusters of any run of the grid, row by row"),
     "datasets": ("clusterlets.commands.datasets", "what a configuration names, what is there, what its grid costs"),
     "why": ("clusterlets.commands.why", "what would run again, and why"),

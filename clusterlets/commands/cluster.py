@@ -1,39 +1,37 @@
 """``clusterlets cluster people.csv --sensitive sex``: a fair clustering of one's own table, and an account of it."""
 
 import argparse
+import importlib
+import shlex
 import sys
 import warnings
-from collections.abc import Mapping
 from fractions import Fraction
 from inspect import signature
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from clusterlets import methods
-from clusterlets.commands.output import given, in_utf8, whole, write_memberships, writing
-from clusterlets.datasets import user_table
+from clusterlets.commands import account, own_table
+from clusterlets.commands.account import Account
+from clusterlets.commands.output import given, whole, write_memberships, writing
 from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
 from clusterlets.grid.cells import from_words
 from clusterlets.metrics import additive_violation
+from clusterlets.storage import write_bytes
 from clusterlets.text import counted
-
-if TYPE_CHECKING:
-    from clusterlets.estimators import FairnessReport
-
-#: Clusters and colours that the account lists one by one.
-_LISTED, _COLOURS = 20, 6
 
 _EPILOG = """
 examples:
   clusterlets cluster people.csv --sensitive sex -o labels.csv
       ten clusterlets of each sex, joined by the greedy balance matcher
+  clusterlets cluster people.csv --sensitive sex --clusters 5 --report people.html
+      five clusters, or as near to five as the matcher comes; and a page about them
   clusterlets cluster people.csv --sensitive sex --sensitive race --matcher D -k 20 --hops 1 --scaling standard
       colours are the combinations of sex and race; clusters may overlap
   clusterlets cluster people.csv --sensitive sex --matcher C --omega 0.25 --features age,income --plot people.png
@@ -59,29 +57,55 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     _name_method(options)
     _refuse_what_has_no_use(options)
-    table, rows, remarks = _read(options)
+    table, rows, notes = own_table.read(options)
     if options.k > len(table.X):
-        raise ClusterletsError(f"-k {options.k} is more than the {len(table.X)} rows of the table; ask for fewer.")
+        asked = "-k" if options.clusters is None else "--clusters"
+        raise ClusterletsError(f"{asked} {options.k} is more than the {len(table.X)} rows of the table; ask for fewer.")
     X = scaled(table, options.scaling)
     from clusterlets.algorithms.compiled import before_compiling  # numba is slow to load
 
     with before_compiling(_say_that_it_takes_longer):
         fitted = _fitted(options, X, table.colour)
-        report = _report(options, table, X, fitted)
-        account = _account(options, table, report, fitted, remarks + _shortage(options, table, fitted))
-    print(account)
+        told = _account(options, table, X, fitted, notes)
+    print(told)
     if options.output:
         members, clusters = fitted.memberships_.nonzero()
         write_memberships(options.output, rows[members], clusters)
         print(f"\nclusters of the rows: {options.output}")
     if options.plot:
         from clusterlets.commands.picture import draw  # matplotlib is slow to import
+        from clusterlets.report.figures import saving
 
         with writing(options.plot):
-            composition = pd.DataFrame(report.composition.counts, report.composition.clusters, report.composition.names)
-            draw(options.plot, X, fitted.labels_, composition, table.colour_counts)
+            saving.write(draw(X, fitted.labels_, told.report.composition), options.plot)
         print(f"picture: {options.plot}")
+    if options.report:
+        with writing(options.report):
+            _write_report(options.report, arguments, told, X, fitted.labels_)
+        print(f"report: {options.report}")
     return 0
+
+
+def _write_report(path: str, arguments: list[str], told: Account, X: np.ndarray, labels: np.ndarray) -> None:
+    from clusterlets.commands.picture import draw
+    from clusterlets.report import clustering_page
+    from clusterlets.report.figures.saving import as_bytes
+
+    found = told.report.composition
+    page = clustering_page.render(
+        table=told.table,
+        features=told.features,
+        notes=told.notes,
+        warnings=told.warnings,
+        method=told.method,
+        composition=pd.DataFrame(found.counts, found.clusters, found.names),
+        colour_counts=found.colour_counts,
+        deviations=told.report.deviations,
+        scores=told.scores,
+        command=shlex.join(["clusterlets", "cluster", *arguments]),
+        picture=as_bytes(draw(X, labels, found), ".png"),
+    )
+    write_bytes(path, page.encode())
 
 
 def _say_that_it_takes_longer() -> None:
@@ -96,28 +120,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8, with a header line")
-    parser.add_argument(
-        "--sensitive",
-        action="append",
-        type=in_utf8,
-        required=True,
-        metavar="COLUMN",
-        help="column whose values are the colours; given several times, the combinations of values are the colours",
-    )
-    parser.add_argument(
-        "--features",
-        type=in_utf8,
-        metavar="A,B,...",
-        help="columns to cluster by (default: all numeric ones but the sensitive)",
-    )
-    parser.add_argument("--separator", type=in_utf8, metavar="S", help="what parts the cells (default: a comma, a tab in .tsv)")
-    parser.add_argument(
-        "--scaling",
-        choices=("none", "standard"),
-        default="none",
-        help="standard: features to mean 0 and variance 1, which you want where their units differ (default: none)",
-    )
+    own_table.add_options(parser)
     parser.add_argument(
         "--method",
         default="clusterlets",
@@ -125,7 +128,13 @@ def _parser() -> argparse.ArgumentParser:
         f"{', '.join(methods.names())}, or a Python file with a method of your own (default: clusterlets)",
     )
     parser.add_argument(
-        "-k", type=whole(1), default=10, help="clusterlets of each colour; other methods: clusters (default: 10)"
+        "-k", type=whole(1), help="clusterlets of each colour; other methods: clusters (default: 10, without --clusters)"
+    )
+    parser.add_argument(
+        "--clusters",
+        type=whole(1),
+        metavar="N",
+        help="clusters, with any method in place of -k; of clusterlets the -k and --hops whose result comes closest",
     )
     parser.add_argument("--matcher", help=f"{', '.join(methods.names('paper'))}, see below (default: G-B)")
     parser.add_argument(
@@ -146,6 +155,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, help="the same one gives the same clusters (default: 0)")
     parser.add_argument("-o", "--output", type=given, metavar="FILE", help="CSV file for the clusters of the rows")
     parser.add_argument("--plot", type=given, metavar="FILE", help="picture (.png, .pdf, .svg) of composition and a projection")
+    parser.add_argument(
+        "--report", type=given, metavar="FILE", help="page (.html) with all of it: clusters, scores and picture"
+    )
     return parser
 
 
@@ -178,6 +190,9 @@ def _name_method(options: argparse.Namespace) -> None:
 
 def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
     """An option that the method ignores was meant: say so rather than ignore it. And refuse before hours of work."""
+    if options.clusters is not None and options.k is not None:
+        raise ClusterletsError("-k and --clusters ask for two things; leave one out.")
+    options.k = options.k or options.clusters or 10
     if options.method == "clusterlets":
         useless = ["tau", "parameters", "hops" if _parameter(options) == "omega" else "omega"]
     else:
@@ -186,61 +201,24 @@ def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
     if given:
         method = f"--matcher {options.matcher}" if options.method == "clusterlets" else f"--method {options.method}"
         raise ClusterletsError(f"{' and '.join(given)} has no use with {method}; leave it out or take another method.")
-    if options.method == "clusterlets" and options.k < 2:
+    if options.clusters is not None and options.method == "clusterlets" and options.hops is not None:
+        raise ClusterletsError("--hops has no use with --clusters, which chooses it; leave one out.")
+    if options.method == "clusterlets" and options.k < 2 and options.clusters is None:
         raise ClusterletsError("-k 1: one clusterlet of each colour leaves nothing to choose; take 2 or more.")
     if (options.tau or 0) * options.k > 1 + 1e-9:  # of 1/k, as a person may round it, FRAC itself decides
         raise ClusterletsError(
             f"--tau {options.tau:g}: it must lie between 0 and 1/k = 1/{options.k}, since {options.k} clusters cannot each "
             "hold more than that part of a colour."
         )
-    for written in filter(None, (options.output, options.plot)):
-        if _is_same_file(written, options.table):
-            raise ClusterletsError(f"{written} is the table itself, which would be lost; name another file to write.")
-    if options.output and options.plot and _is_same_file(options.output, options.plot):
-        raise ClusterletsError(
-            f"-o {options.output} and --plot {options.plot} are one file, and the picture would replace the clusters; "
-            "name two files."
-        )
+    written = {"-o": options.output, "--plot": options.plot, "--report": options.report}
+    own_table.refuse_files(options.table, {option: file for option, file in written.items() if file})
+    if options.report and Path(options.report).suffix != ".html":
+        raise ClusterletsError(f"--report {options.report}: the name must end in .html.")
     if options.plot and Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
         raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
-    if options.plot:
-        with optional("plots"):
-            import matplotlib  # noqa: F401  # rather refuse now than after the fit
-
-
-def _is_same_file(one: str | Path, other: str | Path) -> bool:
-    """By whatever names and links; a file that is yet to be made is known by its name."""
-    try:
-        return Path(one).samefile(other)
-    except OSError:
-        return Path(one).resolve() == Path(other).resolve()
-
-
-def _read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
-    """The table, the number in the file of each of its rows, and what a reader should know of it."""
-    if options.table.suffix == user_table.PARQUET:
-        raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
-    features = options.features.split(",") if options.features else user_table.NUMERIC
-    for option, names in (("--sensitive", options.sensitive), ("--features", features if options.features else ())):
-        twice = [name for name in names if list(names).count(name) > 1]
-        if twice:
-            raise ClusterletsError(f"{option} names {twice[0]!r} twice; once is enough.")
-    both = [column for column in options.sensitive if column in features]
-    if both:
-        raise ClusterletsError(f"{both[0]!r} cannot be sensitive and a feature too; leave it out of --features.")
-    table, remarks = user_table.read(options.table, options.sensitive, features, options.separator)
-    separator = options.separator or user_table.SEPARATORS[options.table.suffix]
-    # Rows without a sensitive value are no part of the table; their numbers must not go to others.
-    sensitive = pd.read_csv(
-        options.table,
-        sep=separator,
-        dtype=str,
-        keep_default_na=False,
-        encoding="utf-8-sig",
-        usecols=lambda column: column.strip() in options.sensitive,
-    )
-    has_colour = sensitive.apply(lambda column: column.str.strip() != "").all(axis=1)
-    return table, np.flatnonzero(has_colour), remarks
+    if options.plot or options.report:  # rather refuse now than after the fit
+        with optional("workflow" if options.report else "plots"):
+            importlib.import_module("clusterlets.report.clustering_page" if options.report else "matplotlib")
 
 
 def _fitted(options: argparse.Namespace, X: np.ndarray, colours: np.ndarray):
@@ -261,6 +239,8 @@ def _estimator(options: argparse.Namespace):
         given = from_words(_words(options))
         return MethodClustering(options.method, options.k, parameters=given, random_state=options.seed)
     settings = {name: getattr(options, name) for name in ("hops", "omega") if getattr(options, name) is not None}
+    if options.clusters is not None:
+        return ClusterletClustering(n_clusters=options.clusters, matcher=options.matcher, random_state=options.seed, **settings)
     return ClusterletClustering(options.k, matcher=options.matcher, random_state=options.seed, **settings)
 
 
@@ -275,35 +255,36 @@ def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
         found = fitted.n_clusters_
         return [] if found >= options.k else [f"{counted(found, 'cluster')} in place of the {options.k} that were asked for"]
     found = np.bincount(fitted.clusterlets_.colour)
-    return [
+    few = [
         f"{name} has only {counted(count, 'different row')}, and so {counted(count, 'clusterlet')}"
         for name, count in zip(table.colour_names, found, strict=True)
-        if count < options.k
+        if count < fitted.n_clusterlets_
     ]
+    if options.clusters not in (None, fitted.n_clusters_):
+        few.append(f"asked for {counted(options.clusters, 'cluster')}: no configuration comes closer than this one")
+    return few
 
 
-def _report(options: argparse.Namespace, table: Table, X: np.ndarray, fitted) -> "FairnessReport":
+def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, notes: list[str]) -> Account:
+    """What came out, for a person to read."""
     from clusterlets.estimators import fairness_report
 
     colours = pd.Categorical.from_codes(table.colour, table.colour_names)  # in the order of the table
-    return fairness_report(X, fitted.memberships_, colours, random_state=options.seed)
-
-
-def _account(options: argparse.Namespace, table: Table, report: "FairnessReport", fitted, remarks: list[str]) -> str:
-    """What came out, for a person to read."""
-    (rows, features), sensitive = table.X.shape, " and ".join(options.sensitive)
-    colours = ", ".join(f"{name} {share:.1%}" for name, share in report.shares.items())
-    return "\n".join(
-        [
-            f"{options.table.name}: {rows:,} rows, {counted(features, 'feature')}; {sensitive}: {colours}",
-            *(f"note: {remark}" for remark in remarks),
-            f"{_described(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
-            "",
-            _listing(report),
-            "",
+    report = fairness_report(X, fitted.memberships_, colours, random_state=options.seed)
+    shares = ", ".join(f"{name} {share:.1%}" for name, share in report.shares.items())
+    return Account(
+        table=f"{options.table.name}: {len(X):,} rows, {counted(X.shape[1], 'feature')}; "
+        f"{' and '.join(options.sensitive)}: {shares}",
+        features=own_table.features_line(table),
+        notes=notes + _shortage(options, table, fitted),
+        warnings=own_table.warnings(table, options.scaling) + account.warnings(report),
+        method=f"{_described(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
+        report=report,
+        scores=[
             *_kept(options, report.composition.counts, table.colour_counts),
-            *_scores(report),
-        ]
+            account.worst(report),
+            *account.scores(report),
+        ],
     )
 
 
@@ -341,66 +322,10 @@ def _described(options: argparse.Namespace, fitted) -> str:
         return f"FRAC, k = {options.k}, tau = {f'1/{options.k}' if options.tau is None else options.tau}"
     if options.method != "clusterlets":
         return f"{_method(options).name}, k = {options.k}{f', {_words(options)}' if options.parameters else ''}"
-    parameter = _parameter(options)
-    return f"Clusterlets, matcher {options.matcher}, k = {options.k}, {parameter} = {getattr(fitted, parameter)}"
+    value = f"omega = {fitted.omega}" if _parameter(options) == "omega" else f"hops = {fitted.hops_}"
+    return f"Clusterlets, matcher {options.matcher}, k = {fitted.n_clusterlets_}, {value}"
 
 
 def _parameter(options: argparse.Namespace) -> str:
     """The one parameter of the matcher that has an option of its own."""
     return "omega" if "omega" in (methods.parameters_of(_method(options)) or []) else "hops"
-
-
-def _listing(report: "FairnessReport") -> str:
-    """A line a cluster: size, deviation and the share of each colour; of many, those that deviate most."""
-    clusters, titles = report.clusters, report.composition.names
-    left_out = max(0, len(clusters) - _LISTED)
-    if left_out:
-        clusters = clusters.iloc[np.argsort(-report.deviations, kind="stable")[:_LISTED]]
-    sizes, deviations = (clusters[name].map(form.format) for name, form in (("size", "{:,}"), ("deviation", "{:.3f}")))
-    columns = [clusters.index, sizes.to_numpy(), deviations.to_numpy()]
-    shares = clusters.iloc[:, -len(titles) :].to_numpy()
-    if len(titles) <= _COLOURS:
-        columns += [[f"{share:.1%}" for share in of_colour] for of_colour in shares.T]
-    else:
-        place = {name: at for at, name in enumerate(titles)}
-        off = zip(clusters["furthest_off"], shares, clusters["excess"], strict=True)
-        columns.append([f"{name} {share[place[name]]:.1%} ({excess:+.1%})" for name, share, excess in off])
-        titles = ["furthest off"]
-    lines = pd.DataFrame(dict(enumerate(columns)))  # titles come last, as a colour may be called "size" too
-    text = lines.set_axis(["cluster", "size", "deviation", *titles], axis=1).to_string(index=False)
-    return text + (f"\n... and {left_out} more, deviating less" if left_out else "")
-
-
-def _scores(report: "FairnessReport") -> list[str]:
-    deviation = ", ".join(f"{name} {report[f'deviation_{name}']:.3f}" for name in ("mean", "std", "max"))
-    error = f" +- {report['cohesion_error']:.4f}, from samples" if report["cohesion_error"] else ""
-    return [
-        f"deviation   {deviation}   (0: every cluster has the table's shares)",
-        f"cohesion    {report['cohesion']:.3f}{error}   (1 - mean distance in a cluster / largest distance)",
-        f"overlap     {report['overlap']:.1%}   (rows in two or more clusters)",
-        f"bounds      delta {report['delta_min']:.3f}, {counted(report['additive_violation'], 'row')} off   "
-        "(least delta for which all shares are within r (1 - delta) and r / (1 - delta); rows off at delta = 0)",
-        f"costs       social {report['social_cost']:.4g}, k-median {report['kmedian_cost']:.4g}, "
-        f"k-center {report['kcenter_cost']:.4g}   (by the distance to the cluster's mean)",
-        _price(report),
-        _silhouette(report),
-    ]
-
-
-def _price(report: Mapping) -> str:
-    """What fairness costs, against plain k-means with as many clusters."""
-    name, price = "price of fairness  ", report["price_of_fairness"]
-    if np.isnan(report["kmeans_cost"]):
-        return f"{name}not defined where clusters overlap"
-    if np.isnan(price):
-        return f"{name}not defined: plain k-means costs nothing"
-    clusters = counted(report["n_clusters"], "cluster")
-    return f"{name}{price:.2f}   (k-means cost over that of plain k-means with {clusters})"
-
-
-def _silhouette(report: Mapping) -> str:
-    if np.isnan(report["silhouette"]):
-        return "silhouette  not defined here: it needs two clusters or more"
-    error = f" +- {report['silhouette_error']:.4f}, from samples" if report["silhouette_error"] else ""
-    nearest = ", each in the nearest of its clusters" if report["overlap"] else ""
-    return f"silhouette  {report['silhouette']:.3f}{error}   (over rows{nearest}; 1: well parted, below 0: mixed)"

@@ -88,11 +88,12 @@ class Tuned(pd.DataFrame):
         -------
         matplotlib.figure.Figure
         """
-        from clusterlets.tuning.front import draw, write
+        from clusterlets.report.figures.saving import write
+        from clusterlets.tuning.front import draw
 
         figure = draw(self)
         if path is not None:
-            write(figure, path)
+            write(figure, path, dpi=200)
         return figure
 
 

@@ -1,26 +1,20 @@
 """The picture of a tuned table: price against the largest deviation, with the front of what no configuration beats."""
 
-import io
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
-from clusterlets.errors import ClusterletsError
 from clusterlets.report.figures.names import cut
 from clusterlets.report.figures.style import explain_with, looks, nothing, panels
-from clusterlets.storage import write_bytes
 
 if TYPE_CHECKING:
     from clusterlets.tuning import Tuned
 
-_METADATA: dict[str, dict] = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1)
 _LONGEST = 40  # letters of a label
 _HALO = withStroke(linewidth=1.8, foreground="white")
@@ -89,14 +83,3 @@ def _offsets(height: float) -> list[tuple[float, float]]:
     """Places of a text beside its point, in points, the nearest first."""
     steps = [step * sign for step in range(0, int(height / 4), 3) for sign in (1, -1)]
     return [(side, step) for step in steps for side in (4, -4)]
-
-
-def write(figure: Figure, path: str) -> None:
-    """Write the picture, whole or not at all, in the format that the end of its name says; ClusterletsError for another end."""
-    suffix = Path(path).suffix
-    if suffix not in _METADATA:
-        raise ClusterletsError(f"{path}: the name of a picture must end in {', '.join(_METADATA)}.")
-    content = io.BytesIO()
-    with rc_context({"svg.hashsalt": "clusterlets"}):  # names of parts, which would be random
-        figure.savefig(content, format=suffix[1:], dpi=200, metadata=_METADATA[suffix])
-    write_bytes(path, content.getvalue())

@@ -17,11 +17,12 @@ from sklearn.metrics import silhouette_score
 from clusterlets import __main__ as command_line
 from clusterlets.algorithms.geometry import group_moments
 from clusterlets.algorithms.kmeans import kmeans_labels
-from clusterlets.commands import cluster, picture
+from clusterlets.commands import account, picture
 from clusterlets.datasets.table import standardise
 from clusterlets.estimators import FRAC, ClusterletClustering, FairnessReport, fairness_report, plots
 from clusterlets.estimators.report import Composition
 from clusterlets.metrics import deviation_per_cluster
+from clusterlets.report.figures import saving
 
 FEATURES = ["age", "income"]
 
@@ -252,7 +253,7 @@ def test_many_clusters_are_told_by_those_that_deviate_most(people, run):
 def listing(counts, names):
     totals = counts.sum(axis=0)
     found = Composition(counts, np.arange(len(counts)), totals, names)
-    return cluster._listing(FairnessReport({}, found, deviation_per_cluster(counts, totals)))
+    return account.listing(FairnessReport({}, found, deviation_per_cluster(counts, totals)))
 
 
 def test_colours_may_be_called_as_the_listing_calls_its_columns():
@@ -272,8 +273,8 @@ def test_many_colours_are_told_by_the_one_furthest_off():
 
 def test_silhouettes_of_many_rows_are_sampled_and_of_one_cluster_there_are_none():
     report = {"silhouette": 0.25, "silhouette_error": 0.00625, "overlap": 0}
-    assert cluster._silhouette(report).startswith("silhouette  0.250 +- 0.0063, from samples   (over rows; ")
-    assert cluster._silhouette({"silhouette": np.nan}).startswith("silhouette  not defined here")
+    assert account._silhouette(report).startswith("silhouette  0.250 +- 0.0063, from samples   (over rows; ")
+    assert account._silhouette({"silhouette": np.nan}).startswith("silhouette  not defined here")
 
 
 def test_a_colour_with_few_rows_is_noted(people, run):
@@ -379,7 +380,7 @@ def test_clusters_and_picture_are_two_files(people, run, tmp_path, names, is_the
     if is_there:
         (tmp_path / "a.png").write_text("before")
     status, said, complaint = run("people.csv", "--sensitive", "sex", "-o", names[0], "--plot", names[1])
-    assert (status, said) == (1, "") and "are one file, and the picture would replace the clusters" in complaint
+    assert (status, said) == (1, "") and "are one file, and one would replace the other" in complaint
     assert (tmp_path / "a.png").exists() == is_there and (not is_there or (tmp_path / "a.png").read_text() == "before")
 
 
@@ -441,7 +442,7 @@ def test_the_examples_of_the_help_run(people, run, capsys, tmp_path):
     with pytest.raises(SystemExit):
         command_line.main(["cluster", "--help"])
     examples = re.findall(r"^  clusterlets cluster (.*)$", capsys.readouterr().out, re.MULTILINE)
-    assert len(examples) == 5
+    assert len(examples) == 6
     for example in examples:
         assert run(*shlex.split(example))[0] == 0, example
     assert (tmp_path / "labels.csv").exists() and (tmp_path / "people.png").read_bytes().startswith(b"\x89PNG")
@@ -538,10 +539,10 @@ def test_a_large_table_is_thinned_and_says_so(monkeypatch):
 
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
 def test_the_same_picture_has_the_same_bytes(suffix, tmp_path):
-    composition, labels = pd.DataFrame([[2, 1], [2, 1]], columns=["a", "b"]), np.array([0, 0, 0, 1, 1, 1])
+    composition, labels = Composition(np.array([[2, 1]] * 2), np.arange(2), np.array([4, 2]), ["a", "b"]), np.arange(6) // 3
     paths = [tmp_path / f"{name}.{suffix}" for name in "ab"]
     for path in paths:
-        picture.draw(str(path), np.arange(12.0).reshape(6, 2), labels, composition, np.array([4, 2]))
+        saving.write(picture.draw(np.arange(12.0).reshape(6, 2), labels, composition), str(path))
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 

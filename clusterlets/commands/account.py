@@ -1,0 +1,134 @@
+"""What came out of a clustering, for a person to read: each cluster, the scores, and what to be wary of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.text import counted
+
+if TYPE_CHECKING:
+    from clusterlets.estimators import FairnessReport  # scikit-learn is slow to import
+
+#: A price of fairness above which another method is worth a look.
+DEAR = 2.0
+# Clusters and colours that are listed one by one; clusters without a group that are named.
+_LISTED, _COLOURS, _LACKING = 20, 6, 5
+
+
+@dataclass(frozen=True)
+class Account:
+    """What the command says of a clustering, part by part; as text in the order in which a person reads."""
+
+    table: str
+    features: str
+    notes: Sequence[str]
+    warnings: Sequence[str]
+    method: str
+    report: "FairnessReport"
+    scores: Sequence[str]
+
+    def __str__(self) -> str:
+        return "\n".join(
+            [
+                self.table,
+                self.features,
+                *(f"note: {note}" for note in self.notes),
+                *(f"warning: {warning}" for warning in self.warnings),
+                self.method,
+                "",
+                listing(self.report),
+                "",
+                *self.scores,
+            ]
+        )
+
+
+def listing(report: "FairnessReport") -> str:
+    """A line a cluster: size, deviation and the share of each colour; of many, those that deviate most."""
+    clusters, titles = report.clusters, report.composition.names
+    left_out = max(0, len(clusters) - _LISTED)
+    if left_out:
+        clusters = clusters.iloc[np.argsort(-report.deviations, kind="stable")[:_LISTED]]
+    sizes, deviations = (clusters[name].map(form.format) for name, form in (("size", "{:,}"), ("deviation", "{:.3f}")))
+    columns = [clusters.index, sizes.to_numpy(), deviations.to_numpy()]
+    shares = clusters.iloc[:, -len(titles) :].to_numpy()
+    if len(titles) <= _COLOURS:
+        columns += [[f"{share:.1%}" for share in of_colour] for of_colour in shares.T]
+    else:
+        place = {name: at for at, name in enumerate(titles)}
+        off = zip(clusters["furthest_off"], shares, clusters["excess"], strict=True)
+        columns.append([f"{name} {share[place[name]]:.1%} ({excess:+.1%})" for name, share, excess in off])
+        titles = ["furthest off"]
+    lines = pd.DataFrame(dict(enumerate(columns)))  # titles come last, as a colour may be called "size" too
+    text = lines.set_axis(["cluster", "size", "deviation", *titles], axis=1).to_string(index=False)
+    return text + (f"\n... and {left_out} more, deviating less" if left_out else "")
+
+
+def worst(report: "FairnessReport") -> str:
+    """The cluster that deviates most, of equals the first, and by which colour."""
+    cluster = report.clusters.iloc[int(report.deviations.round(12).argmax())]
+    expected = dict(zip(report.composition.names, report.shares.values(), strict=True))[cluster["furthest_off"]]
+    return (
+        f"worst       cluster {cluster.name} ({counted(cluster['size'], 'row')}): "
+        f"{cluster['furthest_off']} {expected + cluster['excess']:.1%} in place of {expected:.1%}"
+    )
+
+
+def warnings(report: "FairnessReport") -> list[str]:
+    """Clusters that lack a group, and a price of fairness above :data:`DEAR`; each with what to do."""
+    told = []
+    found, price = report.composition, report["price_of_fairness"]
+    lacking = [
+        f"{cluster} has no {' and no '.join(name for name, count in zip(found.names, counts, strict=True) if not count)}"
+        for cluster, counts in zip(found.clusters, found.counts, strict=True)
+        if not counts.all()
+    ]
+    if lacking:
+        more = f", and {len(lacking) - _LACKING} more" if len(lacking) > _LACKING else ""
+        lack = f"{counted(len(lacking), 'cluster')} {'lacks' if len(lacking) == 1 else 'lack'} a group"
+        told.append(f"{lack}: cluster {', cluster '.join(lacking[:_LACKING])}{more}; ask for fewer clusters or another method")
+    if price > DEAR:
+        told.append(
+            f"the price of fairness is {price:.2f}: the clusters are far wider than those of plain k-means; "
+            "`clusterlets tune` tells what other methods cost"
+        )
+    return told
+
+
+def scores(report: "FairnessReport") -> list[str]:
+    """A line a score of :func:`clusterlets.estimators.fairness_report`."""
+    deviation = ", ".join(f"{name} {report[f'deviation_{name}']:.3f}" for name in ("mean", "std", "max"))
+    error = f" +- {report['cohesion_error']:.4f}, from samples" if report["cohesion_error"] else ""
+    return [
+        f"deviation   {deviation}   (0: every cluster has the table's shares)",
+        f"cohesion    {report['cohesion']:.3f}{error}   (1 - mean distance in a cluster / largest distance)",
+        f"overlap     {report['overlap']:.1%}   (rows in two or more clusters)",
+        f"bounds      delta {report['delta_min']:.3f}, {counted(report['additive_violation'], 'row')} off   "
+        "(least delta for which all shares are within r (1 - delta) and r / (1 - delta); rows off at delta = 0)",
+        f"costs       social {report['social_cost']:.4g}, k-median {report['kmedian_cost']:.4g}, "
+        f"k-center {report['kcenter_cost']:.4g}   (by the distance to the cluster's mean)",
+        _price(report),
+        _silhouette(report),
+    ]
+
+
+def _price(report: "FairnessReport") -> str:
+    """What fairness costs, against plain k-means with as many clusters."""
+    name, price = "price of fairness  ", report["price_of_fairness"]
+    if np.isnan(report["kmeans_cost"]):
+        return f"{name}not defined where clusters overlap"
+    if np.isnan(price):
+        return f"{name}not defined: plain k-means costs nothing"
+    clusters = counted(report["n_clusters"], "cluster")
+    return f"{name}{price:.2f}   (k-means cost over that of plain k-means with {clusters})"
+
+
+def _silhouette(report: "FairnessReport") -> str:
+    if np.isnan(report["silhouette"]):
+        return "silhouette  not defined here: it needs two clusters or more"
+    error = f" +- {report['silhouette_error']:.4f}, from samples" if report["silhouette_error"] else ""
+    nearest = ", each in the nearest of its clusters" if report["overlap"] else ""
+    return f"silhouette  {report['silhouette']:.3f}{error}   (over rows{nearest}; 1: well parted, below 0: mixed)"

@@ -1,0 +1,124 @@
+"""A person's own table on the command line: its options, how it is read, and what to know of its columns."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.commands.output import in_utf8
+from clusterlets.datasets import user_table
+from clusterlets.datasets.suspects import identifiers, unlike_scales
+from clusterlets.datasets.table import Table
+from clusterlets.errors import ClusterletsError
+
+_LISTED = 20  # columns that are named one by one
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The table, and what says how to read it."""
+    parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8, with a header line")
+    parser.add_argument(
+        "--sensitive",
+        action="append",
+        type=in_utf8,
+        required=True,
+        metavar="COLUMN",
+        help="column whose values are the colours; given several times, the combinations of values are the colours",
+    )
+    parser.add_argument(
+        "--features",
+        type=in_utf8,
+        metavar="A,B,...",
+        help="columns to cluster by (default: all numeric ones but the sensitive)",
+    )
+    parser.add_argument("--separator", type=in_utf8, metavar="S", help="what parts the cells (default: a comma, a tab in .tsv)")
+    parser.add_argument(
+        "--scaling",
+        choices=("none", "standard"),
+        default="none",
+        help="standard: features to mean 0 and variance 1, which you want where their units differ (default: none)",
+    )
+
+
+def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
+    """The table, the number in the file of each of its rows, and what a reader should know of it.
+
+    Raises
+    ------
+    ClusterletsError
+        As :func:`clusterlets.datasets.user_table.read`, and for options that contradict each other.
+    """
+    if options.table.suffix == user_table.PARQUET:
+        raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
+    features = options.features.split(",") if options.features else user_table.NUMERIC
+    for option, names in (("--sensitive", options.sensitive), ("--features", features if options.features else ())):
+        twice = [name for name in names if list(names).count(name) > 1]
+        if twice:
+            raise ClusterletsError(f"{option} names {twice[0]!r} twice; once is enough.")
+    both = [column for column in options.sensitive if column in features]
+    if both:
+        raise ClusterletsError(f"{both[0]!r} cannot be sensitive and a feature too; leave it out of --features.")
+    table, remarks = user_table.read(options.table, options.sensitive, features, options.separator)
+    separator = options.separator or user_table.SEPARATORS[options.table.suffix]
+    # Rows without a sensitive value are no part of the table; their numbers must not go to others.
+    sensitive = pd.read_csv(
+        options.table,
+        sep=separator,
+        dtype=str,
+        keep_default_na=False,
+        encoding="utf-8-sig",
+        usecols=lambda column: column.strip() in options.sensitive,
+    )
+    has_colour = sensitive.apply(lambda column: column.str.strip() != "").all(axis=1)
+    header = pd.read_csv(options.table, sep=separator, nrows=0, encoding="utf-8-sig").columns.str.strip()
+    unnamed = [column for column in header if options.features and column not in (*features, *options.sensitive)]
+    notes = [f"columns that --features does not name are no features: {_named(unnamed)}"] if unnamed else []
+    return table, np.flatnonzero(has_colour), remarks + notes
+
+
+def features_line(table: Table) -> str:
+    """Which columns the rows are clustered by."""
+    return f"features: {_named(table.feature_names)}"
+
+
+def warnings(table: Table, scaling: str) -> list[str]:
+    """What is probably wrong with the features, and what to do about it."""
+    told = [
+        f"{name} looks like an identifier ({reason}), and rows are clustered by it; name the others with --features"
+        for name, reason in identifiers(table).items()
+    ]
+    found = unlike_scales(table) if scaling == "none" else None
+    if found:
+        largest, least, ratio = found
+        told.append(
+            f"{largest} spreads {ratio:,.0f} times as far as {least}, so distances hardly show {least}; "
+            "use --scaling standard unless their units are the same"
+        )
+    return told
+
+
+def refuse_files(table: Path, written: Mapping[str, str]) -> None:
+    """ClusterletsError if a file that is to be written, by its option, is the table itself or that of another option."""
+    for option, file in written.items():
+        if _is_same_file(file, table):
+            raise ClusterletsError(f"{file} is the table itself, which would be lost; name another file to write.")
+        for other, another in written.items():
+            if option != other and _is_same_file(file, another):
+                raise ClusterletsError(
+                    f"{option} {file} and {other} {another} are one file, and one would replace the other; name two files."
+                )
+
+
+def _is_same_file(one: str | Path, other: str | Path) -> bool:
+    """By whatever names and links; a file that is yet to be made is known by its name."""
+    try:
+        return Path(one).samefile(other)
+    except OSError:
+        return Path(one).resolve() == Path(other).resolve()
+
+
+def _named(columns: Sequence[str]) -> str:
+    more = len(columns) - _LISTED
+    return ", ".join(columns[:_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,138 @@
+"""``clusterlets tune people.csv --sensitive sex``: which method suits a table, and the command that clusters it so."""
+
+import argparse
+import math
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from clusterlets import methods
+from clusterlets.commands import own_table
+from clusterlets.commands.output import given, whole, writing
+from clusterlets.commands.progress_bar import ProgressBar
+from clusterlets.datasets.numerals import number
+from clusterlets.datasets.table import scaled
+from clusterlets.errors import ClusterletsError
+from clusterlets.grid.runs_frame import write_csv
+
+_EPILOG = """
+examples:
+  clusterlets tune people.csv --sensitive sex
+      every method, five clusters, no cluster more than .02 off the table's shares, five minutes
+  clusterlets tune people.csv --sensitive sex --scaling standard --clusters 8 --max-deviation .05 --minutes 1
+
+Each method chooses its parameters on the first half of the seeds; the second half gives the scores and the ranks. The
+features are taken as they are, as `clusterlets cluster` takes them: use --scaling standard where their units differ.
+docs/choosing.md says more, and what the columns of the CSV file mean.
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    stem = Path(options.table).stem
+    options.output, options.plot = options.output or f"{stem}-front.csv", options.plot or f"{stem}-front.png"
+    own_table.refuse_files(options.table, {"-o": options.output, "--plot": options.plot})
+    if Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
+        raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
+    table, _, notes = own_table.read(options)
+    print(f"{options.table.name}: {len(table.X):,} rows; {own_table.features_line(table)}")
+    for kind, said in (("note", notes), ("warning", own_table.warnings(table, options.scaling))):
+        for words in said:
+            print(f"{kind}: {words}")
+    sys.stdout.flush()
+    X = scaled(table, options.scaling)
+    from clusterlets.tuning import tune  # scikit-learn and numba are slow to load
+
+    with ProgressBar(sys.stderr) as progress:
+        found = tune(
+            X,
+            sensitive_features=table.colour,
+            n_clusters=options.clusters,
+            max_deviation=options.max_deviation,
+            minutes=options.minutes,
+            n_seeds=options.seeds,
+            random_state=options.seed,
+            progress=progress,
+        )
+    with writing(options.output):
+        write_csv(options.output, found)
+    with writing(options.plot):
+        found.plot(options.plot)
+    print(f"\nevery configuration: {options.output}\npicture: {options.plot}\n\n{found.recommendation()}\n")
+    best = found.best()
+    print(f"This command repeats one of its runs, with a largest deviation of {best['deviation_max']:.3f}:")
+    print(f"  {command(options, best)}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "clusterlets tune",
+        description="Try every method on a table, and recommend the one that clusters it at the least cost while every "
+        "cluster has nearly the table's share of each colour.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    own_table.add_options(parser)
+    parser.add_argument("--clusters", type=whole(2), default=5, metavar="N", help="clusters to ask for (default: 5)")
+    parser.add_argument(
+        "--max-deviation",
+        type=_share,
+        default=0.02,
+        metavar="D",
+        help="most that a group's share in any cluster may differ from its share in the table, 0 to 1 (default: 0.02)",
+    )
+    parser.add_argument(
+        "--minutes", type=_minutes, default=5.0, metavar="M", help="time for all fits; cheap methods come first (default: 5)"
+    )
+    parser.add_argument("--seeds", type=whole(2, 1000), default=6, metavar="N", help="fits of each configuration (default: 6)")
+    parser.add_argument("--seed", type=whole(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
+    parser.add_argument(
+        "-o", "--output", type=given, metavar="FILE", help="CSV file, a row a configuration (default: TABLE-front.csv)"
+    )
+    parser.add_argument(
+        "--plot",
+        type=given,
+        metavar="FILE",
+        help="picture (.png, .pdf, .svg) of price and deviation (default: TABLE-front.png)",
+    )
+    return parser
+
+
+def _share(text: str) -> float:
+    value = number(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1")
+    return value
+
+
+def _minutes(text: str) -> float:
+    value = number(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    return value
+
+
+def command(options: argparse.Namespace, run: Mapping) -> str:
+    """The ``clusterlets cluster`` that repeats a run on the table of these options, as a shell reads it."""
+    words = ["clusterlets", "cluster", str(options.table)]
+    for column in options.sensitive:
+        words += _option("sensitive", column)
+    for name in ("features", "separator"):
+        if getattr(options, name):
+            words += _option(name, getattr(options, name))
+    if options.scaling != "none":
+        words += _option("scaling", options.scaling)
+    if methods.get(run["method"]).role == "paper":
+        words += _option("matcher", run["method"])
+        words += [word for part in filter(None, run["parameters"].split(",")) for word in _option(*part.split("="))]
+    else:
+        words += _option("method", run["method"].lower())
+        words += _option("parameters", run["parameters"]) if run["parameters"] else []
+    return shlex.join([*words, *_option("clusters", str(options.clusters)), *_option("seed", str(run["seed"]))])
+
+
+def _option(name: str, value: str) -> list[str]:
+    return [f"--{name}={value}"] if value.startswith("-") else [f"--{name}", value]

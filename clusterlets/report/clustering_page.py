@@ -1,0 +1,67 @@
+"""The page of one clustering of a person's own table: what was chosen, each cluster, the scores, and the picture."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.report.page import View, fill
+from clusterlets.report.page import picture as embedded
+
+
+def render(
+    table: str,
+    features: str,
+    notes: Sequence[str],
+    warnings: Sequence[str],
+    method: str,
+    composition: pd.DataFrame,
+    colour_counts: np.ndarray,
+    deviations: np.ndarray,
+    scores: Sequence[str],
+    command: str,
+    picture: bytes,
+) -> str:
+    """The page as HTML.
+
+    Parameters
+    ----------
+    table, features, method, command : str
+        What was clustered, by which columns, how, and the command that does it again.
+    notes, warnings : sequence of str
+    composition : DataFrame (C, K)
+        Instances of each colour in each cluster.
+    colour_counts : int array (K,)
+        Instances of each colour in the table.
+    deviations : float array (C,)
+        Deviation of each cluster.
+    scores : sequence of str
+        Name, two spaces or more, and the rest.
+    picture : bytes
+        A PNG.
+    """
+    return fill(
+        "clustering.html",
+        table=table,
+        features=features,
+        notes=notes,
+        warnings=warnings,
+        method=method,
+        clusters=_clusters(composition, colour_counts, deviations),
+        scores=[re.split(r"\s{2,}", line, maxsplit=1) for line in scores],
+        command=command,
+        picture=embedded(picture),
+    )
+
+
+def _clusters(composition: pd.DataFrame, colour_counts: np.ndarray, deviations: np.ndarray) -> View:
+    """A row a cluster, the whole table first: size, deviation, and count and share of each colour."""
+    names = ["whole table", *map(str, composition.index)]
+    rows = zip(names, [colour_counts, *composition.to_numpy()], ["–", *(f"{value:.3f}" for value in deviations)], strict=True)
+    columns = [("cluster", False), ("size", True), ("deviation", True), *((str(name), True) for name in composition.columns)]
+    return View(columns, [[name, f"{of.sum():,}", off, *_with_share(of)] for name, of, off in rows])
+
+
+def _with_share(counts: np.ndarray) -> list[str]:
+    return [f"{count:,} ({count / counts.sum():.1%})" for count in counts]

@@ -1,0 +1,126 @@
+"""``clusterlets tune``: what it recommends is what its command gives, and what it could not try is told."""
+
+import io
+import re
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine
+
+from clusterlets import __main__ as command_line
+from clusterlets import methods
+from clusterlets.commands.progress_bar import ProgressBar
+from clusterlets.commands.tune import command
+from clusterlets.datasets.table import standardise
+from clusterlets.estimators import fairness_report
+
+
+@pytest.fixture
+def wine(tmp_path, monkeypatch):
+    """``wine.csv`` in the working directory: scikit-learn's table, with identifiers and a column of text."""
+    frame = load_wine(as_frame=True).frame.rename(columns=lambda name: name.replace("/", "_"))
+    frame["target"] = np.where(frame["target"] == 0, "first", "other")
+    frame.insert(0, "bottle_id", np.arange(len(frame)) + 1000)
+    frame["cellar"] = "south"
+    frame.to_csv(tmp_path / "wine.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return frame
+
+
+def run(capsys, *arguments):
+    status = command_line.main(list(arguments))
+    return status, *capsys.readouterr()
+
+
+CHOSEN = "alcohol,malic_acid,ash,proline,hue"
+
+
+@pytest.fixture
+def tuned(wine, capsys):
+    asked = ["--sensitive", "target", "--features", CHOSEN, "--scaling", "standard", "--clusters", "3", "--seeds", "2"]
+    return run(capsys, "tune", "wine.csv", *asked, "--max-deviation", ".05", "--minutes", "2")
+
+
+def test_the_command_that_it_ends_with_gives_the_run_that_it_recommends(wine, tuned, capsys):
+    status, said, complaint = tuned
+    assert (status, complaint) == (0, "")
+    *_, last = said.strip().splitlines()
+    assert last.startswith("  clusterlets cluster wine.csv --sensitive target ") and last.endswith(" --clusters 3 --seed 1")
+    (deviation,) = re.findall(r"This command repeats one of its runs, with a largest deviation of (\S+):", said)
+    status, account, _ = run(capsys, *shlex.split(last)[1:], "-o", "labels.csv")
+    assert status == 0 and f"max {deviation} " in account
+    labels = pd.read_csv("labels.csv")["cluster"].to_numpy()
+    X = standardise(wine[CHOSEN.split(",")].to_numpy())
+    report = fairness_report(X, labels, wine["target"], cohesion=False, silhouette=False)
+    first = pd.read_csv("wine-front.csv").iloc[0]  # of two seeds one scores, so its medians are that run's
+    assert first["rank"] == 1 and first["deviation_max"] == round(report["deviation_max"], 6) <= 0.05
+    assert first["delta_min"] == round(report["delta_min"], 6) and first["n_clusters"] == report["n_clusters"]
+
+
+def test_the_files_hold_every_method_and_what_became_of_it(tuned, tmp_path):
+    found = pd.read_csv("wine-front.csv")
+    assert set(found["method"]) == set(methods.names())
+    assert (found["runs"] == 2).all() and found["statuses"].notna().all() and found["outcome"].notna().all()
+    priced = found.dropna(subset="price")
+    for row in priced.to_dict("records"):  # the front, by its definition
+        beaten = (priced["deviation_max"] <= row["deviation_max"]) & (priced["price"] <= row["price"])
+        better = beaten & ((priced["deviation_max"] < row["deviation_max"]) | (priced["price"] < row["price"]))
+        assert row["on_front"] == (not better.any())
+    assert (tmp_path / "wine-front.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_columns_are_told_and_suspects_are_warned_of(wine, capsys):
+    asked = ["tune", "wine.csv", "--sensitive", "target", "--minutes", "0.0001", "--seeds", "2"]
+    status, said, complaint = run(capsys, *asked)
+    assert "features: bottle_id, alcohol," in said and "note: columns that hold no numbers are no features: cellar" in said
+    assert "warning: bottle_id looks like an identifier (its name)" in said
+    ratio = wine["proline"].std() / wine["nonflavanoid_phenols"].std()
+    assert f"warning: proline spreads {ratio:,.0f} times as far as nonflavanoid_phenols" in said
+    assert status == 1 and "allow more minutes" in complaint and len(pd.read_csv("wine-front.csv")) > 30
+    assert pd.read_csv("wine-front.csv")["statuses"].str.contains("not_tried").any()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--clusters", "1"], "whole number of at least 2"),
+        (["--max-deviation", "2"], "no number from 0 to 1"),
+        (["--minutes", "0"], "no number above 0"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(wine, capsys, options, words):
+    with pytest.raises(SystemExit):
+        command_line.main(["tune", "wine.csv", "--sensitive", "target", *options])
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["-o", "--plot"])
+def test_the_table_is_never_written_over(wine, capsys, option):
+    status, _, complaint = run(capsys, "tune", "wine.csv", "--sensitive", "target", option, "wine.csv")
+    assert status == 1 and "is the table itself" in complaint
+
+
+def test_a_command_survives_the_shell():
+    from clusterlets.commands.tune import _parser
+
+    asked = ["my people.csv", "--sensitive=-sex", "--features", "a b,c", "--scaling", "standard", "--separator", ";"]
+    options = _parser().parse_args(asked)
+    run = {"method": "C", "parameters": "omega=0.25", "seed": 4}
+    assert shlex.split(command(options, run)) == [
+        *("clusterlets", "cluster", "my people.csv", "--sensitive=-sex", "--features", "a b,c", "--separator", ";"),
+        *("--scaling", "standard", "--matcher", "C", "--omega", "0.25", "--clusters", "5", "--seed", "4"),
+    ]
+
+
+def test_progress_is_shown_to_people_alone():
+    class Screen(io.StringIO):
+        def isatty(self):
+            return True
+
+    for stream, shows in ((Screen(), True), (io.StringIO(), False)):
+        with ProgressBar(stream) as progress:
+            progress(3, 12, "vfc fairness_weight=1")
+        assert ("[######..................] 3/12 vfc fairness_weight=1" in stream.getvalue()) == shows
+        assert shows or not stream.getvalue()
