@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1)
 _LONGEST = 40  # letters of a label
+_ROOM = 1.0  # pixels around a label, as its width hangs on the resolution
 _HALO = withStroke(linewidth=1.8, foreground="white")
 
 
@@ -33,7 +34,6 @@ def draw(found: "Tuned") -> Figure:
         axes.scatter(of_method["deviation_max"], of_method["price"], color=colour, marker=marker, s=22, lw=0, zorder=3)
     front = shown[shown["on_front"]].sort_values(["deviation_max", "price"])
     axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
-    _label(axes, pd.concat([front, shown[~shown["on_front"]]]))
     left_out = len(found) - len(shown)
     axes.set_title(f"What fairness costs: {found.n_clusters} clusters" + (f" ({left_out} without a price)" if left_out else ""))
     axes.set_xlabel("largest deviation of a cluster, on an axis of square roots (left is fairer)")
@@ -41,6 +41,7 @@ def draw(found: "Tuned") -> Figure:
     here = sorted(set(shown["method"]))
     handles = [Line2D([], [], color=look[name][0], marker=look[name][1], ls="", markersize=5, label=name) for name in here]
     explain_with(figure, handles, "line: the front of what no configuration beats in both; dashed: the limit", 6)
+    _label(axes, pd.concat([front, shown[~shown["on_front"]]]))
     return figure
 
 
@@ -72,11 +73,11 @@ def _label(axes: Axes, points: pd.DataFrame) -> None:
         for offset in _offsets(size[1]):
             text.set_position(offset)
             text.set_ha("left" if offset[0] > 0 else "right")
-            box = text.get_window_extent()
+            box = text.get_window_extent().padded(_ROOM)
             inside = axes.bbox.x0 <= box.x0 and box.x1 <= axes.bbox.x1 and axes.bbox.y0 <= box.y0 and box.y1 <= axes.bbox.y1
             if inside and not any(box.overlaps(other) for other in taken):
                 break
-        taken.append(text.get_window_extent())
+        taken.append(text.get_window_extent().padded(_ROOM))
 
 
 def _offsets(height: float) -> list[tuple[float, float]]:

@@ -82,10 +82,10 @@ def test_the_estimator_gives_the_run_that_is_told(tuned):
     assert said.startswith(f"Take {best['method']}") and f"costs {tuned.iloc[0]['price']:.2f} times" in said
 
 
-def test_the_same_table_has_the_same_answer(tuned):
-    settings = {"n_clusters": 4, "max_deviation": 0.05, "minutes": 2, "methods_tried": QUICK, "n_seeds": 4}
-    again = tune(X, sensitive_features=DIAGNOSIS, **settings)
-    pd.testing.assert_frame_equal(pd.DataFrame(again).drop(columns="seconds"), pd.DataFrame(tuned).drop(columns="seconds"))
+def test_the_same_table_has_the_same_answer():
+    settings = {"n_clusters": 3, "minutes": 2, "methods_tried": ["FRAC", "G-B"], "n_seeds": 2}
+    one, other = (pd.DataFrame(tune(X, sensitive_features=DIAGNOSIS, **settings)).drop(columns="seconds") for _ in range(2))
+    pd.testing.assert_frame_equal(one, other)
 
 
 def test_where_no_method_keeps_the_limit_the_nearest_is_named():

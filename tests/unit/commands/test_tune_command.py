@@ -37,14 +37,9 @@ def run(capsys, *arguments):
 CHOSEN = "alcohol,malic_acid,ash,proline,hue"
 
 
-@pytest.fixture
-def tuned(wine, capsys):
+def test_the_command_that_it_ends_with_gives_the_run_that_it_recommends(wine, capsys, tmp_path):
     asked = ["--sensitive", "target", "--features", CHOSEN, "--scaling", "standard", "--clusters", "3", "--seeds", "2"]
-    return run(capsys, "tune", "wine.csv", *asked, "--max-deviation", ".05", "--minutes", "2")
-
-
-def test_the_command_that_it_ends_with_gives_the_run_that_it_recommends(wine, tuned, capsys):
-    status, said, complaint = tuned
+    status, said, complaint = run(capsys, "tune", "wine.csv", *asked, "--max-deviation", ".05", "--minutes", "2")
     assert (status, complaint) == (0, "")
     *_, last = said.strip().splitlines()
     assert last.startswith("  clusterlets cluster wine.csv --sensitive target ") and last.endswith(" --clusters 3 --seed 1")
@@ -58,17 +53,19 @@ def test_the_command_that_it_ends_with_gives_the_run_that_it_recommends(wine, tu
     assert first["rank"] == 1 and first["deviation_max"] == round(report["deviation_max"], 6) <= 0.05
     assert first["delta_min"] == round(report["delta_min"], 6) and first["n_clusters"] == report["n_clusters"]
 
+    check_files(pd.read_csv("wine-front.csv"), tmp_path / "wine-front.png")
 
-def test_the_files_hold_every_method_and_what_became_of_it(tuned, tmp_path):
-    found = pd.read_csv("wine-front.csv")
+
+def check_files(found, picture):
+    """Every method with what became of it, and the front by its definition."""
     assert set(found["method"]) == set(methods.names())
     assert (found["runs"] == 2).all() and found["statuses"].notna().all() and found["outcome"].notna().all()
     priced = found.dropna(subset="price")
-    for row in priced.to_dict("records"):  # the front, by its definition
+    for row in priced.to_dict("records"):
         beaten = (priced["deviation_max"] <= row["deviation_max"]) & (priced["price"] <= row["price"])
         better = beaten & ((priced["deviation_max"] < row["deviation_max"]) | (priced["price"] < row["price"]))
         assert row["on_front"] == (not better.any())
-    assert (tmp_path / "wine-front.png").read_bytes().startswith(b"\x89PNG")
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_columns_are_told_and_suspects_are_warned_of(wine, capsys):

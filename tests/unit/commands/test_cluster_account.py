@@ -1,0 +1,152 @@
+"""What ``clusterlets cluster`` says of columns and clusters, and its page, on a made table with an id and mixed scales."""
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clusterlets import __main__ as command_line
+from clusterlets.commands import account
+from clusterlets.datasets.table import standardise
+from clusterlets.estimators import ClusterletClustering
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    """Sixty people, numbered; income spreads a thousand times as far as height, and tells the group."""
+    rng = np.random.default_rng(3)
+    sex = np.repeat(["female", "male"], 30)
+    frame = pd.DataFrame(
+        {
+            "number": np.arange(60) + 500,
+            "height": rng.normal(1.7, 0.1, 60).round(2),
+            "income": rng.normal(30_000, 1_000, 60).round() + np.where(sex == "male", 30_000, 0),
+            "sex": sex,
+            "job": "clerk",
+        }
+    )
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return frame
+
+
+@pytest.fixture
+def run(capsys, people):
+    def run_command(*options):
+        status = command_line.main(["cluster", "people.csv", "--sensitive", "sex", *options])
+        return status, *capsys.readouterr()
+
+    return run_command
+
+
+def test_features_and_what_was_left_out_are_told(run):
+    assert "features: number, height, income\nnote: columns that hold no numbers are no features: job\n" in run()[1]
+    said = run("--features", "height")[1]
+    assert "features: height\nnote: columns that --features does not name are no features: number, income, job\n" in said
+
+
+def test_identifiers_and_unlike_scales_are_warned_of_where_they_matter(run, people):
+    said = run()[1]
+    assert "warning: number looks like an identifier (consecutive numbers), and rows are clustered by it" in said
+    ratio = people["income"].std() / people["height"].std()
+    assert f"warning: income spreads {ratio:,.0f} times as far as height" in said
+    assert "times as far as" not in run("--scaling", "standard")[1]
+    assert "identifier" not in run("--features", "height,income")[1]
+
+
+def test_clusters_without_a_group_and_a_high_price_are_warned_of(run):
+    said = run("--method", "k-means", "--clusters", "2", "--features", "income")[1]
+    assert "warning: 2 clusters lack a group: cluster 0 has no" in said and "the price of fairness is" not in said
+    said = run("--method", "frac", "--clusters", "2", "--features", "income")[1]
+    (price,) = re.findall(r"^price of fairness +([\d.]+)", said, re.MULTILINE)
+    assert float(price) > 2 and f"warning: the price of fairness is {price}: " in said and "lack a group" not in said
+
+
+def test_the_worst_cluster_is_named():
+    composition = pd.DataFrame([[10, 10], [1, 9], [9, 1]], columns=["a", "b"])
+    assert account.worst(composition, np.array([20, 20])).split("worst")[1].strip() == (
+        "cluster 1 (10 rows): a 10.0% in place of 50.0%"
+    )
+
+
+def test_many_clusters_without_a_group_are_counted():
+    composition = pd.DataFrame([[5, 0]] * 7 + [[0, 5]], columns=["a", "b"])
+    (warning,) = account.warnings(composition, float("nan"))
+    assert warning.startswith("8 clusters lack a group: cluster 0 has no b, cluster 1 has no b") and ", and 3 more" in warning
+    assert account.warnings(pd.DataFrame([[1, 1]]), 2.0) == []
+
+
+def test_the_command_asks_for_a_number_of_clusters(run, people):
+    status, said, _ = run(
+        "--clusters", "4", "--scaling", "standard", "--features", "height,income", "-o", "l.csv", "--seed", "2"
+    )
+    X = standardise(people[["height", "income"]].to_numpy())
+    found = ClusterletClustering(n_clusters=4, random_state=2).fit(X, sensitive_features=people["sex"])
+    assert status == 0 and found.n_clusters_ == 4 and list(pd.read_csv("l.csv")["cluster"]) == list(found.labels_)
+    assert f"matcher G-B, k = {found.n_clusterlets_}, hops = {found.hops_}, seed 2: 4 clusters" in said
+
+
+def test_a_number_of_clusters_that_does_not_come_out_is_noted(run):
+    said = run("--matcher", "C", "--clusters", "9")[1]
+    assert "note: asked for 9 clusters: no configuration comes closer than this one" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--clusters", "4", "-k", "3"], "-k and --clusters ask for two things"),
+        (["--clusters", "4", "--hops", "2"], "--hops has no use with --clusters"),
+        (["--clusters", "61", "--method", "frac"], "--clusters 61 is more than the 60 rows"),
+        (["--report", "page.txt"], "the name must end in .html"),
+        (["--report", "x.html", "-o", "x.html"], "are one file"),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(run, options, words):
+    status, said, complaint = run(*options)
+    assert (status, said) == (1, "") and words in complaint
+
+
+class Page(HTMLParser):
+    """The rows of its tables, its text, and what it would load."""
+
+    def __init__(self, content):
+        super().__init__()
+        self.rows, self.texts, self.loads = [], [], []
+        self.feed(content)
+
+    def handle_starttag(self, tag, attributes):
+        self.loads += [value for name, value in attributes if name in ("src", "href") and not value.startswith(("data:", "#"))]
+        if tag == "tr":
+            self.rows.append([])
+
+    def handle_data(self, data):
+        self.texts.append(data)
+        if self.rows and data.strip():
+            self.rows[-1].append(data.strip())
+
+
+def test_the_page_holds_the_account_and_loads_nothing(run, tmp_path):
+    said = run("--clusters", "3", "--scaling", "standard", "-o", "l.csv", "--report", "pages/people & co.html")[1]
+    page = Page((tmp_path / "pages" / "people & co.html").read_text(encoding="utf-8"))
+    assert page.loads == [] and said.endswith("report: pages/people & co.html\n")
+    text = "".join(page.texts)
+    for line in said.splitlines():
+        if line.startswith("warning: "):
+            assert line.removeprefix("warning: ") in text
+    assert "clusterlets cluster people.csv --sensitive sex --clusters 3 --scaling standard" in text
+    labels = pd.read_csv("l.csv")["cluster"]
+    sizes = {row[0]: row[1] for row in page.rows if row and row[0].isdecimal()}
+    assert sizes == {str(cluster): str(size) for cluster, size in labels.value_counts().items()}
+    assert ["whole table", "60", "–", "30 (50.0%)", "30 (50.0%)"] in page.rows
+    (price,) = re.findall(r"^price of fairness +(.*)$", said, re.MULTILINE)
+    assert ["price of fairness", price] in page.rows
+
+
+def test_names_in_the_page_are_text(run, people, tmp_path):
+    people["sex"] = np.where(people["sex"] == "male", "<b>m</b>", "f & g")
+    people.to_csv("people.csv", index=False)
+    assert run("--clusters", "2", "--report", "page.html")[0] == 0
+    content = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "&lt;b&gt;m&lt;/b&gt;" in content and "<b>m" not in content
