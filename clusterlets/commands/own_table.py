@@ -13,7 +13,7 @@ from clusterlets.datasets.suspects import identifiers, unlike_scales
 from clusterlets.datasets.table import Table
 from clusterlets.errors import ClusterletsError
 
-_LISTED = 20  # columns that are named one by one
+_LISTED = 60  # columns that are named one by one
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ __all__ = ["Tuned", "tune"]
 #: What a user reads of each configuration, in this order.
 COLUMNS = [
     *("rank", "method", "role", "parameters", "price", "deviation_max", "delta_min", "weighted_deviation", "n_clusters"),
-    *("within", "on_front", "outcome", "runs", "ok", "statuses", "note", "seconds"),
+    *("within", "ok", "seeds", "on_front", "outcome", "runs", "statuses", "note", "seconds"),
 ]
 #: Of a configuration that is not its method's choice.
 ANOTHER_CHOSEN = "another one is chosen"

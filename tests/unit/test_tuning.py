@@ -139,18 +139,27 @@ def test_progress_counts_the_configurations():
     assert [done for done, _, _ in told] == [0, 1, 2] and {total for _, total, _ in told} == {len(found)} == {2}
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg"])
-def test_the_picture_labels_every_configuration_with_a_price(tuned, tmp_path, suffix):
-    figure = tuned.plot(str(tmp_path / f"front.{suffix}"))
-    labels = {text.get_text() for text in figure.axes[0].texts}
+def test_the_picture_labels_every_configuration_with_a_price(tuned):
+    texts = tuned.plot().axes[0].texts
     priced = tuned.dropna(subset="price")
-    assert labels == {" ".join(filter(None, pair)) for pair in zip(priced["method"], priced["parameters"])}
-    boxes = [text.get_window_extent() for text in figure.axes[0].texts]
+    assert {text.get_text() for text in texts} == {
+        " ".join(filter(None, pair)) for pair in zip(priced["method"], priced["parameters"])
+    }
+    boxes = [text.get_window_extent() for text in texts]
     assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
-    content = (tmp_path / f"front.{suffix}").read_bytes()
-    tuned.plot(str(tmp_path / f"again.{suffix}"))
-    assert content == (tmp_path / f"again.{suffix}").read_bytes()
-    assert re.match(rb"\x89PNG|<\?xml", content)
+
+
+@pytest.mark.parametrize(("suffix", "beginning"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_the_same_picture_has_the_same_bytes(tuned, tmp_path, suffix, beginning):
+    files = [tmp_path / f"{name}.{suffix}" for name in ("one", "other")]
+    for file in files:
+        tuned.plot(str(file))
+    assert files[0].read_bytes().startswith(beginning) and files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_a_picture_of_another_form_is_refused(tuned, tmp_path):
+    with pytest.raises(ClusterletsError, match="must end in .png, .pdf, .svg"):
+        tuned.plot(str(tmp_path / "front.bmp"))
 
 
 @pytest.mark.parametrize(

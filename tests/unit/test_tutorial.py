@@ -15,7 +15,13 @@ TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 REFERENCE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 MATCHING = (path.stem for path in (ROOT / "clusterlets" / "algorithms" / "matching").glob("*.py"))
 MODULES = [
-    *("clusterlets.estimators", "clusterlets.metrics", "clusterlets.algorithms.frac", "clusterlets.algorithms.geometry"),
+    *(
+        "clusterlets.estimators",
+        "clusterlets.tuning",
+        "clusterlets.metrics",
+        "clusterlets.algorithms.frac",
+        "clusterlets.algorithms.geometry",
+    ),
     *(f"clusterlets.algorithms.matching.{name}".removesuffix(".__init__") for name in MATCHING),
 ]
 
@@ -37,8 +43,9 @@ def test_the_tutorial_runs_and_prints_what_it_shows(tmp_path, monkeypatch, capsy
     assert deviations[1] < deviations[2] < deviations[0]  # the text says so
 
 
-@pytest.mark.parametrize("page", ["api", "methods"])
-def test_the_examples_run_and_print_what_they_show(page, capsys):
+@pytest.mark.parametrize("page", ["api", "methods", "choosing"])
+def test_the_examples_run_and_print_what_they_show(page, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     examples = re.findall(r"```python\n(.*?)```(?:\n\nIt prints\n\n```text\n(.*?)```)?", text, re.DOTALL)
     assert examples
@@ -55,7 +62,7 @@ def test_every_algorithms_module_is_in_the_reference_or_named_as_an_inner_one():
     assert inner and sorted([*inner, *listed]) == sorted(there)
 
 
-@pytest.mark.parametrize("page", ["tutorial", "api"])
+@pytest.mark.parametrize("page", ["tutorial", "api", "choosing"])
 def test_every_link_leads_somewhere(page):
     targets = re.findall(r"\]\(([^)#]+)\)", (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
     assert targets and [target for target in targets if not (ROOT / "docs" / target).exists()] == []
