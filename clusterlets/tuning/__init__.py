@@ -128,7 +128,8 @@ def tune(
         Time for all fits by the clock. No configuration begins after it; one fit may take a tenth of it in CPU time. What was
         not tried has that status. More minutes, or a faster machine, may thus give another answer.
     methods_tried : sequence of str or None
-        Names of :func:`clusterlets.methods.names`; None for all. Plain k-means is always among them, as prices need it.
+        Names of :func:`clusterlets.methods.names`, one besides k-means at least; None for all. Plain k-means is always among
+        them, as prices need it.
     n_seeds : int
         Fits of each configuration, at least 2.
     random_state : int
@@ -154,6 +155,8 @@ def tune(
     if n_clusters > len(X):
         raise InvalidInput(f"n_clusters={n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
     names = {methods.get(name).name for name in (methods.names() if methods_tried is None else methods_tried)} | {REFERENCE}
+    if len(names) < 2:
+        raise InvalidInput(f"methods_tried names no method besides {REFERENCE}, and there is nothing to compare; name one.")
     tried = candidates(sorted(names), len(X), X.shape[1], n_clusters)
     seeds = range(random_state, random_state + n_seeds)
     rows = trial_runs(X, colours, n_clusters, tried, seeds, 60 * minutes, progress or (lambda done, total, words: None))
@@ -190,7 +193,7 @@ def _by_configuration(runs: pd.DataFrame, max_deviation: float) -> pd.DataFrame:
     found["role"] = [methods.get(name).role for name in found["method"]]
     found["within"] = found[f"within_{max_deviation:g}"]
     found["note"] = found["note"].mask((found["note"] == "") & (found["ok"] > 0) & found["price"].isna(), "clusters overlap")
-    found["missed"] = found["chosen_by_deviation_max"].where(found["chosen_by_price"].notna())
+    found["missed"] = found["chosen_by_deviation_max"].where(found["chosen_by_price"].notna() & found["price"].notna())
     order = ["rank", "missed", "chosen_by_price"]
     return found.sort_values(order, kind="stable")[COLUMNS].round(6).reset_index(drop=True)
 

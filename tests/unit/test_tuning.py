@@ -12,6 +12,7 @@ from clusterlets import methods
 from clusterlets.analysis import leaderboard
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import fairness_report
+from clusterlets.grid.cells import from_words
 from clusterlets.tuning import trials, tune
 from clusterlets.tuning.trials import Candidate, candidates
 
@@ -29,19 +30,13 @@ def tuned():
 
 def test_the_scores_are_medians_over_the_seeds_that_chose_nothing(tuned):
     for row in tuned.dropna(subset="price").to_dict("records"):
-        candidate = Candidate(row["method"], _parameters(tuned, row))
+        candidate = Candidate(row["method"], from_words(row["parameters"]))
         reports = []
         for seed in (2, 3):
             fitted = candidate.estimator(4, seed).fit(X, sensitive_features=DIAGNOSIS)
             reports.append(fairness_report(X, fitted.memberships_, DIAGNOSIS, cohesion=False, silhouette=False))
         for name in ("deviation_max", "delta_min", "n_clusters"):
             assert row[name] == pytest.approx(np.median([report[name] for report in reports]), abs=1e-6)
-
-
-def _parameters(tuned, row):
-    from clusterlets.grid.cells import from_words
-
-    return from_words(row["parameters"])
 
 
 def test_prices_are_over_the_least_cost_known(tuned):
@@ -172,6 +167,7 @@ def test_a_picture_of_another_form_is_refused(tuned, tmp_path):
         ({"n_seeds": 1}, "n_seeds=1"),
         ({"random_state": None}, "random_state=None"),
         ({"methods_tried": ["frack"]}, "Did you mean FRAC"),
+        ({"methods_tried": ["k-means"]}, "nothing to compare"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(settings, words):
