@@ -20,9 +20,8 @@ def in_words(found: "Tuned") -> str:
     )
     if found.keeps_limit:
         ranked = found[found["rank"].notna()]
-        said = [
-            f"Take {name}: of {counted(len(ranked), 'method')} that keep a largest deviation of {limit}, it is the cheapest."
-        ]
+        cheapest = f"it is the cheapest of the {len(ranked)} methods that keep a largest deviation of {limit}"
+        said = [f"Take {name}: {cheapest if len(ranked) > 1 else f'no other method keeps a largest deviation of {limit}'}."]
         said.append(f"With {clusters} asked for, {scores}.")
         if first["role"] == "baseline":
             said.append("It is a control that does not know the groups: on this table the limit takes no fair method.")
