@@ -22,5 +22,7 @@ from clusterlets.estimators import price_scorer as price_scorer
 from clusterlets.estimators.plots import plot_composition as plot_composition
 from clusterlets.estimators.plots import plot_projection as plot_projection
 from clusterlets.estimators.plots import plot_tradeoff as plot_tradeoff
+from clusterlets.tuning import Tuned as Tuned
+from clusterlets.tuning import tune as tune
 
 __version__: str

@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
             print(f"{kind}: {words}")
     sys.stdout.flush()
     X = scaled(table, options.scaling)
-    from clusterlets.tuning import tune  # scikit-learn and numba are slow to load
+    from clusterlets.tuning import front, tune  # noqa: F401  # slow to load; rather miss the picture's libraries before the fits
 
     with ProgressBar(sys.stderr) as progress:
         found = tune(

@@ -4,16 +4,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.utils.validation import check_array
 
 from clusterlets import methods
-from clusterlets.analysis import leaderboard
 from clusterlets.estimators.colours import encode
 from clusterlets.estimators.inputs import InvalidInput
+from clusterlets.extras import optional
 from clusterlets.grid.artifacts import OK
 from clusterlets.grid.cells import from_words
-from clusterlets.tuning.trials import REFERENCE, Candidate, Progress, candidates, trial_runs
+
+with optional():  # a frame is what tune returns
+    import pandas as pd
+
+    from clusterlets.analysis import leaderboard
+    from clusterlets.tuning.trials import REFERENCE, Candidate, Progress, candidates, trial_runs
 
 __all__ = ["Tuned", "tune"]
 
@@ -87,9 +91,15 @@ class Tuned(pd.DataFrame):
         Returns
         -------
         matplotlib.figure.Figure
+
+        Raises
+        ------
+        MissingExtra
+            Without the libraries of the extra ``workflow``, which draws its figures in the same way.
         """
-        from clusterlets.report.figures.saving import write
-        from clusterlets.tuning.front import draw
+        with optional("workflow"):
+            from clusterlets.report.figures.saving import write
+            from clusterlets.tuning.front import draw
 
         figure = draw(self)
         if path is not None:

@@ -81,6 +81,9 @@ def test_the_wheel_says_what_it_is_and_holds_what_it_reads(wheel):
     assert said["Name"] == "clusterlets-benchmark" and said["Version"] == version and said["License-Expression"] == "MIT"
     assert set(said.get_all("Provides-Extra")) == {"tables", "data", "plots", "workflow", "all", "dev"}
     assert "Intended Audience :: Science/Research" in said.get_all("Classifier")
+    urls = dict(line.split(", ") for line in said.get_all("Project-URL"))
+    cited = re.search(r'^repository-code: "(.*)"$', (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(urls) >= {"Documentation", "Changelog", "Issues"} and cited and urls["Repository"] == cited[1]
     beside_modules = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "clusterlets").rglob("*")
@@ -143,6 +146,7 @@ def test_the_estimators_work_with_arrays_and_lists_alone(bare, tmp_path):
     ("command", "extra"),
     [
         (("cluster", "people.csv", "--sensitive", "sex"), "tables"),
+        (("tune", "people.csv", "--sensitive", "sex"), "workflow"),
         *(((command,), "workflow") for command in ("export", "datasets", "compare", "analyse", "write-report")),
     ],
 )

@@ -73,12 +73,17 @@ def test_a_missing_library_is_named_with_its_extra_and_another_is_no_matter_of_e
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(extras.MissingExtra, match=r"needs pandas, .* 'clusterlets-benchmark\[tables\]'"):
         estimators.cluster_composition([0, 0, 1, 1], list("abab"))
+    monkeypatch.delitem(sys.modules, "clusterlets.tuning", raising=False)
+    with pytest.raises(extras.MissingExtra, match=r"needs pandas, .* 'clusterlets-benchmark\[tables\]'"):
+        from clusterlets import tune  # noqa: F401
     assert issubclass(extras.MissingExtra, ImportError)
     with pytest.raises(ModuleNotFoundError, match="no_such_library"), extras.optional():
         import no_such_library  # noqa: F401
 
 
-@pytest.mark.parametrize(("command", "extra"), [("compare", "workflow"), ("analyse", "workflow"), ("cluster", "tables")])
+@pytest.mark.parametrize(
+    ("command", "extra"), [("compare", "workflow"), ("analyse", "workflow"), ("cluster", "tables"), ("tune", "workflow")]
+)
 def test_a_command_without_its_libraries_says_in_one_line_what_to_install(command, extra):
     code = (
         "import sys; sys.modules['pandas'] = None\n"

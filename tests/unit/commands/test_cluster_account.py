@@ -10,7 +10,9 @@ import pytest
 from clusterlets import __main__ as command_line
 from clusterlets.commands import account
 from clusterlets.datasets.table import standardise
-from clusterlets.estimators import ClusterletClustering
+from clusterlets.estimators import ClusterletClustering, FairnessReport
+from clusterlets.estimators.report import Composition
+from clusterlets.metrics import deviation_per_cluster
 
 
 @pytest.fixture
@@ -64,18 +66,28 @@ def test_clusters_without_a_group_and_a_high_price_are_warned_of(run):
     assert float(price) > 2 and f"warning: the price of fairness is {price}: " in said and "lack a group" not in said
 
 
+def report_of(counts, price=float("nan")):
+    """The report of clusters with these counts of the colours a and b."""
+    counts = np.array(counts)
+    totals = counts.sum(axis=0)
+    found = Composition(counts, np.arange(len(counts)), totals, ["a", "b"])
+    return FairnessReport({"price_of_fairness": price}, found, deviation_per_cluster(counts, totals))
+
+
 def test_the_worst_cluster_is_named():
-    composition = pd.DataFrame([[10, 10], [1, 9], [9, 1]], columns=["a", "b"])
-    assert account.worst(composition, np.array([20, 20])).split("worst")[1].strip() == (
+    assert account.worst(report_of([[10, 10], [1, 9], [9, 1]])).split("worst")[1].strip() == (
         "cluster 1 (10 rows): a 10.0% in place of 50.0%"
     )
 
 
 def test_many_clusters_without_a_group_are_counted():
-    composition = pd.DataFrame([[5, 0]] * 7 + [[0, 5]], columns=["a", "b"])
-    (warning,) = account.warnings(composition, float("nan"))
+    (warning,) = account.warnings(report_of([[5, 0]] * 7 + [[0, 5]]))
     assert warning.startswith("8 clusters lack a group: cluster 0 has no b, cluster 1 has no b") and ", and 3 more" in warning
-    assert account.warnings(pd.DataFrame([[1, 1]]), 2.0) == []
+
+
+def test_a_price_is_warned_of_above_two():
+    assert account.warnings(report_of([[1, 1]], 2.0)) == []
+    assert len(account.warnings(report_of([[1, 1]], 2.01))) == 1
 
 
 def test_the_command_asks_for_a_number_of_clusters(run, people):
