@@ -1,5 +1,6 @@
 """The picture of a tuned table: price against the largest deviation, with the front of what no configuration beats."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -7,7 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
+from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.transforms import Bbox, BboxBase
 
 from clusterlets.report.figures.names import cut
 from clusterlets.report.figures.style import explain_with, looks, nothing, panels
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1)
 _LONGEST = 40  # letters of a label
 _ROOM = 1.0  # pixels around a label, as its width hangs on the resolution
+_POINT = 3.0  # half the width of a marker, in points
 _HALO = withStroke(linewidth=1.8, foreground="white")
 
 
@@ -60,27 +64,40 @@ def _draw_axes(axes: Axes, shown: pd.DataFrame, limit: float) -> None:
 
 
 def _label(axes: Axes, points: pd.DataFrame) -> None:
-    """Method and parameters beside each point, in the order of the rows; each text is moved to where it covers none before."""
-    size = axes.figure.get_size_inches() * 72
+    """Method and parameters beside each point, in the order of the rows; each text is moved to where it covers no point and
+    no text before it, and a thin line leads from there to its point."""
     axes.figure.draw_without_rendering()
-    taken: list = []
+    half = _POINT * axes.figure.dpi / 72
+    places = axes.transData.transform(points[["deviation_max", "price"]].to_numpy(float))
+    taken = [Bbox([place - half, place + half]) for place in places]
+    leader = {"arrowstyle": "-", "lw": 0.4, "color": "0.5", "shrinkA": 0, "shrinkB": 2}
     for row in points.to_dict("records"):
         words = cut(" ".join(filter(None, (row["method"], row["parameters"]))), _LONGEST)
         place = (row["deviation_max"], row["price"])
         weight = "bold" if row["on_front"] else "normal"
-        style = {"fontsize": 5.5, "weight": weight, "zorder": 4, "path_effects": [_HALO], "textcoords": "offset points"}
-        text = axes.annotate(words, place, (4, 3), annotation_clip=False, **style)
-        for offset in _offsets(size[1]):
-            text.set_position(offset)
-            text.set_ha("left" if offset[0] > 0 else "right")
-            box = text.get_window_extent().padded(_ROOM)
-            inside = axes.bbox.x0 <= box.x0 and box.x1 <= axes.bbox.x1 and axes.bbox.y0 <= box.y0 and box.y1 <= axes.bbox.y1
-            if inside and not any(box.overlaps(other) for other in taken):
-                break
-        taken.append(text.get_window_extent().padded(_ROOM))
+        style = {"fontsize": 5.5, "weight": weight, "va": "center", "zorder": 4, "path_effects": [_HALO]}
+        style |= {"textcoords": "offset points", "annotation_clip": False}
+        trial = axes.annotate(words, place, (0, 0), **style)
+        offset = _free_offset(trial, axes.bbox, taken)
+        taken.append(trial.get_window_extent().padded(_ROOM))
+        trial.remove()
+        moved = leader if abs(offset[1]) > _POINT else None
+        axes.annotate(words, place, offset, ha=trial.get_ha(), arrowprops=moved, **style)
+
+
+def _free_offset(text: Annotation, inside: BboxBase, taken: Sequence[Bbox]) -> tuple[float, float]:
+    """Where the text, which is moved there, covers nothing that is taken, in points from its point; else the last tried."""
+    for offset in _offsets(text.figure.get_size_inches()[1] * 72):
+        text.set_position(offset)
+        text.set_ha("left" if offset[0] > 0 else "right")
+        box = text.get_window_extent().padded(_ROOM)
+        is_inside = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
+        if is_inside and not any(box.overlaps(other) for other in taken):
+            break
+    return offset
 
 
 def _offsets(height: float) -> list[tuple[float, float]]:
     """Places of a text beside its point, in points, the nearest first."""
     steps = [step * sign for step in range(0, int(height / 4), 3) for sign in (1, -1)]
-    return [(side, step) for step in steps for side in (4, -4)]
+    return [(side, step) for step in steps for side in (5, -5)]

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import scale
 
@@ -135,13 +136,17 @@ def test_progress_counts_the_configurations():
 
 
 def test_the_picture_labels_every_configuration_with_a_price(tuned):
-    texts = tuned.plot().axes[0].texts
+    axes = tuned.plot().axes[0]
+    axes.figure.draw_without_rendering()
+    texts = axes.texts
     priced = tuned.dropna(subset="price")
     assert {text.get_text() for text in texts} == {
         " ".join(filter(None, pair)) for pair in zip(priced["method"], priced["parameters"])
     }
-    boxes = [text.get_window_extent() for text in texts]
+    boxes = [Text.get_window_extent(text) for text in texts]  # without the lines that lead to the points
     assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    points = axes.transData.transform(priced[["deviation_max", "price"]].to_numpy())
+    assert not any(box.contains(*point) for box in boxes for point in points)
 
 
 @pytest.mark.parametrize(("suffix", "beginning"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
