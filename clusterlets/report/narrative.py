@@ -6,10 +6,10 @@ import pandas as pd
 
 from clusterlets.analysis import selection, statistics
 from clusterlets.paper import comparison, reported
+from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
+from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
 from clusterlets.text import counted, in_percent
-
-HOLDS, IN_PART, FAILS, UNKNOWN = CLAIM_VERDICTS = ("holds", "holds in part", "does not hold", "cannot be told")
 
 _GRID_OF_PAPER = {"k": (2, 5, 10, 20, 30), "hops": (1, 2, 3, 4), "omega": (0, 0.25, 0.5, 0.75)}
 _SETTINGS_OF_PAPER = {
@@ -161,14 +161,14 @@ def _beside_chance(counts: pd.Series, share: str) -> str:
 def _claims_sentence(claims: pd.DataFrame) -> str:
     by = {side: claims[f"verdict_{side}"].value_counts().reindex(CLAIM_VERDICTS, fill_value=0) for side in ("paper", "ours")}
     paper, ours = by["paper"], by["ours"]
-    if ours[UNKNOWN] == len(claims):
+    if ours[INCONCLUSIVE] == len(claims):
         return (
             f"Of the {len(claims)} claims in the paper's experiments, {_hold(paper)} by the paper's own numbers; "
-            "by ours none can be told, as these runs lack what they speak of."
+            "by ours all are inconclusive, as these runs lack what they speak of."
         )
     told = [
         f"by {whose} numbers {_hold(count)}, {count[IN_PART]} in part, {counted(count[FAILS], 'fails', 'fail')} "
-        f"and {count[UNKNOWN]} cannot be told"
+        f"and {counted(count[INCONCLUSIVE], 'is', 'are')} inconclusive"
         for whose, count in (("its own", paper), ("our", ours))
     ]
     return f"Of the {len(claims)} claims in the paper's experiments, {'; '.join(told)}."

@@ -18,10 +18,10 @@ from markupsafe import Markup
 import clusterlets
 from clusterlets.analysis import at_fairness, statistics
 from clusterlets.paper import bands, comparison, tables
+from clusterlets.paper.claims import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
 from clusterlets.report.figures import CAPTIONS
 from clusterlets.report.narrative import (
-    CLAIM_VERDICTS,
     basis_sentence,
     missing_lines,
     remarks_on_numbers,

@@ -67,7 +67,7 @@ CLAIMS = pd.DataFrame(
             "G-B",
             "does not hold",
             "",
-            "cannot be told",
+            "inconclusive",
             "",
             "statistics/statistics.csv",
             "nbfi is missing.",

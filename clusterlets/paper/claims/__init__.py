@@ -6,7 +6,7 @@ import pandas as pd
 
 from clusterlets.paper import reported
 from clusterlets.paper.claims import controls, on_runs, on_tables
-from clusterlets.paper.claims.findings import UNTOLD, VERDICTS, CannotTell, Finding, Scale
+from clusterlets.paper.claims.findings import INCONCLUSIVE, VERDICTS, CannotTell, Finding, Scale
 from clusterlets.paper.claims.numbers import Numbers
 from clusterlets.paper.tables import Table
 from clusterlets.text import markdown_table
@@ -40,7 +40,7 @@ def judge(claim: dict, numbers: Numbers) -> Finding:
         numbers.check_datasets()
         return (getattr(on_tables, claim["kind"], None) or getattr(on_runs, claim["kind"]))(numbers, **arguments)
     except CannotTell as reason:
-        return Finding(UNTOLD, str(reason))
+        return Finding(INCONCLUSIVE, str(reason))
 
 
 def counts(assessed: pd.DataFrame) -> pd.DataFrame:

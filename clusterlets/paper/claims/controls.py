@@ -10,7 +10,7 @@ import pandas as pd
 
 from clusterlets.analysis import selection, statistics
 from clusterlets.paper import reported, tables
-from clusterlets.paper.claims.findings import UNTOLD, Finding
+from clusterlets.paper.claims.findings import INCONCLUSIVE, Finding
 from clusterlets.paper.claims.numbers import Numbers
 
 #: Kinds of claims that speak of chosen runs alone, whoever made them.
@@ -61,5 +61,5 @@ def in_words(claim: dict, ours: Numbers, controls: Mapping[str, Numbers], judge:
         findings = {name: judge(of_control, ours) for name, of_control in asked.items()}
     else:
         findings = {name: judge(claim, numbers) for name, numbers in controls.items() if claim["kind"] in KINDS}
-    told = {name: finding for name, finding in findings.items() if finding.verdict != UNTOLD}
+    told = {name: finding for name, finding in findings.items() if finding.verdict != INCONCLUSIVE}
     return "; ".join(f"{name}: {finding.verdict} ({finding.statistic.partition(';')[0]})" for name, finding in told.items())

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-HOLDS, IN_PART, FAILS, UNTOLD = "holds", "holds in part", "does not hold", "cannot be told"
-VERDICTS = (HOLDS, IN_PART, FAILS, UNTOLD)
+HOLDS, IN_PART, FAILS, INCONCLUSIVE = "holds", "holds in part", "does not hold", "inconclusive"
+VERDICTS = (HOLDS, IN_PART, FAILS, INCONCLUSIVE)
 
 # A quotient of decimals misses a threshold by a last bit; no threshold is that fine.
 LAST_BIT = 1e-9

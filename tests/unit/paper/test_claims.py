@@ -15,7 +15,7 @@ from synthetic_runs import PAPER_WITHOUT_NBFI, assessed_claims, numbers_of, synt
 from clusterlets.analysis import selection
 from clusterlets.paper import claims, reported
 from clusterlets.paper.claims import on_runs, on_tables
-from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, UNTOLD, Scale, graded
+from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE, Scale, graded
 from clusterlets.paper.claims.numbers import Numbers
 
 CLAIMS = {claim["claim"]: claim for claim in reported.claims()["claims"]}
@@ -74,7 +74,7 @@ def test_counts_add_up_to_the_claims(assessed):
     counts = claims.counts(assessed.reset_index())
     assert tuple(counts["verdict"]) == claims.VERDICTS
     assert counts[["paper", "ours"]].sum().tolist() == [len(CLAIMS)] * 2
-    assert counts.set_index("verdict").loc[UNTOLD, "paper"] == (assessed["verdict_paper"] == UNTOLD).sum()
+    assert counts.set_index("verdict").loc[INCONCLUSIVE, "paper"] == (assessed["verdict_paper"] == INCONCLUSIVE).sum()
 
 
 def test_the_page_shows_every_claim_with_both_verdicts(assessed):
@@ -118,7 +118,7 @@ def test_what_the_paper_does_not_print_is_not_told(by_paper):
         takes_more = claim["kind"] in kinds_of(on_runs) or {"FRAC (fair)", "C by cohesion"} & {
             value for value in claim["parameters"].values() if isinstance(value, str)
         }
-        assert (by_paper[name].verdict == UNTOLD) == bool(takes_more), name
+        assert (by_paper[name].verdict == INCONCLUSIVE) == bool(takes_more), name
     assert "empty picture" in by_paper["c_against_gb_significant"].statistic
 
 
@@ -243,7 +243,7 @@ def test_against_frac(claim, frac, verdict, evaluation):
     numbers = against(f"FRAC ({evaluation})", **frac)
     assert claims.judge(CLAIMS[f"{claim}_{evaluation}"], numbers).verdict == verdict
     other = {"nearest": "fair", "fair": "nearest"}[evaluation]
-    assert claims.judge(CLAIMS[f"{claim}_{other}"], numbers).verdict == UNTOLD
+    assert claims.judge(CLAIMS[f"{claim}_{other}"], numbers).verdict == INCONCLUSIVE
 
 
 def test_two_thirds_holds_and_a_half_is_not_more_than_half():
@@ -371,7 +371,7 @@ def test_one_function_gives_both_verdicts(assessed):
     anonymous = Numbers(numbers_of(synthetic_runs()).tables)
     on_single_tables = {name: claim for name, claim in CLAIMS.items() if claim["kind"] != "attained"}
     told = {name: claims.judge(claim, anonymous).verdict for name, claim in on_single_tables.items()}
-    told = {name: verdict for name, verdict in told.items() if verdict != UNTOLD}
+    told = {name: verdict for name, verdict in told.items() if verdict != INCONCLUSIVE}
     assert len(told) > 30
     assert told == assessed.loc[list(told), "verdict_ours"].to_dict()
 
@@ -384,7 +384,7 @@ def test_a_test_that_can_find_nothing_decides_nothing(n_datasets, told):
     if told:
         assert [finding.verdict for finding in assessed.values()] == [IN_PART, IN_PART]
     else:
-        assert {finding.verdict for finding in assessed.values()} == {UNTOLD}
+        assert {finding.verdict for finding in assessed.values()} == {INCONCLUSIVE}
         least = {6: "0.31", 8: "0.078"}[n_datasets]
         for finding in assessed.values():
             assert f"Over {n_datasets} datasets no p of Wilcoxon's can come out below {least} after Holm" in finding.statistic
@@ -404,7 +404,7 @@ def test_what_a_test_finds_is_told_on_six_datasets_too(claim, where, deviation, 
     assert judged(claim, runs[runs["dataset"].isin(DATASETS[:6])]).verdict == verdict
 
 
-@pytest.mark.parametrize(("n_datasets", "verdict"), [(7, UNTOLD), (8, IN_PART)])
+@pytest.mark.parametrize(("n_datasets", "verdict"), [(7, INCONCLUSIVE), (8, IN_PART)])
 def test_being_behind_frac_takes_a_test_that_could_find_it(n_datasets, verdict):
     """C is behind on all datasets but one; over seven no p of five comparisons can come out below .05."""
     runs = made_runs("method == 'FRAC (fair)'", deviation_mean=lambda rows: 0.001 + 0.2 * (rows["dataset"] == "adult"))
@@ -462,13 +462,13 @@ def test_without_controls_no_row_speaks_of_them():
     assert set(assessed_claims(runs)["controls"]) == {""}
 
 
-# ---- what cannot be told ---------------------------------------------------------------------------------------------
+# ---- what is inconclusive --------------------------------------------------------------------------------------------
 
 
 def test_too_few_of_the_papers_datasets_tell_nothing():
     runs = synthetic_runs((*DATASETS[:5], "iris", "wine"), seeds=1, ks=(5,))
     assessed = assessed_claims(runs)
-    assert set(assessed["verdict_ours"]) == {UNTOLD}
+    assert set(assessed["verdict_ours"]) == {INCONCLUSIVE}
     assert set(assessed["statistic_ours"]) == {"Only 5 of the paper's 11 datasets are among the runs."}
 
 
@@ -482,9 +482,9 @@ def test_a_matcher_without_runs_leaves_its_claims_open():
     runs = synthetic_runs(seeds=1, ks=(5,))
     assessed = assessed_claims(runs[runs["matcher"] != "C"]).set_index("claim")
     untold = ["c_first", "matchers_differ", "c_against_gb_significant", "c_keeps_low_deviation", "silhouette_rises_with_omega"]
-    assert (assessed.loc[untold, "verdict_ours"] == UNTOLD).all()
+    assert (assessed.loc[untold, "verdict_ours"] == INCONCLUSIVE).all()
     assert assessed.loc["c_first", "statistic_ours"] == "No numbers for matcher C."
-    assert assessed.loc["gb_best_on_each_dataset", "verdict_ours"] != UNTOLD
+    assert assessed.loc["gb_best_on_each_dataset", "verdict_ours"] != INCONCLUSIVE
 
 
 def test_without_frac_and_random_their_claims_stay_open():
@@ -492,7 +492,7 @@ def test_without_frac_and_random_their_claims_stay_open():
     assessed = assessed_claims(runs[runs["method"] == "Clusterlets"]).set_index("claim")
     about_frac = [name for name in CLAIMS if name.endswith(("_nearest", "_fair"))]
     assert len(about_frac) == 14
-    assert (assessed.loc[[*about_frac, "more_cohesive_than_random"], "verdict_ours"] == UNTOLD).all()
+    assert (assessed.loc[[*about_frac, "more_cohesive_than_random"], "verdict_ours"] == INCONCLUSIVE).all()
 
 
 def test_the_matchers_of_the_claims_are_the_papers():

@@ -14,6 +14,7 @@ from synthetic_runs import PAPER_WITHOUT_NBFI, synthetic_runs
 from clusterlets.analysis import statistics
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.manifest import without_provenance
+from clusterlets.paper.claims import VERDICTS
 from clusterlets.paper.results import Results
 from clusterlets.report import narrative
 from clusterlets.report.figures import CAPTIONS, cohesion_vs_deviation
@@ -84,7 +85,7 @@ def test_the_same_runs_give_the_same_figures(built, tmp_path):
 def test_the_page_shows_the_claims_that_were_judged():
     results = Results.of_runs(small(), SETTINGS)
     judged = results.claims
-    assert list(judged.columns) == list(CLAIMS.columns) and set(judged["verdict_paper"]) <= set(narrative.CLAIM_VERDICTS)
+    assert list(judged.columns) == list(CLAIMS.columns) and set(judged["verdict_paper"]) <= set(VERDICTS)
     page = render(results, Findings({}))
     assert section(page, "claims").count("<tr id=") == len(judged) and "No figure was drawn." in page
 
@@ -273,8 +274,8 @@ def test_the_summary(built):
     )
     assert re.match(numbers, lines[0])
     assert lines[1] == (
-        "Of the 4 claims in the paper's experiments, by its own numbers 2 hold, 1 in part, 1 fails and 0 cannot be told; "
-        "by our numbers 1 holds, 1 in part, 1 fails and 1 cannot be told."
+        "Of the 4 claims in the paper's experiments, by its own numbers 2 hold, 1 in part, 1 fails and 0 are inconclusive; "
+        "by our numbers 1 holds, 1 in part, 1 fails and 1 is inconclusive."
     )
     assert re.search(r"is C, as in the paper: 0\.0\d\d on 3 datasets here, \.029 on 11 there\.", lines[2])
     against = r"less than FRAC's on 3 of 3 datasets against .*nearest centre\), .*; and on 0 of 3 .*fair assignment\), "
@@ -303,10 +304,10 @@ def test_another_best_matcher_is_said():
 
 def test_the_verdict_of_the_demo():
     demo = synthetic_runs(("breast_cancer", "wine", "iris", "digits"), seeds=1, ks=(2, 5))
-    claims = CLAIMS.assign(verdict_ours="cannot be told")
+    claims = CLAIMS.assign(verdict_ours="inconclusive")
     lines = narrative.verdict_sentences(replace(Results.of_runs(demo, SETTINGS), claims=claims))
     assert lines[0].startswith("None of the paper's numbers can be held against ours")
-    assert lines[1].endswith("by ours none can be told, as these runs lack what they speak of.")
+    assert lines[1].endswith("by ours all are inconclusive, as these runs lack what they speak of.")
     assert lines[2].endswith("on 4 datasets here (none of them the paper's), .029 on 11 there.")
 
 
