@@ -1,6 +1,6 @@
 """What the results say, in sentences that follow from the data: the verdict, and what a reader must know before it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
@@ -34,6 +34,8 @@ _RIVALS = {
 
 def missing_lines(results: Results) -> list[str]:
     """What a reader must know before any number: datasets, settings and runs that are not there."""
+    if not results.has_paper_data:
+        return _without_result(results.runs)
     absent = [name for name in reported.datasets() if name not in results.datasets]
     extra = [name for name in results.datasets if name not in reported.datasets()]
     lines = []
@@ -124,9 +126,12 @@ def verdict_sentences(results: Results) -> list[str]:
     ]
 
 
-def summary(results: Results, report: str) -> str:
-    """The five sentences, what they rest on and where the report lies: ``results/summary.txt``."""
-    return "\n".join([*verdict_sentences(results), f"{basis_sentence(results)} Report: {report}", ""])
+def summary(results: Results, answers: Iterable[tuple[str, str]], report: str) -> str:
+    """The verdict, its numbers where the paper is judged, and what they rest on: ``results/summary.txt``."""
+    lines = [f"{question}: {answer}" for question, answer in answers]
+    if results.has_paper_data:
+        lines += ["", *verdict_sentences(results)]
+    return "\n".join([*lines, "", f"{basis_sentence(results)} Report: {report}", ""])
 
 
 def basis_sentence(results: Results) -> str:

@@ -16,18 +16,21 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import clusterlets
-from clusterlets.analysis import at_fairness, statistics
+from clusterlets.analysis import at_fairness, selection, statistics
 from clusterlets.paper import bands, comparison, tables
-from clusterlets.paper.claims import VERDICTS as CLAIM_VERDICTS
+from clusterlets.paper.claims.findings import FAILS
+from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
-from clusterlets.report.figures import CAPTIONS
+from clusterlets.report import standings, verdict
+from clusterlets.report.figures import CAPTIONS, LEADERBOARD_CAPTIONS
 from clusterlets.report.narrative import (
     basis_sentence,
     missing_lines,
     remarks_on_numbers,
     verdict_sentences,
 )
-from clusterlets.text import in_percent
+from clusterlets.report.standings import Standings
+from clusterlets.text import counted, in_percent
 
 # Colour and symbol of a verdict: never the colour alone.
 TONES = dict(zip(comparison.VERDICTS, ("good", "near", "vague", "bad", "open"), strict=True))
@@ -60,6 +63,16 @@ STATISTICS = {
 }
 
 
+# What the report shows of the leaderboard's figures, and the rankings that it shows among the controls.
+FRONT_FIGURE = "price_against_unfairness"
+_CONTROLLED = (statistics.WITH_CONTROLS, statistics.ALL_METHODS)
+_RANKING_OF = {
+    "figure1_critical_difference": "matchers",
+    "critical_difference_with_controls": statistics.WITH_CONTROLS,
+    "critical_difference_all_methods": statistics.ALL_METHODS,
+}
+
+
 @dataclass(frozen=True)
 class Findings:
     """What other steps made of the runs, as it lies in their files; each may be empty, and the page then says so.
@@ -69,6 +82,7 @@ class Findings:
     """
 
     images: Mapping[str, bytes]
+    standings: Standings = field(default_factory=Standings.none)
     datasets: pd.DataFrame = field(default_factory=pd.DataFrame)
     sensitivity: pd.DataFrame = field(default_factory=pd.DataFrame)
     statistics: Mapping[str, pd.DataFrame] = field(default_factory=dict)
@@ -89,43 +103,93 @@ class View:
 
 def render(results: Results, findings: Findings) -> str:
     """The page as HTML."""
-    figures = [figure(CAPTIONS[name], name, image) for name, image in findings.images.items()]
+    of_paper = results.has_paper_data
+    figures = [figure(CAPTIONS[name], name, findings.images[name]) for name in _figures_with_content(results, findings)]
+    judged = _claims(results.claims) if of_paper else []
+    rankings = [
+        (ranking, f"{statistics.in_words(ranking)} {statistics.beside_random(ranking)}".strip()) for ranking in results.rankings
+    ]
     return fill(
         "report.html",
         tones=TONES,
         symbols=SYMBOLS,
+        of_paper=of_paper,
+        title=_title(results),
+        lead=_lead(results),
+        answers=verdict.answers(results, findings.standings),
+        glossary=list(verdict.GLOSSARY.items()),
         missing=missing_lines(results),
         basis=basis_sentence(results),
-        sentences=verdict_sentences(results),
-        scores=_scores(results),
-        claims=_claims(results.claims),
-        claim_verdicts=_counted(results.claims.get("verdict_ours", ()), CLAIM_VERDICTS),
-        counts=_counts(results.counts) if results.has_paper_data else [],
+        sentences=verdict_sentences(results) if of_paper else [],
+        scores=_scores(results) if of_paper else [],
+        standings=standings.in_short(findings.standings),
+        standings_table=_standings_table(findings.standings),
+        leaderboard_figures=[
+            figure(LEADERBOARD_CAPTIONS[name], name, findings.images[name])
+            for name in (FRONT_FIGURE,)
+            if name in findings.images and not findings.standings.is_empty
+        ],
+        failing=[claim for claim in judged if claim["verdict_ours"] == FAILS],
+        other_claims=[claim for claim in judged if claim["verdict_ours"] != FAILS],
+        claim_verdicts=_counted(results.claims["verdict_ours"], CLAIM_VERDICTS) if of_paper else [],
+        counts=_counts(results.counts) if of_paper else [],
         remarks=remarks_on_numbers(results),
-        cell_verdicts=_counted(results.comparison["verdict"], comparison.VERDICTS) if results.has_paper_data else [],
-        sections=[_section(table, results.comparison) for table in results.tables.values()],
-        numbers=_numbers(results.comparison) if results.has_paper_data else [],
-        reasons=[(title, remark, _reasons(results.comparison, verdict)) for title, remark, verdict in _WHY],
+        cell_verdicts=_counted(results.comparison["verdict"], comparison.VERDICTS) if of_paper else [],
+        sections=[_section(table, results.comparison) for table in results.tables.values() if of_paper or len(table.frame)],
+        numbers=_numbers(results.comparison) if of_paper else [],
+        reasons=[(title, remark, _reasons(results.comparison, given)) for title, remark, given in _WHY] if of_paper else [],
         figures=[shown for shown in figures if shown["name"] != "sensitivity"],
         assumptions=statistics.ASSUMPTIONS,
-        rankings=[
-            (ranking.title, f"{statistics.in_words(ranking)} {statistics.beside_random(ranking)}".strip())
-            for ranking in results.rankings
-        ],
+        with_controls=[(ranking.title, words) for ranking, words in rankings if ranking.name in _CONTROLLED],
+        rankings=[(ranking.title, words) for ranking, words in rankings if ranking.name not in _CONTROLLED],
         at_limits=at_fairness.in_words(results.at_given_fairness),
-        at_limits_table=view(at_fairness.counts(results.at_given_fairness)),
+        at_limits_table=_if_any(at_fairness.counts(results.at_given_fairness)),
         tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
         sensitivity=_sensitivity(findings.sensitivity),
         sensitivity_figures=[shown for shown in figures if shown["name"] == "sensitivity"],
         bands=_bands(),
         settings=_flat({key: value for key, value in results.settings.items() if key != "tables"}),
-        datasets=view(findings.datasets) if len(findings.datasets) else None,
-        methods=view(findings.methods) if len(findings.methods) else None,
-        steps=view(findings.steps) if len(findings.steps) else None,
-        fits=view(_fits_by_method(findings.fits)) if len(findings.fits) else None,
+        datasets=_if_any(findings.datasets),
+        methods=_if_any(findings.methods),
+        steps=_if_any(findings.steps),
+        fits=_if_any(_fits_by_method(findings.fits)) if len(findings.fits) else None,
         provenance=_accounts({key: value for key, value in findings.provenance.items() if key != "settings"}),
         runtime=picture(findings.runtime) if findings.runtime else None,
     )
+
+
+def _title(results: Results) -> str:
+    if results.has_paper_data:
+        return "Fair Clustering with Clusterlets: does the paper hold?"
+    methods = selection.names(results.runs).nunique()
+    return f"Fair clustering: {counted(methods, 'method')} on {counted(len(results.datasets), 'dataset')}"
+
+
+def _lead(results: Results) -> str:
+    if results.has_paper_data:
+        return "Every number and every claim of the paper's experiments, computed again from raw data."
+    return "How fair each method is on these tables, what its fairness costs, and whether the methods differ significantly."
+
+
+def _figures_with_content(results: Results, findings: Findings) -> list[str]:
+    """The names of the figures that these runs can fill: no axes without a mark."""
+    obstacles = {ranking.name: ranking.obstacle for ranking in results.rankings}
+    empty = {name for name, ranking in _RANKING_OF.items() if obstacles.get(ranking)}
+    if not results.has_paper_data:
+        empty |= {"reported_vs_reproduced", "sensitivity"}
+    if findings.sensitivity.empty:
+        empty.add("sensitivity")
+    if "C" not in set(results.runs["matcher"]):
+        empty.add("omega_effect")
+    return [name for name in CAPTIONS if name in findings.images and name not in empty]
+
+
+def _standings_table(found: Standings) -> View | None:
+    return None if found.is_empty else view(standings.all_methods(found.under(standings.SHOWN_LIMIT)))
+
+
+def _if_any(frame: pd.DataFrame) -> View | None:
+    return view(frame) if len(frame) else None
 
 
 def fill(template: str, **content: Any) -> str:
@@ -178,7 +242,7 @@ def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
 
 
 def _counts(counts: pd.DataFrame) -> list[dict]:
-    """Of each of the paper's tables: title, place, counted verdicts, what is only shown, and what comes back beside chance."""
+    """Of each of the paper's tables: title, place, counted verdicts, what is only shown, and shares beside those of chance."""
     return [
         {
             "title": _TITLES[row["table"]],
@@ -223,7 +287,7 @@ def _bands() -> list[tuple[str, list[str]]]:
 
 
 def _reasons(compared: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
-    """Why cells have this verdict, with how many; most of what came back has nothing to say."""
+    """Why cells have this verdict, with how many; most of what is reproduced has none."""
     reasons = compared.loc[compared["counted"] & (compared["verdict"] == verdict), "reason"]
     return list(reasons[reasons != ""].value_counts(sort=False).items())
 

@@ -13,7 +13,7 @@ from clusterlets.grid.cells import Cell, from_words, seed_blocks
 from clusterlets.text import counted, markdown_table
 
 _BOARD, _OVERALL, _POINTS = "leaderboard.csv", "leaderboard_overall.csv", "leaderboard_points.csv"
-_SHOWN_LIMIT = 0.05  # under which all methods are shown
+SHOWN_LIMIT = 0.05  # on the largest deviation: under which all methods are shown
 EMPTY = "There is no leaderboard: it takes two methods and two seeds with results, and runs of k-means to hold costs against."
 
 GLOSSARY = {
@@ -52,6 +52,11 @@ class Standings:
     overall: pd.DataFrame
     points: pd.DataFrame
 
+    @classmethod
+    def none(cls) -> "Standings":
+        """Those of runs without a leaderboard."""
+        return cls(pd.DataFrame(columns=["seeds", "limit"]), pd.DataFrame(columns=["limit"]), pd.DataFrame())
+
     @property
     def is_empty(self) -> bool:
         """Whether no method has a configuration with a cost."""
@@ -64,6 +69,13 @@ class Standings:
     def under(self, limit: float) -> pd.DataFrame:
         """Every method over all blocks under one limit, the best first."""
         return self.overall[self.overall["limit"] == limit]
+
+
+def in_short(standings: Standings) -> list[str]:
+    """What was compared, and who leads under the limit that is shown: for the report, which links to the rest."""
+    if standings.is_empty:
+        return [EMPTY]
+    return [_scope(standings.board), _leaders(standings.under(SHOWN_LIMIT), SHOWN_LIMIT)]
 
 
 def findings(standings: Standings) -> list[tuple[str, str]]:
@@ -117,17 +129,34 @@ def _areas(overall: pd.DataFrame) -> str:
     return f"Over all trade-offs of price and delta_min the largest relative hypervolumes are those of {listed}."
 
 
+@dataclass(frozen=True)
+class Matcher:
+    """The best matcher of Clusterlets under a limit: its name, its place among all methods, and its row over all blocks."""
+
+    name: str
+    place: int
+    row: pd.Series
+
+
+def leading_matcher(standings: Standings, limit: float) -> Matcher | None:
+    """The matcher with the best mean rank; None where there is none, or nothing else to be held against."""
+    order = standings.under(limit).reset_index(drop=True)
+    own = order[order["method"].isin(selection.PAPER_NAMES.values())]
+    if own.empty or len(own) == len(order):
+        return None
+    return Matcher(own.iloc[0]["method"], own.index[0] + 1, own.iloc[0])
+
+
 def _matchers(standings: Standings) -> list[str]:
     """Where the best matcher of Clusterlets stands under each limit."""
     sentences = []
     for limit in standings.limits:
-        order = standings.under(limit).reset_index(drop=True)
-        own = order[order["method"].isin(selection.PAPER_NAMES.values())]
-        if len(own) and len(own) < len(order):
-            row, place = own.iloc[0], own.index[0] + 1
+        found = leading_matcher(standings, limit)
+        if found is not None:
+            row = found.row
             sentences.append(
-                f"{in_words(limit).capitalize()}, the best matcher of Clusterlets is {row['method']}, in place {place} of "
-                f"{len(order)}: mean rank {row['mean_rank']:.2f}, ranked in {row['ranked']} of "
+                f"{in_words(limit).capitalize()}, the best matcher of Clusterlets is {found.name}, in place {found.place} of "
+                f"{len(standings.under(limit))}: mean rank {row['mean_rank']:.2f}, ranked in {row['ranked']} of "
                 f"{counted(row['blocks'], 'block')}, the least price in {row['first']}."
             )
     return sentences
@@ -186,12 +215,8 @@ def to_markdown(standings: Standings, configfile: str, results: str) -> str:
     """``results/leaderboard.md``: findings, all methods under one limit, the cheapest of each block, and the glossary."""
     lines = ["# Leaderboard", "", *(f"- {sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
     if not standings.is_empty:
-        lines += [
-            f"## All methods {in_words(_SHOWN_LIMIT)}",
-            "",
-            *markdown_table(_all_methods(standings.under(_SHOWN_LIMIT))),
-            "",
-        ]
+        shown = all_methods(standings.under(SHOWN_LIMIT))
+        lines += [f"## All methods {in_words(SHOWN_LIMIT)}", "", *markdown_table(shown), ""]
         lines += ["`leaderboard_overall.csv` has the other limits.", ""]
         lines += ["## The cheapest method of each block, with its price", "", *markdown_table(_cheapest(standings.board)), ""]
         lines += [f"`{_BOARD}` has every method. To repeat the runs of a row:", ""]
@@ -200,7 +225,8 @@ def to_markdown(standings: Standings, configfile: str, results: str) -> str:
     return "\n".join(lines)
 
 
-def _all_methods(overall: pd.DataFrame) -> pd.DataFrame:
+def all_methods(overall: pd.DataFrame) -> pd.DataFrame:
+    """Every method under one limit, as text for readers."""
     return pd.DataFrame(
         {
             "method": overall["method"],

@@ -7,14 +7,15 @@ import pandas as pd
 
 from clusterlets.grid.runs_frame import read_lines
 from clusterlets.paper.results import Results
-from clusterlets.report import narrative, page
+from clusterlets.report import narrative, page, verdict
 from clusterlets.report.figures import CAPTIONS
+from clusterlets.report.standings import Standings
 from clusterlets.steps import Input, Output
 from clusterlets.storage import load_json, write_text
 
 
 def write_report(runs: Input, config: str, results: str, output: Output, summary: Output) -> None:
-    """The report as one HTML page, and the verdict in five sentences as text.
+    """The report as one HTML page, and the verdict as text.
 
     What the other steps made is read from its place in the folder of results; where something is missing, the page says so.
 
@@ -26,9 +27,11 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
     """
     folder, accounts = Path(results), Path(results, "accounts")
     found = Results.read(folder, json.loads(config))
-    pictures = {name: _bytes(folder / "figures" / f"{name}.png") for name in CAPTIONS}
+    pictures = {name: _bytes(folder / "figures" / f"{name}.png") for name in (*CAPTIONS, page.FRONT_FIGURE)}
+    boards = [_table(folder / f"leaderboard{name}.csv") for name in ("", "_overall", "_points")]
     findings = page.Findings(
         images={name: image for name, image in pictures.items() if image},
+        standings=Standings(*boards) if len(boards[0]) else Standings.none(),
         datasets=_table(folder / "datasets.csv"),
         sensitivity=_table(folder / "sensitivity.csv"),
         statistics={name: _table(folder / "statistics" / f"{name}.csv") for name in page.STATISTICS},
@@ -39,7 +42,7 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
         runtime=_bytes(accounts / "runtime.png"),
     )
     write_text(output, page.render(found, findings))
-    write_text(summary, narrative.summary(found, output))
+    write_text(summary, narrative.summary(found, verdict.answers(found, findings.standings), output))
 
 
 def _table(path: Path) -> pd.DataFrame:

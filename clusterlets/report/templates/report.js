@@ -8,7 +8,7 @@
     const cell = row.cells[column];
     const text = (cell.dataset.sort ?? cell.textContent).trim();
     if (text === "" || text === "–") return null;
-    const number = Number(text.replace("−", "-").split(" ± ")[0]);
+    const number = Number(text.replaceAll("−", "-").split(" ± ")[0]);
     return Number.isNaN(number) ? text : number;
   };
   const compare = (one, other) =>
@@ -64,6 +64,8 @@
         const left = [...body.rows].some((row) => !row.hidden);
         if (!left) body.closest(".box").insertAdjacentHTML("beforebegin", '<p class="none-shown note">None in this table.</p>');
         body.closest(".box").hidden = !left;
+        const rest = body.closest("details.rest");
+        if (rest && verdict) rest.open = left;
       }
       const shown = rows.filter((row) => !row.hidden).length;
       all(".shown", filter)[0].textContent = verdict ? `${shown} of ${rows.length} rows shown` : "";

@@ -3,7 +3,6 @@
 import copy
 import hashlib
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import pandas as pd
@@ -11,15 +10,16 @@ import pytest
 from built_results import CLAIMS, SETTINGS, build, write
 from synthetic_runs import PAPER_WITHOUT_NBFI, synthetic_runs
 
-from clusterlets.analysis import statistics
+from clusterlets.analysis import selection, statistics
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.manifest import without_provenance
 from clusterlets.paper.claims import VERDICTS
 from clusterlets.paper.results import Results
-from clusterlets.report import narrative
+from clusterlets.report import narrative, verdict
 from clusterlets.report.figures import CAPTIONS, cohesion_vs_deviation
 from clusterlets.report.figures.style import plt
 from clusterlets.report.page import Findings, render, view
+from clusterlets.report.standings import Standings
 from clusterlets.steps.figures import plot
 from clusterlets.storage import save_json
 
@@ -98,7 +98,8 @@ def test_what_is_read_says_what_was_computed(datasets, tmp_path):
     read = Results.read(folder, SETTINGS)
     pd.testing.assert_frame_equal(read.comparison.fillna(""), made.comparison.fillna(""), check_dtype=False)
     assert render(read, Findings({})) == render(made, Findings({}))
-    assert narrative.summary(read, "") == narrative.summary(made, "")
+    assert verdict.answers(read, Standings.none()) == verdict.answers(made, Standings.none())
+    assert narrative.summary(read, [], "") == narrative.summary(made, [], "")
 
 
 def test_the_page_nests_and_loads_nothing_from_elsewhere(built):
@@ -106,7 +107,9 @@ def test_the_page_nests_and_loads_nothing_from_elsewhere(built):
     parser = Balanced()
     parser.feed(page)
     assert parser.open == []
-    assert parser.loads.pop(0) == "data:," and len(parser.loads) == len(CAPTIONS) + 1
+    assert (
+        parser.loads.pop(0) == "data:," and len(parser.loads) == len(CAPTIONS) + 2
+    )  # the front of the leaderboard, the time of each step
     assert all(source.startswith("data:image/png;base64,iVBOR") for source in parser.loads)
     assert not re.search(r"@import|url\(|https?://", page)
     assert "default-src &#39;none&#39;; img-src data:; style-src &#39;sha256-" in page
@@ -114,23 +117,28 @@ def test_the_page_nests_and_loads_nothing_from_elsewhere(built):
 
 def test_the_sections_stand_in_the_order_in_which_a_reader_asks(built):
     page = page_of(built)
-    order = ["verdict", "claims", "tables", "figures", "statistics", "sensitivity", "methods", "data", "provenance", "cite"]
+    order = ["verdict", "words", "leaderboard", "controls", "tables", "claims", "figures", "statistics", "sensitivity"]
+    order += ["methods", "data", "provenance", "cite"]
     assert re.findall(r'<section id="(\w+)">', page) == order
     assert re.findall(r'<li><a href="#(\w+)">', page.split("</nav>")[0]) == order
 
 
-def test_what_is_missing_stands_before_the_first_number(built):
-    verdict = section(page_of(built), "verdict")
-    first = verdict[: verdict.index("<li>")]
-    assert "Of the paper&#39;s 11 datasets, 3 are here; missing: adult, bank" in first and 'href="#missing"' in first
-    assert "Values of k in the paper&#39;s grid that were not run: 5, 20, 30." in verdict
-    assert "Seeds: 2 instead of the paper&#39;s 10." in verdict
+def test_what_is_missing_stands_with_the_verdict(built):
+    found = section(page_of(built), "verdict")
+    assert 'href="#missing"' in found
+    assert "Of the paper&#39;s 11 datasets, 3 are here; missing: adult, bank" in found
+    assert "Values of k in the paper&#39;s grid that were not run: 5, 20, 30." in found
+    assert "Seeds: 2 instead of the paper&#39;s 10." in found
 
 
-def test_the_five_sentences_stand_on_the_page(built):
-    verdict = section(page_of(built), "verdict").replace("&#39;", "'")
-    for sentence in (built / "summary.txt").read_text(encoding="utf-8").splitlines()[:5]:
-        assert f"<li>{sentence}</li>" in verdict
+def test_the_summary_stands_on_the_page(built):
+    found = section(page_of(built), "verdict").replace("&#39;", "'")
+    answers, numbers, _ = (built / "summary.txt").read_text(encoding="utf-8").split("\n\n")
+    for line in answers.splitlines():
+        question, _, answer = line.partition(": ")
+        assert f"<li><b>{question}:</b> {answer}</li>" in found
+    for sentence in numbers.splitlines():
+        assert f"<li>{sentence}</li>" in found
 
 
 def test_the_page_shows_ours_above_the_papers(built):
@@ -266,8 +274,9 @@ def test_a_method_is_marked_by_a_limit_case_only_where_it_has_nothing_else():
 
 
 def test_the_summary(built):
-    lines = (built / "summary.txt").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == 6 and all(line.endswith(".") for line in lines[:5])
+    parts = (built / "summary.txt").read_text(encoding="utf-8").split("\n\n")
+    answers, lines = parts[0].splitlines(), "\n".join(parts[1:]).splitlines()
+    assert len(answers) == 8 and len(lines) == 6 and all(line.endswith(".") for line in [*answers, *lines[:5]])
     chance = r"\d+ % \(by chance \d+ %\)"
     numbers = (
         rf"Of the \d+ numbers .* compared, {chance} come back: \d+ (is|are) reproduced and .*, within fixed bands {chance};"
@@ -302,13 +311,64 @@ def test_another_best_matcher_is_said():
     assert "is G-B, where the paper has C: 0.001 on 3 datasets here" in sentence
 
 
-def test_the_verdict_of_the_demo():
-    demo = synthetic_runs(("breast_cancer", "wine", "iris", "digits"), seeds=1, ks=(2, 5))
-    claims = CLAIMS.assign(verdict_ours="inconclusive")
-    lines = narrative.verdict_sentences(replace(Results.of_runs(demo, SETTINGS), claims=claims))
-    assert lines[0].startswith("None of the paper's numbers can be held against ours")
-    assert lines[1].endswith("by ours all are inconclusive, as these runs lack what they speak of.")
-    assert lines[2].endswith("on 4 datasets here (none of them the paper's), .029 on 11 there.")
+def test_a_run_without_the_papers_datasets_gets_a_report_of_its_own(tmp_path):
+    folder = build(synthetic_runs(("breast_cancer", "wine", "iris", "digits"), seeds=2, ks=(2, 5)), tmp_path / "own")
+    page, summary = page_of(folder), (folder / "summary.txt").read_text(encoding="utf-8")
+    assert "<h1>Fair clustering: 9 methods on 4 datasets</h1>" in page
+    ours = page.split('<section id="methods">')[0]
+    for words in (
+        "inconclusive",
+        "the paper&#39;s",
+        "reported_vs_reproduced",
+        'id="claims"',
+        'id="sensitivity"',
+        "No run enters",
+    ):
+        assert words not in ours, words
+    assert "paper" not in summary and "inconclusive" not in summary
+    assert [line.partition(":")[0] for line in summary.splitlines()[:3]] == [
+        "Fairest method",
+        "Fairer than a random partition",
+        "Do the methods differ",
+    ]
+
+
+def answer(results, question):
+    return dict(verdict.answers(results, Standings.none()))[question]
+
+
+@pytest.mark.parametrize(
+    ("nearest", "fair", "said"),
+    [
+        (0.9, 0.9, "yes, both as the paper scored FRAC and as FRAC is defined. "),
+        (0.9, 0.0, "only as the paper scored FRAC, not as FRAC is defined. "),
+        (0.0, 0.9, "only against FRAC as defined, not as the paper scored it. "),
+        (0.0, 0.0, "no, neither as the paper scored FRAC nor as FRAC is defined. "),
+    ],
+)
+def test_either_frac_decides_for_itself(nearest, fair, said):
+    runs = small()
+    names = selection.names(runs)
+    runs.loc[names == "FRAC (nearest)", "deviation_mean"] = nearest
+    runs.loc[names == "FRAC (fair)", "deviation_mean"] = fair
+    assert answer(Results.of_runs(runs, SETTINGS), "Fairer than FRAC").startswith(said)
+
+
+def test_who_is_fairer_than_a_random_partition_is_named():
+    runs = small()
+    runs.loc[runs["method"] == "random", "deviation_mean"] = 0.0
+    nobody = answer(Results.of_runs(runs, SETTINGS), "Fairer than a random partition")
+    runs.loc[runs["method"] == "random", "deviation_mean"] = 0.9
+    everybody = answer(Results.of_runs(runs, SETTINGS), "Fairer than a random partition")
+    assert nobody == "no matcher, by mean rank over 3 datasets."
+    assert set(everybody.split(", by mean")[0].split(", ")) == {"C", "G-B", "B-PB", "D-PB", "G-D-PB"} | {"k-means"}
+
+
+def test_claims_that_fail_stand_first_and_the_others_are_folded(built):
+    claims = section(page_of(built), "claims")
+    failing, folded = claims.split('<details class="rest">')
+    assert re.findall('<tr id="claim-(.*?)"', failing) == list(CLAIMS.query("verdict_ours == 'does not hold'")["claim"])
+    assert re.findall('<tr id="claim-(.*?)"', folded) == list(CLAIMS.query("verdict_ours != 'does not hold'")["claim"])
 
 
 BARE = {
@@ -324,9 +384,9 @@ BARE = {
 def test_the_report_builds_from_little(bare, tmp_path):
     folder = build(BARE[bare](small()), tmp_path / "bare")
     page = page_of(folder)
-    assert "What is missing" in page and "Not computed." in page
-    assert "<tbody>\n</tbody>" not in page
-    assert len((folder / "summary.txt").read_text(encoding="utf-8").splitlines()) == 6
+    assert "Not computed." in page and "<tbody>\n</tbody>" not in page
+    answers = (folder / "summary.txt").read_text(encoding="utf-8").split("\n\n")[0].splitlines()
+    assert len(answers) >= 4 and all(line.endswith(".") for line in answers)
 
 
 def test_the_papers_settings_are_no_departure_and_others_are_said():

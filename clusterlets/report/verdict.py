@@ -1,0 +1,165 @@
+"""The verdict: one short sentence a question, from the data, and the words that it takes to read it."""
+
+import pandas as pd
+
+from clusterlets.analysis import at_fairness, statistics
+from clusterlets.paper import reported
+from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
+from clusterlets.paper.results import Results
+from clusterlets.report.standings import SHOWN_LIMIT, Standings, in_words, leading_matcher
+from clusterlets.text import counted, in_percent
+
+Answer = tuple[str, str]
+
+GLOSSARY = {
+    "Deviation": "the largest difference, over the colours, between a colour's share in a cluster and in the dataset; mean "
+    "and maximum are over the clusters. Lower is fairer.",
+    "Balance": "the least ratio of two colours' counts in any cluster. Higher is fairer.",
+    "Cohesion": "1 − (mean over clusters of the mean pairwise distance, zero diagonal included) / (largest distance in the "
+    "dataset). Higher is better.",
+    "Overlap": "the share of instances in two or more clusters. Lower is better; 0 is a partition.",
+    "Size": "the number of clusters. Neither direction is better; one cluster is perfectly fair and says nothing.",
+    "Price of fairness": "k-means cost over that of plain k-means with as many clusters. Lower is better; 1 costs nothing.",
+}
+
+
+def answers(results: Results, standings: Standings) -> list[Answer]:
+    """Question and answer, one a line: about the paper where its datasets are among the runs, else about the methods."""
+    about = (_tables, _claims, _fairest_matcher, _against_frac) if results.has_paper_data else (_fairest,)
+    found = [answer(results) for answer in (*about, _against_chance, _significance, _at_given_fairness)]
+    return [*found, *_cheapest(standings)]
+
+
+def _tables(results: Results) -> Answer:
+    total = results.counts.iloc[-1]
+    if total["counted"] == total["not comparable"]:
+        return "Its tables", "no number can be compared."
+    within, share = total["share_within_tolerance"], total["share"]
+    return (
+        "Its tables",
+        f"{_amount(within)} numbers agree with ours ({in_percent(within)}; by chance "
+        f"{in_percent(total['share_within_tolerance_by_chance'])}), and {_amount(share)} are reproduced by the rule that asks "
+        f"for more than chance ({in_percent(share)}; by chance {in_percent(total['share_by_chance'])}).",
+    )
+
+
+def _amount(share: float) -> str:
+    return "no" if share == 0 else "all" if share == 1 else "few" if share < 0.25 else "some" if share <= 0.5 else "most"
+
+
+def _claims(results: Results) -> Answer:
+    verdicts = list(results.claims["verdict_ours"])
+    counts = {verdict: verdicts.count(verdict) for verdict in (HOLDS, IN_PART, FAILS, INCONCLUSIVE)}
+    return (
+        "Its claims",
+        f"of {len(verdicts)}, {counted(counts[HOLDS], 'holds', 'hold')}, {counts[IN_PART]} in part, "
+        f"{counted(counts[FAILS], 'fails', 'fail')}, {counted(counts[INCONCLUSIVE], 'is', 'are')} inconclusive.",
+    )
+
+
+def _fairest_matcher(results: Results) -> Answer:
+    ours = results.of_paper.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
+    if ours.empty:
+        return "Its fairest matcher", "unknown, as no run of Clusterlets has a result."
+    printed = reported.table("table1_matchers")
+    paper = printed.loc[printed["deviation_mean"].astype(float).idxmin(), "matcher"]
+    best = ours.loc[ours["deviation_mean"].idxmin(), "matcher"]
+    return "Its fairest matcher", f"{best}, as in the paper." if best == paper else f"{best}; in the paper it is {paper}."
+
+
+def _against_frac(results: Results) -> Answer:
+    """Whether Clusterlets' best runs deviate less than FRAC's on more than half of the datasets, for either FRAC."""
+    chosen = results.of_paper.tables["table4_frac_vs_clusterlets"].frame.pivot(
+        index="dataset", columns="method", values="deviation_mean"
+    )
+    if "Clusterlets" not in chosen:
+        return "Fairer than FRAC", "unknown, as no run of Clusterlets has a result."
+    better, total = {}, {}
+    for rival in ("FRAC (nearest)", "FRAC (fair)"):
+        both = chosen.reindex(columns=["Clusterlets", rival]).dropna()
+        better[rival], total[rival] = int((both["Clusterlets"] < both[rival]).sum()), len(both)
+    if not any(total.values()):
+        return "Fairer than FRAC", "unknown, as no dataset has runs of both."
+    ahead = [2 * better[rival] > total[rival] for rival in better]
+    verdict = {
+        (True, True): "yes, both as the paper scored FRAC and as FRAC is defined",
+        (True, False): "only as the paper scored FRAC, not as FRAC is defined",
+        (False, True): "only against FRAC as defined, not as the paper scored it",
+        (False, False): "no, neither as the paper scored FRAC nor as FRAC is defined",
+    }[ahead[0], ahead[1]]
+    told = ", ".join(f"{rival} on {better[rival]} of {counted(total[rival], 'dataset')}" for rival in better)
+    return "Fairer than FRAC", f"{verdict}. The best runs of Clusterlets deviate less than those of {told}."
+
+
+def _fairest(results: Results) -> Answer:
+    ranking = _ranking(results, statistics.ALL_METHODS)
+    if ranking.mean_ranks.empty:
+        return "Fairest method", "unknown, as no dataset has a result of every method."
+    first, *_ = ranking.mean_ranks.index
+    place = len(ranking.mean_ranks) + 1 - ranking.mean_ranks.iloc[0]
+    return (
+        "Fairest method",
+        f"{first}, by mean rank of the mean deviation: {place:.1f} of {counted(len(ranking.mean_ranks), 'method')} over "
+        f"{counted(len(ranking.complete), 'dataset')}.",
+    )
+
+
+def _against_chance(results: Results) -> Answer:
+    """Who has a better mean rank than the random partition, of all that is ranked with it."""
+    ranking = _ranking(results.of_paper, statistics.WITH_CONTROLS if results.has_paper_data else statistics.ALL_METHODS)
+    ranks = ranking.mean_ranks
+    if "random" not in ranks or len(ranks) < 2 or ranks.isna().any():
+        return "Fairer than a random partition", "unknown, as no random partition is ranked."
+    ahead = list(ranks.index[ranks > ranks["random"]])
+    who = "matcher" if results.has_paper_data else "method"
+    over = f"by mean rank over {counted(len(ranking.complete), 'dataset')}"
+    return "Fairer than a random partition", f"{', '.join(ahead)}, {over}." if ahead else f"no {who}, {over}."
+
+
+def _significance(results: Results) -> Answer:
+    of_paper = results.has_paper_data
+    ranking = _ranking(results.of_paper, "matchers" if of_paper else statistics.ALL_METHODS)
+    question = "Do the matchers differ" if of_paper else "Do the methods differ"
+    if ranking.obstacle:
+        return question, f"not tested. {ranking.obstacle}"
+    separated = int((ranking.pairs["significant"] == True).sum())  # noqa: E712  (the column is of objects)
+    return (
+        question,
+        f"{separated} of {counted(len(ranking.pairs), 'pair')} {'does' if separated == 1 else 'do'} significantly "
+        f"(Friedman's p {statistics.p_in_words(ranking.p_value)}, then Nemenyi's test).",
+    )
+
+
+def _ranking(results: Results, name: str) -> statistics.Ranking:
+    return next(ranking for ranking in results.rankings if ranking.name == name)
+
+
+def _at_given_fairness(results: Results) -> Answer:
+    """Who most often has the highest cohesion under the shown limit on the mean deviation."""
+    counts = at_fairness.counts(results.at_given_fairness)
+    shown = counts[(counts["limit"] == SHOWN_LIMIT) & (counts["limit_cases"] == at_fairness.LEFT_OUT)]
+    question = f"Most cohesive at a mean deviation of at most {SHOWN_LIMIT:g}"
+    if shown.empty or not shown["best"].max():
+        return question, "no method keeps the limit on any dataset."
+    first = shown[shown["best"] == shown["best"].max()]
+    of = counted(int(first["datasets"].max()), "dataset")
+    return question, f"{' and '.join(first['method'])}, on {first['best'].max()} of {of}."
+
+
+def _cheapest(standings: Standings) -> list[Answer]:
+    if standings.is_empty:
+        return []
+    order = standings.under(SHOWN_LIMIT)
+    matcher = leading_matcher(standings, SHOWN_LIMIT)
+    behind = "" if matcher is None else f" The best matcher of Clusterlets, {matcher.name}, is in place {matcher.place}."
+    return [
+        (
+            f"Cheapest {in_words(SHOWN_LIMIT)}",
+            f"{_first(order)}, of {counted(len(order), 'method')} in {counted(int(order['blocks'].max()), 'block')}.{behind}",
+        )
+    ]
+
+
+def _first(overall: pd.DataFrame) -> str:
+    ties = overall[overall["mean_rank"] == overall["mean_rank"].min()]
+    return " and ".join(ties["method"])
