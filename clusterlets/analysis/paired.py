@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests
 from clusterlets.analysis import selection
 from clusterlets.analysis.bayes import ROPE
 from clusterlets.analysis.statistics import ALL_METHODS, ALPHA, LEAST_P, WITH_CONTROLS, Ranking, p_in_words
-from clusterlets.text import counted
+from clusterlets.text import counted, decimal, significant
 
 BEST_RUNS, PLANNED = "best_runs", "planned"
 #: The samples that intervals and probabilities are of: their blocks are datasets, and the matchers are part of the first.
@@ -187,14 +187,14 @@ def _apart(tests: pd.DataFrame) -> str:
     apart = pairs[pairs["significant"].astype(bool)].to_dict("records")
     least = least_p(pairs["blocks"].iloc[0], len(pairs)) if len(pairs) else 0
     if least >= ALPHA:
-        return f"no pair, and none could: no p can come out below {least:.2g}"
+        return f"no pair, and none could: no p can come out below {significant(least)}"
     return ", ".join(f"{pair['better']} below {pair['worse']}" for pair in apart) or "no pair"
 
 
 def _test_in_words(pair: dict) -> str:
     return (
         f"{pair['better']} below {pair['worse']}, {counted(pair['blocks'], 'dataset')}: p {p_in_words(pair['p_value'])}, "
-        f"after Holm {p_in_words(pair['p_holm'])}; rank-biserial {pair['rank_biserial']:.2f}."
+        f"after Holm {p_in_words(pair['p_holm'])}; rank-biserial {decimal(pair['rank_biserial'], 2)}."
     )
 
 
@@ -206,7 +206,7 @@ def _ratio_in_words(row: dict, tests: pd.DataFrame, posteriors: pd.DataFrame) ->
         f"{row['method']} over {row['over']}, {counted(row['blocks'], 'dataset')}: ratio {row['ratio']:.2f} "
         f"(from {row['low']:.2f} to {row['high']:.2f}; {counted(row['floored'], 'dataset')} with a value below {FLOOR}); "
         f"p {p_in_words(test['p_value'])}, after Holm {p_in_words(test['p_holm'])}; rank-biserial "
-        f"{test['rank_biserial']:.2f} in favour of {test['better']}; probability that {row['method']} deviates less "
+        f"{decimal(test['rank_biserial'], 2)} in favour of {test['better']}; probability that {row['method']} deviates less "
         f"{_probability(known['probability_lower'])}, the same within {known['rope']} "
         f"{_probability(known['probability_equivalent'])}, more {_probability(known['probability_higher'])}."
     )
@@ -214,4 +214,4 @@ def _ratio_in_words(row: dict, tests: pd.DataFrame, posteriors: pd.DataFrame) ->
 
 def _probability(value: float) -> str:
     """Three decimals; a bound at either end, as the number comes from draws."""
-    return "below .001" if value < 0.001 else "above .999" if value > 0.999 else f"{value:.3f}".lstrip("0")
+    return "below 0.001" if value < 0.001 else "above 0.999" if value > 0.999 else f"{value:.3f}"

@@ -11,7 +11,7 @@ import scikit_posthocs
 from scipy.stats import friedmanchisquare, studentized_range
 
 from clusterlets.analysis import selection
-from clusterlets.text import counted
+from clusterlets.text import counted, significant
 
 ALPHA = 0.05
 #: The least p that is written: a smaller one is noise of the tail's approximation, and 0 is none.
@@ -264,7 +264,7 @@ def p_in_words(p_value: float) -> str:
     scipy's last bits differ by processor and must not show. So six digits are taken first: otherwise an exact p of .125, half
     way between two shown values, could be .12 on one processor and .13 on another.
     """
-    return "< 1e-9" if p_value <= LEAST_P else f"= {float(f'{p_value:.6g}'):.2g}"
+    return "< 1e−9" if p_value <= LEAST_P else f"= {significant(float(f'{p_value:.6g}'))}"
 
 
 def beside_random(ranking: Ranking) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
+from itertools import groupby, product
 from operator import itemgetter
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from clusterlets.analysis import selection
 from clusterlets.analysis.descriptive import COEFFICIENTS, correlation, std
 from clusterlets.grid.runs_frame import read_lines
 from clusterlets.paper import reported
-from clusterlets.text import counted
+from clusterlets.text import counted, decimal
 
 _METRICS = ["size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap"]
 _COUNTS = ["candidates", "limit_cases", "dropped"]
@@ -283,14 +283,39 @@ def _cell(row: dict, column: Column) -> str:
         return "–"
     if column.decimals is None:
         return str(values[0])
-    return " ± ".join(f"{value:.{column.decimals}f}" for value in values if not pd.isna(value)).replace("-", "−")
+    return " ± ".join(decimal(value, column.decimals) for value in values if not pd.isna(value))
+
+
+_BETTER = {"deviation_mean": "min", "deviation_max": "min", "cohesion": "max", "overlap": "min"}
+
+
+def best(table: Table) -> frozenset[tuple[int, int]]:
+    """The cells (row, column) that hold the best value among the methods of a dataset, or among all rows without datasets.
+
+    Only where there is something to compare: at least two values, not all equal to 12 decimals.
+    """
+    frame, found = table.frame, set()
+    groups = frame.groupby("dataset", sort=False).indices.values() if "dataset" in frame else [range(len(frame))]
+    for rows, (place, column) in product(groups, enumerate(table.columns)):
+        values = frame.iloc[list(rows)][column.keys[0]]
+        if column.keys[0] not in _BETTER or values.count() < 2:
+            continue
+        values = values.astype(float).round(12)
+        if values.nunique() > 1:
+            target = values.agg(_BETTER[column.keys[0]])
+            found |= {(int(row), place) for row, value in zip(rows, values, strict=True) if value == target}
+    return frozenset(found)
 
 
 def to_markdown(table: Table) -> str:
     """A pipe table with its caption above and its note below."""
     header = [column.title for column in table.columns]
     rule = ["---" if column.decimals is None else "---:" for column in table.columns]
-    escaped = ([re.sub(r"[\\|]", r"\\\g<0>", cell) for cell in row] for row in cells(table))
+    marked = best(table)
+    escaped = (
+        [f"**{cell}**" if (line, place) in marked else re.sub(r"[\\|]", r"\\\g<0>", cell) for place, cell in enumerate(row)]
+        for line, row in enumerate(cells(table))
+    )
     lines = [f"| {' | '.join(row)} |" for row in (header, rule, *escaped)]
     return "\n".join([table.caption, "", *lines, "", table.note, ""])
 
@@ -308,9 +333,9 @@ def to_latex(table: Table) -> str:
             rf"\label{{tbl:{table.name}}}",
             rf"\begin{{tabular}}{{@{{}}{alignment}@{{}}}}",
             r"\toprule",
-            _latex_row(header),
+            _latex_row(list(map(latex_escape, header))),
             r"\midrule",
-            *_latex_body(cells(table)),
+            *_latex_body(_latex_cells(table)),
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",
@@ -334,6 +359,18 @@ def document(names: Iterable[str]) -> str:
     )
 
 
+def _latex_cells(table: Table) -> list[list[str]]:
+    """The cells as LaTeX, the best ones in bold."""
+    marked = best(table)
+    return [
+        [
+            rf"\textbf{{{latex_escape(cell)}}}" if (line, place) in marked else latex_escape(cell)
+            for place, cell in enumerate(row)
+        ]
+        for line, row in enumerate(cells(table))
+    ]
+
+
 def _latex_body(rows: list[list[str]]) -> Iterator[str]:
     groups = [list(group) for _, group in groupby(rows, key=itemgetter(0))]
     for position, group in enumerate(groups):
@@ -344,12 +381,11 @@ def _latex_body(rows: list[list[str]]) -> Iterator[str]:
 
 
 def _shared(cell: str, height: int, number: int) -> str:
-    return "" if number else rf"\multirow{{{height}}}{{*}}{{{latex_escape(cell)}}}"
+    return "" if number else rf"\multirow{{{height}}}{{*}}{{{cell}}}"
 
 
 def _latex_row(row: list[str], first: str | None = None) -> str:
-    escaped = [latex_escape(cell) for cell in row]
-    return " & ".join(escaped if first is None else [first, *escaped]) + r" \\"
+    return " & ".join(row if first is None else [first, *row]) + r" \\"
 
 
 def latex_escape(text: str) -> str:

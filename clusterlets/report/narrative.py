@@ -9,7 +9,7 @@ from clusterlets.paper import comparison, reported
 from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
 from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
-from clusterlets.text import counted, in_percent
+from clusterlets.text import counted, decimal, in_percent
 
 _GRID_OF_PAPER = {"k": (2, 5, 10, 20, 30), "hops": (1, 2, 3, 4), "omega": (0, 0.25, 0.5, 0.75)}
 _SETTINGS_OF_PAPER = {
@@ -151,9 +151,9 @@ def _numbers_sentence(results: Results) -> str:
     compared = total["counted"] - total["not comparable"]
     return (
         f"Of the {compared} numbers and choices in the paper's tables that can be compared, {_beside_chance(total, 'share')} "
-        f"come back: {counted(total['reproduced'], 'is', 'are')} reproduced and {counted(total['close'], 'is', 'are')} close; "
-        f"{counted(total['uninformative'], 'says', 'say')} nothing, as numbers of something else agree as well or seeds are "
-        f"too few, and {counted(total['differs'], 'differs', 'differ')}; within rounding and the spread over seeds are "
+        f"are reproduced or close: {total['reproduced']} reproduced, {total['close']} close; "
+        f"{counted(total['uninformative'], 'is', 'are')} uninformative, as numbers of something else agree as well or "
+        f"seeds are too few, and {counted(total['differs'], 'differs', 'differ')}; within rounding and the spread over seeds are "
         f"{_beside_chance(total, 'share_within_tolerance')}, within fixed bands {_beside_chance(total, 'share_bands')}; "
         f"another {total['not comparable']} cannot be compared, each for a reason that is given."
     )
@@ -194,8 +194,8 @@ def _matcher_sentence(results: Results) -> str:
     aside = "" if results.has_paper_data else " (none of them the paper's)"
     return (
         f"The fairest matcher by mean deviation over all runs is {best['matcher']}, {alike}: "
-        f"{best['deviation_mean']:.3f} on {_datasets(len(results.of_paper.datasets), results.has_both)} here{aside}, "
-        f"{printed['deviation_mean']} on {len(reported.datasets())} there."
+        f"{decimal(best['deviation_mean'])} on {_datasets(len(results.of_paper.datasets), results.has_both)} here{aside}, "
+        f"{decimal(float(printed['deviation_mean']))} on {len(reported.datasets())} there."
     )
 
 
@@ -211,7 +211,7 @@ def _frac_sentence(results: Results) -> str:
     ours, total = chosen["Clusterlets"], len(chosen)
     parts = [
         f"on {int((ours < chosen[rival]).sum())} of {_datasets(total)} against {_RIVALS[rival]}, "
-        f"with a mean of {ours.mean():.4f} against {chosen[rival].mean():.4f}"
+        f"with a mean of {decimal(ours.mean(), 4)} against {decimal(chosen[rival].mean(), 4)}"
         for rival in rivals
     ]
     where = " on the paper's datasets" if results.has_both else ""

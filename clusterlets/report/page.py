@@ -30,7 +30,7 @@ from clusterlets.report.narrative import (
     verdict_sentences,
 )
 from clusterlets.report.standings import Standings
-from clusterlets.text import counted, in_percent
+from clusterlets.text import counted, decimal, in_percent
 
 # Colour and symbol of a verdict: never the colour alone.
 TONES = dict(zip(comparison.VERDICTS, ("good", "near", "vague", "bad", "open"), strict=True))
@@ -95,10 +95,11 @@ class Findings:
 
 @dataclass(frozen=True)
 class View:
-    """A table as the page shows it: titles with whether they head numbers, and rows of text."""
+    """A table for the page: titles with whether they head numbers, rows of text, and the best cells as (row, column)."""
 
     columns: list[tuple[str, bool]]
     rows: list[list[str]]
+    best: frozenset[tuple[int, int]] = frozenset()
 
 
 def render(results: Results, findings: Findings) -> str:
@@ -296,7 +297,7 @@ def _reasons(compared: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
 
 
 def view(frame: pd.DataFrame) -> View:
-    """Any table: numbers with three decimals or, where they are tiny, two digits; ``–`` where there is no value."""
+    """Any table: numbers with three decimals or, where these would show 0, two digits; ``–`` where there is no value."""
     columns = [(_words(name), pd.api.types.is_numeric_dtype(frame[name])) for name in frame]
     return View(columns, [[_text(value) for value in row] for row in frame.itertuples(index=False)])
 
@@ -331,7 +332,7 @@ def _text(value: object) -> str:
         return str(value)
     if value.is_integer():
         return f"{value:.0f}"
-    return (f"{value:.3f}" if abs(value) >= 0.001 else f"{value:.1e}").replace("-", "−")
+    return decimal(value)
 
 
 def _section(table: tables.Table, compared: pd.DataFrame) -> dict:
@@ -340,7 +341,9 @@ def _section(table: tables.Table, compared: pd.DataFrame) -> dict:
     return {
         "table": table,
         "title": _TITLES[table.name],
-        "view": View([(column.title, column.decimals is not None) for column in table.columns], tables.cells(table)),
+        "view": View(
+            [(column.title, column.decimals is not None) for column in table.columns], tables.cells(table), tables.best(table)
+        ),
         "beside": _beside(compared) if compared["reproduced"].notna().any() else None,
     }
 
@@ -369,8 +372,8 @@ def _number(cell: dict) -> dict:
         "quantity": _words(cell["quantity"]),
         "ours": ours,
         "sort": "" if pd.isna(cell["reproduced"]) else cell["reproduced"],
-        "printed": cell["reported"],
-        "difference": "–" if pd.isna(cell["difference"]) else f"{cell['difference']:+.3f}".replace("-", "−"),
+        "printed": _with_zero(cell["reported"]),
+        "difference": "–" if pd.isna(cell["difference"]) else _signed(cell["difference"]),
         "verdict": cell["verdict"],
         "counted": cell["counted"],
         "reason": cell["reason"],
@@ -382,9 +385,18 @@ def _like(printed: str, ours: str) -> str:
     if pd.isna(ours):
         return "–"
     try:
-        return f"{float(ours):.{len(printed.partition('.')[2])}f}".replace("-", "−")
+        return decimal(float(ours), len(printed.partition(".")[2]))
     except ValueError:
         return ours
+
+
+def _signed(difference: float) -> str:
+    return ("+" if difference > 0 else "") + decimal(difference)
+
+
+def _with_zero(printed: str) -> str:
+    """A printed number in the page's style: the paper prints ``.029`` and ``-.25``."""
+    return re.sub(r"(?<!\d)\.(?=\d)", "0.", printed).replace("-", "−") if re.fullmatch(r"-?[\d.]+", printed) else printed
 
 
 def _flat(content: Mapping, inside: str = "") -> list[tuple[str, str]]:

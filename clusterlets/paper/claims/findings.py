@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from clusterlets.text import decimal, significant
+
 HOLDS, IN_PART, FAILS, INCONCLUSIVE = "holds", "holds in part", "does not hold", "inconclusive"
 VERDICTS = (HOLDS, IN_PART, FAILS, INCONCLUSIVE)
 
@@ -52,8 +54,8 @@ def two_steps(holds: bool, in_part: bool, statistic: str) -> Finding:
 def number(value: float) -> str:
     """Three decimals; fewer for whole and half numbers (infinity: a printed zero was divided by), one digit for tiny ones."""
     if np.isinf(value) or float(2 * value).is_integer():
-        return f"{value:g}"
-    return f"{value:.1g}" if abs(value) < 0.001 else f"{value:.3f}"
+        return f"{value:g}".replace("-", "−")
+    return significant(value, 1) if abs(value) < 0.001 else decimal(value)
 
 
 def plain(quantity: str) -> str:

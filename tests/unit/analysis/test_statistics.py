@@ -45,11 +45,11 @@ def test_no_p_is_written_as_zero():
     values = pd.DataFrame(np.arange(6.0) + np.random.default_rng(0).random((2000, 6)) / 2, columns=list("abcdef"))
     ranking, tests = statistics.rank("x", "X", values), paired.wilcoxon({"x": values})
     assert ranking.p_value == ranking.pairs["p_value"].min() == tests["p_value"].min() == statistics.LEAST_P
-    assert "p < 1e-9" in statistics.in_words(ranking)
+    assert "p < 1e−9" in statistics.in_words(ranking)
 
 
 def test_a_p_that_is_noise_is_a_bound():
-    assert statistics.p_in_words(9e-10) == "< 1e-9" and statistics.p_in_words(0.0) == "< 1e-9"
+    assert statistics.p_in_words(9e-10) == "< 1e−9" and statistics.p_in_words(0.0) == "< 1e−9"
 
 
 def test_right_is_better_and_ties_share_a_rank():
