@@ -153,7 +153,7 @@ def _numbers_sentence(results: Results) -> str:
         f"Of the {compared} numbers and choices in the paper's tables that can be compared, {_beside_chance(total, 'share')} "
         f"are reproduced or close: {total['reproduced']} reproduced, {total['close']} close; "
         f"{counted(total['uninformative'], 'is', 'are')} uninformative, as numbers of something else agree as well or "
-        f"seeds are too few, and {counted(total['differs'], 'differs', 'differ')}; within rounding and the spread over seeds are "
+        f"seeds are few, and {counted(total['differs'], 'differs', 'differ')}; within rounding and the spread over seeds are "
         f"{_beside_chance(total, 'share_within_tolerance')}, within fixed bands {_beside_chance(total, 'share_bands')}; "
         f"another {total['not comparable']} cannot be compared, each for a reason that is given."
     )
