@@ -1,4 +1,4 @@
-"""Variants of the grid: settings changed one at a time, so that one sees what each choice does.
+"""Variants of the grid: settings changed one at a time, for the sensitivity analysis.
 
 A variant runs the cells that its change touches, on the paper's seeds and from the same clusterlets; all other rows are
 the grid's own. Its files lie in a folder of their own below the results.

@@ -10,8 +10,8 @@ from clusterlets.paper import bands, cells, chance, reported, seed_spread, table
 from clusterlets.text import in_percent
 
 VERDICTS = ("reproduced", "close", "uninformative", "differs", "not comparable")
-#: The verdicts of numbers that come back.
-BACK = ["reproduced", "close"]
+#: The verdicts of numbers that count as reproduced.
+REPRODUCED = ["reproduced", "close"]
 COLUMNS = [
     *("table", "row", "dataset", "method", "matcher", "quantity", "reported", "reproduced", "difference", "counted"),
     *("seed_spread", "tolerance", "chance", "chance_bands", "chance_rule", "verdict", "verdict_bands", "reason"),
@@ -73,7 +73,7 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def counts(comparison: pd.DataFrame) -> pd.DataFrame:
-    """Cells of each table by verdict, and the shares that come back: ``results/comparison_counts.csv``."""
+    """Cells of each table by verdict, and the shares that are reproduced: ``results/comparison_counts.csv``."""
     counted = comparison[comparison["counted"]]
     frame = pd.crosstab(counted["table"], counted["verdict"]).reindex(
         index=list(reported.TABLES), columns=list(VERDICTS), fill_value=0
@@ -87,14 +87,14 @@ def counts(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shares(comparable: pd.DataFrame) -> dict[str, float]:
-    """The shares of numbers that come back, by the rule and by bands, and of those within the tolerance; each beside chance."""
+    """The shares of numbers that are reproduced or close, by the rule and by bands, and of those within the tolerance; each beside chance."""
     known = comparable["tolerance"].notna() | comparable["quantity"].isin(cells.CHOICES)
     return {
-        "share": comparable["verdict"].isin(BACK).mean(),
+        "share": comparable["verdict"].isin(REPRODUCED).mean(),
         "share_by_chance": comparable["chance_rule"].mean(),
         "share_within_tolerance": comparable.loc[known, "verdict"].isin(["reproduced", "uninformative"]).mean(),
         "share_within_tolerance_by_chance": comparable["chance"].mean(),
-        "share_bands": comparable["verdict_bands"].isin(BACK).mean(),
+        "share_bands": comparable["verdict_bands"].isin(REPRODUCED).mean(),
         "share_bands_by_chance": comparable["chance_bands"].mean(),
     }
 

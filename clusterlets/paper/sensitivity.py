@@ -1,4 +1,4 @@
-"""What each choice does to the paper's tables: the same numbers with one choice taken the other way.
+"""Sensitivity analysis of the paper's tables: the same numbers with one choice taken the other way.
 
 Some choices need runs of their own (variants of the grid); others only another look at the same runs: which runs are
 chosen, how FRAC is scored, what the blocks of the statistics are, which ten seeds are taken.
@@ -22,7 +22,7 @@ _VERDICTS = "verdicts"
 _RANKS = "figure1"
 _ALL = "all"
 _KEY = ["table", "row", "quantity"]
-_BACK = "reproduced_or_close"
+_REPRODUCED = "reproduced_or_close"
 # Of what scipy computed: its last digits differ by processor, and this table is promised to the byte.
 _DECIMALS = 6
 
@@ -56,7 +56,7 @@ HEADLINES = {
     "table 3: cohesion": (_TABLE3, _ALL, "cohesion"),
     "table 3: size": (_TABLE3, _ALL, "size"),
     "table 4: datasets below FRAC": (_TABLE4, _ALL, "datasets_below_frac"),
-    "numbers that come back": (_VERDICTS, _ALL, _BACK),
+    "numbers reproduced or close": (_VERDICTS, _ALL, _REPRODUCED),
 }
 
 
@@ -111,7 +111,7 @@ def _with_fair_for_nearest(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_runs(runs: pd.DataFrame) -> pd.Series:
-    """All numbers of tables 1 to 4, and how many of the paper's come back."""
+    """All numbers of tables 1 to 4, and how many of the paper's are reproduced."""
     made = tables.make(runs, reported.TABLES)
     frames = {name: made[name].frame for name in reported.TABLES[:4]}
     return pd.concat([_numbers(frames), _verdicts(runs, made)])
@@ -175,12 +175,12 @@ def _of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
 
 
 def _verdicts(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.Series:
-    """How many of the paper's numbers come back, by table; nothing without a dataset of the paper."""
+    """How many of the paper's numbers are reproduced, by table; nothing without a dataset of the paper."""
     if not runs["dataset"].isin(reported.datasets()).any():
         return pd.Series(dtype=float)
     counts = comparison.counts(comparison.compare(runs, made)).set_index("table")
-    counts[_BACK] = counts["reproduced"] + counts["close"]
-    chosen = counts[["reproduced", "close", "uninformative", "differs", _BACK]].stack()
+    counts[_REPRODUCED] = counts["reproduced"] + counts["close"]
+    chosen = counts[["reproduced", "close", "uninformative", "differs", _REPRODUCED]].stack()
     return pd.concat({_VERDICTS: chosen}).astype(float).rename_axis(_KEY)
 
 
@@ -246,18 +246,18 @@ def to_markdown(assessed: pd.DataFrame) -> str:
     has_variants = set(assessed["choice"]) - {_SELECTION.name, _FRAC.name, _BLOCKS.name, _SEEDS}
     table = [_line(header[0], header[1:]), _line("---", ["---:"] * len(header[1:])), *lines]
     read = f"{_HOW_TO_READ}{_basis_of_the_paper(assessed)}"
-    parts = ["# What each choice does", read, bold, *([] if has_variants else [_NO_VARIANTS]), "\n".join(table)]
+    parts = ["# Sensitivity analysis", read, bold, *([] if has_variants else [_NO_VARIANTS]), "\n".join(table)]
     return "\n\n".join([*parts, _of_blocks(assessed)]) + "\n"
 
 
 def _comparable(rows: pd.DataFrame, column: str) -> float:
-    """How many of the paper's numbers can be held against ours: that come back, say nothing, or differ."""
+    """How many of the paper's numbers can be held against ours: reproduced, uninformative or different."""
     of_all = rows[(rows["table"] == _VERDICTS) & (rows["row"] == _ALL)]
-    return of_all.loc[of_all["quantity"].isin([_BACK, "uninformative", "differs"]), column].sum()
+    return of_all.loc[of_all["quantity"].isin([_REPRODUCED, "uninformative", "differs"]), column].sum()
 
 
 def _of(cell: str, title: str, comparable: float) -> str:
-    """A cell, with its denominator where it counts numbers that come back."""
+    """A cell, with its denominator where it counts reproduced numbers."""
     return f"{cell} of {comparable:.0f}" if HEADLINES[title][0] == _VERDICTS else cell
 
 

@@ -303,7 +303,7 @@ def view(frame: pd.DataFrame) -> View:
 
 
 def _sensitivity(frame: pd.DataFrame) -> View | None:
-    """What each choice does, with tables by their names."""
+    """The sensitivity analysis, with tables by their names."""
     names = {stem: title.partition(":")[0] for stem, title in _TITLES.items()}
     return view(frame.replace(names)) if len(frame) else None
 

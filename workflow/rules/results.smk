@@ -106,7 +106,7 @@ rule analyse:
         [captioned(f"{OUT}/{name}.csv", "comparison", "Reported against reproduced") for name in COMPARISONS],
         [captioned(f"{OUT}/at_given_fairness.{form}", "at_given_fairness", "Tests") for form in ("csv", "md")],
         [captioned(f"{OUT}/claims.{form}", "claims", "Claims") for form in ("csv", "md")],
-        [captioned(f"{OUT}/sensitivity.{form}", "sensitivity", "What each choice does") for form in ("csv", "md")],
+        [captioned(f"{OUT}/sensitivity.{form}", "sensitivity", "Sensitivity analysis") for form in ("csv", "md")],
     log:
         f"{OUT}/logs/analyse.log",
     conda:

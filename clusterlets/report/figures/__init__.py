@@ -20,13 +20,13 @@ CAPTIONS = {
     "A bar is a cluster, the largest on the left, with its size where there is room; dashed: the "
     "dataset's shares, which every bar of a perfectly fair clustering would meet.",
     "projection": "One dataset on its two principal components with the clusters of each matcher, all at the same setting "
-    "(k near 5, 2 hops, omega near .5) on the first seed. Hue: cluster, by falling size; shape: colour. A row in several "
+    "(k near 5, 2 hops, omega near 0.5) on the first seed. Hue: cluster, by falling size; shape: colour. A row in several "
     "clusters shows one inside the other. The dataset is the one with the largest share of variance on its second component.",
     "reported_vs_reproduced": "The paper's numbers against ours. On the diagonal they are equal; the bands around it are "
     "those of the verdict by bands, the marks show the verdict by the rule. "
     "In each panel the three numbers furthest outside are named, with their table. Deviations and "
     "sizes are on logarithmic axes. Cells that are only shown (structural zeros, repeated rows) are left out.",
-    "sensitivity": "What each choice does: a number as it usually is, and with one choice taken the other way. No mark: the "
+    "sensitivity": "Sensitivity analysis: a number as it usually is, and with one choice taken the other way. No mark: the "
     "choice leaves the number as it is.",
 }
 

@@ -1,4 +1,4 @@
-"""What each choice does to the headline numbers, a panel a number, a row a choice."""
+"""Sensitivity analysis of the headline numbers, a panel a number, a row a choice."""
 
 import pandas as pd
 from matplotlib.axes import Axes
