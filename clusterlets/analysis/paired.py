@@ -143,8 +143,8 @@ def mean_ratio(values: pd.Series, over: pd.Series) -> tuple[int, int, float, flo
 ASSUMPTIONS = (
     "Wilcoxon's signed-rank test asks of two methods whether their differences, block by block, lie evenly around "
     "zero. It takes the blocks as independent and the differences as symmetric; it is exact for few blocks, and "
-    "Holm's correction holds the error over all pairs of a ranking. With ten blocks no p is below .002, so that "
-    "over the 36 pairs of nine methods none can come out below .07. So a few comparisons are named in the code, the same for "
+    "Holm's correction holds the error over all pairs of a ranking. With ten blocks no p is below 0.002, so that "
+    "over the 36 pairs of nine methods none can come out below 0.07. So a few comparisons are named in the code, the same for "
     "every run, and corrected among themselves: each of Clusterlets' matchers with the random partition, and "
     "Clusterlets' best runs with those of FRAC (fair). The test weighs how large a difference is, which "
     "ranks do not, and so may find a pair apart that Nemenyi's test leaves joined. The rank-biserial correlation "

@@ -148,8 +148,8 @@ def _chosen(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: list[str
 # ---- the tables ------------------------------------------------------------------------------------------------------
 
 _DATASET, _MATCHER, _K = Column("Dataset", ("dataset",)), Column("Matcher", ("matcher",)), Column("k", ("k",), 0)
-_WHERE = (Column("hops", ("hops",), 0), Column("omega", ("omega",), 2))
-_SEED = Column("seed", ("seed",), 0)
+_WHERE = (Column("Hops", ("hops",), 0), Column("Omega", ("omega",), 2))
+_SEED = Column("Seed", ("seed",), 0)
 _SIZE, _MEAN_SIZE = Column("Size", ("size",), 0), Column("Size", ("size",), 1)
 _DEVIATION = Column("Deviation", ("deviation_mean", "deviation_std"), 3)
 _QUALITY = tuple(
@@ -163,17 +163,17 @@ _MATCHER_COLUMNS = (
     Column("Size", ("size", "size_std"), 1),
     Column("Cohesion", ("cohesion", "cohesion_std"), 3),
     Column("Overlap", ("overlap", "overlap_std"), 3),
-    Column("runs", ("runs",), 0),
+    Column("Runs", ("runs",), 0),
 )
 _RUN_COLUMNS = (_DATASET, _MATCHER, _K, *_WHERE, _SEED, _SIZE, _DEVIATION, *_QUALITY)
 _METHOD_COLUMNS = (_DATASET, Column("Method", ("method",)), *_RUN_COLUMNS[1:])
 _MEAN_COLUMNS = (
-    *(_DATASET, _MATCHER, _K, *_WHERE, Column("seeds", ("seeds",), 0), _MEAN_SIZE),
+    *(_DATASET, _MATCHER, _K, *_WHERE, Column("Seeds", ("seeds",), 0), _MEAN_SIZE),
     *(Column("Deviation", ("deviation_mean", "deviation_mean_std"), 3), *_QUALITY),
 )
 _CORRELATION_COLUMNS = (
     *(Column("Coefficient", ("coefficient",)), Column("x", ("x",)), Column("y", ("y",))),
-    *(Column("Value", ("value",), 3), Column("runs", ("runs",), 0)),
+    *(Column("Value", ("value",), 3), Column("Runs", ("runs",), 0)),
 )
 
 _LIMITS = "Fewer than 3 clusters, or an overlap of 0.5 or more, are left out."

@@ -12,7 +12,7 @@ from clusterlets.report.figures.style import COLOURS, explain, looks, panels
 _LONGEST = 20  # letters of a dataset's name
 _KEY = (
     "small: every run; large: a method's best by mean deviation (hollow: all its runs have fewer than 3 clusters\n"
-    "or an overlap of .5 or more); line: the Pareto front of the other runs, which none beats in both"
+    "or an overlap of 0.5 or more); line: the Pareto front of the other runs, which none beats in both"
 )
 
 

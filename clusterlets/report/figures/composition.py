@@ -53,7 +53,7 @@ def _draw_dataset(axes: Axes, lines: pd.DataFrame, methods: Sequence[str]) -> No
         axes.text(
             0.5,
             0.5,
-            "no run with 3 clusters or more\nand an overlap below .5",
+            "no run with 3 clusters or more\nand an overlap below 0.5",
             ha="center",
             va="center",
             transform=axes.transAxes,

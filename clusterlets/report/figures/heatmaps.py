@@ -9,6 +9,7 @@ from matplotlib.pyplot import subplots
 
 from clusterlets.analysis import selection
 from clusterlets.report.figures.style import WIDTH, nothing
+from clusterlets.text import decimal
 
 # A quantity's title, and its colours: dark is better in both.
 _SHOWN = {
@@ -83,11 +84,11 @@ def _parameter(runs: pd.DataFrame) -> str:
 
 def _draw_map(axes: Axes, map_: pd.DataFrame, colours: dict) -> None:
     """Cells with their numbers, where these have room; grey where no run has a result."""
-    written = map_.map(lambda value: "" if pd.isna(value) else f"{value:.3f}".lstrip("0"))
-    show = {"annot": written, "fmt": "", "annot_kws": {"fontsize": 6}} if map_.shape[1] <= _WRITTEN else {}
+    written = map_.map(lambda value: "" if pd.isna(value) else decimal(value))
+    show = {"annot": written, "fmt": "", "annot_kws": {"fontsize": 5}} if map_.shape[1] <= _WRITTEN else {}
     axes.set_facecolor("0.9")
     sns.heatmap(map_, ax=axes, cbar=False, linewidths=0.5, **show, **colours)
-    named = [value if isinstance(value, str) else f"{value:g}".replace("0.", ".") for value in map_.columns]
+    named = [value if isinstance(value, str) else f"{value:g}" for value in map_.columns]
     axes.set_xticklabels(named, rotation=0)
     axes.set_yticklabels([f"{value:g}" for value in map_.index], rotation=0)
     axes.tick_params(length=0)

@@ -114,7 +114,7 @@ def test_the_heat_maps_show_the_means(runs):
             axes = figure.axes[6 * row + place]
             expected = heatmaps.means(runs[runs["matcher"] == matcher], quantity, "omega" if matcher == "C" else "hops")
             assert np.allclose(axes.collections[0].get_array(), expected.to_numpy().reshape(2, 4))
-            assert axes.texts[0].get_text() == f"{expected.iloc[0, 0]:.3f}".lstrip("0")
+            assert axes.texts[0].get_text() == f"{expected.iloc[0, 0]:.3f}"
     assert figure.axes[0].get_title() == "C" and figure.axes[6].get_xlabel() == "omega"
 
 
