@@ -87,7 +87,7 @@ def counts(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shares(comparable: pd.DataFrame) -> dict[str, float]:
-    """The shares of numbers that are reproduced or close, by the rule and by bands, and of those within the tolerance; each beside chance."""
+    """The shares reproduced or close, by the rule and by bands, and those within the tolerance; each beside chance."""
     known = comparable["tolerance"].notna() | comparable["quantity"].isin(cells.CHOICES)
     return {
         "share": comparable["verdict"].isin(REPRODUCED).mean(),

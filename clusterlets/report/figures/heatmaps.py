@@ -82,9 +82,17 @@ def _parameter(runs: pd.DataFrame) -> str:
     return "hops" if runs["hops"].notna().any() else "omega"
 
 
+def _written(value: float) -> str:
+    """Three decimals; one digit and an exponent (``4e−4``) where these would show a number that is not zero as 0."""
+    if float(f"{value:.3f}") or round(value, 12) == 0:
+        return decimal(value)
+    digit, exponent = f"{value:.0e}".split("e")
+    return f"{digit}e{int(exponent)}".replace("-", "−")
+
+
 def _draw_map(axes: Axes, map_: pd.DataFrame, colours: dict) -> None:
     """Cells with their numbers, where these have room; grey where no run has a result."""
-    written = map_.map(lambda value: "" if pd.isna(value) else decimal(value))
+    written = map_.map(lambda value: "" if pd.isna(value) else _written(value))
     show = {"annot": written, "fmt": "", "annot_kws": {"fontsize": 5}} if map_.shape[1] <= _WRITTEN else {}
     axes.set_facecolor("0.9")
     sns.heatmap(map_, ax=axes, cbar=False, linewidths=0.5, **show, **colours)

@@ -118,6 +118,12 @@ def test_the_heat_maps_show_the_means(runs):
     assert figure.axes[0].get_title() == "C" and figure.axes[6].get_xlabel() == "omega"
 
 
+def test_a_cell_of_a_heat_map_shows_no_zero_for_a_small_number(runs):
+    small = runs.assign(deviation_mean=3.7e-4)
+    assert heatmaps.draw(small).axes[0].texts[0].get_text() == "4e−4"
+    assert heatmaps.draw(runs.assign(deviation_mean=0.0)).axes[0].texts[0].get_text() == "0.000"
+
+
 def test_the_heat_maps_show_frac_and_the_controls_by_k(runs):
     axes = heatmaps.draw(runs).axes[11]
     named = [label.get_text() for label in axes.get_xticklabels()]
