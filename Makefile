@@ -11,6 +11,7 @@
 #   make field      every method on ten datasets and five further colours, about two hours; EXCLUDE too
 #   make field-demo every method on bundled datasets, minutes
 #   make verify     are the results what their manifest says, byte for byte?
+#   make archive    packs a finished run as a Workflow Run RO-Crate, ready to deposit; RESULTS=results/field another one
 #   make compare    the results' numbers beside those in docs/reference
 #   make reference  puts the results' numbers in the place of docs/reference
 #   make reference-field    puts the field's leaderboard in the place of docs/reference-field, and writes docs/field.md
@@ -26,6 +27,8 @@ LINTERS := .venv-lint
 READY := $(VENV)/.ready
 # Outside of the environment's own packages: where they are installed they cost every start of Snakemake on a cluster some seconds.
 PLUGINS := $(VENV)/cluster-plugins
+# Nor does who only runs the workflow need what describes and validates an archive.
+ARCHIVING := $(VENV)/archive-packages
 # With the commands of .venv first, whatever is activated outside.
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 SNAKEMAKE := $(RUN) snakemake --cores $(CORES)
@@ -40,14 +43,14 @@ SPACE := $(subst ,, )
 EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
 SETTINGS := $(if $(EXCLUDED),--config exclude=$(EXCLUDED))
 
-.PHONY: demo test lint test-slurm test-arm data check-data reproduce extended field field-demo verify compare reference \
-    reference-field clean-environment
+.PHONY: demo test lint test-slurm test-arm data check-data reproduce extended field field-demo verify archive compare \
+    reference reference-field clean-environment
 
 demo: $(READY)
 	@$(SNAKEMAKE) --configfile workflow/configs/demo.yaml
 	@cat results/demo/summary.txt
 
-test: $(READY)
+test: $(READY) $(ARCHIVING)/.ready
 	@$(RUN) CLUSTERLETS_FUZZ_SECONDS=$(FUZZ) python -m pytest
 
 # The linters have an environment of their own, so that who only runs the workflow need not install them. All of them
@@ -100,6 +103,9 @@ field-demo: $(READY)
 verify: $(READY)
 	@$(RUN) clusterlets verify --results $(RESULTS)
 
+archive: $(ARCHIVING)/.ready
+	@$(RUN) PYTHONPATH="$(CURDIR)/$(ARCHIVING)" clusterlets archive --results $(RESULTS)
+
 compare: $(READY)
 	@$(RUN) clusterlets compare docs/reference $(RESULTS)
 
@@ -135,6 +141,12 @@ $(PLUGINS)/.ready: $(READY) $(wildcard profiles/*/requirements.lock)
 	@rm -rf $(PLUGINS)
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(PLUGINS) \
 	    $(addprefix -r ,$(wildcard profiles/*/requirements.lock))
+	@touch $@
+
+$(ARCHIVING)/.ready: $(READY) requirements-archive.lock
+	@rm -rf $(ARCHIVING)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(ARCHIVING) \
+	    -r requirements-archive.lock
 	@touch $@
 
 $(LINTERS)/.ready: requirements-lint.lock

@@ -37,6 +37,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "why": ("clusterlets.commands.why", "what would run again, and why"),
     "verify": ("clusterlets.commands.verify", "a results folder against its manifest, file by file"),
     "compare": ("clusterlets.commands.compare", "a run's numbers beside those of a reference"),
+    "archive": ("clusterlets.commands.archive", "a finished run as one file to deposit"),
 }
 # The extra that brings all that a command imports; the others, and the steps, need that of the workflow.
 _EXTRAS = {"cluster": "tables"}

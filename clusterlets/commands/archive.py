@@ -1,0 +1,49 @@
+"""``clusterlets archive``: a finished run as one file to deposit, a Workflow Run RO-Crate."""
+
+import argparse
+import json
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+from clusterlets.commands.output import given, writing
+from clusterlets.errors import ClusterletsError
+from clusterlets.grid import crate, crate_validation, packing
+from clusterlets.storage import write_bytes
+from clusterlets.text import counted
+
+
+def main(arguments: list[str]) -> int:
+    """Pack a finished run as a Workflow Run RO-Crate, and have it validated before it gets its name.
+
+    It holds the workflow at the commit of the run, the results that the manifest promises, and what the run came from:
+    software, settings, raw data by address and checksum. Raw data themselves are left out, as their licences differ.
+    """
+    parser = argparse.ArgumentParser("clusterlets archive", description=main.__doc__)
+    parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
+    parser.add_argument("-o", "--output", metavar="FILE", type=given, help="default: <name of the folder>.crate.zip, here")
+    options = parser.parse_args(arguments)
+    run = packing.read(options.results)
+    missing = [library for library in ("rocrate", "rocrate_validator") if not find_spec(library)]
+    if missing:
+        raise ClusterletsError(
+            f"The library {missing[0]} is not installed. `make archive RESULTS={options.results}` sets it up and runs this "
+            "command; in an environment of your own, `pip install 'clusterlets-benchmark[archive]'` does."
+        )
+    source, results = packing.source_files(run.provenance["source"]), packing.result_files(run)
+    described = json.dumps(crate.describe_run(run, source, results), indent=1).encode()
+    packed = packing.pack({crate.NAME: described, **source, **results})
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Path(folder) / "run.crate.zip"
+        trial.write_bytes(packed)
+        found = crate_validation.faults(trial)
+    if found:
+        raise ClusterletsError("\n  ".join([f"The crate does not conform to {crate_validation.PROFILE}:", *found]))
+    output = options.output or f"{options.results.resolve().name}.crate.zip"
+    with writing(output):
+        write_bytes(output, packed)
+    print(
+        f"{output}: {counted(len(source) + len(results) + 1, 'file')}, {len(packed) / 1e6:.1f} MB, valid by "
+        f"{crate_validation.PROFILE}. Ready to deposit."
+    )
+    return 0

@@ -1,0 +1,258 @@
+"""``clusterlets archive`` packs a finished run, and no other, as a Workflow Run RO-Crate that a validator accepts."""
+
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from clusterlets import __main__ as command_line
+from clusterlets.commands import archive
+from clusterlets.datasets import describe
+from clusterlets.errors import ClusterletsError
+from clusterlets.grid import manifest, packing
+from clusterlets.storage import save_json
+
+ROOT = Path(__file__).resolve().parents[3]
+# Where `make test` puts the libraries; they may as well be on the path already.
+LIBRARIES = Path(sys.prefix) / "archive-packages"
+needs_libraries = pytest.mark.skipif(
+    not LIBRARIES.is_dir() and not importlib.util.find_spec("rocrate_validator"),
+    reason="rocrate and roc-validator are not installed: `make test` installs them",
+)
+FILES = [
+    *("runs.csv", "runs.csv.sha256", "runs/iris/D/seeds0-1.csv", "report.html", "leaderboard.html", "leaderboard.csv"),
+    *("tables/table1_matchers.csv", "statistics/wilcoxon.csv", "figures/f.png"),
+]
+COUNTS = {"fingerprint": "f00d", "scaling": "none", "rows": 150, "features": 4, "colours": {"a": 150}}
+SETTINGS = {
+    "k": [2, 5],
+    "deviation": "absolute",
+    "tables": {
+        "adult": {"name": "adult"},
+        "adult.sex": {"name": "adult"},
+        "iris": {"name": "iris"},
+        "people": {"path": "p.csv"},
+    },
+    "grids": {},
+}
+PROVENANCE = {
+    "python": "CPython 3.11.7",
+    "libraries": {"numpy": {"installed": "2.4.6"}, "snakemake": {"installed": "9.27.1"}, "seaborn": {"installed": None}},
+    "source": None,
+    "machine": {"cores": 2},
+    "jobs": {"first_job_began": "2026-11-21T13:00:00Z", "last_job_ended": "2026-11-21T13:09:07Z", "counted": 12},
+    "settings": SETTINGS | {"results": "results"},
+}
+
+
+def finish(folder, provenance=PROVENANCE):
+    """A results folder as a finished run leaves it."""
+    for file in FILES:
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text(file)
+    described = dict.fromkeys(SETTINGS["tables"], COUNTS) | {"people": COUNTS | {"source_sha256": "beef"}}
+    made = manifest.make(folder, FILES, PROVENANCE["settings"], described, {"numpy": "2.4.6"}, {})
+    (folder / "manifest.json").write_text(json.dumps(made))
+    (folder / "accounts").mkdir(exist_ok=True)
+    (folder / "accounts" / "steps.csv").write_text("step,jobs\n")
+    save_json(folder / "accounts" / "provenance.json", provenance)
+    return folder
+
+
+def with_libraries(*command, cwd):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(LIBRARIES), str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    return subprocess.run([sys.executable, *command], cwd=cwd, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Where a finished run was packed."""
+    folder = tmp_path_factory.mktemp("archive")
+    finish(folder / "results")
+    done = with_libraries("-m", "clusterlets", "archive", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(
+        r"results\.crate\.zip: \d+ files, .* valid by workflow-run-crate-0\.5\. Ready to deposit\.\n", done.stdout
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def entities(folder):
+    """What the crate's metadata say, by the entities' names."""
+    with zipfile.ZipFile(folder / "results.crate.zip") as packed:
+        graph = json.loads(packed.read("ro-crate-metadata.json"))["@graph"]
+    return {entity["@id"]: entity for entity in graph}
+
+
+def ids(references):
+    return {one["@id"] for one in references}
+
+
+@needs_libraries
+def test_what_was_packed_is_the_finished_run_with_its_workflow(folder, tmp_path):
+    with zipfile.ZipFile(folder / "results.crate.zip") as packed:
+        names = set(packed.namelist())
+        packed.extractall(tmp_path)
+    assert manifest.check(tmp_path / "results").passed
+    assert {"Snakefile", "config.yaml", "clusterlets/metrics.py", "workflow/rules/common.smk", "requirements.lock"} <= names
+    assert "results/accounts/provenance.json" in names
+    assert not any("__pycache__" in name or "adult.data" in name or name.endswith("p.csv") for name in names)
+
+
+@needs_libraries
+def test_the_same_run_makes_the_same_bytes(folder):
+    done = with_libraries("-m", "clusterlets", "archive", "--results", "results", "-o", "again.zip", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "again.zip").read_bytes() == (folder / "results.crate.zip").read_bytes()
+
+
+@needs_libraries
+def test_every_file_has_the_checksum_that_the_metadata_name(folder, entities):
+    with zipfile.ZipFile(folder / "results.crate.zip") as packed:
+        held = [entity for name, entity in entities.items() if name in packed.namelist() and "sha256" in entity]
+        assert len(held) > 100
+        assert [one["@id"] for one in held if hashlib.sha256(packed.read(one["@id"])).hexdigest() != one["sha256"]] == []
+        described = {one["@id"] for one in held} | {"ro-crate-metadata.json"}
+        others = {name for name in packed.namelist() if not name.endswith("/")} - described
+    assert others == {"results/runs/iris/D/seeds0-1.csv"}
+
+
+@needs_libraries
+def test_the_run_names_when_with_what_and_what_it_made(entities):
+    run, workflow = entities["#run"], entities["Snakefile"]
+    assert (run["startTime"], run["endTime"]) == ("2026-11-21T13:00:00+00:00", "2026-11-21T13:09:07+00:00")
+    assert run["instrument"] == {"@id": "Snakefile"} == entities["./"]["mainEntity"]
+    assert {f"results/{name}" for name in FILES if not name.startswith("runs/")} <= ids(run["result"])
+    assert {"results/runs/", "results/manifest.json", "results/accounts/provenance.json"} <= ids(run["result"])
+    assert "config.yaml" in ids(run["object"])
+    settings = {entities[name]["name"]: entities[name]["value"] for name in ids(run["object"]) if name.startswith("#setting")}
+    assert settings == {"k": "[2, 5]", "deviation": "absolute"}
+    software = {(entities[name]["name"], entities[name]["softwareVersion"]) for name in ids(workflow["softwareRequirements"])}
+    assert software == {("CPython", "3.11.7"), ("numpy", "2.4.6"), ("snakemake", "9.27.1")}
+
+
+@needs_libraries
+def test_raw_data_are_named_by_address_and_checksum(entities):
+    raw = {entities[name]["name"]: entities[name] for name in ids(entities["#run"]["object"]) if "name" in entities[name]}
+    for dataset in ("adult", "iris"):
+        for file in describe(dataset)["files"]:
+            assert raw[f"{dataset}/{file['name']}"]["sha256"] == file["sha256"]
+    assert raw["adult/adult.data"]["@id"] == "https://archive.ics.uci.edu/static/public/2/adult.zip#adult.data"
+    assert "scikit-learn" in raw["iris/iris.csv"]["description"]
+    assert raw["p.csv"]["sha256"] == "beef"
+
+
+@needs_libraries
+def test_licence_authors_and_papers_are_those_of_the_citation(entities):
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    root = entities["./"]
+    assert root["license"] == {"@id": f"https://spdx.org/licenses/{citation['license']}"}
+    assert entities[root["author"]["@id"]]["name"] == citation["authors"][0]["name"]
+    papers = {entities[name]["name"]: entities[name] for name in ids(root["citation"])}
+    assert papers.keys() == {paper["title"] for paper in citation["references"]}
+    paper = papers["Fair Clustering with Clusterlets"]
+    assert [entities[one["@id"]]["name"] for one in paper["author"]] == ["Mattia Setzu", "Riccardo Guidotti"]
+    assert paper["datePublished"] == "2025"
+
+
+@needs_libraries
+def test_the_validator_finds_what_is_missing(folder, tmp_path):
+    with zipfile.ZipFile(folder / "results.crate.zip") as packed:
+        contents = {name: packed.read(name) for name in packed.namelist()}
+    metadata = json.loads(contents["ro-crate-metadata.json"])
+    graph = {entity["@id"]: entity for entity in metadata["@graph"]}
+    del graph["./"]["license"], graph["#run"]["instrument"], graph["Snakefile"]["programmingLanguage"]
+    contents["ro-crate-metadata.json"] = json.dumps(metadata).encode()
+    (tmp_path / "less.zip").write_bytes(packing.pack(contents))
+    ask = "from pathlib import Path; from clusterlets.grid.crate_validation import faults; print(*faults(Path('less.zip')))"
+    done = with_libraries("-c", ask, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert all(name in done.stdout for name in ("license", "instrument", "programmingLanguage")), done.stdout
+
+
+def refused(capsys, *arguments):
+    assert command_line.main(["archive", *arguments]) == 1
+    assert not list(Path().glob("*.zip"))
+    return capsys.readouterr().err
+
+
+def remove_a_cell(folder):
+    (folder / "runs/iris/D/seeds0-1.csv").unlink()
+
+
+def change_a_table(folder):
+    (folder / "tables/table1_matchers.csv").write_text("better")
+
+
+def change_other_settings(folder):
+    finish(folder, PROVENANCE | {"settings": PROVENANCE["settings"] | {"k": [3]}})
+
+
+def lose_the_logs(folder):
+    finish(folder, PROVENANCE | {"jobs": {"first_job_began": None, "last_job_ended": None, "counted": 0}})
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda folder: (folder / "manifest.json").unlink(), "A finished run of the workflow writes it"),
+        (remove_a_cell, "1 file missing or changed, first runs/iris/D/seeds0-1.csv"),
+        (change_a_table, "1 file missing or changed, first tables/table1_matchers.csv"),
+        (lambda folder: (folder / "accounts/provenance.json").unlink(), "provenance.json does not exist"),
+        (change_other_settings, "are of different settings"),
+        (lose_the_logs, "counts no job"),
+    ],
+)
+def test_a_run_that_is_unfinished_or_was_changed_is_refused(spoil, told, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    spoil(finish(tmp_path / "results"))
+    assert told in refused(capsys)
+
+
+def test_without_its_libraries_the_command_says_how_to_have_them(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(archive, "find_spec", lambda name: None)
+    finish(tmp_path / "results")
+    assert "rocrate is not installed. `make archive RESULTS=results`" in refused(capsys)
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A repository whose Snakefile was committed, and changed afterwards."""
+
+    def git(*arguments):
+        identity = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"]
+        done = subprocess.run(["git", "-C", str(tmp_path), *identity, *arguments], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    git("init", "--quiet")
+    for name in ("Snakefile", "clusterlets/a.py", "clusterlets/__pycache__/a.pyc", "notes.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("before")
+    git("add", "Snakefile", "clusterlets/a.py", "notes.txt")
+    git("commit", "--quiet", "--message", "m")
+    (tmp_path / "Snakefile").write_text("after")
+    return tmp_path, git("rev-parse", "HEAD")
+
+
+def test_the_source_is_that_of_the_run(checkout):
+    folder, commit = checkout
+    of_commit = packing.source_files({"commit": commit, "dirty": False}, folder)
+    assert of_commit == {"Snakefile": b"before", "clusterlets/a.py": b"before"}
+    now = {"Snakefile": b"after", "clusterlets/a.py": b"before"}
+    assert packing.source_files({"commit": commit, "dirty": True}, folder) == packing.source_files(None, folder) == now
+
+
+def test_a_commit_that_is_not_here_is_refused(checkout):
+    folder, _ = checkout
+    with pytest.raises(ClusterletsError, match="Commit 0000.* made the results, and .* does not have it"):
+        packing.source_files({"commit": "0" * 40, "dirty": False}, folder)
