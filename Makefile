@@ -1,8 +1,9 @@
 # Everything from a bare machine: Python 3.11 or newer, make and a package index.
 #   make demo       the whole workflow on bundled datasets, minutes
 #   make test       the tests; the fuzz tests among them take FUZZ=60 seconds
-#   make lint       ruff, mypy, snakefmt and Snakemake's linter
+#   make lint       ruff, mypy, snakefmt, Snakemake's linter, and those of the container recipes
 #   make test-slurm the profiles on a real SLURM, which it starts in a folder of its own (root)
+#   make smoke PROFILE=profiles/slurm   tries a cluster in two minutes
 #   make test-arm   a tiny grid on an emulated aarch64: the same bytes as on x86-64 (Debian)
 #   make data       fetches and prepares what config.yaml names, and lists it
 #   make check-data asks every public address of the data whether it still serves what is known
@@ -21,6 +22,8 @@ CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 EXCLUDE ?=
 RESULTS ?= results
 FUZZ ?= 60
+PROFILE ?=
+SMOKE_SECONDS ?= 120
 
 VENV := .venv
 LINTERS := .venv-lint
@@ -43,14 +46,15 @@ SPACE := $(subst ,, )
 EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
 SETTINGS := $(if $(EXCLUDED),--config exclude=$(EXCLUDED))
 
-.PHONY: demo test lint test-slurm test-arm data check-data reproduce extended field field-demo verify archive compare \
+.PHONY: demo test lint test-slurm smoke test-arm data check-data reproduce extended field field-demo verify archive compare \
     reference reference-field clean-environment
 
 demo: $(READY)
 	@$(SNAKEMAKE) --configfile workflow/configs/demo.yaml
 	@cat results/demo/summary.txt
 
-test: $(READY) $(ARCHIVING)/.ready
+# The profiles for other schedulers are tested with the plugin, and the archive with its validator.
+test: $(PLUGINS)/.ready $(ARCHIVING)/.ready
 	@$(RUN) CLUSTERLETS_FUZZ_SECONDS=$(FUZZ) python -m pytest
 
 # The linters have an environment of their own, so that who only runs the workflow need not install them. All of them
@@ -61,12 +65,26 @@ lint: $(READY) $(LINTERS)/.ready
 	$(LINTERS)/bin/ruff format --check . || status=1; \
 	$(LINTERS)/bin/mypy --python-executable $(VENV)/bin/python || status=1; \
 	$(LINTERS)/bin/snakefmt --check --compact-diff Snakefile workflow/rules || status=1; \
+	$(LINTERS)/bin/hadolint containers/Dockerfile || status=1; \
+	$(LINTERS)/bin/spython recipe --parser singularity containers/clusterlets.def > /dev/null || status=1; \
 	snakemake --lint || status=1; \
 	snakemake --lint --configfile workflow/configs/demo.yaml || status=1; \
 	exit $$status
 
 test-slurm: $(PLUGINS)/.ready
 	@$(RUN) PYTHONPATH="$(CURDIR)/$(PLUGINS)" CLUSTERLETS_TEST_SLURM=1 python -m pytest tests/slurm
+
+# On the login node: one submission with every kind of job. SIGTERM ends Snakemake as Ctrl-C does, and cancels what was submitted.
+smoke: $(PLUGINS)/.ready
+	@test -f "$(PROFILE)/config.yaml" || { echo "Name a profile: make smoke PROFILE=profiles/slurm"; exit 1; }
+	@rm -rf results/smoke
+	@$(RUN) PYTHONPATH="$(CURDIR)/$(PLUGINS)" timeout $(SMOKE_SECONDS) snakemake --profile $(PROFILE) \
+	    --configfile workflow/configs/smoke.yaml -- results/smoke/runs.csv; status=$$?; \
+	case $$status in \
+	0) echo "Smoke job passed: the cluster ran every kind of job, and its results came back." ;; \
+	124) echo "Smoke job not done after $(SMOKE_SECONDS) s, and cancelled. Did it wait in the queue? SMOKE_SECONDS=600 waits longer." ;; \
+	*) echo "Smoke job failed; docs/hpc.md (When something dies) says where to look." ;; \
+	esac; exit $$status
 
 test-arm: $(READY)
 	@$(RUN) CLUSTERLETS_TEST_ARM=1 python -m pytest tests/arm

@@ -1,0 +1,129 @@
+"""OpenPBS's and LSF's commands, as far as the profiles use them, without a cluster: as strict as their manuals about arguments.
+
+``install`` writes them into a folder for PATH. A job runs at once, in the background: under PBS from the home folder and with the
+environment that ``-V`` hands on, as there, and under LSF from the folder of submission. The folder keeps a file of each job's state.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+COMMANDS = ("qsub", "qstat", "qdel", "bsub", "bjobs", "bkill")
+# The job's number is its process group's, so that it can be ended with all that it started.
+_RUN = 'echo $$ > "$1.group"; "$2" > "$3" 2>&1; echo $? > "$1.status"'
+
+
+def install(folder):
+    """The commands as programs in a folder; jobs leave their state there."""
+    folder.mkdir()
+    for name in COMMANDS:
+        (folder / name).write_text(f'#!/bin/sh\nexec {sys.executable} {Path(__file__).resolve()} {name} {folder} "$@"\n')
+        (folder / name).chmod(0o755)
+    return folder
+
+
+def start(folder, script, log, cwd):
+    """Start a job; its number."""
+    number = sum(1 for _ in folder.glob("*.script")) + 1
+    (folder / f"{number}.script").write_text(Path(script).read_text())
+    command = ["sh", "-c", _RUN, "sh", str(folder / str(number)), script, log.format(number)]
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    subprocess.Popen(command, cwd=cwd, start_new_session=True, **streams)
+    return number
+
+
+def state(folder, number):
+    """Exit status of a job; "" while it runs, None where there is no such job."""
+    if not (folder / f"{number}.script").is_file():
+        return None
+    status = folder / f"{number}.status"
+    return status.read_text().strip() if status.is_file() else ""
+
+
+def cancel(folder, number):
+    """End a job with all its processes."""
+    group = int((folder / f"{number}.group").read_text())
+    os.killpg(group, 15)
+    (folder / f"{number}.status").write_text("271")
+
+
+def matching(pattern):
+    """An argument that must look like this."""
+
+    def parse(text):
+        if not re.fullmatch(pattern, text):
+            raise argparse.ArgumentTypeError(f"{text!r} does not match {pattern}")
+        return text
+
+    return parse
+
+
+def qsub(folder, arguments):
+    parser = argparse.ArgumentParser("qsub", allow_abbrev=False)
+    parser.add_argument("-V", action="store_true", required=True)
+    parser.add_argument("-r", choices=["y", "n"])
+    parser.add_argument("-N", type=matching(r"[A-Za-z][\w.-]{0,14}"))
+    parser.add_argument("-j", choices=["oe"], required=True)
+    parser.add_argument("-o", type=matching(r"/.+/"), required=True)
+    parser.add_argument("-l", action="append", type=matching(r"select=1:ncpus=\d+:mem=\d+mb|walltime=\d+"), required=True)
+    parser.add_argument("script")
+    options = parser.parse_args(arguments)
+    if len(options.l) != 2:
+        parser.error("select and walltime are both needed")
+    print(f"{start(folder, options.script, options.o + '{}.OU', Path.home())}.server")
+
+
+def qstat(folder, arguments):
+    parser = argparse.ArgumentParser("qstat", allow_abbrev=False)
+    parser.add_argument("-x", action="store_true", required=True)
+    parser.add_argument("-f", type=matching(r"\d+\.server"), required=True)
+    job = parser.parse_args(arguments).f
+    status = state(folder, job.removesuffix(".server"))
+    if status is None:
+        sys.exit(f"qstat: Unknown Job Id {job}")
+    print(f"Job Id: {job}\n    Job_Name = clusterlets\n    job_state = {'F' if status else 'R'}")
+    print(f"    Exit_status = {status}\n" if status else "    substate = 42")
+
+
+def qdel(folder, arguments):
+    for job in arguments:
+        cancel(folder, job.removesuffix(".server"))
+
+
+def bsub(folder, arguments):
+    parser = argparse.ArgumentParser("bsub", allow_abbrev=False)
+    parser.add_argument("-rn", action="store_true")
+    parser.add_argument("-env", choices=["all"])
+    parser.add_argument("-J", type=matching(r"[\w.-]+"))
+    parser.add_argument("-o", type=matching(r".+%J.+"), required=True)
+    parser.add_argument("-n", type=int, required=True)
+    parser.add_argument("-R", type=matching(r"span\[hosts=1\] rusage\[mem=\d+MB\]"), required=True)
+    parser.add_argument("-M", type=matching(r"\d+MB"), required=True)
+    parser.add_argument("-W", type=int, required=True)
+    parser.add_argument("command")
+    options = parser.parse_args(arguments)
+    print(f"Job <{start(folder, options.command, options.o.replace('%J', '{}'), None)}> is submitted to queue <normal>.")
+
+
+def bjobs(folder, arguments):
+    parser = argparse.ArgumentParser("bjobs", allow_abbrev=False)
+    parser.add_argument("-noheader", action="store_true", required=True)
+    parser.add_argument("-o", choices=["stat"], required=True)
+    parser.add_argument("job", type=int)
+    job = parser.parse_args(arguments).job
+    status = state(folder, job)
+    if status is None:
+        sys.exit(f"Job <{job}> is not found")
+    print({"": "RUN", "0": "DONE"}.get(status, "EXIT"))
+
+
+def bkill(folder, arguments):
+    for job in arguments:
+        cancel(folder, job)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](Path(sys.argv[2]), sys.argv[3:])

@@ -1,0 +1,121 @@
+"""The profiles for PBS and LSF against stand-ins for their commands: neither scheduler can be had here."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import stand_in_scheduler
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+SMOKE = ROOT / "workflow" / "configs" / "smoke.yaml"
+# Where `make test` puts the plugins; they may as well be on the path already.
+PLUGINS = Path(sys.prefix) / "cluster-plugins"
+needs_plugin = pytest.mark.skipif(
+    not PLUGINS.is_dir() and not importlib.util.find_spec("snakemake_executor_plugin_cluster_generic"),
+    reason="the plugin cluster-generic is not installed: `make test` installs it",
+)
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """With the stand-ins first on the path."""
+    programs = stand_in_scheduler.install(tmp_path / "programs")
+    path = [str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]
+    plugins = [str(PLUGINS), os.environ.get("PYTHONPATH", "")]
+    return os.environ | {"PATH": os.pathsep.join(path), "PYTHONPATH": os.pathsep.join(plugins)}
+
+
+def settings_of(profile):
+    return yaml.safe_load((ROOT / "profiles" / profile / "config.yaml").read_text(encoding="utf-8"))
+
+
+def submit(profile, script, environment, cwd, **resources):
+    """Submit a job script as the plugin does."""
+    asked = {"mem_mb": 2000, "runtime": 82} | resources
+    command = settings_of(profile)["cluster-generic-submit-cmd"].format(threads=2, resources=_Attributes(asked))
+    script.chmod(0o755)
+    return subprocess.run(f'{command} "{script}"', shell=True, cwd=cwd, env=environment, capture_output=True, text=True)
+
+
+class _Attributes(dict):
+    __getattr__ = dict.__getitem__
+
+
+def status(profile, job, environment):
+    command = [ROOT / "profiles" / profile / "status.sh", job]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+
+def wait_for(profile, job, environment, expected):
+    for _ in range(300):
+        found = status(profile, job, environment)
+        if found == f"{expected}\n":
+            return
+        assert found == "running\n"
+        time.sleep(0.1)
+    pytest.fail(f"job {job} never came to be {expected}")
+
+
+@pytest.mark.parametrize("profile", ["pbs", "lsf"])
+@pytest.mark.parametrize(("script", "ends"), [("exit 0", "success"), ("exit 3", "failed")])
+def test_a_job_is_submitted_and_its_end_is_told(profile, script, ends, environment, tmp_path):
+    (tmp_path / "job.sh").write_text(f"#!/bin/sh\nsleep 1\necho said\n{script}\n")
+    done = submit(profile, tmp_path / "job.sh", environment, tmp_path)
+    assert done.returncode == 0, done.stderr
+    (job,) = done.stdout.splitlines()
+    assert job == {"pbs": "1.server", "lsf": "1"}[profile]
+    wait_for(profile, job, environment, ends)
+    (log,) = (tmp_path / ".snakemake" / "cluster_logs").iterdir()
+    assert log.read_text() == "said\n"
+
+
+@pytest.mark.parametrize("profile", ["pbs", "lsf"])
+def test_a_cancelled_job_has_failed_and_an_unknown_one_too(profile, environment, tmp_path):
+    (tmp_path / "job.sh").write_text("#!/bin/sh\nsleep 60\n")
+    job = submit(profile, tmp_path / "job.sh", environment, tmp_path).stdout.strip()
+    while not (tmp_path / "programs" / "1.group").is_file():
+        time.sleep(0.1)
+    assert status(profile, job, environment) == "running\n"
+    subprocess.run([settings_of(profile)["cluster-generic-cancel-cmd"], job], env=environment, check=True)
+    assert status(profile, job, environment) == "failed\n"
+    assert status(profile, job.replace("1", "77"), environment) == "failed\n"
+
+
+@pytest.mark.parametrize("profile", ["pbs", "lsf"])
+def test_a_submission_that_the_scheduler_refuses_fails(profile, environment, tmp_path):
+    (tmp_path / "job.sh").write_text("#!/bin/sh\n")
+    done = submit(profile, tmp_path / "job.sh", environment, tmp_path, mem_mb="much")
+    assert done.returncode != 0 and done.stdout == "" and "does not match" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("profile", "program", "says", "told"),
+    [
+        ("pbs", "qstat", "qstat: cannot connect to server (errno=111)", "running"),
+        ("pbs", "qstat", "qstat: PBS is not configured to maintain job history", "PBS keeps no history of its jobs"),
+        ("lsf", "bjobs", "LSF is down. Please wait ...", "running"),
+    ],
+)
+def test_what_a_server_says_that_does_not_answer(profile, program, says, told, environment, tmp_path):
+    (tmp_path / "programs" / program).write_text(f"#!/bin/sh\necho '{says}' >&2\nexit 255\n")
+    assert status(profile, "1.server", environment).startswith(told)
+
+
+@needs_plugin
+@pytest.mark.parametrize("profile", ["pbs", "lsf"])
+def test_the_smoke_job_runs_through_the_profile_in_one_submission(profile, environment, tmp_path):
+    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--profile", ROOT / "profiles" / profile]
+    often = ["--latency-wait", "15", "--seconds-between-status-checks", "2"]
+    target = ["--configfile", SMOKE, "--", "results/smoke/runs.csv"]
+    done = subprocess.run([*command, *often, *target], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    cells = list((tmp_path / "results/smoke/runs").rglob("*.csv"))
+    rows = (tmp_path / "results/smoke/runs.csv").read_text().splitlines()
+    assert len(rows) > len(cells) > 8
+    assert [path.name for path in (tmp_path / "programs").glob("*.script")] == ["1.script"]
+    assert (tmp_path / "programs" / "1.status").read_text() == "0\n"
