@@ -1,12 +1,14 @@
 """OpenPBS's and LSF's commands, as far as the profiles use them, without a cluster: as strict as their manuals about arguments.
 
-``install`` writes them into a folder for PATH. A job runs at once, in the background: under PBS from the home folder and with the
-environment that ``-V`` hands on, as there, and under LSF from the folder of submission. The folder keeps a file of each job's state.
+``install`` writes them into a folder for PATH. A job runs at once, in the background: under PBS from the home folder and
+with the environment that ``-V`` hands on, as there, and under LSF from the folder of submission. The folder keeps each
+job's state.
 """
 
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,13 +27,14 @@ def install(folder):
     return folder
 
 
-def start(folder, script, log, cwd):
-    """Start a job; its number."""
+def start(folder, script, log, home=None):
+    """Start a job; its number. From ``home`` runs a copy, as PBS keeps one and the script may be named from elsewhere."""
     number = sum(1 for _ in folder.glob("*.script")) + 1
-    (folder / f"{number}.script").write_text(Path(script).read_text())
-    command = ["sh", "-c", _RUN, "sh", str(folder / str(number)), script, log.format(number)]
+    copy = folder / f"{number}.script"
+    shutil.copy(script, copy)  # with its mode
+    command = ["sh", "-c", _RUN, "sh", str(folder / str(number)), copy if home else script, log.format(number)]
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-    subprocess.Popen(command, cwd=cwd, start_new_session=True, **streams)
+    subprocess.Popen(command, cwd=home, start_new_session=True, **streams)
     return number
 
 
@@ -105,7 +108,7 @@ def bsub(folder, arguments):
     parser.add_argument("-W", type=int, required=True)
     parser.add_argument("command")
     options = parser.parse_args(arguments)
-    print(f"Job <{start(folder, options.command, options.o.replace('%J', '{}'), None)}> is submitted to queue <normal>.")
+    print(f"Job <{start(folder, options.command, options.o.replace('%J', '{}'))}> is submitted to queue <normal>.")
 
 
 def bjobs(folder, arguments):

@@ -70,6 +70,18 @@ def test_the_profiles_agree_on_what_is_submitted():
         assert one[key] == other[key], key
 
 
+@pytest.mark.parametrize("name", ["pbs", "lsf"])
+def test_the_profiles_of_other_schedulers_differ_in_the_commands_alone(name):
+    def without_commands(settings):
+        return {key: value for key, value in settings.items() if not key.endswith("-cmd")}
+
+    own, generic = profile(name), profile("cluster-generic")
+    assert without_commands(own) == without_commands(generic)
+    commands = own.keys() - without_commands(own).keys()
+    assert commands == {f"cluster-generic-{kind}-cmd" for kind in ("submit", "status", "cancel")}
+    assert own["cluster-generic-submit-cmd"] != generic["cluster-generic-submit-cmd"]
+
+
 @pytest.mark.parametrize("name", PROFILES)
 def test_the_guide_installs_and_explains_what_each_profile_needs(name):
     guide = (ROOT / "docs" / "hpc.md").read_text(encoding="utf-8")

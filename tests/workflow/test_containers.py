@@ -1,0 +1,82 @@
+"""The container recipes copy what the workflow needs and install it as the Makefile does. Nothing is built here."""
+
+import re
+import shutil
+import subprocess
+import sys
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCKERFILE = (ROOT / "containers" / "Dockerfile").read_text(encoding="utf-8")
+DEFINITION = (ROOT / "containers" / "clusterlets.def").read_text(encoding="utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def section(name):
+    (text,) = re.findall(rf"^%{name}\n((?:(?:    .*)?\n)+)", DEFINITION, re.MULTILINE)
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def copied_by_docker():
+    lines = [line.split()[1:] for line in DOCKERFILE.splitlines() if line.startswith("COPY ")]
+    return {(name, f"{place}{name}" if place.endswith("/") else place) for *names, place in lines for name in names}
+
+
+def installs(text):
+    """The options and packages of each ``pip install``, without those that only quieten it or spare room."""
+    calls = re.findall(r"-m pip install (.+?)(?:&&|$)", text.replace("\\\n", " "), re.MULTILINE)
+    quiet = {"--quiet", "--no-cache-dir", "--disable-pip-version-check", "\\"}
+    return [[word.replace("/opt/clusterlets/", "") for word in call.split() if word not in quiet] for call in calls]
+
+
+def test_both_take_the_python_of_the_environments():
+    (version,) = re.findall(r"python ==(\S+)", (ROOT / "envs" / "cluster.yaml").read_text(encoding="utf-8"))
+    base = f"python:{version}-slim-bookworm"
+    assert re.findall(r"^FROM (.+)$", DOCKERFILE, re.MULTILINE) == [base]
+    assert DEFINITION.startswith(f"Bootstrap: docker\nFrom: {base}\n")
+
+
+def test_both_copy_the_same_files_and_the_build_may_see_them():
+    assert {tuple(line.split()) for line in section("files")} == copied_by_docker()
+    allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line.startswith("!")}
+    assert {name for name, _ in copied_by_docker()} == allowed
+    assert all((ROOT / name).exists() and place == f"/opt/clusterlets/{name}" for name, place in copied_by_docker())
+
+
+def test_both_install_as_the_makefile_does():
+    first, second = installs(DOCKERFILE)
+    assert installs("\n".join(section("post"))) == [first, second]
+    of_make = installs(MAKEFILE)
+    assert first in of_make
+    assert [*second[:-1], "."] in of_make and second[-1] == "/opt/clusterlets"
+
+
+@pytest.mark.parametrize("script", ["post", "runscript", "test"])
+def test_the_scripts_of_the_definition_are_shell(script):
+    done = subprocess.run(["sh", "-n"], input="\n".join(section(script)), text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_is_copied_is_enough_to_plan_the_demo(tmp_path):
+    def without_caches(_, names):
+        return [name for name in names if fnmatch(name, "__pycache__")]
+
+    for name, _ in copied_by_docker():
+        place = tmp_path / "opt" / name
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, place, ignore=without_caches)
+        else:
+            place.parent.mkdir(exist_ok=True)
+            shutil.copy(ROOT / name, place)
+    (tmp_path / "work").mkdir()
+    configuration = tmp_path / "opt" / "workflow" / "configs" / "demo.yaml"
+    command = [sys.executable, "-m", "snakemake", "--snakefile", tmp_path / "opt" / "Snakefile", "--cores", "2", "-n"]
+    environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path / "work")}
+    done = subprocess.run(
+        [*command, "--configfile", configuration], cwd=tmp_path / "work", env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert re.search(r"^write_report +1$", done.stdout + done.stderr, re.MULTILINE)
