@@ -1,6 +1,5 @@
 """The profiles for PBS and LSF against stand-ins for their commands: neither scheduler can be had here."""
 
-import csv
 import importlib.util
 import os
 import subprocess
@@ -115,8 +114,8 @@ def test_the_smoke_job_runs_through_the_profile_in_one_submission(profile, envir
     target = ["--configfile", SMOKE, "--", "results/smoke/runs.csv"]
     done = subprocess.run([*command, *often, *target], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    with open(tmp_path / "results/smoke/runs.csv", encoding="utf-8") as file:
-        methods = {row["method"].removesuffix(" (fair)") for row in csv.DictReader(file)}
+    methods = {path.parts[-3] for path in (tmp_path / "results/smoke/runs").rglob("*.csv")}
     assert methods == set(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["methods"])
+    assert (tmp_path / "results/smoke/runs.csv").is_file()
     assert [path.name for path in (tmp_path / "programs").glob("*.script")] == ["1.script"]
     assert (tmp_path / "programs" / "1.status").read_text() == "0\n"
