@@ -14,7 +14,7 @@ _LONGEST = 20  # letters of a dataset's name
 _LABELLED = 20  # letters of a configuration beside its point
 _LEAST_TOP = 1.2  # of the axis of prices
 _LETTER, _LINE = 0.026, 0.075  # of a label, as parts of a panel's width and height
-_TICKS = (0, 0.01, 0.05, 0.1, 0.2, 0.4, 0.7, 1)
+_TICKS = (0, 0.02, 0.1, 0.2, 0.4, 0.7, 1)
 
 
 def from_runs(runs: pd.DataFrame, points: pd.DataFrame) -> dict[str, Figure]:
@@ -50,7 +50,7 @@ def draw(points: pd.DataFrame, names: pd.Series) -> Figure:
 def _draw_points(axes: Axes, points: pd.DataFrame, look: dict[str, tuple[str, str]], highest: float) -> None:
     axes.set_xscale("function", functions=(lambda x: x.clip(0) ** 0.5, lambda x: x**2))
     axes.set_xlim(0, 1.02)
-    axes.set_xticks(_TICKS, [f"{tick:g}".replace("0.", ".") for tick in _TICKS])
+    axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
     axes.set_yscale("log")
     axes.set_ylim(highest**-0.03, highest)
     axes.yaxis.set(major_locator=MaxNLocator(5, steps=[1, 2, 5, 10]), minor_locator=NullLocator())
