@@ -98,3 +98,13 @@ def test_make_names_another_cache_where_home_cannot_be_written_and_utf_8(home, t
     done = subprocess.run(command, cwd=ROOT, env=environment | {"HOME": home}, capture_output=True, text=True, check=True)
     assert (f"XDG_CACHE_HOME := {ROOT}/.snakemake/cache" in done.stdout) is (home != str(tmp_path))
     assert "PYTHONUTF8 := 1" in done.stdout
+
+
+def test_one_word_for_what_is_reproduced():
+    """Numbers are reproduced, and a verdict without an answer is inconclusive, wherever a person reads."""
+    texts = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "workflow" / "report").glob("*.rst")]
+    texts += [path for suffix in ("yaml", "html") for path in (ROOT / "clusterlets").rglob(f"*.{suffix}")]
+    texts += (ROOT / "clusterlets" / part for part in ("paper/sensitivity.py", "report/narrative.py", "report/verdict.py"))
+    assert len(texts) > 20
+    other_words = re.compile(r"\b(com(es?|ing)|came)\s+back\b|cannot\s+be\s+told")
+    assert [path.name for path in texts if other_words.search(path.read_text(encoding="utf-8"))] == []
