@@ -33,9 +33,10 @@ def score(
     centroids : float array (N, d)
     inertia : float array (N,)
         Sum of squared distances of each group's members to its centroid.
-    sums : float array (N, N)
-        Summed distances between groups, :func:`clusterlets.algorithms.geometry.distance_sums`. Where every cluster is a
-        single group, the diagonal is enough.
+    sums : float array (N, N) or (R, N, N)
+        Summed distances between groups, :func:`clusterlets.algorithms.geometry.distance_sums`, or R independent estimates of
+        them, :func:`clusterlets.algorithms.geometry.sampled_sums`. Where every cluster is a single group, the diagonal is
+        enough.
     diameter : float
         Largest distance in the dataset.
     deviation : {"absolute", "relative", "kl"}
@@ -50,6 +51,7 @@ def score(
     cluster_sizes = composition.sum(axis=1)
     deviations = deviation_per_cluster(composition, colour_counts, deviation)
     crisp = not (membership.sum(axis=0) > 1).any()
+    found, error = cohesion_with_error(membership, sizes, sums, diameter)
     return {
         "n_clusters": len(membership),
         "deviation_mean": float(deviations.mean()),
@@ -57,7 +59,7 @@ def score(
         "deviation_max": float(deviations.max()),
         "balance": balance(composition),
         "balance_ratio": balance(composition) / balance(colour_counts[None, :]),
-        "cohesion": cohesion(membership, sizes, sums, diameter),
+        "cohesion": found,
         "overlap": overlap(membership, sizes),
         "smallest": int(cluster_sizes.min()),
         "largest": int(cluster_sizes.max()),
@@ -67,6 +69,7 @@ def score(
         "additive_violation": additive_violation(composition, colour_counts),
         "weighted_deviation": weighted_deviation(composition, colour_counts),
         "vfc_error": vfc_error(composition, colour_counts),
+        "cohesion_error": error,
     }
 
 
@@ -200,6 +203,19 @@ def cohesion(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diamet
     # NumPy's sum of an array takes its terms in an order that hangs on the shape alone; a product's order is BLAS's.
     within = np.array([sums[np.ix_(members, members)].sum() for members in membership])
     return float(1.0 - (within / np.square(membership.astype(np.int64) @ sizes)).mean() / diameter)
+
+
+def cohesion_with_error(
+    membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diameter: float
+) -> tuple[float, float]:
+    """The cohesion and, where ``sums`` are R independent estimates (R, N, N), its standard error; NaN where they are exact.
+
+    Of estimates the cohesion is the mean of the R cohesions, and its standard error their standard deviation / sqrt(R).
+    """
+    if sums.ndim == 2:
+        return cohesion(membership, sizes, sums, diameter), float("nan")
+    each = np.array([cohesion(membership, sizes, one, diameter) for one in sums])
+    return float(each.mean()), float(each.std(ddof=1) / np.sqrt(len(each)))
 
 
 def overlap(membership: np.ndarray, sizes: np.ndarray) -> float:

@@ -9,6 +9,7 @@ All sums run in a fixed order (:mod:`clusterlets.algorithms.kernels`), so every 
 import numpy as np
 
 from clusterlets.algorithms.checks import check_magnitudes
+from clusterlets.algorithms.instance_scores import EXACT_LIMIT as EXACT_LIMIT
 from clusterlets.algorithms.kernels import (
     add_distances,
     add_row_distances,
@@ -19,13 +20,9 @@ from clusterlets.algorithms.kernels import (
     tiles_of,
 )
 
-#: Most rows for which exact sums are offered: 5 * 10^9 pairs, some 10 s of one core (memory is no limit, O(n d)). Ten
-#: times the rows take a hundred times as long; :func:`sampled_sums` takes about a second at any n.
-EXACT_LIMIT = 100_000
-
-# Independent estimates that sampled_sums averages: enough for a standard error that is itself within a fifth or so.
+# Independent estimates that sampled_sums gives: enough for a standard error that is itself within a fifth or so.
 _REPLICATES = 16
-# Rows that a replicate takes of every group, if it has as many, whatever the group's share of the rows.
+# Rows that an estimate takes of every group at least, whatever the group's share of the rows.
 _LEAST = 20
 # What a further grouping costs beside the distances themselves, as a part of these; measured from .15 to .25.
 _GROUPING = 0.2
@@ -116,10 +113,8 @@ def row_sums(X: np.ndarray, rows: np.ndarray, labels: np.ndarray, n_groups: int)
     return sums if labels.ndim == 2 else sums[0]
 
 
-def sampled_sums(
-    X: np.ndarray, labels: np.ndarray, n_groups: int, random_state: np.random.Generator, sample_size: int = 2000
-) -> tuple[np.ndarray, np.ndarray]:
-    """Unbiased estimate of :func:`distance_sums` from samples of rows, and its standard error.
+def sampled_sums(X: np.ndarray, labels: np.ndarray, n_groups: int, order: np.ndarray, sample_size: int = 2000) -> np.ndarray:
+    """Unbiased estimates of :func:`distance_sums` from 16 samples of rows.
 
     Parameters
     ----------
@@ -127,52 +122,74 @@ def sampled_sums(
     labels : int array (n,)
         Group of each instance, 0..n_groups-1.
     n_groups : int
-    random_state : numpy.random.Generator
-        Source of the samples.
+    order : int array (n,)
+        All rows, in random order. With the same order every grouping of a table meets the same rows, but for a few.
     sample_size : int
         Rows of each of the 16 samples. Every group gives its share, but at least 20 rows, or all if it has fewer.
 
     Returns
     -------
-    sums, error : float arrays (n_groups, n_groups)
-        The estimate, symmetric, and the standard error of each of its entries: 0 where all rows were seen.
+    float array (16, n_groups, n_groups)
+        The estimates, each symmetric. Their mean is the estimate to use, and its standard error follows from their spread.
 
     Notes
     -----
-    Stratified sampling without replacement, 16 independent times: the estimate is the mean of the 16, the standard
-    error comes from their spread. Errors of sums inside different groups are independent, so the squared error of a
-    cohesion of disjoint clusters is a sum of theirs if ``labels`` are the clusters. O(n log n) time for the samples,
-    O(16 m^2 d) for m rows each; O(n) memory. Meant for more than ``EXACT_LIMIT`` rows.
+    Stratified sampling: the first rows of each group in the given order are in the first sample, the next ones in the second,
+    and so on; a group of fewer rows than that takes begins anew. Samples that share no row have less error together than
+    the spread tells: by the factor sqrt(1 - f), .82 at 100,001 rows and .98 at a million, if f of the rows were seen.
+    O(n log n) time for the samples, O(16 m^2 d) for m rows each; O(n + n_groups^2) memory. Meant for more than
+    ``EXACT_LIMIT`` rows.
     """
-    X, labels = np.asarray(X), np.asarray(labels)
+    X, labels, order = np.asarray(X), np.asarray(labels), np.asarray(order)
     sizes = np.bincount(labels, minlength=n_groups)
-    shares = np.maximum(np.rint(sizes * (sample_size / len(labels))).astype(np.int64), _LEAST)
-    taken = np.minimum(sizes, shares)
+    shares = np.rint(sizes * (sample_size / len(labels))).astype(np.int64)
+    taken = np.minimum(sizes, np.maximum(shares, _LEAST))
     weights = np.outer(sizes, sizes) / np.maximum(np.outer(taken, taken), 1)
     # Inside a group an instance is no pair with itself: of m rows there are m (m - 1) pairs.
     np.fill_diagonal(weights, sizes * (sizes - 1) / np.maximum(taken * (taken - 1), 1))
-    members = np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
+    members = np.split(order[np.argsort(labels[order], kind="stable")], np.cumsum(sizes)[:-1])
     drawn = np.repeat(np.arange(n_groups), taken)
     estimates = np.empty((_REPLICATES, n_groups, n_groups))
-    for estimate in estimates:
-        chosen = [random_state.choice(rows, count, replace=False) for rows, count in zip(members, taken, strict=True)]
-        estimate[:] = weights * distance_sums(X[np.concatenate(chosen)], drawn, n_groups)
-    return estimates.mean(axis=0), estimates.std(axis=0, ddof=1) / np.sqrt(_REPLICATES)
+    for part in range(_REPLICATES):
+        windows = [np.arange(part * count, (part + 1) * count) for count in taken]
+        chosen = [rows.take(window, mode="wrap") for rows, window in zip(members, windows, strict=True)]
+        estimates[part] = weights * distance_sums(X[np.concatenate(chosen)], drawn, n_groups)
+    return estimates
 
 
 def diameter(X: np.ndarray) -> float:
-    """Largest Euclidean distance between two rows of ``X`` (n, d).
+    """Largest Euclidean distance between two rows of ``X`` (n, d), as :func:`diameter_bounds` finds it."""
+    return diameter_bounds(X)[0]
+
+
+def diameter_bounds(X: np.ndarray) -> tuple[float, float]:
+    """Largest Euclidean distance between two rows of ``X`` (n, d), and a bound that it cannot exceed: mostly the same number.
 
     Rows are visited from the farthest from the centroid inwards; by the triangle inequality d(x, y) is at most the sum
     of the two distances to the centroid, so most rows never meet. O(n^2 d) at worst, near O(n d) on real tables.
+
+    Beyond ``EXACT_LIMIT`` rows a fifth of so many come first, the outermost ones. If more than a tenth of ``EXACT_LIMIT``
+    squared pairs could still be longer, as in tables of a hundred features where all rows are equally far from the centroid, the
+    first number is the largest distance between these rows, and the second what a pair with another row could have.
     """
     X = np.require(X, np.float64, "C")
     check_magnitudes(X)
     # Rounding moves a radius by far less than this, and so never hides a pair.
     radii = np.sqrt(np.square(X - X.mean(axis=0)).sum(axis=1)) * (1 + 1e-9)
     order = np.argsort(-radii, kind="stable")
-    rows = X[order]
-    return float(np.sqrt(largest_squared_distance(rows, tiles_of(rows), radii[order])))
+    radii = radii[order]
+    if len(X) > EXACT_LIMIT:
+        outermost = EXACT_LIMIT // 5
+        found = _largest_distance(X[order[:outermost]], radii[:outermost])
+        if np.searchsorted(-radii, radii - found).sum() > EXACT_LIMIT * EXACT_LIMIT // 10:
+            return found, max(found, float(radii[0] + radii[outermost]))
+    found = _largest_distance(X[order], radii)
+    return found, found
+
+
+def _largest_distance(rows: np.ndarray, radii: np.ndarray) -> float:
+    """Of rows (m, d) by descending distance ``radii`` from some point."""
+    return float(np.sqrt(largest_squared_distance(rows, tiles_of(rows), radii)))
 
 
 def distances_to_centres(X: np.ndarray, centres: np.ndarray, n_clusters: int) -> np.ndarray:

@@ -13,6 +13,9 @@ INSTANCE_SCORES = (
     *("social_cost", "kmedian_cost", "kcenter_cost"),
     *("silhouette", "silhouette_error", "silhouette_least_colour"),
 )
+#: Most rows for which all pairs of rows are visited: 5 * 10^9 pairs, some 10 s of one core (memory is no limit, O(n d)). Ten
+#: times the rows take a hundred times as long; :func:`clusterlets.algorithms.geometry.sampled_sums` takes about a second.
+EXACT_LIMIT = 100_000
 #: Most rows for which silhouettes are exact by default, and the rows whose silhouettes are computed where there are more.
 EXACT_ROWS, SAMPLED_ROWS = 10_000, 2_000
 

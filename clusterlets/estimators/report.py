@@ -142,8 +142,8 @@ def fairness_report(
         ``bera_balance``, ``delta_min``, ``additive_violation``, ``weighted_deviation``, ``vfc_error``, ``social_cost``,
         ``kmedian_cost``, ``kcenter_cost``, ``silhouette``, ``silhouette_error``, ``silhouette_least_colour``: units and
         meaning as in ``docs/results-format.md``. ``cohesion_error``: standard error of the cohesion, 0 where it is
-        exact, and a bound of it where clusters overlap. ``silhouette_of_colours``: a dict with the mean silhouette of each
-        colour that was drawn, by its value, or by the tuple of its values.
+        exact. ``silhouette_of_colours``: a dict with the mean silhouette of each colour that was drawn, by its value, or by
+        the tuple of its values.
 
     Raises
     ------
@@ -157,10 +157,11 @@ def fairness_report(
 
     Cohesion is exact up to 100,000 instances (``geometry.EXACT_LIMIT``): O(n^2 d) time (of a crisp clustering: of the
     pairs inside the clusters), O(n d + G^2) memory for G different combinations of clusters. Past that it comes from
-    :func:`clusterlets.algorithms.geometry.sampled_sums`, in seconds. The largest distance is exact always. Silhouettes are
-    exact up to 10,000 instances (``instance_scores.EXACT_ROWS``); past that they are those of 2,000 rows, against all
-    others: O(m n d) time for m rows. Plain k-means costs O(n d C) time a round for C clusters, a few tens of rounds mostly; it
-    is not run where clusters overlap, nor with a ``reference_cost``.
+    :func:`clusterlets.algorithms.geometry.sampled_sums`, in seconds. The largest distance is that of
+    :func:`clusterlets.algorithms.geometry.diameter`. Silhouettes are exact up to 10,000 instances
+    (``instance_scores.EXACT_ROWS``); past that they are those of 2,000 rows, against all others: O(m n d) time for m rows.
+    Plain k-means costs O(n d C) time a round for C clusters, a few tens of rounds mostly; it is not run where clusters
+    overlap, nor with a ``reference_cost``.
     """
     X = check_array(X, dtype=np.float64, order="C")
     memberships, numbers = as_memberships(clustering)
@@ -177,18 +178,18 @@ def fairness_report(
     n_groups = membership.shape[1]
     centroids, inertia = geometry.group_moments(X, labels, n_groups)
     counts = _counts(labels, colours, n_groups, len(classes))
-    sums = errors = np.zeros((n_groups, n_groups))
+    sums = np.zeros((n_groups, n_groups))
     diameter, source = np.nan, generator(random_state)
     if cohesion:
         with as_invalid_input():
-            sums, errors = _distance_sums(X, labels, membership, source)
+            sums = _distance_sums(X, labels, membership, source)
             diameter = geometry.diameter(X)
     scores = metrics.score(membership, counts, centroids, inertia, sums, diameter, deviation)
     centres = instance_scores.cluster_centres(membership, counts.sum(axis=1), centroids)
     own = instance_scores.labels_of_groups(X, labels, membership, centres)
     names = _values(classes)
     scores |= {
-        "cohesion_error": _cohesion_error(membership, counts.sum(axis=1), errors, diameter),
+        "cohesion_error": 0.0 if cohesion and sums.ndim == 2 else scores["cohesion_error"],
         **instance_scores.costs(X, colours, own, centres),
         **_silhouettes(X, own, colours, names, source if silhouette else None),
         "price_of_fairness": _price(X, scores, reference_cost, random_state),
@@ -222,34 +223,14 @@ def _silhouettes(X, labels, colours, names: list, random_state: np.random.Genera
     }
 
 
-def _distance_sums(X, labels, membership, random_state) -> tuple[np.ndarray, np.ndarray]:
-    """Summed distances between groups (G, G) and their standard errors; the diagonal alone if that will do."""
+def _distance_sums(X, labels, membership, random_state) -> np.ndarray:
+    """Summed distances between groups (G, G), the diagonal alone if that will do; of many rows estimates of them (R, G, G)."""
     n_groups = membership.shape[1]
     if len(X) > geometry.EXACT_LIMIT:
-        return geometry.sampled_sums(X, labels, n_groups, random_state)
-    if _is_crisp(membership):
-        sums = np.diag(geometry.within_sums(X, labels, n_groups))
-    else:
-        sums = geometry.distance_sums(X, labels, n_groups)
-    return sums, np.zeros_like(sums)
-
-
-def _cohesion_error(membership, sizes, errors, diameter) -> float:
-    """Standard error of the cohesion, from those of the sums (G, G).
-
-    Sums inside different groups come from different samples, so their errors add up in quadrature; those of groups that
-    share samples are bounded by their sum.
-    """
-    if diameter == 0:
-        return 0.0
-    members = membership.astype(np.float64)
-    within = np.einsum("cj,cj->c", members @ errors, members) / (members @ sizes) ** 2
-    total = np.linalg.norm(within) if _is_crisp(membership) else within.sum()
-    return float(total / len(membership) / diameter)
-
-
-def _is_crisp(membership: np.ndarray) -> bool:
-    return bool((membership.sum(axis=0) == 1).all())
+        return geometry.sampled_sums(X, labels, n_groups, random_state.permutation(len(X)))
+    if (membership.sum(axis=0) == 1).all():
+        return np.diag(geometry.within_sums(X, labels, n_groups))
+    return geometry.distance_sums(X, labels, n_groups)
 
 
 def cluster_composition(clustering, sensitive_features) -> "pd.DataFrame":

@@ -164,7 +164,7 @@ def seeds_of(block: str) -> range:
 
 
 def sample_stream(base_seed: int, dataset: str) -> np.random.Generator:
-    """The generator of the rows whose silhouettes are computed: the same rows for every method, k and seed."""
+    """The generator of the rows that scores are estimated from: the same rows for every method, k and seed."""
     return random_stream(base_seed, dataset, 0, 0, SAMPLE)
 
 

@@ -8,12 +8,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from clusterlets.algorithms.instance_scores import SAMPLED_ROWS
+from clusterlets.algorithms.instance_scores import EXACT_LIMIT, SAMPLED_ROWS
 from clusterlets.grid import variants
 from clusterlets.grid.cells import Cell, cells, seed_blocks, seeds_of
 from clusterlets.grid.entries import load
 
 _PAIR = 4.5e-10  # seconds to add up the distance of two instances, which ten seeds share
+_PAIRS_SAMPLED = 16 * 2_000**2 / 2  # that sampled sums visit, whatever the rows
+_ORDERED = 1.5e-7  # to order a row for a sample
 _SCORED = 6e-8  # of a run of a matcher, to score an instance
 _SAMPLE = 3.5e-7  # to draw and score one partition for C
 _KMEANS = 2e-6  # of k-means, an instance

@@ -5,10 +5,11 @@ that share all their clusters.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from clusterlets.algorithms.geometry import distance_sums, group_moments, row_sums, within_sums
+from clusterlets.algorithms import geometry
 from clusterlets.algorithms.instance_scores import (
     INSTANCE_SCORES,
     SAMPLED_ROWS,
@@ -25,9 +26,22 @@ from clusterlets.grid.artifacts import Prepared, SeedBlock, compact
 _TOGETHER = 10
 
 
-def rows_of_sample(n: int, random_state: np.random.Generator) -> np.ndarray:
-    """The rows whose silhouettes the grid computes: all, or 2,000 of more, as matchers read what is kept of every one."""
-    return sample_rows(n, random_state, exact_rows=SAMPLED_ROWS)
+@dataclass(frozen=True)
+class Sample:
+    """The rows that a table's runs are scored on, the same for every run, as matchers read what is kept of every one.
+
+    ``rows`` (m,) are those whose silhouettes are computed. ``order`` (n,) holds all rows in random order: sums of distances are
+    estimated from the first ones of each group, :func:`clusterlets.algorithms.geometry.sampled_sums`. Without it they are exact.
+    """
+
+    rows: np.ndarray
+    order: np.ndarray | None = None
+
+    @classmethod
+    def draw(cls, n: int, random_state: np.random.Generator) -> "Sample":
+        """Of n rows: silhouettes of all, or of 2,000 of more; an order above ``geometry.EXACT_LIMIT`` alone."""
+        rows = sample_rows(n, random_state, exact_rows=SAMPLED_ROWS)
+        return cls(rows, random_state.permutation(n) if n > geometry.EXACT_LIMIT else None)
 
 
 def save_groups(
@@ -36,19 +50,19 @@ def save_groups(
     groups: str,
     labels: str,
     failures: Mapping[str, tuple[str, str]],
-    sample: np.ndarray | None = None,
+    sample: Sample | None = None,
 ) -> None:
     """Write what scoring needs of the groups of each key to ``groups``, the group of each instance to ``labels``.
 
-    ``found`` holds labels (n,) or memberships (n, C), bool, by key. With a ``sample`` of rows (m,) the distances are summed
-    up here, as those of clusters are, and the scores of instances are computed; steps of their own do it for clusterlets.
+    ``found`` holds labels (n,) or memberships (n, C), bool, by key. With a ``sample`` the distances are summed up here, as
+    those of clusters are, and the scores of instances are computed; steps of their own do it for clusterlets.
     """
     grouped = {key: _grouped(clustering) for key, clustering in found.items()}
     values = {key: _moments(prepared, group_of) for key, (group_of, _) in grouped.items()}
     if sample is not None:
-        for key, sums in _sums(prepared.X, grouped):
+        for key, sums in _sums(prepared.X, grouped, sample.order):
             values[key] |= {"membership": grouped[key][1], "sums": sums}
-        for key, scores in _instance_scores(prepared, grouped, values, sample).items():
+        for key, scores in _instance_scores(prepared, grouped, values, sample.rows).items():
             values[key]["of_instances"] = np.array([scores.get(name, np.nan) for name in INSTANCE_SCORES])
     SeedBlock(values, failures=failures).save(groups)
     SeedBlock({key: {"labels": compact(group_of)} for key, (group_of, _) in grouped.items()}, failures=failures).save(labels)
@@ -59,16 +73,22 @@ def _disjoint(grouped: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str,
     return {key: group_of for key, (group_of, membership) in grouped.items() if membership.sum() == len(membership.T)}
 
 
-def _sums(X: np.ndarray, grouped: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Iterator[tuple[str, np.ndarray]]:
-    """Summed distances between the groups of each key, (G, G); of disjoint clusters, inside them alone."""
+def _sums(
+    X: np.ndarray, grouped: Mapping[str, tuple[np.ndarray, np.ndarray]], order: np.ndarray | None
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Summed distances between the groups of each key, (G, G), of disjoint clusters inside them alone; or estimates of them."""
+    if order is not None:
+        for key, (group_of, membership) in grouped.items():
+            yield key, geometry.sampled_sums(X, group_of, len(membership.T), order)
+        return
     disjoint = _disjoint(grouped)
     if disjoint:
         n_groups = [int(group_of.max()) + 1 for group_of in disjoint.values()]
-        within = within_sums(X, np.stack(list(disjoint.values())), max(n_groups))
+        within = geometry.within_sums(X, np.stack(list(disjoint.values())), max(n_groups))
         yield from ((key, np.diag(sums[:n])) for key, n, sums in zip(disjoint, n_groups, within, strict=True))
     for key in grouped.keys() - disjoint.keys():
         group_of, membership = grouped[key]
-        yield key, distance_sums(X, group_of, len(membership.T))
+        yield key, geometry.distance_sums(X, group_of, len(membership.T))
 
 
 def _instance_scores(
@@ -83,7 +103,7 @@ def _instance_scores(
     for first in range(0, len(disjoint), _TOGETHER):
         keys = list(disjoint)[first : first + _TOGETHER]
         labels = np.stack([disjoint[key] for key in keys])
-        for key, of_key, sums in zip(keys, labels, row_sums(X, sample, labels, int(labels.max()) + 1), strict=True):
+        for key, of_key, sums in zip(keys, labels, geometry.row_sums(X, sample, labels, int(labels.max()) + 1), strict=True):
             of_rows = silhouettes(sums, np.bincount(of_key, minlength=len(sums)), of_key[sample])
             found[key] |= silhouette_scores(of_rows, colours[sample], len(X))
     return found
@@ -105,7 +125,7 @@ def _grouped(clustering: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _moments(prepared: Prepared, labels: np.ndarray) -> dict[str, np.ndarray]:
     n_groups = int(labels.max()) + 1
-    centroids, inertia = group_moments(prepared.X, labels, n_groups)
+    centroids, inertia = geometry.group_moments(prepared.X, labels, n_groups)
     counts = np.zeros((n_groups, len(prepared.colour_names)), dtype=np.int64)
     np.add.at(counts, (labels, prepared.colours), 1)
     return {"counts": counts, "centroids": centroids, "inertia": inertia}

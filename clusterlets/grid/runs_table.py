@@ -13,7 +13,7 @@ COLUMNS = (
     *("smallest", "largest", "centroid_silhouette", "kmeans_cost", "price_of_fairness", "parameters"),
     *("bera_balance", "delta_min", "additive_violation", "weighted_deviation", "vfc_error"),
     *("social_cost", "kmedian_cost", "kcenter_cost", "silhouette", "silhouette_error", "silhouette_least_colour"),
-    "price_over_best",
+    *("price_over_best", "cohesion_error"),
 )
 
 

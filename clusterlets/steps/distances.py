@@ -5,7 +5,7 @@ import numpy as np
 from clusterlets.algorithms import geometry
 from clusterlets.grid.artifacts import Prepared, SeedBlock
 from clusterlets.grid.cells import sample_stream
-from clusterlets.grid.groups import rows_of_sample
+from clusterlets.grid.groups import Sample
 from clusterlets.steps import Input, Output
 
 
@@ -16,7 +16,7 @@ def sum_distances(data: Input, dataset: str, labels: Input, base_seed: int, outp
     dataset: its name, a part of the random stream
     labels: clusterlet of each instance (.npz)
     base_seed: first part of the random stream
-    output: summed distances, matrices for each seed (.npz)
+    output: summed distances, matrices for each seed (.npz); of a large table, estimates of them
     """
     X = Prepared.load(data).X
     block = SeedBlock.load(labels)
@@ -25,11 +25,14 @@ def sum_distances(data: Input, dataset: str, labels: Input, base_seed: int, outp
     if found:
         n_groups = [int(groups.max()) + 1 for groups in found.values()]  # a dataset may give fewer with another seed
         every = np.stack(list(found.values()))
-        sums = geometry.distance_sums(X, every, max(n_groups))
-        sample = rows_of_sample(len(X), sample_stream(base_seed, dataset))
-        rows = geometry.row_sums(X, sample, every, max(n_groups))
+        sample = Sample.draw(len(X), sample_stream(base_seed, dataset))
+        if sample.order is None:
+            sums = geometry.distance_sums(X, every, max(n_groups))
+        else:
+            sums = np.stack([geometry.sampled_sums(X, groups, max(n_groups), sample.order) for groups in every])
+        rows = geometry.row_sums(X, sample.rows, every, max(n_groups))
         values = {
-            key: {"sums": of_key[:n, :n], "sample": sample, "row_sums": to_rows[:n]}
+            key: {"sums": of_key[..., :n, :n], "sample": sample.rows, "row_sums": to_rows[:n]}
             for key, n, of_key, to_rows in zip(found, n_groups, sums, rows, strict=True)
         }
     SeedBlock(values, block.status).save(output)

@@ -11,7 +11,7 @@ from clusterlets.grid.artifacts import CROSSED, INFEASIBLE, OK, UNSUPPORTED, Pre
 from clusterlets.grid.cells import in_words, random_stream, sample_stream, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits, fits
-from clusterlets.grid.groups import rows_of_sample, save_groups, save_nothing
+from clusterlets.grid.groups import Sample, save_groups, save_nothing
 from clusterlets.methods import clusterings
 from clusterlets.steps import Input, Output
 
@@ -71,5 +71,5 @@ def fit_method(
         else:
             failures[str(seed)] = (outcome.status, outcome.note)
     crossed_limits.note(groups, any(status in CROSSED for status, _ in failures.values()), limits, to_meet)
-    sample = rows_of_sample(n_rows, sample_stream(base_seed, dataset))
+    sample = Sample.draw(n_rows, sample_stream(base_seed, dataset))
     save_groups(prepared, found, groups, labels, failures, sample)

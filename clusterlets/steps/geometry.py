@@ -4,26 +4,37 @@ import numpy as np
 
 from clusterlets.algorithms import geometry
 from clusterlets.grid.artifacts import Prepared
-from clusterlets.metrics import cohesion
+from clusterlets.grid.cells import sample_stream
+from clusterlets.grid.groups import Sample
+from clusterlets.metrics import cohesion_with_error
 from clusterlets.steps import Input, Output
 from clusterlets.storage import save_json
 
 
-def measure_geometry(data: Input, output: Output) -> None:
+def measure_geometry(data: Input, dataset: str, base_seed: int, output: Output) -> None:
     """Largest distance of a prepared dataset, its colours, and the cohesion of the undivided whole.
 
     data: the prepared dataset (.npz)
+    dataset: its name, a part of the random stream
+    base_seed: first part of the random stream
     output: JSON
     """
     prepared = Prepared.load(data)
-    n = len(prepared.X)
-    diameter = geometry.diameter(prepared.X)
-    whole = geometry.within_sums(prepared.X, np.zeros(n, dtype=np.int64), 1)
+    n, undivided = len(prepared.X), np.zeros(len(prepared.X), dtype=np.int64)
+    diameter, at_most = geometry.diameter_bounds(prepared.X)
+    order = Sample.draw(n, sample_stream(base_seed, dataset)).order
+    if order is None:
+        sums = np.diag(geometry.within_sums(prepared.X, undivided, 1))
+    else:
+        sums = geometry.sampled_sums(prepared.X, undivided, 1, order)
+    found, error = cohesion_with_error(np.ones((1, 1), dtype=bool), np.array([n]), sums, diameter)
     counts = np.bincount(prepared.colours, minlength=len(prepared.colour_names))
     summary = {
         "rows": n,
         "diameter": diameter,
-        "cohesion": cohesion(np.ones((1, 1), dtype=bool), np.array([n]), np.diag(whole), diameter),
+        "cohesion": found,
         "colours": {name: int(count) for name, count in zip(prepared.colour_names, counts, strict=True)},
     }
+    if order is not None:
+        summary |= {"cohesion_error": error, "diameter_at_most": at_most}
     save_json(output, summary)

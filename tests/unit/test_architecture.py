@@ -75,7 +75,7 @@ WITHIN_ALGORITHMS = {
     "fairkm": ("compiled", "instances", "kernels", "kmeans"),
     "fair_lloyd": ("compiled", "instances", "kernels", "kmeans"),
     "vfc": ("compiled", "elementary", "geometry", "instances", "kmeans"),
-    "geometry": ("checks", "kernels"),
+    "geometry": ("checks", "instance_scores", "kernels"),
     "extraction": ("checks", "clusterlets", "geometry", "kmeans"),
     "frac": ("compiled", "geometry", "instances", "kmeans"),
     "matching": ("centroids", "clusterlets", "elementary"),

@@ -82,6 +82,7 @@ rule measure_geometry:
         CLUSTER
     params:
         code=step_fingerprint("steps.geometry", libraries=COMPILED),
+        base_seed=config["base_seed"],
     message:
         "Measure the largest distance of {wildcards.dataset}"
     shell:

@@ -48,7 +48,7 @@ ALLOWED = {
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "@"): _SCREENING,
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "np.matmul"): _SCREENING,
     ("clusterlets.metrics", "cohesion", "@"): "integers",
-    ("clusterlets.algorithms.geometry", "sampled_sums", ".std"): "an estimate's error; no column of the grid",
+    ("clusterlets.metrics", "cohesion_with_error", ".std"): "of an array: a sum of a product of whole arrays",
     ("clusterlets.metrics", "score", "@"): "integers",
     ("clusterlets.metrics", "score", ".std"): "of an array: a sum of a product of whole arrays",
     ("clusterlets.datasets.table", "standardise", ".std"): "of an array: a sum of a product of whole arrays",

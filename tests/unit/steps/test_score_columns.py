@@ -14,7 +14,7 @@ from clusterlets.grid import groups as groups_module
 from clusterlets.grid.artifacts import Prepared, SeedBlock
 from clusterlets.grid.cells import sample_stream
 from clusterlets.grid.fitting import Limits
-from clusterlets.grid.groups import rows_of_sample, save_groups
+from clusterlets.grid.groups import Sample, save_groups
 from clusterlets.grid.runs_frame import read_runs
 from clusterlets.grid.runs_table import COLUMNS, read_cell, write_cell, write_runs
 from clusterlets.grid.scoring import match
@@ -71,7 +71,7 @@ def test_scores_of_labels_and_of_memberships(iris):
     labels, overlapping = rng.permutation(np.arange(150) % 4), rng.random((150, 3)) < 0.5
     overlapping[np.arange(150), rng.integers(3, size=150)] = True
     found = {"crisp/0": labels, "fuzzy/0": overlapping, "crisp/1": np.eye(4, dtype=bool)[labels], "one/0": labels * 0}
-    save_groups(iris, found, "groups.npz", "labels.npz", {}, np.arange(150))
+    save_groups(iris, found, "groups.npz", "labels.npz", {}, Sample(np.arange(150)))
     scores = {key: arrays["of_instances"] for key, arrays in SeedBlock.load("groups.npz").values.items()}
     for key, clustering in found.items():
         report = fairness_report(iris.X, clustering, iris.colours)
@@ -86,18 +86,18 @@ def test_scores_of_labels_and_of_memberships(iris):
 def test_many_clusterings_are_scored_in_parts_with_the_same_result(iris, monkeypatch):
     labels = np.random.default_rng(0).integers(5, size=(7, 150))
     found = {str(seed): clustering for seed, clustering in enumerate(labels)}
-    save_groups(iris, found, "groups.npz", "labels.npz", {}, np.arange(0, 150, 2))
+    save_groups(iris, found, "groups.npz", "labels.npz", {}, Sample(np.arange(0, 150, 2)))
     monkeypatch.setattr(groups_module, "_TOGETHER", 3)
-    save_groups(iris, found, "parts.npz", "labels.npz", {}, np.arange(0, 150, 2))
+    save_groups(iris, found, "parts.npz", "labels.npz", {}, Sample(np.arange(0, 150, 2)))
     whole, parts = (SeedBlock.load(name).values for name in ("groups.npz", "parts.npz"))
     assert all(np.array_equal(whole[key]["of_instances"], parts[key]["of_instances"]) for key in found)
     assert 0 < whole["0"]["of_instances"][INSTANCE_SCORES.index("silhouette_error")] < 0.1
 
 
 def test_the_sample_hangs_on_the_dataset_alone():
-    first, again, other = (rows_of_sample(2001, sample_stream(0, name)) for name in ("a", "a", "b"))
+    first, again, other = (Sample.draw(2001, sample_stream(0, name)).rows for name in ("a", "a", "b"))
     assert np.array_equal(first, again) and not np.array_equal(first, other) and len(first) == 2000
-    assert np.array_equal(rows_of_sample(2000, sample_stream(0, "a")), np.arange(2000))
+    assert np.array_equal(Sample.draw(2000, sample_stream(0, "a")).rows, np.arange(2000))
 
 
 @pytest.mark.parametrize(("matcher", "hops"), [("G-B", 2), ("G-D", 2), ("D", 3), ("B", 3)])
@@ -113,7 +113,7 @@ def test_a_matchers_scores_are_those_of_its_clusters(iris, matcher, hops):
         assert found == pytest.approx({name: report[name] for name in found}, rel=1e-9, abs=1e-12)
         empty = {name for name in COLUMNS[COLUMNS.index("parameters") + 1 :] if not row[name]}
         of_overlap = {"silhouette", "silhouette_error", "silhouette_least_colour"} if report["overlap"] else set()
-        assert empty == {"price_over_best"} | of_overlap
+        assert empty == {"price_over_best", "cohesion_error"} | of_overlap
     assert any(float(row["overlap"]) for row in cell) == (matcher in "DB")
 
 
