@@ -69,8 +69,8 @@ def measure(n: int) -> dict[str, dict[str, float]]:
     labels, groups = clusterlets.labels, len(clusterlets)
     if n <= geometry.EXACT_LIMIT:
         steps["distance sums, exact"] = in_fork(lambda: geometry.distance_sums(X, labels, groups))
-    stream = np.random.default_rng(0)
-    steps["distance sums, sampled"] = in_fork(lambda: geometry.sampled_sums(X, labels, groups, stream))
+    order = np.random.default_rng(0).permutation(n)
+    steps["distance sums, sampled"] = in_fork(lambda: geometry.sampled_sums(X, labels, groups, order))
     steps["largest distance"] = in_fork(lambda: geometry.diameter(X))
     return steps
 

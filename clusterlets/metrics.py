@@ -205,9 +205,7 @@ def cohesion(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diamet
     return float(1.0 - (within / np.square(membership.astype(np.int64) @ sizes)).mean() / diameter)
 
 
-def cohesion_with_error(
-    membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diameter: float
-) -> tuple[float, float]:
+def cohesion_with_error(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diameter: float) -> tuple[float, float]:
     """The cohesion and, where ``sums`` are R independent estimates (R, N, N), its standard error; NaN where they are exact.
 
     Of estimates the cohesion is the mean of the R cohesions, and its standard error their standard deviation / sqrt(R).

@@ -169,8 +169,8 @@ def diameter_bounds(X: np.ndarray) -> tuple[float, float]:
     of the two distances to the centroid, so most rows never meet. O(n^2 d) at worst, near O(n d) on real tables.
 
     Beyond ``EXACT_LIMIT`` rows a fifth of so many come first, the outermost ones. If more than a tenth of ``EXACT_LIMIT``
-    squared pairs could still be longer, as in tables of a hundred features where all rows are equally far from the centroid, the
-    first number is the largest distance between these rows, and the second what a pair with another row could have.
+    squared pairs could still be longer, as where a hundred features put all rows equally far from the centroid, the first
+    number is the largest distance between these rows, and the second what a pair with another row could have.
     """
     X = np.require(X, np.float64, "C")
     check_magnitudes(X)

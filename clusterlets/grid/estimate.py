@@ -14,8 +14,8 @@ from clusterlets.grid.cells import Cell, cells, seed_blocks, seeds_of
 from clusterlets.grid.entries import load
 
 _PAIR = 4.5e-10  # seconds to add up the distance of two instances, which ten seeds share
-_PAIRS_SAMPLED = 16 * 2_000**2 / 2  # that sampled sums visit, whatever the rows
-_ORDERED = 1.5e-7  # to order a row for a sample
+_SAMPLED_PAIRS = 16 * 2_000**2 / 2  # that sampled sums visit, whatever the rows
+_ORDERED = 1e-7  # to find a row's place in the samples
 _SCORED = 6e-8  # of a run of a matcher, to score an instance
 _SAMPLE = 3.5e-7  # to draw and score one partition for C
 _KMEANS = 2e-6  # of k-means, an instance
@@ -64,12 +64,11 @@ def steps_of_dataset(rows: int, features: int, config: Mapping, n_colours: int =
     seeds, grids = config["seeds"]["count"], config["grids"]
     jobs = len(config["k"]) * len(seed_blocks(**config["seeds"]))
     runs = len(config["k"]) * seeds
-    sampled = min(rows, SAMPLED_ROWS)
     needed = {need for grid in grids.values() for need in grid["needs"]}
     steps = {"prepare_dataset": (1, _START), "measure_geometry": (1, _START)}
     if "clusterlets" in needed:
         steps["extract_clusterlets"] = (jobs, jobs * _START_COMPILED + runs * rows * _KMEANS)
-        steps["sum_distances"] = (jobs, jobs * _START_COMPILED + runs * (rows / 2 + sampled) * rows * _PAIR)
+        steps["sum_distances"] = (jobs, jobs * _START_COMPILED + runs * _sums(rows, 1))
     if "partitions" in needed:
         steps["sample_partitions"] = (jobs, jobs * _START + runs * config["sample_size"] * _SAMPLE)
     for cell in cells({**config, "datasets": [""]}):
@@ -91,9 +90,17 @@ def _fits(cell: Cell, grid: Mapping, rows: int, features: int, n_colours: int, l
     if cell.k > rows or method().unsupported(rows, n_colours):
         return 0.0
     n_seeds = len(seeds_of(cell.seeds))
-    pairs = max(1, len(method.outputs)) * (rows / 2 / cell.k + min(rows, SAMPLED_ROWS)) * rows
+    sums = max(1, len(method.outputs)) * _sums(rows, cell.k)
     seconds = min(method().seconds(rows, features, cell.k), limits["seconds"] or math.inf)
-    return (n_seeds if method.is_random else 1) * seconds + n_seeds * pairs * _PAIR
+    return (n_seeds if method.is_random else 1) * seconds + n_seeds * sums
+
+
+def _sums(rows: int, parts: int) -> float:
+    """Of the distances inside equal parts of a table, exact or sampled, and of those of a sample of rows to all rows."""
+    to_all = min(rows, SAMPLED_ROWS) * rows * _PAIR
+    if rows > EXACT_LIMIT:
+        return to_all + _SAMPLED_PAIRS * _PAIR + rows * _ORDERED
+    return to_all + rows / 2 / parts * rows * _PAIR
 
 
 def _outputs(name: str, entry: Mapping) -> int:

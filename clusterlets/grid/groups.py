@@ -30,8 +30,9 @@ _TOGETHER = 10
 class Sample:
     """The rows that a table's runs are scored on, the same for every run, as matchers read what is kept of every one.
 
-    ``rows`` (m,) are those whose silhouettes are computed. ``order`` (n,) holds all rows in random order: sums of distances are
-    estimated from the first ones of each group, :func:`clusterlets.algorithms.geometry.sampled_sums`. Without it they are exact.
+    ``rows`` (m,) are those whose silhouettes are computed. ``order`` (n,) holds all rows in random order: sums of distances
+    are estimated from the first ones of each group, :func:`clusterlets.algorithms.geometry.sampled_sums`. Without it they
+    are exact.
     """
 
     rows: np.ndarray

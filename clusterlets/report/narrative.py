@@ -47,7 +47,7 @@ def missing_lines(results: Results) -> list[str]:
         lines.append(f"Datasets that the paper does not have, shown but not compared: {', '.join(extra)}.")
     lines += _unlike_the_paper(results.runs) + _other_settings(_SETTINGS_OF_PAPER, results.settings)
     lines += _other_parameters(results.settings["grids"])
-    lines += _without_result(results.runs)
+    lines += _without_result(results.runs) + _estimated(results.runs)
     return lines or ["Nothing is missing: all of the paper's datasets, settings and seeds, every run with a result."]
 
 
@@ -62,6 +62,16 @@ def _without_result(runs: pd.DataFrame) -> list[str]:
     for note, count in selection.ok(runs)["note"].value_counts().sort_index().items():
         lines.append(f"{counted(count, 'run carries', 'runs carry')} the note: {note}")
     return lines
+
+
+def _estimated(runs: pd.DataFrame) -> list[str]:
+    """Datasets of so many rows that their cohesion comes from samples, with how far it may be off."""
+    largest = runs.dropna(subset="cohesion_error").groupby("dataset", sort=False)["cohesion_error"].max()
+    return [
+        f"Cohesion on {dataset} is estimated from samples of its rows; the largest standard error of a run is {error:.2g} "
+        "(column cohesion_error of runs.csv)."
+        for dataset, error in largest.items()
+    ]
 
 
 def _unlike_the_paper(runs: pd.DataFrame) -> list[str]:

@@ -112,6 +112,7 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
         "silhouette_error": None if matcher in FUZZY else 0.0,
         "silhouette_least_colour": None if matcher in FUZZY else 0.25 - 0.05 * noise[2],
         "price_over_best": None if matcher in FUZZY else 1.1 + noise[2],
+        "cohesion_error": None,
     }
     parameters = in_words({name: value for name, value in (("hops", hops), ("omega", omega)) if value is not None})
     row |= metrics | {"parameters": parameters or None} | further

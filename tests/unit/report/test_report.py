@@ -5,6 +5,7 @@ import hashlib
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pandas as pd
 import pytest
 from built_results import CLAIMS, SETTINGS, build, write
@@ -249,6 +250,16 @@ def test_missing_lines_name_status_methods_and_notes():
         "Methods of the paper without runs: B-PB.",
         "4 runs of C have no result, status no_valid_partition: heart_failure (4).",
         "7 runs carry the note: k above a colour's size",
+    ]
+
+
+def test_estimated_cohesion_is_told_with_its_largest_error():
+    runs = small(("pima", "adult"))
+    runs.loc[runs["dataset"] == "adult", "cohesion_error"] = np.linspace(0, 0.000123, (runs["dataset"] == "adult").sum())
+    lines = narrative.missing_lines(Results.of_runs(runs, SETTINGS))
+    assert [line for line in lines if "estimated" in line] == [
+        "Cohesion on adult is estimated from samples of its rows; the largest standard error of a run is 0.00012 "
+        "(column cohesion_error of runs.csv)."
     ]
 
 

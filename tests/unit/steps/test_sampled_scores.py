@@ -1,0 +1,124 @@
+"""Tables above the limit of exact sums, on their way from the fit to the report: a small table with a smaller limit."""
+
+import csv
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+
+from clusterlets.algorithms import geometry
+from clusterlets.algorithms.instance_scores import EXACT_LIMIT
+from clusterlets.grid.cells import cells
+from clusterlets.grid.configuration import read_configuration
+from clusterlets.grid.runs_frame import read_runs
+from clusterlets.methods import Matcher, get
+from clusterlets.steps.analysis import analyse
+from clusterlets.steps.collecting import collect_runs
+from clusterlets.steps.distances import sum_distances
+from clusterlets.steps.extraction import extract_clusterlets
+from clusterlets.steps.fitting import fit_method
+from clusterlets.steps.geometry import measure_geometry
+from clusterlets.steps.report import write_report
+from clusterlets.steps.scoring import score_method
+from clusterlets.steps.user_table import prepare_user_table
+from clusterlets.storage import load_json
+
+ROWS = 2400
+GRID = """
+datasets: [{name: people, path: people.csv, sensitive: city}]
+k: [4]
+hops: [2]
+seeds: {count: 2, block: 2}
+methods: [G-B, B, k-means, random]
+"""
+READ = {"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "none"}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A table and its grid in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(ROWS, 2)) + 6 * rng.integers(2, size=(ROWS, 1))
+    with open("people.csv", "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["x", "y", "city"])
+        writer.writerows([*row, "ab"[code]] for row, code in zip(X.tolist(), rng.integers(2, size=ROWS)))
+    tmp_path.joinpath("grid.yaml").write_text(GRID)
+
+
+def steps_to_runs(folder):
+    """Every step up to ``runs.csv``, in a folder, as the rules call them; the runs and the configuration."""
+    config = read_configuration("grid.yaml") | {"results": folder}
+    (dataset,) = config["datasets"]
+    data, measured = f"{folder}/prepared/{dataset}.npz", f"{folder}/geometry/{dataset}.json"
+    prepare_user_table("people", "people.csv", json.dumps(READ), data, f"{folder}/prepared/{dataset}.json")
+    measure_geometry(data, dataset, 0, measured)
+    kept = {name: f"{folder}/{name}.npz" for name in ("groups", "labels")}
+    extract_clusterlets(data, dataset, 4, "0-1", 0, **kept)
+    sum_distances(data, dataset, kept["labels"], 0, f"{folder}/distances.npz")
+    for cell in cells(config):
+        method, entry = get(cell.method), json.dumps({"name": cell.method})
+        parameters, settings = (json.dumps(given) for given in (cell.parameters, settings_of(method, config)))
+        score = partial(score_method, entry, dataset, 4, parameters, settings, "0-1", 0, "{}")
+        if issubclass(method, Matcher):
+            joined = {"data": data, "labels": kept["labels"], "distances": f"{folder}/distances.npz"}
+            score(kept["groups"], measured, "absolute", f"{folder}/{cell.path}", **joined)
+        else:
+            groups = f"{folder}/{cell.method}.npz"
+            fit_method(data, entry, dataset, 4, parameters, "0-1", 0, "{}", groups, f"{folder}/labels.{cell.method}.npz")
+            score(groups, measured, "absolute", f"{folder}/{cell.path}")
+    collect_runs(json.dumps(config), f"{folder}/runs.csv")
+    return read_runs(f"{folder}/runs.csv"), config
+
+
+def settings_of(method, config):
+    """Keys of the configuration that a method takes as parameters."""
+    return {name: config[key] for name, key in method.settings.items()}
+
+
+def with_limit(monkeypatch, limit, sample_size):
+    monkeypatch.setattr(geometry, "EXACT_LIMIT", limit)
+    monkeypatch.setattr(geometry, "sampled_sums", partial(geometry.sampled_sums, sample_size=sample_size))
+
+
+def test_a_table_above_the_limit_is_scored_on_samples_up_to_the_report(monkeypatch):
+    exact, _ = steps_to_runs("exact")
+    with_limit(monkeypatch, ROWS - 1, sample_size=20)
+    sampled, config = steps_to_runs("sampled")
+    assert exact["cohesion_error"].isna().all() and len(sampled) == 8
+    assert (sampled["cohesion_error"] > 0).all() and sampled["cohesion_error"].max() < 0.01
+    assert (np.abs(sampled["cohesion"] - exact["cohesion"]) < 4 * sampled["cohesion_error"]).all()
+    assert (sampled["overlap"] > 0).any()
+    others = [column for column in exact if column not in ("cohesion", "cohesion_error")]
+    assert sampled[others].equals(exact[others])
+
+    undivided, truth = (load_json(f"{name}/geometry/people.city.json") for name in ("sampled", "exact"))
+    assert truth.keys() == undivided.keys() - {"cohesion_error", "diameter_at_most"}
+    assert undivided["diameter"] == undivided["diameter_at_most"] == truth["diameter"]
+    assert 0 < abs(undivided["cohesion"] - truth["cohesion"]) < 4 * undivided["cohesion_error"]
+
+    analyse("sampled/runs.csv", json.dumps(config), "sampled")
+    write_report("sampled/runs.csv", json.dumps(config), "sampled", "report.html", "summary.txt")
+    told = (
+        f"is estimated from samples of its rows; the largest standard error of a run is {sampled['cohesion_error'].max():.2g} "
+    )
+    with open("report.html", encoding="utf-8") as page:
+        assert told in page.read()
+
+
+def test_the_same_rows_are_drawn_again(monkeypatch):
+    with_limit(monkeypatch, ROWS - 1, sample_size=20)
+    steps_to_runs("one")
+    steps_to_runs("two")
+    for name in ("runs.csv", "geometry/people.city.json", "distances.npz", "k-means.npz"):
+        with open(f"one/{name}", "rb") as one, open(f"two/{name}", "rb") as two:
+            assert one.read() == two.read()
+
+
+def test_at_the_limit_all_pairs_count(monkeypatch):
+    assert EXACT_LIMIT == geometry.EXACT_LIMIT == 100_000
+    with_limit(monkeypatch, ROWS, sample_size=20)
+    runs, _ = steps_to_runs("at")
+    assert runs["cohesion_error"].isna().all()
