@@ -251,6 +251,14 @@ def test_clusters_with_the_datasets_shares_are_perfect():
     assert [score(alone, alone[0]) for score in COUNT_SCORES] == [1, 0, 0, 0, 0]
 
 
+def test_cohesion_of_estimates_is_their_mean_with_its_standard_error():
+    both, sizes = np.array([[True]]), np.array([2])
+    estimates = np.array([[[2.0]], [[4.0]]])  # mean distances of .5 and 1 over a largest one of 2
+    assert metrics.cohesion_with_error(both, sizes, estimates, 2.0) == pytest.approx((0.625, 0.125))
+    exact, error = metrics.cohesion_with_error(both, sizes, estimates[0], 2.0)
+    assert exact == 0.75 and np.isnan(error)
+
+
 def test_price_over_best_by_hand():
     best = {2: 100.0, 8: 25.0}  # log cost over log size: 50 for four clusters
     assert metrics.price_over_best(100.0, 4, best, 60.0) == pytest.approx(2.0)
