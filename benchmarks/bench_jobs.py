@@ -50,7 +50,7 @@ def make_inputs() -> dict[str, str]:
         npz_path="data.npz",
         json_path="data.json",
     )
-    step("measure-geometry", data="data.npz", output="geometry.json")
+    step("measure-geometry", data="data.npz", dataset=DATASET, base_seed="0", output="geometry.json")
     step("extract-clusterlets", data="data.npz", groups="groups.npz", labels="labels.npz", **block)
     step("sum-distances", data="data.npz", dataset=DATASET, labels="labels.npz", base_seed="0", output="distances.npz")
     step("sample-partitions", groups="groups.npz", sample_size="20000", output="partitions.npz", **block)

@@ -125,7 +125,7 @@ def make_results():
     raw = {"dataset": "iris", "raw_dir": "data/raw", "receipt_path": "data/raw/iris/receipt.json"}
     step("fetch-dataset", **raw)
     step("prepare-dataset", **raw, scaling="none", npz_path=data, json_path="results/prepared/iris.json")
-    step("measure-geometry", data=data, output=geometry)
+    step("measure-geometry", data=data, dataset="iris", base_seed=0, output=geometry)
     made = {**common, "data": data, "base_seed": 0}
     limits = {"limits": json.dumps({"seconds": 60, "memory_mb": None})}
     step("extract-clusterlets", **made, groups=kept("groups", "clusterlets"), labels=kept("labels", "clusterlets"))

@@ -37,7 +37,12 @@ def test_an_unknown_step_is_named(capsys):
 
 def test_a_missing_input_is_an_error_for_people_and_writes_nothing(tmp_path, capsys):
     output = tmp_path / "out.json"
-    assert command_line.main(["measure-geometry", "--data", str(tmp_path / "x.npz"), "--output", str(output)]) == 1
+    assert (
+        command_line.main(
+            [*"measure-geometry --dataset x --base-seed 0 --data".split(), str(tmp_path / "x.npz"), "--output", str(output)]
+        )
+        == 1
+    )
     said = capsys.readouterr().err
     assert "x.npz does not exist" in said and "Traceback" not in said
     assert not output.exists()
@@ -103,7 +108,7 @@ def test_a_dataset_steps_through_to_a_row(tmp_path, capsys):
 
     file = {name: tmp_path / name for name in ("d.npz", "geo.json", "g.npz", "l.npz", "s.npz", "row.csv")}
     common = {"dataset": "blobs", "k": 2, "seeds": "0-1", "base_seed": 0}
-    step("measure-geometry", data=file["d.npz"], output=file["geo.json"])
+    step("measure-geometry", data=file["d.npz"], dataset="blobs", base_seed=0, output=file["geo.json"])
     step("extract-clusterlets", data=file["d.npz"], **common, groups=file["g.npz"], labels=file["l.npz"])
     step("sum-distances", data=file["d.npz"], dataset="blobs", labels=file["l.npz"], base_seed=0, output=file["s.npz"])
     step(

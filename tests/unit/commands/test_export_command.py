@@ -63,7 +63,7 @@ def grid(tmp_path_factory):
         Path("settings.yaml").write_text(yaml.safe_dump(SETTINGS))
         data, geometry = f"{OUT}/prepared/iris.npz", f"{OUT}/geometry/iris.json"
         save_arrays(data, {"X": iris.data, "colour": iris.target, "colour_names": iris.target_names})
-        step("measure-geometry", data=data, output=geometry)
+        step("measure-geometry", data=data, dataset="iris", base_seed=0, output=geometry)
         common = {"dataset": "iris", "k": 3, "seeds": SEEDS}
         made = {**common, "data": data, "base_seed": 0}
         step("extract-clusterlets", **made, groups=kept("groups", "clusterlets"), labels=kept("labels", "clusterlets"))

@@ -47,7 +47,20 @@ def log_of(folder, name, step="score-method", cpu=1.0, wall=2.0, memory=30.0, en
 
 
 def test_a_step_ends_its_log_with_what_it_cost_even_when_it_fails(tmp_path):
-    command = [sys.executable, "-m", "clusterlets", "measure-geometry", "--data", "no.npz", "--output", "o.json"]
+    command = [
+        sys.executable,
+        "-m",
+        "clusterlets",
+        "measure-geometry",
+        "--data",
+        "no.npz",
+        "--dataset",
+        "no",
+        "--base-seed",
+        "0",
+        "--output",
+        "o.json",
+    ]
     here = {"cwd": tmp_path, "env": {"PYTHONPATH": str(ROOT)}}
     done = subprocess.run(command, **here, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and done.stdout == ""

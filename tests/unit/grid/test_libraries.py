@@ -23,7 +23,12 @@ def measuring(tmp_path):
     """The options of a step, and the file that it writes."""
     save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "colour": np.array([0, 1, 1]), "colour_names": np.array(["a", "b"])})
     output = tmp_path / "geometry.json"
-    return ["measure-geometry", "--data", str(tmp_path / "x.npz"), "--output", str(output)], output
+    return [
+        *"measure-geometry --dataset x --base-seed 0 --data".split(),
+        str(tmp_path / "x.npz"),
+        "--output",
+        str(output),
+    ], output
 
 
 def test_a_step_with_the_locked_libraries_runs(measuring):

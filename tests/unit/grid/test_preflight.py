@@ -43,7 +43,9 @@ def measuring(tmp_path, monkeypatch):
             raise OSError(fault, os.strerror(fault))  # without a name, as write() has none
 
         monkeypatch.setattr(os, "replace", refuse)
-        return command_line.main(["measure-geometry", "--data", str(tmp_path / "x.npz"), "--output", str(output)])
+        return command_line.main(
+            [*"measure-geometry --dataset x --base-seed 0 --data".split(), str(tmp_path / "x.npz"), "--output", str(output)]
+        )
 
     yield run
     assert output.read_text() == "old"
