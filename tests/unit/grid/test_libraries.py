@@ -54,7 +54,7 @@ def test_commands_for_people_serve_with_any_version(monkeypatch, capsys):
 
 
 def test_what_a_step_imports_as_it_goes_is_refused_too(measuring, monkeypatch, capsys):
-    def imports_more(data: str, output: str):
+    def imports_more(data: str, dataset: str, base_seed: int, output: str):
         monkeypatch.setattr(np, "__version__", "1.26.0")
 
     monkeypatch.setattr(geometry, "measure_geometry", imports_more)

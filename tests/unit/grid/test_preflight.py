@@ -63,6 +63,6 @@ def test_a_fault_that_names_no_file_keeps_its_traceback(measuring, monkeypatch):
     def refuse(*_):
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(geometry, "diameter", refuse)
+    monkeypatch.setattr(geometry, "diameter_bounds", refuse)
     with pytest.raises(OSError, match="Input/output error"):
         measuring(errno.EROFS)
