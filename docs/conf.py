@@ -1,5 +1,6 @@
 """Settings of the documentation site: `make docs` builds it strictly, `make docs-links` asks the external links."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -48,10 +49,12 @@ linkcheck_anchors = False
 linkcheck_timeout = 20
 
 
-def escape_bars(app, what, name, obj, options, lines):
-    """In a docstring, |x| is an absolute value; reStructuredText would look for a substitution of that name."""
-    lines[:] = [line.replace("|", r"\|") for line in lines]
+def escape_marks(app, what, name, obj, options, lines):
+    """Docstrings are plain text: |x| is an absolute value, a lone * a product, and labels_ in a type an attribute."""
+    for number, line in enumerate(lines):
+        line = re.sub(r"\||(?<= )\*(?=,)", r"\\\g<0>", line)
+        lines[number] = re.sub(r"(\w)_(?=\W)", r"\1\_", line) if line.lstrip().startswith(":type:") else line
 
 
 def setup(app):
-    app.connect("autodoc-process-docstring", escape_bars, priority=900)  # after napoleon has read the sections
+    app.connect("autodoc-process-docstring", escape_marks, priority=900)  # after napoleon has read the sections

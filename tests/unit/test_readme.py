@@ -82,7 +82,7 @@ def test_running_counts_rows_and_cells_as_the_papers_grid_has_them():
 
 
 def test_running_tells_the_papers_names_of_matchers():
-    (sentences,) = re.findall(r"^Matchers: .*?\n\n?", RUNNING + "\n", re.DOTALL | re.MULTILINE)
+    (sentences,) = re.findall(r"^Matchers: .*?(?:\n\n|\Z)", RUNNING, re.DOTALL | re.MULTILINE)
     assert all(f"`{name}`" in sentences and paper in sentences for name, paper in PAPER_NAMES.items())
 
 

@@ -1,4 +1,4 @@
-"""The pages of the documentation: each is in the navigation, its links lead somewhere, and the reference lists what there is."""
+"""Each page of the documentation is in the navigation, its links lead somewhere, and the reference lists what there is."""
 
 import ast
 import re
