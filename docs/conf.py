@@ -22,6 +22,7 @@ templates_path = ["_templates"]
 html_theme = "furo"
 html_title = project
 html_show_sphinx = False
+html_show_copyright = False
 
 # Links work here and where the pages are read as files: headings have anchors, and a link to a file outside of docs/ offers it
 # for download. A link to what does not exist is a warning, and `make docs` takes warnings for errors.
@@ -37,6 +38,7 @@ napoleon_use_rtype = False
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "min_reported_time": 1e9,  # a page says the same on every machine
