@@ -2,6 +2,8 @@
 #   make demo       the whole workflow on bundled datasets, minutes
 #   make test       the tests; the fuzz tests among them take FUZZ=60 seconds
 #   make lint       ruff, mypy, snakefmt, Snakemake's linter, and those of the container recipes
+#   make docs       the documentation site, built strictly into build/docs
+#   make docs-links asks every external link of the documentation whether it still leads somewhere (needs a network)
 #   make test-slurm the profiles on a real SLURM, which it starts in a folder of its own (root)
 #   make smoke PROFILE=profiles/slurm   tries a cluster in two minutes
 #   make test-arm   a tiny grid on an emulated aarch64: the same bytes as on x86-64 (Debian)
@@ -32,9 +34,11 @@ READY := $(VENV)/.ready
 PLUGINS := $(VENV)/cluster-plugins
 # Nor does who only runs the workflow need what describes and validates an archive.
 ARCHIVING := $(VENV)/archive-packages
+SPHINX := $(VENV)/sphinx
 # With the commands of .venv first, whatever is activated outside.
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 SNAKEMAKE := $(RUN) snakemake --cores $(CORES)
+SITE := $(RUN) PYTHONPATH="$(CURDIR)/$(SPHINX)" MPLBACKEND=agg python -m sphinx -W --keep-going --quiet
 # Names and logs are UTF-8 in every locale. Snakemake keeps a cache below HOME, and ends where none can be written there.
 export PYTHONUTF8 := 1
 ifeq ($(shell mkdir -p "$${XDG_CACHE_HOME:-$$HOME/.cache}" 2>/dev/null && test -w "$${XDG_CACHE_HOME:-$$HOME/.cache}" && echo yes),)
@@ -46,8 +50,8 @@ SPACE := $(subst ,, )
 EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
 SETTINGS := $(if $(EXCLUDED),--config exclude=$(EXCLUDED))
 
-.PHONY: demo test lint test-slurm smoke test-arm data check-data reproduce extended field field-demo verify archive compare \
-    reference reference-field clean-environment
+.PHONY: demo test lint docs docs-links test-slurm smoke test-arm data check-data reproduce extended field field-demo verify \
+    archive compare reference reference-field clean-environment
 
 demo: $(READY)
 	@$(SNAKEMAKE) --configfile workflow/configs/demo.yaml
@@ -70,6 +74,15 @@ lint: $(READY) $(LINTERS)/.ready
 	snakemake --lint || status=1; \
 	snakemake --lint --configfile workflow/configs/demo.yaml || status=1; \
 	exit $$status
+
+# -W: every warning is an error: a link or anchor that leads nowhere, a page in no menu, a docstring that cannot be read, an
+# example that fails. The examples run with the locked libraries.
+docs: $(SPHINX)/.ready
+	@$(SITE) -b html docs build/docs
+	@echo "The documentation lies in build/docs/index.html"
+
+docs-links: $(SPHINX)/.ready
+	@$(SITE) -D plot_gallery=0 -b linkcheck docs build/docs-links
 
 test-slurm: $(PLUGINS)/.ready
 	@$(RUN) PYTHONPATH="$(CURDIR)/$(PLUGINS)" CLUSTERLETS_TEST_SLURM=1 python -m pytest tests/slurm
@@ -165,6 +178,13 @@ $(ARCHIVING)/.ready: $(READY) requirements-archive.lock
 	@rm -rf $(ARCHIVING)
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(ARCHIVING) \
 	    -r requirements-archive.lock
+	@touch $@
+
+# The same way: what only builds the site is apart from what runs, and what both need has one version.
+$(SPHINX)/.ready: $(READY) requirements-docs.lock
+	@rm -rf $(SPHINX)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(SPHINX) \
+	    -r requirements-docs.lock
 	@touch $@
 
 $(LINTERS)/.ready: requirements-lint.lock

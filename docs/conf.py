@@ -1,0 +1,62 @@
+"""Settings of the documentation site: `make docs` builds it strictly, `make docs-links` asks the external links."""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+project = "Clusterlets benchmark"
+author = "The Clusterlets benchmark maintainers"
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["examples", "_templates", "reference-field"]
+templates_path = ["_templates"]
+html_theme = "furo"
+html_title = project
+html_show_sphinx = False
+html_show_copyright = False
+
+# Links work here and where the pages are read as files: headings have anchors, and a link to a file outside of docs/ offers it
+# for download. A link to what does not exist is a warning, and `make docs` takes warnings for errors.
+myst_heading_anchors = 4
+suppress_warnings = ["misc.highlighting_failure"]  # no lexer for CSV
+
+# A name of the library that is referred to must exist; names of other libraries would take their inventories from the network.
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(?!clusterlets\.).*")]
+autodoc_typehints = "none"  # the docstrings say more
+napoleon_use_rtype = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "min_reported_time": 1e9,  # a page says the same on every machine
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}
+
+linkcheck_anchors = False
+linkcheck_timeout = 20
+
+
+def escape_marks(app, what, name, obj, options, lines):
+    """Docstrings are plain text: |x| is an absolute value, a lone * a product, and labels_ in a type an attribute."""
+    for number, line in enumerate(lines):
+        line = re.sub(r"\||(?<= )\*(?=,)", r"\\\g<0>", line)
+        lines[number] = re.sub(r"(\w)_(?=\W)", r"\1\_", line) if line.lstrip().startswith(":type:") else line
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", escape_marks, priority=900)  # after napoleon has read the sections
