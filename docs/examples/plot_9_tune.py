@@ -13,7 +13,7 @@ import pandas as pd
 from sklearn.datasets import load_diabetes
 from sklearn.preprocessing import StandardScaler
 
-from clusterlets.tuning import tune
+from clusterlets import tune
 
 # %%
 # A table of your own would be a CSV file; this one has the same form.
