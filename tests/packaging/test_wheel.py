@@ -16,6 +16,8 @@ from zipfile import ZipFile
 
 import pytest
 
+import clusterlets
+
 ROOT = Path(__file__).resolve().parents[2]
 OWN_ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")}
 # Nothing is compiled that no test imports.
@@ -79,7 +81,7 @@ def test_the_wheel_says_what_it_is_and_holds_what_it_reads(wheel):
     said, names = metadata(wheel)
     version = run(sys.executable, "-c", "import clusterlets; print(clusterlets.__version__)", cwd=ROOT).stdout.strip()
     assert said["Name"] == "clusterlets-benchmark" and said["Version"] == version and said["License-Expression"] == "MIT"
-    assert set(said.get_all("Provides-Extra")) == {"tables", "data", "plots", "workflow", "all", "dev"}
+    assert set(said.get_all("Provides-Extra")) == {"tables", "data", "plots", "workflow", "archive", "all", "dev"}
     assert "Intended Audience :: Science/Research" in said.get_all("Classifier")
     urls = dict(line.split(", ") for line in said.get_all("Project-URL"))
     cited = re.search(r'^repository-code: "(.*)"$', (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
@@ -160,7 +162,7 @@ def test_a_command_names_the_extra_that_it_needs_in_one_line(bare, tmp_path, com
 def test_the_version_and_the_commands_need_nothing_else(bare, tmp_path):
     program = bare.with_name("clusterlets")
     version = run(program, "--version", cwd=tmp_path)
-    assert version.returncode == 0 and version.stdout.startswith("clusterlets 0.") and version.stderr == ""
+    assert version.returncode == 0 and version.stdout == f"clusterlets {clusterlets.__version__}\n" and version.stderr == ""
     assert "cluster " in run(program, "--help", cwd=tmp_path).stdout
 
 
