@@ -74,9 +74,10 @@ def trial_runs(
     """A row for each candidate and seed, with status and scores; those with a cost have both prices.
 
     Every fit runs in a process of its own (:mod:`clusterlets.grid.fitting`) and may take :data:`SHARE` of the seconds of CPU
-    time, at most what is left. No candidate begins when the seconds are over.
+    time, at most what is left. The seconds begin when every method is loaded. No candidate begins when they are over.
     """
     load_kernels()
+    _load(tried, progress)
     end = time.monotonic() + seconds
     rows = []
     for done, candidate in enumerate(tried):
@@ -95,6 +96,18 @@ def trial_runs(
     return rows
 
 
+def _load(tried: Sequence[Candidate], progress: Progress) -> None:
+    """Fit each method once on a small made table, so that its code is compiled, and loaded before the fits fork.
+
+    On a new machine that takes up to half a minute, which is no fit's time.
+    """
+    X, colours = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
+    for candidate in {candidate.method: candidate for candidate in tried}.values():
+        progress(0, len(tried), f"{candidate.method} is loaded")
+        with suppress(Exception):  # a method that cannot fit this table says so about the table that it is asked for
+            scores_of(candidate, X, colours, 2, 0)
+
+
 def _fits(X, colours, n_clusters, candidate, seeds, end: float, longest: float) -> Iterator[tuple[int, Fit]]:
     """Every seed's fit; one for all where the method is not random. After a crossed limit no further seed is tried."""
     method = methods.get(candidate.method)
@@ -102,10 +115,6 @@ def _fits(X, colours, n_clusters, candidate, seeds, end: float, longest: float) 
     if unsupported:
         yield from ((seed, Fit(UNSUPPORTED, unsupported)) for seed in seeds)
         return
-    if time.monotonic() < end:
-        tiny = np.arange(8.0)[:, None], np.arange(8) % 2
-        with suppress(Exception):  # it may need more rows; what counts is that its code is loaded before the fork
-            scores_of(candidate, *tiny, 2, seeds[0])
     found: Fit | None = None
     for seed in seeds:
         left = end - time.monotonic()
