@@ -34,8 +34,9 @@ _RIVALS = {
 
 def missing_lines(results: Results) -> list[str]:
     """What a reader must know before any number: datasets, settings and runs that are not there."""
+    of_the_runs = _without_result(results.runs) + _estimated(results.runs)
     if not results.has_paper_data:
-        return _without_result(results.runs)
+        return of_the_runs
     absent = [name for name in reported.datasets() if name not in results.datasets]
     extra = [name for name in results.datasets if name not in reported.datasets()]
     lines = []
@@ -46,8 +47,7 @@ def missing_lines(results: Results) -> list[str]:
     if extra:
         lines.append(f"Datasets that the paper does not have, shown but not compared: {', '.join(extra)}.")
     lines += _unlike_the_paper(results.runs) + _other_settings(_SETTINGS_OF_PAPER, results.settings)
-    lines += _other_parameters(results.settings["grids"])
-    lines += _without_result(results.runs) + _estimated(results.runs)
+    lines += _other_parameters(results.settings["grids"]) + of_the_runs
     return lines or ["Nothing is missing: all of the paper's datasets, settings and seeds, every run with a result."]
 
 
