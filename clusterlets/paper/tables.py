@@ -290,21 +290,26 @@ _BETTER = {"deviation_mean": "min", "deviation_max": "min", "cohesion": "max", "
 
 
 def best(table: Table) -> frozenset[tuple[int, int]]:
-    """The cells (row, column) that hold the best value among the methods of a dataset, or among all rows without datasets.
-
-    Only where there is something to compare: at least two values, not all equal to 12 decimals.
-    """
+    """The cells (row, column) that hold the best value among the methods of a dataset, or among all rows without datasets."""
     frame, found = table.frame, set()
     groups = frame.groupby("dataset", sort=False).indices.values() if "dataset" in frame else [range(len(frame))]
     for rows, (place, column) in product(groups, enumerate(table.columns)):
-        values = frame.iloc[list(rows)][column.keys[0]]
-        if column.keys[0] not in _BETTER or values.count() < 2:
-            continue
+        marked = is_best(frame.iloc[list(rows)][column.keys[0]], column.keys[0])
+        found |= {(int(row), place) for row, best_here in zip(rows, marked, strict=True) if best_here}
+    return frozenset(found)
+
+
+def is_best(values: pd.Series, quantity: str) -> pd.Series:
+    """Which values of a quantity are the best of them.
+
+    Only where there is something to compare: at least two values, not all equal to 12 decimals, of a quantity that has
+    a better side.
+    """
+    if quantity in _BETTER:
         values = values.astype(float).round(12)
         if values.nunique() > 1:
-            target = values.agg(_BETTER[column.keys[0]])
-            found |= {(int(row), place) for row, value in zip(rows, values, strict=True) if value == target}
-    return frozenset(found)
+            return values == values.agg(_BETTER[quantity])
+    return pd.Series(False, index=values.index)
 
 
 def to_markdown(table: Table) -> str:

@@ -349,8 +349,17 @@ def _section(table: tables.Table, compared: pd.DataFrame) -> dict:
 
 
 def _beside(compared: pd.DataFrame) -> dict:
-    """Rows and quantities of one table in the paper's order; a cell is None where the paper prints nothing."""
-    cells = {(cell["row"], cell["quantity"]): _number(cell) for cell in compared.to_dict("records")}
+    """Rows and quantities of one table in the paper's order; a cell is None where the paper prints nothing.
+
+    ``best`` marks our best value among the rows of a dataset, or among all rows without datasets.
+    """
+    best = {
+        (row, quantity)
+        for (_, quantity), group in compared.groupby(["dataset", "quantity"], dropna=False)
+        for row in group.loc[tables.is_best(group["reproduced"], quantity), "row"]
+    }
+    keys = list(zip(compared["row"], compared["quantity"], strict=True))
+    cells = {key: _number(cell) | {"best": key in best} for key, cell in zip(keys, compared.to_dict("records"), strict=True)}
     quantities = list(compared["quantity"].unique())
     return {
         "quantities": [_words(quantity) for quantity in quantities],
