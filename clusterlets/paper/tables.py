@@ -23,11 +23,15 @@ _WHOLE = ["k", "hops", "seed"]
 
 @dataclass(frozen=True)
 class Column:
-    """A column for readers: a title, the one value or the value and spread it shows, and its decimals."""
+    """A column for readers: a title, the one value or the value and spread it shows, and its decimals.
+
+    ``in_words``: its values are names for machines, which are shown as words.
+    """
 
     title: str
     keys: tuple[str, ...]
     decimals: int | None = None
+    in_words: bool = False
 
 
 @dataclass(frozen=True)
@@ -153,13 +157,14 @@ _SEED = Column("Seed", ("seed",), 0)
 _SIZE, _MEAN_SIZE = Column("Size", ("size",), 0), Column("Size", ("size",), 1)
 _DEVIATION = Column("Deviation", ("deviation_mean", "deviation_std"), 3)
 _QUALITY = tuple(
-    Column(title, (key,), 3) for title, key in (("Max", "deviation_max"), ("Cohesion", "cohesion"), ("Overlap", "overlap"))
+    Column(title, (key,), 3)
+    for title, key in (("Max deviation", "deviation_max"), ("Cohesion", "cohesion"), ("Overlap", "overlap"))
 )
 
 _MATCHER_COLUMNS = (
     _MATCHER,
     Column("Deviation", ("deviation_mean", "deviation_mean_std"), 3),
-    Column("Max", ("deviation_max", "deviation_max_std"), 3),
+    Column("Max deviation", ("deviation_max", "deviation_max_std"), 3),
     Column("Size", ("size", "size_std"), 1),
     Column("Cohesion", ("cohesion", "cohesion_std"), 3),
     Column("Overlap", ("overlap", "overlap_std"), 3),
@@ -172,7 +177,8 @@ _MEAN_COLUMNS = (
     *(Column("Deviation", ("deviation_mean", "deviation_mean_std"), 3), *_QUALITY),
 )
 _CORRELATION_COLUMNS = (
-    *(Column("Coefficient", ("coefficient",)), Column("x", ("x",)), Column("y", ("y",))),
+    *(Column("Coefficient", ("coefficient",), in_words=True), Column("First variable", ("x",), in_words=True)),
+    Column("Second variable", ("y",), in_words=True),
     *(Column("Value", ("value",), 3), Column("Runs", ("runs",), 0)),
 )
 
@@ -282,8 +288,13 @@ def _cell(row: dict, column: Column) -> str:
     if pd.isna(values[0]):
         return "–"
     if column.decimals is None:
-        return str(values[0])
+        return in_words(values[0]) if column.in_words else str(values[0])
     return " ± ".join(decimal(value, column.decimals) for value in values if not pd.isna(value))
+
+
+def in_words(name: str) -> str:
+    """``Centroid silhouette`` for ``centroid_silhouette``."""
+    return name.replace("_", " ").capitalize()
 
 
 _BETTER = {"deviation_mean": "min", "deviation_max": "min", "cohesion": "max", "overlap": "min"}

@@ -363,8 +363,16 @@ def _beside(compared: pd.DataFrame) -> dict:
     quantities = list(compared["quantity"].unique())
     return {
         "quantities": [_words(quantity) for quantity in quantities],
-        "rows": [(row, [cells.get((row, quantity)) for quantity in quantities]) for row in compared["row"].unique()],
+        "rows": [
+            (_row(compared["table"].iloc[0], row), [cells.get((row, quantity)) for quantity in quantities])
+            for row in compared["row"].unique()
+        ],
     }
+
+
+def _row(table: str, row: str) -> str:
+    """The name of a row for readers: ``Pearson · Cohesion · Omega`` of a correlation."""
+    return " · ".join(map(tables.in_words, row.split())) if table == "table5_correlations" else row
 
 
 def _numbers(compared: pd.DataFrame) -> list[dict]:
@@ -377,7 +385,7 @@ def _number(cell: dict) -> dict:
     ours = _like(cell["reported"], cell["reproduced"])
     return {
         "table": _TITLES[cell["table"]].partition(":")[0],
-        "row": cell["row"],
+        "row": _row(cell["table"], cell["row"]),
         "quantity": _words(cell["quantity"]),
         "ours": ours,
         "sort": "" if pd.isna(cell["reproduced"]) else cell["reproduced"],

@@ -9,7 +9,7 @@ def test_every_result_is_captioned_filed_and_labelled(finished, tmp_path):
     assert done.status == 0, done.output
     assert "WARNING" not in done.output  # docutils: a caption or a category that it cannot read
     text = page.read_text(encoding="utf-8")
-    assert "it gives the verdict in five sentences" in text
+    assert "it gives the verdict in short sentences" in text
     shown, _ = json.JSONDecoder().raw_decode("{" + text.partition("var results = {")[2])
     kept = {"runs", "groups", "labels", "distances", "partitions", "prepared", "geometry"}  # of the grid, not results
     names = (name for name in finished.results() if not name.endswith(".sha256"))

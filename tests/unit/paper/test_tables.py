@@ -128,6 +128,21 @@ def test_a_negative_number_is_printed_with_a_minus_sign():
     assert r"$-$0.25 \\" in tables.to_latex(table)
 
 
+def test_readers_see_words_and_machines_names(made):
+    table = made["table5_correlations"]
+    assert [column.title for column in table.columns] == [
+        *("Coefficient", "First variable", "Second variable", "Value", "Runs"),
+    ]
+    for text in (tables.to_markdown(table), tables.to_latex(table)):
+        assert "Pearson" in text and "Centroid silhouette" in text and "Omega" in text
+    for shown in made.values():
+        words = [column.title for column in shown.columns] + [
+            row[place] for row in tables.cells(shown) for place, column in enumerate(shown.columns) if column.in_words
+        ]
+        assert not [word for word in words if "_" in word or (word.islower() and word != "k")]
+    assert {"cohesion", "centroid_silhouette", "omega"} == set(table.frame["x"])  # of the CSV file
+
+
 def test_latex_rows_fit_the_alignment_and_special_characters_are_escaped(made):
     for table in made.values():
         text = tables.to_latex(table)

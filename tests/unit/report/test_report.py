@@ -166,6 +166,15 @@ def test_our_best_value_is_bold_beside_the_papers(built):
         assert bold == {name.replace("FRAC (nearest)", "FRAC") for name in best}
 
 
+def test_correlations_are_named_in_words(built):
+    words = section(page_of(built), "tables")
+    assert (
+        '<th scope="row">Pearson · Centroid silhouette · Omega</th>' in words
+        or "Pearson · Centroid silhouette · Omega</td>" in words
+    )
+    assert "centroid_silhouette" not in words
+
+
 def test_a_claim_shows_both_verdicts_and_its_evidence(built):
     claims = section(page_of(built), "claims")
     assert claims.count("<tr id=") == len(CLAIMS)
