@@ -172,7 +172,7 @@ def test_every_entry_of_not_comparable_fits_cells_and_gives_a_reason(compared):
             fits &= compared[column] == value
         assert fits.any()
         assert (compared.loc[fits & (compared["dataset"] != "nbfi"), "verdict"] == "not comparable").all()
-    assert cell(compared, "table4", "adult FRAC", "cohesion")["reason"].startswith(".680 is below")
+    assert cell(compared, "table4", "adult FRAC", "cohesion")["reason"].startswith("0.680 is below")
     assert cell(compared, "table2", "heloc", "cohesion")["verdict"] != "not comparable"
 
 
