@@ -50,7 +50,7 @@ SPACE := $(subst ,, )
 EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
 SETTINGS := $(if $(EXCLUDED),--config exclude=$(EXCLUDED))
 
-.PHONY: demo test lint docs docs-links test-slurm smoke test-arm data check-data reproduce extended field field-demo verify \
+.PHONY: demo test test-environment lint docs docs-links test-slurm smoke test-arm data check-data reproduce extended field field-demo verify \
     archive compare reference reference-field clean-environment
 
 demo: $(READY)
@@ -58,7 +58,9 @@ demo: $(READY)
 	@cat results/demo/summary.txt
 
 # The profiles for other schedulers are tested with the plugin, and the archive with its validator.
-test: $(PLUGINS)/.ready $(ARCHIVING)/.ready
+test-environment: $(PLUGINS)/.ready $(ARCHIVING)/.ready
+
+test: test-environment
 	@$(RUN) CLUSTERLETS_FUZZ_SECONDS=$(FUZZ) python -m pytest
 
 # The linters have an environment of their own, so that who only runs the workflow need not install them. All of them
