@@ -53,14 +53,14 @@ class Fit:
 def fits(fit: Callable[[int], Any], seeds: Iterable[int], limits: Limits) -> Iterator[tuple[int, Fit]]:
     """``fit(seed)`` of every seed; an exception, a crossed limit or a crash becomes a status."""
     worker = None
-    for seed in seeds:
-        worker = worker or _Worker(fit, limits)
-        outcome = worker.fit(seed)
-        yield seed, outcome
-        if not worker.alive:
-            worker = None
-    if worker:
-        worker.end()
+    try:
+        for seed in seeds:
+            if worker is None or not worker.alive:
+                worker = _Worker(fit, limits)
+            yield seed, worker.fit(seed)
+    finally:  # also of a loop over the fits that ends early
+        if worker and worker.alive:
+            worker.end()
 
 
 class _Worker:
@@ -128,15 +128,16 @@ def _serve(fit: Callable[[int], Any], limits: Limits, seeds: int, outcomes: int)
         os.setsid()
         if limits.memory_mb is not None:
             _limit_memory(limits.memory_mb)
-        for line in os.fdopen(seeds, "rb"):
-            if limits.seconds is not None:
-                signal.setitimer(signal.ITIMER_PROF, limits.seconds)  # SIGPROF ends it then
-                signal.setitimer(signal.ITIMER_REAL, 2 * PATIENCE * limits.seconds + 1)  # if nobody is left to stop it
-            outcome = _outcome(fit, int(line), limits)
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            content = pickle.dumps(outcome)
-            with os.fdopen(outcomes, "wb", closefd=False) as pipe:
+        with os.fdopen(seeds, "rb") as lines, os.fdopen(outcomes, "wb") as pipe:
+            for line in lines:
+                if limits.seconds is not None:
+                    signal.setitimer(signal.ITIMER_PROF, limits.seconds)  # SIGPROF ends it then
+                    signal.setitimer(signal.ITIMER_REAL, 2 * PATIENCE * limits.seconds + 1)  # if nobody is left to stop it
+                outcome = _outcome(fit, int(line), limits)
+                signal.setitimer(signal.ITIMER_PROF, 0)
+                content = pickle.dumps(outcome)
                 pipe.write(len(content).to_bytes(8, "little") + content)
+                pipe.flush()
     except BaseException:
         _print_traceback()
         os._exit(1)

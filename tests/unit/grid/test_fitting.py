@@ -104,6 +104,11 @@ def test_no_process_is_left_over():
     before = children.read_text(encoding="ascii")
     list(fits(lambda seed: np.zeros(2), range(5), QUICK))
     assert children.read_text(encoding="ascii") == before
+    some = fits(lambda seed: np.zeros(2), range(5), QUICK)
+    next(some)
+    assert children.read_text(encoding="ascii") != before
+    some.close()  # as a loop that breaks off does
+    assert children.read_text(encoding="ascii") == before
 
 
 def test_labels_get_codes_without_gaps():
