@@ -17,7 +17,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["examples", "_templates", "reference-field"]
+exclude_patterns = ["examples", "_templates"]
 templates_path = ["_templates"]
 html_theme = "furo"
 html_title = project

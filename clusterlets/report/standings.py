@@ -1,8 +1,9 @@
 """The leaderboard in words: findings, each with the file it rests on, a glossary, and the page as Markdown."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from textwrap import TextWrapper
 
 import numpy as np
 import pandas as pd
@@ -17,11 +18,11 @@ SHOWN_LIMIT = 0.05  # on the largest deviation: under which all methods are show
 EMPTY = "There is no leaderboard: it takes two methods and two seeds with results, and runs of k-means to hold costs against."
 
 GLOSSARY = {
-    "block": "a dataset with one of its colours, and a k",
+    "block": "a dataset with one of its sensitive features, and a k",
     "seeds": "the first half chooses each method's parameters, the other half scores them; every number here is of the other "
     "half",
-    "limit": "on the largest deviation: the largest difference, over all clusters and colours, between a colour's share in the "
-    "cluster and in the dataset",
+    "limit": "on the largest deviation: the largest difference, over all clusters and sensitive groups, between a "
+    "group's share in the cluster and in the dataset",
     "price": "k-means cost over the least one known with k clusters, which plain k-means or any other run has; of a clustering "
     "with more than k clusters, with as many; the median over the seeds that score",
     "price_low, price_high": "the least and the largest price over these seeds",
@@ -30,8 +31,8 @@ GLOSSARY = {
     "no cost there; `none keeps the limit`: no configuration keeps it on the seeds that choose; `no result`: no run is ok",
     "within": "share of the scoring seeds on which the clustering keeps the limit",
     "delta_min": "least delta for which every cluster has at least (1 - delta) and at most 1 / (1 - delta) times the dataset's "
-    "share of every colour; 0 is the dataset's shares, 1 a cluster that lacks a colour",
-    "weighted_deviation": "mean difference of shares over colours and clusters, clusters weighted by size",
+    "share of every sensitive group; 0 is the dataset's shares, 1 a cluster that lacks a group",
+    "weighted_deviation": "mean difference of shares over sensitive groups and clusters, clusters weighted by size",
     "n_clusters": "median number of clusters; methods of Clusterlets choose it themselves",
     "on_front": "no other configuration of the block has both a lower delta_min and a lower price",
     "tried": f"configurations that a method chooses from: at most {leaderboard.TRIED}, spread over its grid; 1 where it has no "
@@ -213,7 +214,7 @@ def cells_of(row: Mapping, settings: Mapping) -> str:
 
 def to_markdown(standings: Standings, configfile: str, results: str) -> str:
     """``results/leaderboard.md``: findings, all methods under one limit, the cheapest of each block, and the glossary."""
-    lines = ["# Leaderboard", "", *(f"- {sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
+    lines = ["# Leaderboard", "", *_items(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
     if not standings.is_empty:
         shown = all_methods(standings.under(SHOWN_LIMIT))
         lines += [f"## All methods {in_words(SHOWN_LIMIT)}", "", *markdown_table(shown), ""]
@@ -221,8 +222,14 @@ def to_markdown(standings: Standings, configfile: str, results: str) -> str:
         lines += ["## The cheapest method of each block, with its price", "", *markdown_table(_cheapest(standings.board)), ""]
         lines += [f"`{_BOARD}` has every method. To repeat the runs of a row:", ""]
         lines += [f"    {command(configfile)} {results}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
-    lines += ["## What the words mean", "", *(f"- **{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
+    lines += ["## What the words mean", "", *_items(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
     return "\n".join(lines)
+
+
+def _items(texts: Iterable[str]) -> list[str]:
+    """The lines of a list, none longer than prose may be."""
+    fitted = TextWrapper(120, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return [line for text in texts for line in fitted.wrap(text)]
 
 
 def all_methods(overall: pd.DataFrame) -> pd.DataFrame:
