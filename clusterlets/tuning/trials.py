@@ -3,8 +3,8 @@
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from clusterlets import methods
 from clusterlets.algorithms.geometry import load_kernels
 from clusterlets.analysis.leaderboard import spread
 from clusterlets.estimators import ClusterletClustering, MethodClustering, fairness_report
-from clusterlets.grid.artifacts import CROSSED, UNSUPPORTED
+from clusterlets.grid.artifacts import CROSSED, OK, UNSUPPORTED
 from clusterlets.grid.cells import in_words, points_of
 from clusterlets.grid.fitting import Fit, Limits, fits
 from clusterlets.grid.prices import add_prices
@@ -24,6 +24,8 @@ NOT_TRIED = "not_tried"
 REFERENCE = "k-means"
 #: Part of the whole time that a single fit may take.
 SHARE = 0.1
+#: Seconds of CPU time that a method may take to be compiled and to fit a small table.
+LOADING = 120.0
 
 _TABLE = "table"  # the name of the one dataset
 _SCORES = ("n_clusters", "deviation_max", "delta_min", "weighted_deviation", "balance", "overlap", "kmeans_cost")
@@ -99,13 +101,17 @@ def trial_runs(
 def _load(tried: Sequence[Candidate], progress: Progress) -> None:
     """Fit each method once on a small made table, so that its code is compiled, and loaded before the fits fork.
 
-    On a new machine that takes up to half a minute, which is no fit's time.
+    On a new machine that takes up to half a minute, which is no fit's time. A process of its own compiles the code, as the
+    method may be anybody's and need not end; only what has ended there is loaded here. A method that cannot fit this table
+    says so about the table that it is asked for.
     """
     X, colours = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
     for candidate in {candidate.method: candidate for candidate in tried}.values():
         progress(0, len(tried), f"{candidate.method} is loaded")
-        with suppress(Exception):  # a method that cannot fit this table says so about the table that it is asked for
-            scores_of(candidate, X, colours, 2, 0)
+        load = partial(scores_of, candidate, X, colours, 2)
+        ((seed, found),) = fits(load, [0], Limits(seconds=LOADING))
+        if found.status == OK:
+            load(seed)
 
 
 def _fits(X, colours, n_clusters, candidate, seeds, end: float, longest: float) -> Iterator[tuple[int, Fit]]:
