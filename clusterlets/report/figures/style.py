@@ -40,8 +40,11 @@ COLOURS = {
     "random": "#882255",
 }
 _MARKERS = dict(zip(COLOURS, ("o", "s", "^", "D", "v", "P", "X", "<", ">"), strict=True))
-# Of further methods, in turn.
-_FURTHER_COLOURS = ("#7F5539", "#44AA99", "#332288", "#999933", "#AA4499", "#117733", "#6699CC")
+# Of further methods, in turn. Two that share a colour have markers unlike each other.
+_FURTHER_COLOURS = (
+    *("#7F5539", "#44AA99", "#332288", "#999933", "#AA4499", "#117733"),
+    *("#6699CC", "#CC6677", "#661100", "#EE3377", "#BBCC33"),
+)
 _FURTHER_MARKERS = ("s", "^", "D", "v", "P", "X")
 WIDTH = 7.0  # inches
 _PANELS_A_ROW = 4
