@@ -71,7 +71,7 @@ def _refuse_other_options(options: list[str]) -> None:
     for option in options:
         if option.startswith("-") and option.split("=")[0] not in _TAKEN:
             raise ClusterletsError(
-                f"{option} is not an option that chooses what to run, so nothing was checked. These are allowed, written in full and "
+                f"{option} is not an option that chooses what to run, so nothing was checked. Allowed, written in full and "
                 f"with a space before their value: {', '.join(_TAKEN)}."
             )
 

@@ -202,7 +202,7 @@ def test_of_many_extra_files_some_are_named_and_all_are_counted(results, capsys)
     for number in range(1200):
         (results / "runs" / f"seeds{number:04d}.csv").write_text("")
     said = verify(capsys)[1]
-    assert "1,200 files are of another" in said and "They change nothing" in said
+    assert "1,200 files are of another" in said and "They do not affect the check" in said
     assert "seeds0019.csv\n  and 1,180 more\n" in said and "seeds0020" not in said
 
 
