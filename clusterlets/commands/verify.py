@@ -17,10 +17,10 @@ reproduce or make extended with its EXCLUDE, or snakemake with its --configfile.
 
 
 def main(arguments: list[str]) -> int:
-    """Hold every file of a results folder against its manifest; status 1 where one is missing or changed.
+    """Check every file of a results folder against its manifest; the status is 1 if one is missing or changed.
 
-    Tables of your own are held against it too, where they lie. Of the report, the part "Provenance", which tells when and
-    where, is left out. Files that the manifest does not know are named and are no fault.
+    It also checks your own tables. It leaves out the part "Provenance" of the report, which says when and where the run took
+    place. It lists files that the manifest does not contain, but they are not an error.
     """
     parser = argparse.ArgumentParser("clusterlets verify", description=main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
@@ -42,9 +42,9 @@ def main(arguments: list[str]) -> int:
 
 
 def _remark(results: Path, extra: list[str]) -> str:
-    """What else lies there, by name as far as it is little."""
-    files, lie, they = ("file", "lies", "It changes") if len(extra) == 1 else ("files", "lie", "They change")
-    said = f"{len(extra):,} {files} of another configuration or put there by hand {lie} beside them. {they} nothing."
+    """Files that the manifest does not list, by name if there are few."""
+    files, are, they = ("file", "is", "It does") if len(extra) == 1 else ("files", "are", "They do")
+    said = f"{len(extra):,} {files} {are} of another configuration, or put there by hand. {they} not affect the check."
     names = [f"  {results / name}" for name in extra[:_EXTRA_FILES_SHOWN]]
     more = len(extra) - len(names)
     return "\n".join([said, *names, *([f"  and {more:,} more"] if more else [])])

@@ -48,10 +48,10 @@ _OF_THE_NAME = {"--dataset", "--k", "--parameters", "--seeds"}
 
 
 def main(arguments: list[str]) -> int:
-    """What would run again for files of the results, or for all of them, and why. Nothing is run.
+    """Say which results would be computed again, and why. Nothing runs.
 
-    Further options go to Snakemake, as far as they say what there is to do. Give those of the run: its --configfile, if it
-    had one, and after `make reproduce EXCLUDE=nbfi` --config exclude=nbfi; else what was left out counts as not made yet.
+    Options that choose what to run are passed to Snakemake. Give the options of the run: its --configfile, if any, and after
+    `make reproduce EXCLUDE=nbfi` --config exclude=nbfi; otherwise the runs of excluded datasets appear as missing.
     """
     usage = "clusterlets why [FILE ...] [options of Snakemake]"
     parser = argparse.ArgumentParser("clusterlets why", usage=usage, description=main.__doc__)
@@ -71,7 +71,7 @@ def _refuse_other_options(options: list[str]) -> None:
     for option in options:
         if option.startswith("-") and option.split("=")[0] not in _TAKEN:
             raise ClusterletsError(
-                f"{option} is no option that says what there is to do, and nothing was asked. These are, written out and "
+                f"{option} is not an option that chooses what to run, so nothing was checked. Allowed, written in full and "
                 f"with a space before their value: {', '.join(_TAKEN)}."
             )
 

@@ -65,7 +65,7 @@ def test_a_checkout_in_a_folder_with_braces_is_refused_in_a_line(tmp_path, workf
     workflow.folder.mkdir()
     done = workflow.run("--dry-run")
     assert done.status == 1 and "Traceback" not in done.output
-    assert re.search(r"^The checkout lies in .*/a\{k\}, and Snakemake takes braces .* Move it", done.output, re.MULTILINE)
+    assert re.search(r"^The checkout is in .*/a\{k\}, but Snakemake reads braces .* Move it", done.output, re.MULTILINE)
 
 
 def test_a_step_refuses_a_package_that_is_not_the_checkouts(tmp_path):

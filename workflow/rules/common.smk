@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 if set("{}") & set(CHECKOUT):
     raise WorkflowError(
-        f"The checkout lies in {CHECKOUT}, and Snakemake takes braces in a path for a wildcard. Move it to a folder without."
+        f"The checkout is in {CHECKOUT}, but Snakemake reads braces in a path as a wildcard. Move it to a folder without braces."
     )
 
 # The package comes from beside the Snakefile, not from what the environment has installed, and nothing else comes from there: a

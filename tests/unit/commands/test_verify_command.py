@@ -187,7 +187,7 @@ def test_an_extra_file_is_named_and_no_fault(results, capsys, file):
     (results / file).write_text("")
     status, said = verify(capsys)
     assert status == 0 and "all 11 files" in said and "snakemake" not in said
-    assert "\n1 file of another configuration or put there by hand lies beside them. It changes nothing.\n" in said
+    assert "\n1 file is of another configuration, or put there by hand. It does not affect the check.\n" in said
     assert said.endswith(f"\n  results/{file}\n")
 
 
@@ -202,7 +202,7 @@ def test_of_many_extra_files_some_are_named_and_all_are_counted(results, capsys)
     for number in range(1200):
         (results / "runs" / f"seeds{number:04d}.csv").write_text("")
     said = verify(capsys)[1]
-    assert "1,200 files of another" in said and "They change nothing" in said
+    assert "1,200 files are of another" in said and "They do not affect the check" in said
     assert "seeds0019.csv\n  and 1,180 more\n" in said and "seeds0020" not in said
 
 
