@@ -52,6 +52,13 @@ def test_its_findings_are_those_of_the_committed_reference():
     first, second = sorted(ranks, key=ranks.get)[:2]
     assert (first, second) == ("FRAC (fair)", "C")
     assert f"(mean rank {ranks[first]:.2f} of {len(ranks)} methods), then C ({ranks[second]:.2f})" in said
+    with open(ROOT / "docs/reference-field/leaderboard_overall.csv", encoding="utf-8") as file:
+        field = {row["method"]: row for row in csv.DictReader(file) if row["limit"] == "0.05"}
+    frac, fair_flow, c = (field[method] for method in ("FRAC (fair)", "fair-flow", "C"))
+    assert list(field)[0] == "FRAC (fair)" and max(field.values(), key=lambda row: int(row["first"])) is fair_flow
+    assert f"mean rank {float(frac['mean_rank']):.2f} of {len(field)} methods" in said
+    assert f"keeps the limit in {frac['ranked']} of {frac['blocks']} cases" in said
+    assert f"least in {fair_flow['first']} cases, FRAC in {frac['first']}, C in none" in said and c["first"] == "0"
     with open(REFERENCE / "claims.csv", encoding="utf-8") as file:
         claims = {row["claim"]: row["statistic_ours"] for row in csv.DictReader(file)}
     nearest, fair = (claims[f"deviation_lower_{kind}"].split(" datasets")[0] for kind in ("nearest", "fair"))
