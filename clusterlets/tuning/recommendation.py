@@ -3,8 +3,11 @@
 from typing import TYPE_CHECKING
 
 from clusterlets.text import counted
+from clusterlets.tuning.trials import NOT_TRIED, TIME_OVER
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clusterlets.tuning import Tuned
 
 
@@ -34,8 +37,15 @@ def in_words(found: "Tuned") -> str:
         said.append("Allow a larger deviation, fewer clusters or more minutes.")
     if abs(first["n_clusters"] - found.n_clusters) >= 1:
         said.append(f"It gives {first['n_clusters']:g} clusters in place of {found.n_clusters}.")
-    without = found[found["ok"] == 0]
+    late = found["statuses"].str.fullmatch(rf"{NOT_TRIED} \d+") & (found["note"] == TIME_OVER)
+    without = found[(found["ok"] == 0) & ~late]
+    if late.any():
+        said.append(f"The time was over before these were tried: {_names(found[late])}. More minutes would try them.")
     if len(without):
-        names = ", ".join(dict.fromkeys(without["method"]))
-        said.append(f"{counted(len(without), 'configuration')} without a result on those seeds: {names}; the table says why.")
+        said.append(f"{counted(len(without), 'configuration')} without a result on those seeds: {_names(without)}.")
+        said.append("The table says why.")
     return " ".join(said)
+
+
+def _names(configurations: "pd.DataFrame") -> str:
+    return ", ".join(dict.fromkeys(configurations["method"]))

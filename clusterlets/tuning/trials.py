@@ -20,6 +20,8 @@ from clusterlets.grid.prices import add_prices
 
 #: Status of a fit for which no time was left, or whose configuration had crossed the limit with another seed.
 NOT_TRIED = "not_tried"
+#: Its note in the first case.
+TIME_OVER = "the time was over"
 #: Plain k-means, without which there is no price of fairness.
 REFERENCE = "k-means"
 #: Part of the whole time that a single fit may take.
@@ -127,7 +129,7 @@ def _fits(X, colours, n_clusters, candidate, seeds, end: float, longest: float) 
         if found and found.status in (*CROSSED, NOT_TRIED):
             found = Fit(NOT_TRIED, found.note if found.status == NOT_TRIED else f"seed {seeds[0]}: {found.status}")
         elif left <= 0:
-            found = Fit(NOT_TRIED, "the time was over")
+            found = Fit(NOT_TRIED, TIME_OVER)
         elif found is None or method.is_random:
             limits = Limits(seconds=min(longest, left))
             ((_, found),) = fits(lambda seed: scores_of(candidate, X, colours, n_clusters, seed), [seed], limits)

@@ -1,6 +1,8 @@
 """Tuning: the rule of the leaderboard on a person's own table, within a time, with every status told."""
 
 import re
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -118,6 +120,18 @@ def test_a_fit_that_takes_too_long_is_stopped_and_its_other_seeds_are_not_tried(
     monkeypatch.setattr(trials, "LOADING", 0.2)
     found = tune(X, sensitive_features=DIAGNOSIS, methods_tried=["random"], n_seeds=3, minutes=0.1).set_index("method")
     assert found.loc["random", "statuses"] == "not_tried 2; timeout 1" and found.loc["k-means", "statuses"] == "ok 3"
+
+
+def test_what_the_time_did_not_reach_is_told_apart_from_what_has_no_result(monkeypatch):
+    passed = [0.0]
+    monkeypatch.setattr(trials, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + passed[0]))
+
+    def hurry(done, total, name):
+        passed[0] = 1e6 * (done > 0)  # the first configuration takes all the time
+
+    found = tune(X, sensitive_features=DIAGNOSIS, methods_tried=["FRAC"], n_seeds=2, minutes=1, progress=hurry)
+    assert found.set_index("method")["statuses"].to_dict() == {"k-means": "ok 2", "FRAC": "not_tried 2"}
+    assert found.recommendation().endswith("The time was over before these were tried: FRAC. More minutes would try them.")
 
 
 def test_cheap_methods_come_first_and_each_has_few_configurations():
