@@ -77,12 +77,18 @@ def worst(report: "FairnessReport") -> str:
     )
 
 
+def _few(names: Sequence[str]) -> str:
+    """Names joined by "and no", of many the first and how many there are besides."""
+    more = len(names) - _COLOURS
+    return " and no ".join(names[:_COLOURS]) + (f" and none of {more} more" if more > 0 else "")
+
+
 def warnings(report: "FairnessReport") -> list[str]:
     """Clusters that lack a group, and a price of fairness above :data:`DEAR`; each with what to do."""
     told = []
     found, price = report.composition, report["price_of_fairness"]
     lacking = [
-        f"{cluster} has no {' and no '.join(name for name, count in zip(found.names, counts, strict=True) if not count)}"
+        f"{cluster} has no {_few([name for name, count in zip(found.names, counts, strict=True) if not count])}"
         for cluster, counts in zip(found.clusters, found.counts, strict=True)
         if not counts.all()
     ]

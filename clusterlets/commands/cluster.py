@@ -18,6 +18,7 @@ from clusterlets.commands import account, own_table
 from clusterlets.commands.account import Account
 from clusterlets.commands.output import given, whole, write_memberships, writing
 from clusterlets.datasets.numerals import number
+from clusterlets.datasets.suspects import MOST_GROUPS
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
@@ -25,6 +26,8 @@ from clusterlets.grid.cells import from_words
 from clusterlets.metrics import additive_violation
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
+
+_NAMED = 5  # groups that have too few different rows, which are named one by one
 
 _EPILOG = """
 examples:
@@ -260,6 +263,8 @@ def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
         for name, count in zip(table.colour_names, found, strict=True)
         if count < fitted.n_clusterlets_
     ]
+    if len(few) > _NAMED:
+        few[_NAMED:] = [f"so have {counted(len(few) - _NAMED, 'further group')} too few different rows"]
     if options.clusters not in (None, fitted.n_clusters_):
         few.append(f"asked for {counted(options.clusters, 'cluster')}: no configuration comes closer than this one")
     return few
@@ -271,7 +276,9 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
 
     colours = pd.Categorical.from_codes(table.colour, table.colour_names)  # in the order of the table
     report = fairness_report(X, fitted.memberships_, colours, random_state=options.seed)
-    shares = ", ".join(f"{name} {share:.1%}" for name, share in report.shares.items())
+    groups = [f"{name} {share:.1%}" for name, share in report.shares.items()]
+    more = len(groups) - MOST_GROUPS
+    shares = ", ".join(groups[:MOST_GROUPS]) + (f" and {counted(more, 'further group')}" if more > 0 else "")
     return Account(
         table=f"{options.table.name}: {len(X):,} rows, {counted(X.shape[1], 'feature')}; "
         f"{' and '.join(options.sensitive)}: {shares}",

@@ -9,7 +9,7 @@ import pandas as pd
 
 from clusterlets.commands.output import in_utf8
 from clusterlets.datasets import user_table
-from clusterlets.datasets.suspects import identifiers, unlike_scales
+from clusterlets.datasets.suspects import MOST_GROUPS, identifiers, unlike_scales
 from clusterlets.datasets.table import Table
 from clusterlets.errors import ClusterletsError
 
@@ -84,8 +84,14 @@ def features_line(table: Table) -> str:
 
 
 def warnings(table: Table, scaling: str) -> list[str]:
-    """What is probably wrong with the features, and what to do about it."""
-    told = [
+    """What is probably wrong with the features and the groups, and what to do about it."""
+    told = []
+    if len(table.colour_names) > MOST_GROUPS:
+        told.append(
+            f"every value of the sensitive columns is a group, {len(table.colour_names)} in all; bin a measure such as age, "
+            "since hardly any method can keep the shares of so many"
+        )
+    told += [
         f"{name} looks like an identifier ({reason}), and rows are clustered by it; name the others with --features"
         for name, reason in identifiers(table).items()
     ]

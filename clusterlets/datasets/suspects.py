@@ -1,4 +1,4 @@
-"""Features that a distance should not be taken of as they are: identifiers, and units that drown the others."""
+"""What is probably not meant as it stands: identifiers as features, units that drown the others, a measure as a group."""
 
 import re
 
@@ -11,6 +11,8 @@ _NAMED = re.compile(r"(?:^|[^A-Za-z])[Ii][Dd](?:$|[^A-Za-z])|[a-z](?:Id|ID)$|^(?
 _FEWEST = 10  # rows below which whole numbers differ by chance
 #: How many times as large the largest spread of a feature may be as the least.
 LARGEST_RATIO = 100.0
+#: Sensitive groups above which their column is more likely a measure than a group.
+MOST_GROUPS = 20
 
 
 def identifiers(table: Table) -> dict[str, str]:

@@ -211,7 +211,7 @@ def _checked_header(name: str, header: list[str], sensitive: Sequence[str], feat
             raise BadData(f"{name}: the column name {column!r} occurs twice, {places}.")
     for column in (*sensitive, *(() if features == NUMERIC else features)):
         if column not in header:
-            near = difflib.get_close_matches(column, header, n=1)
+            near = difflib.get_close_matches(column, header, n=1) or [other for other in header if column and column in other]
             hint = f" (did you mean {near[0]!r}?)" if near else ""
             raise BadData(f"{name} has no column {column!r}{hint}; its columns: {', '.join(header)}.")
     for column in header if features == NUMERIC else (*sensitive, *features):
@@ -249,16 +249,33 @@ class _Column:
         meant = self.found["number"] + self.found["boolean"] + self.found["misspelt"]
         return not meant or self.found["text"] > meant
 
+    @property
+    def unusable(self) -> int:
+        """Cells that are neither a number nor a boolean."""
+        return self.found.total() - self.found["number"] - self.found["boolean"]
+
     def values(self, place: str) -> np.ndarray:
         """All numbers (n,); BadData if there is a cell that is none, or if numbers and booleans are mixed."""
         if self.first_unusable:
             at, cell = self.first_unusable
             what = f"holds {cell[:60]!r}, {_what_is_wrong_with(cell)}" if cell.strip() else "is empty"
-            unusable = self.found.total() - self.found["number"] - self.found["boolean"]
-            raise BadData(f"{place} {at}: column {self.name!r} {what} (unusable cells in the column: {unusable}).")
+            raise BadData(f"{place} {at}: column {self.name!r} {what} (unusable cells in the column: {self.unusable}).")
         if self.found["number"] and self.found["boolean"]:
             raise BadData(f"{place.rpartition(',')[0]}: column {self.name!r} mixes numbers with true and false.")
         return np.concatenate(self.parts)
+
+
+def _all_values(columns: Sequence[_Column], place: str) -> np.ndarray:
+    """The numbers of all columns (n, d); BadData names the first that has others, all the rest, and the ways out."""
+    try:
+        return np.column_stack([column.values(place) for column in columns])
+    except BadData as problem:
+        bad = [f"{column.name!r} ({column.unusable})" for column in columns if column.unusable]
+        if not bad:
+            raise
+        also = f" All columns with such cells: {', '.join(bad)}." if len(bad) > 1 else ""
+        ways = "Fill the cells, leave their rows out, or name the columns to cluster by with --features."
+        raise BadData(f"{problem}{also} {ways}") from None
 
 
 def _kind(cell: str, value: float) -> str:
@@ -307,7 +324,7 @@ def _table(
     numeric = tuple(name for name in columns if name not in unused)
     if not numeric:
         raise BadData(f"{file} has no numeric or boolean column beside the sensitive one.")
-    X = np.column_stack([columns[name].values(place) for name in numeric])
+    X = _all_values([columns[name] for name in numeric], place)
     try:
         table = coloured(X, numeric, [np.array(values, dtype=object) for values in labels.values()])
         check(table)

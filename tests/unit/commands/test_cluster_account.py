@@ -58,6 +58,20 @@ def test_identifiers_and_unlike_scales_are_warned_of_where_they_matter(run, peop
     assert "identifier" not in run("--features", "height,income")[1]
 
 
+def test_a_measure_in_the_place_of_a_group_is_warned_of_and_its_values_are_not_all_listed(people, capsys):
+    people.assign(age=np.arange(60) // 2).to_csv("people.csv", index=False)
+    command_line.main(["cluster", "people.csv", "--sensitive", "age", "--features", "height", "--method", "k-means", "-k", "2"])
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first.endswith(", 18 3.3%, 19 3.3% and 10 further groups")
+    assert any(
+        line.startswith("warning: every value of the sensitive columns is a group, 30 in all; ") for line in lines
+    )
+    assert max(map(len, lines)) < 300
+    command_line.main(["cluster", "people.csv", "--sensitive", "age", "--features", "height", "-k", "10"])
+    notes = [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
+    assert notes[-1] == "note: so have 25 further groups too few different rows" and len(notes) == 7
+
+
 def test_clusters_without_a_group_and_a_high_price_are_warned_of(run):
     said = run("--method", "k-means", "--clusters", "2", "--features", "income")[1]
     assert "warning: 2 clusters lack a group: cluster 0 has no" in said and "the price of fairness is" not in said

@@ -125,6 +125,10 @@ def test_a_misspelt_column_brings_the_nearest(read):
         read(GOOD, sensitive=["citty"])
     with pytest.raises(ClusterletsError, match=r"no column 'agee' \(did you mean 'age'\?\)"):
         read(GOOD, features=["rich", "agee"])
+    with pytest.raises(ClusterletsError, match=r"no column 'ric' \(did you mean 'rich'\?\)"):
+        read(GOOD, features=["ric"])
+    with pytest.raises(ClusterletsError, match=r"no column 'hours' \(did you mean 'hours-per-week'\?\)"):
+        read("hours-per-week,city\n40,a\n20,b\n", features=["hours"])
 
 
 def test_the_named_separator_is_used(read):
@@ -248,6 +252,9 @@ def test_versions_and_whole_numbers_are_groups(read):
 def test_a_sparse_column_of_numbers_is_not_dropped_in_silence(read):
     with pytest.raises(ClusterletsError, match=r"line 3: column 'pay' is empty \(unusable cells in the column: 2\)"):
         read("age,pay,city\n1,7,a\n2,,b\n3,,a\n")
+    words = r"line 3: column 'pay' is empty .* All columns with such cells: 'pay' \(2\), 'debt' \(1\)\. Fill the cells, leave"
+    with pytest.raises(ClusterletsError, match=words):
+        read("age,pay,debt,city\n1,7,1,a\n2,,2,b\n3,,,a\n")
 
 
 def test_constant_features_stay_and_are_said(read):
