@@ -55,7 +55,7 @@ def test_its_findings_are_those_of_the_committed_reference():
     with open(ROOT / "docs/reference-field/leaderboard_overall.csv", encoding="utf-8") as file:
         field = {row["method"]: row for row in csv.DictReader(file) if row["limit"] == "0.05"}
     frac, fair_flow, c = (field[method] for method in ("FRAC (fair)", "fair-flow", "C"))
-    assert list(field)[0] == "FRAC (fair)" and max(field.values(), key=lambda row: int(row["first"])) is fair_flow
+    assert next(iter(field)) == "FRAC (fair)" and max(field.values(), key=lambda row: int(row["first"])) is fair_flow
     assert f"mean rank {float(frac['mean_rank']):.2f} of {len(field)} methods" in said
     assert f"keeps the limit in {frac['ranked']} of {frac['blocks']} cases" in said
     assert f"least in {fair_flow['first']} cases, FRAC in {frac['first']}, C in none" in said and c["first"] == "0"

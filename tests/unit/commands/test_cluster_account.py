@@ -63,9 +63,7 @@ def test_a_measure_in_the_place_of_a_group_is_warned_of_and_its_values_are_not_a
     command_line.main(["cluster", "people.csv", "--sensitive", "age", "--features", "height", "--method", "k-means", "-k", "2"])
     first, *lines = capsys.readouterr().out.splitlines()
     assert first.endswith(", 18 3.3%, 19 3.3% and 10 further groups")
-    assert any(
-        line.startswith("warning: every value of the sensitive columns is a group, 30 in all; ") for line in lines
-    )
+    assert any(line.startswith("warning: every value of the sensitive columns is a group, 30 in all; ") for line in lines)
     assert max(map(len, lines)) < 300
     command_line.main(["cluster", "people.csv", "--sensitive", "age", "--features", "height", "-k", "10"])
     notes = [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
