@@ -102,7 +102,7 @@ def _scope(board: pd.DataFrame) -> str:
     blocks = len(once[BLOCK].drop_duplicates())
     seeds = int(board["seeds"].max())
     return (
-        f"{once['method'].nunique()} methods were held against each other in {counted(blocks, 'block')}: "
+        f"{once['method'].nunique()} methods were compared in {counted(blocks, 'block')}: "
         f"{counted(once['dataset'].nunique(), 'dataset')} with k {', '.join(f'{k:g}' for k in sorted(once['k'].unique()))}, "
         f"each configuration scored on {counted(seeds, 'seed')} that its choice has not seen."
     )
