@@ -2,6 +2,7 @@
 #   make demo       the whole workflow on bundled datasets, minutes
 #   make test       the tests; the fuzz tests among them take FUZZ=60 seconds
 #   make lint       ruff, mypy, snakefmt, Snakemake's linter, and those of the container recipes
+#   make generated renews what follows from declarations in code: tables of the documentation, type stubs
 #   make docs       the documentation site, built strictly into build/docs
 #   make docs-links asks every external link of the documentation whether it still leads somewhere (needs a network)
 #   make test-slurm the profiles on a real SLURM, which it starts in a folder of its own (root)
@@ -11,7 +12,7 @@
 #   make check-data asks every public address of the data whether it still serves what is known
 #   make reproduce  the paper's grid; leave datasets out with EXCLUDE=nbfi
 #   make extended   on top of it, twenty further seeds and each open choice taken the other way; EXCLUDE too
-#   make field      every method on ten datasets and five further colours, about two hours; EXCLUDE too
+#   make field      every method on ten datasets and five further groups, about two hours; EXCLUDE too
 #   make field-demo every method on bundled datasets, minutes
 #   make verify     are the results what their manifest says, byte for byte?
 #   make archive    packs a finished run as a Workflow Run RO-Crate, ready to deposit; RESULTS=results/field another one
@@ -50,7 +51,7 @@ SPACE := $(subst ,, )
 EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
 SETTINGS := $(if $(EXCLUDED),--config exclude=$(EXCLUDED))
 
-.PHONY: demo test test-environment lint docs docs-links test-slurm smoke test-arm data check-data reproduce extended field field-demo verify \
+.PHONY: demo test test-environment lint generated docs docs-links test-slurm smoke test-arm data check-data reproduce extended field field-demo verify \
     archive compare reference reference-field clean-environment
 
 demo: $(READY)
@@ -76,6 +77,9 @@ lint: $(READY) $(LINTERS)/.ready
 	snakemake --lint || status=1; \
 	snakemake --lint --configfile workflow/configs/demo.yaml || status=1; \
 	exit $$status
+
+generated: $(READY)
+	@$(RUN) python docs/generate.py
 
 # -W: every warning is an error: a link or anchor that leads nowhere, a page in no menu, a docstring that cannot be read, an
 # example that fails. The examples run with the locked libraries.

@@ -55,12 +55,12 @@ def bank():
     return rows[features].to_numpy(dtype=float), (rows["marital"] == "single").to_numpy().astype(np.int64)
 
 
-def scaled(X, colours):
-    return np.ascontiguousarray((X - X.min(axis=0)) / np.ptp(X, axis=0)), colours
+def scaled(X, groups):
+    return np.ascontiguousarray((X - X.min(axis=0)) / np.ptp(X, axis=0)), groups
 
 
-def balance_of(labels, colours, k):
-    counts = np.stack([np.bincount(labels[colours == colour], minlength=k) for colour in (0, 1)])
+def balance_of(labels, groups, k):
+    counts = np.stack([np.bincount(labels[groups == group], minlength=k) for group in (0, 1)])
     return (counts.min(axis=0) / counts.max(axis=0)).min()
 
 
@@ -72,13 +72,13 @@ def main():
         sys.exit(f"There is no folder {MIRROR}: let CLUSTERLETS_MIRROR name the one with the raw files.")
     tables, bars = {"adult": scaled(*adult()), "bank": scaled(*bank())}, Bars()
     for (name, k, slack), (optimal, published) in PRINTED.items():
-        X, colours = tables[name]
-        counts = np.bincount(colours)
+        X, groups = tables[name]
+        counts = np.bincount(groups)
         least = (1 - slack) * (counts.min() // k) / -(-counts.max() // k)
         inertias, start = [], time.process_time()
         for seed in range(seeds):
-            found = fair_flow(X, colours, k, np.random.default_rng(seed), balance=least)
-            if balance_of(found.labels, colours, k) >= least:
+            found = fair_flow(X, groups, k, np.random.default_rng(seed), balance=least)
+            if balance_of(found.labels, groups, k) >= least:
                 inertias.append(found.inertia)
         seconds = (time.process_time() - start) / seeds
         where = f"{name}, k = {k}, lambda = {slack}"

@@ -32,7 +32,7 @@ SEEDS = 3
 def standardised(name):
     prepared = datasets.prepare(name, MIRROR)
     X, width = prepared.X - prepared.X.mean(axis=0), prepared.X.std(axis=0)
-    return X / np.where(width > 0, width, 1), prepared.colour
+    return X / np.where(width > 0, width, 1), prepared.group
 
 
 def timed(*arguments, **parameters):
@@ -41,11 +41,11 @@ def timed(*arguments, **parameters):
     return found, time.process_time() - start
 
 
-def until(X, colours, k, least):
+def until(X, groups, k, least):
     """Rounds and seconds until the sum of squares is at most ``least``, and that of the first round."""
     inertias = []
     for rounds in range(1, 100):
-        found, seconds = timed(X, colours, k, np.random.default_rng(0), max_iter=rounds)
+        found, seconds = timed(X, groups, k, np.random.default_rng(0), max_iter=rounds)
         inertias.append(found.inertia)
         if found.inertia <= least:
             break
@@ -64,13 +64,13 @@ def main():
     for (name, k), (known, published) in KNOWN.items():
         if name not in wanted:
             continue
-        X, colours = standardised(name)
-        runs = [timed(X, colours, k, np.random.default_rng(seed)) for seed in range(SEEDS)]
+        X, groups = standardised(name)
+        runs = [timed(X, groups, k, np.random.default_rng(seed)) for seed in range(SEEDS)]
         best = min((run for run, _ in runs), key=lambda run: run.inertia)
         inertias = " ".join(f"{run.inertia:,.0f}" for run, _ in runs)
         seconds = " ".join(f"{seconds:.1f}" for _, seconds in runs)
         rounds = "/".join(str(run.n_iter) for run, _ in runs)
-        n_reached, reached, first = until(X, colours, k, published)
+        n_reached, reached, first = until(X, groups, k, published)
         print(
             f"{name:8}{k:4}{inertias:>32}{seconds:>14}{rounds:>10}{best.gap:10.1e}"
             f"  {first:,.0f}, {reached:.1f} s in {n_reached} round(s)"

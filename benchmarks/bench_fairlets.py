@@ -4,7 +4,7 @@
     peer/bin/pip install fair-kmeans==0.1.3
     python benchmarks/bench_fairlets.py --peer peer/bin/python --files adult.csv bank.csv
 
-The files hold the colour (0 or 1, as often) and then the features. Both get one start of k-means.
+The files hold the group (0 or 1, as often) and then the features. Both get one start of k-means.
 """
 
 import argparse
@@ -43,12 +43,12 @@ def peer(python: str, file: str, n_clusters: int) -> tuple[float, float]:
 def ours(file: str, n_clusters: int) -> tuple[float, float]:
     """The same of ours."""
     table = np.loadtxt(file, delimiter=",", skiprows=1)
-    X, colours, method = np.ascontiguousarray(table[:, 1:]), table[:, 0].astype(np.int64), methods.get("fairlets")()
+    X, groups, method = np.ascontiguousarray(table[:, 1:]), table[:, 0].astype(np.int64), methods.get("fairlets")()
     costs, times = [], []
     method.fit(X[:10], np.arange(10) % 2, 2, np.random.default_rng(0))  # loads the compiled code
     for seed in range(SEEDS):
-        times.append(cpu_seconds(lambda seed=seed: method.fit(X, colours, n_clusters, np.random.default_rng(seed)), runs=1))
-        labels = method.fit(X, colours, n_clusters, np.random.default_rng(seed))
+        times.append(cpu_seconds(lambda seed=seed: method.fit(X, groups, n_clusters, np.random.default_rng(seed)), runs=1))
+        labels = method.fit(X, groups, n_clusters, np.random.default_rng(seed))
         costs.append(sum(float(np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum()) for c in np.unique(labels)))
     return min(times), min(costs)
 

@@ -39,7 +39,7 @@ def first_use():
 
 def adult():
     prepared = load_arrays(ADULT)
-    return prepared["X"], prepared["colour"]
+    return prepared["X"], prepared["group"]
 
 
 def adult_shaped():
@@ -48,12 +48,12 @@ def adult_shaped():
     return X, (rng.random(len(X)) < 0.239).astype(int)
 
 
-def simulated_assignment(X, colours, centres):
+def simulated_assignment(X, groups, centres):
     """The definition in plain Python: O(n^2 d)."""
     X, centres = X.tolist(), centres.tolist()
     labels, turn = [-1] * len(X), 0
-    for colour in sorted(set(colours)):
-        free = [index for index in range(len(X)) if colours[index] == colour]
+    for group in sorted(set(groups)):
+        free = [index for index in range(len(X)) if groups[index] == group]
         while free:
             centre = centres[turn]
             taken = min(free, key=lambda index: sum((a - b) * (a - b) for a, b in zip(X[index], centre)))
@@ -68,21 +68,21 @@ def main():
     first_use()
     rng = np.random.default_rng(0)
 
-    X, colours = rng.normal(size=(400, 7)), rng.integers(0, 2, size=400)
+    X, groups = rng.normal(size=(400, 7)), rng.integers(0, 2, size=400)
     centres = X[:10]
-    assert simulated_assignment(X, colours, centres) == fair_assignment(X, colours, centres).tolist()
-    direct = cpu_seconds(lambda: simulated_assignment(X, colours, centres), runs=1)
-    ours = cpu_seconds(lambda: fair_assignment(X, colours, centres), runs=20)
+    assert simulated_assignment(X, groups, centres) == fair_assignment(X, groups, centres).tolist()
+    direct = cpu_seconds(lambda: simulated_assignment(X, groups, centres), runs=1)
+    ours = cpu_seconds(lambda: fair_assignment(X, groups, centres), runs=20)
     print(f"fair assignment, n = 400, k = 10: {1e3 * ours:.2f} ms, in plain Python {direct / ours:.0f} times that")
 
-    X, colours = rng.normal(size=(2000, 10)), rng.integers(0, 2, size=2000)
+    X, groups = rng.normal(size=(2000, 10)), rng.integers(0, 2, size=2000)
     rounds = 20
-    run = cpu_seconds(lambda: frac(X, colours, 20, np.random.default_rng(0), max_iter=rounds, tol=-1))
+    run = cpu_seconds(lambda: frac(X, groups, 20, np.random.default_rng(0), max_iter=rounds, tol=-1))
     bars.at_most("one round of FRAC, n = 2,000, k = 20", 1e3 * run / rounds, 10, "ms")
 
-    X, colours = adult() if ADULT.exists() else adult_shaped()
+    X, groups = adult() if ADULT.exists() else adult_shaped()
     results = []
-    run = cpu_seconds(lambda: results.append(frac(X, colours, 30, np.random.default_rng(0))), runs=1)
+    run = cpu_seconds(lambda: results.append(frac(X, groups, 30, np.random.default_rng(0))), runs=1)
     n_iter = results[0].n_iter
     name = f"FRAC on {'adult' if ADULT.exists() else 'numbers of the shape of adult'} {X.shape}, k = 30"
     bars.at_most(f"{name}, to convergence ({n_iter} rounds)", run, 12, "s")

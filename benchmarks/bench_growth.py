@@ -1,4 +1,4 @@
-"""How time and memory grow from 10,000 to a million instances: d = 10, k = 20, two colours.
+"""How time and memory grow from 10,000 to a million instances: d = 10, k = 20, two groups.
 
     python benchmarks/bench_growth.py [--plot docs/figures/growth.png]
 
@@ -28,7 +28,7 @@ K, DIMENSIONS, CENTRES = 20, 10, 50
 
 
 def instances(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Fifty overlapping heaps, in each another mixture of the two colours."""
+    """Fifty overlapping heaps, in each another mixture of the two groups."""
     rng = np.random.default_rng(0)
     heap = rng.integers(CENTRES, size=n)
     X = rng.normal(size=(n, DIMENSIONS)) + 3 * rng.normal(size=(CENTRES, DIMENSIONS))[heap]
@@ -60,23 +60,23 @@ def measure(n: int) -> dict[str, dict[str, float]]:
     import sklearn.cluster  # noqa: F401, its start is not the method's
 
     matchers = methods.names("paper")  # which loads them
-    X, colours = instances(n)
+    X, groups = instances(n)
     start = time.process_time()
-    clusterlets = extract_clusterlets(X, colours, K, np.random.default_rng(0))
+    clusterlets = extract_clusterlets(X, groups, K, np.random.default_rng(0))
     steps = {"extraction": {"seconds": time.process_time() - start, "megabytes": peak_megabytes()}}
     for name in matchers:
         steps[name] = in_fork(lambda: match(name, clusterlets))
-    labels, groups = clusterlets.labels, len(clusterlets)
+    labels, n_labels = clusterlets.labels, len(clusterlets)
     if n <= geometry.EXACT_LIMIT:
-        steps["distance sums, exact"] = in_fork(lambda: geometry.distance_sums(X, labels, groups))
+        steps["distance sums, exact"] = in_fork(lambda: geometry.distance_sums(X, labels, n_labels))
     order = np.random.default_rng(0).permutation(n)
-    steps["distance sums, sampled"] = in_fork(lambda: geometry.sampled_sums(X, labels, groups, order))
+    steps["distance sums, sampled"] = in_fork(lambda: geometry.sampled_sums(X, labels, n_labels, order))
     steps["largest distance"] = in_fork(lambda: geometry.diameter(X))
     return steps
 
 
 def plot(found: dict[int, dict[str, dict[str, float]]], path: Path) -> None:
-    """Time against n, both logarithmic; a marker of its own for each step, colours of the Okabe-Ito palette."""
+    """Time against n, both logarithmic; a marker of its own for each step, colors of the Okabe-Ito palette."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -86,11 +86,11 @@ def plot(found: dict[int, dict[str, dict[str, float]]], path: Path) -> None:
     palette = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
     styles = zip(drawn, palette, "osD^vXP", strict=True)
     figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
-    for step, colour, marker in styles:
+    for step, color, marker in styles:
         sizes = [n for n in found if step in found[n]]
         seconds = [found[n][step]["seconds"] for n in sizes]
         axes.loglog(
-            sizes, seconds, color=colour, marker=marker, label=f"matcher {step}" if step in methods.names("paper") else step
+            sizes, seconds, color=color, marker=marker, label=f"matcher {step}" if step in methods.names("paper") else step
         )
     axes.set(xlabel="instances", ylabel="CPU seconds, one thread")
     axes.grid(alpha=0.3)

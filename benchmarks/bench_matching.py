@@ -20,13 +20,13 @@ OMEGAS = (0, 0.25, 0.5, 0.75)
 NAIVE_SAMPLES = 1000
 
 
-def make_clusterlets(n_colours: int, per_colour: int, dimensions: int = 10) -> Clusterlets:
+def make_clusterlets(n_groups: int, per_group: int, dimensions: int = 10) -> Clusterlets:
     rng = np.random.default_rng(0)
-    colour = np.repeat(np.arange(n_colours), per_colour)
-    n = len(colour)
-    counts = np.zeros((n, n_colours), dtype=np.int64)
-    counts[np.arange(n), colour] = rng.integers(5, 500, n)
-    return Clusterlets(colour, counts, rng.normal(size=(n, dimensions)), np.zeros(n), np.zeros(0, dtype=np.int64))
+    group = np.repeat(np.arange(n_groups), per_group)
+    n = len(group)
+    counts = np.zeros((n, n_groups), dtype=np.int64)
+    counts[np.arange(n), group] = rng.integers(5, 500, n)
+    return Clusterlets(group, counts, rng.normal(size=(n, dimensions)), np.zeros(n), np.zeros(0, dtype=np.int64))
 
 
 def match_every_omega(clusterlets: Clusterlets) -> None:
@@ -52,7 +52,7 @@ def sample_one_by_one(clusterlets: Clusterlets) -> None:
         counts = members.astype(np.int64) @ clusterlets.counts
         if n_blocks > 1 and (counts > 0).all():
             silhouette(distances, members.astype(float))
-            deviations(counts, clusterlets.colour_counts).max()
+            deviations(counts, clusterlets.group_counts).max()
 
 
 def silhouette(distances: np.ndarray, members: np.ndarray) -> float:
@@ -73,12 +73,12 @@ def main() -> int:
                 matcher().match(clusterlets, np.random.default_rng(0), hops=4, scope=scope)
 
             bars.at_most(f"{matcher.label}, scope {scope}, 60 clusterlets, 4 hops", cpu_seconds(run, 20) * 1e3, 5, "ms")
-    for per_colour in (20, 30):
-        clusterlets = make_clusterlets(2, per_colour)
+    for per_group in (20, 30):
+        clusterlets = make_clusterlets(2, per_group)
         bulk = cpu_seconds(lambda: match_every_omega(clusterlets))
         naive = cpu_seconds(lambda: sample_one_by_one(clusterlets)) / NAIVE_SAMPLES * SAMPLES
-        what = f"Centroid (C), {SAMPLES:,} samples, {2 * per_colour} clusterlets, four omegas"
-        if per_colour == 20:
+        what = f"Centroid (C), {SAMPLES:,} samples, {2 * per_group} clusterlets, four omegas"
+        if per_group == 20:
             bars.at_most(what, bulk, 1.0, "s")
         else:
             print(f"      {what}: {bulk:.3g} s")

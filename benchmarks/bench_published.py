@@ -22,7 +22,7 @@ DATA = """
 import numpy as np
 rng = np.random.default_rng(0)
 labels = np.repeat(np.arange(40), 10)
-colours = labels // 20
+groups = labels // 20
 X = rng.normal(size=(400, 10)) + rng.normal(size=(40, 10))[labels]
 """
 PUBLISHED = """
@@ -30,14 +30,14 @@ import sys, time
 from clusterlets import Clusterlet
 from clusterlets.extractors.matches.partition import CentroidMatcher
 
-share = np.bincount(colours) / len(colours)
+share = np.bincount(groups) / len(groups)
 clusterlets = {
-    Clusterlet(i, np.bincount(colours[members], minlength=2), X[members].mean(axis=0), members)
+    Clusterlet(i, np.bincount(groups[members], minlength=2), X[members].mean(axis=0), members)
     for i, members in enumerate(np.arange(400).reshape(40, 10))
 }
 
 def seconds(samples):
-    matcher = CentroidMatcher(X, colours, overlapping=False, sample_size=samples, distance_weight=0.5, random_state=0)
+    matcher = CentroidMatcher(X, groups, overlapping=False, sample_size=samples, distance_weight=0.5, random_state=0)
     start = time.process_time()
     matcher.match(clusterlets, share)
     return time.process_time() - start
@@ -56,7 +56,7 @@ def our_seconds() -> float:
     """CPU time of 250,000 samples and all four omegas."""
     given: dict = {}
     exec(DATA, given)
-    clusterlets = clusterlets_from_labels(given["X"], given["colours"], given["labels"])
+    clusterlets = clusterlets_from_labels(given["X"], given["groups"], given["labels"])
     return cpu_seconds(lambda: match_every_omega(clusterlets), runs=5)
 
 

@@ -4,7 +4,7 @@
     python benchmarks/bench_rivals.py --rows 1000000 --seconds 900 --methods fair-flow coreset
     python benchmarks/bench_rivals.py --small                  # what changes can be tried with
 
-The rows are of ten normal features; a third of them are of the rarer colour, whose mean lies one deviation off. Adult is as
+The rows are of ten normal features; a third of them are of the rarer group, whose mean lies one deviation off. Adult is as
 the workflow has prepared it (``results/prepared/adult.npz``); the bars are those of a table of 45,000 rows. CPU time of one
 fit without start-up and compilation; memory is the most that the fit's process held.
 """
@@ -27,29 +27,29 @@ N_CLUSTERS = 20
 
 def table(rows):
     rng = np.random.default_rng(0)
-    colours = (rng.random(rows) < 1 / 3).astype(np.int64)
+    groups = (rng.random(rows) < 1 / 3).astype(np.int64)
     X = rng.normal(size=(rows, 10))
-    X[:, 0] += colours
-    return X, colours
+    X[:, 0] += groups
+    return X, groups
 
 
 def adult():
     prepared = load_arrays(ADULT)
     X = prepared["X"]
     deviations = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(deviations > 0, deviations, 1), prepared["colour"].astype(np.int64)
+    return (X - X.mean(axis=0)) / np.where(deviations > 0, deviations, 1), prepared["group"].astype(np.int64)
 
 
-def measure(name, X, colours, seconds, memory_mb):
+def measure(name, X, groups, seconds, memory_mb):
     """Status, seconds and megabytes of one fit; compiled code is loaded before."""
     method = methods.get(name)()
-    reason = method.unsupported(len(X), int(colours.max()) + 1)
+    reason = method.unsupported(len(X), int(groups.max()) + 1)
     if reason:
         return reason, None, None
     method.fit(X[:50], np.arange(50) % 2, 2, np.random.default_rng(0))
 
     def cpu_time(seed):
-        return cpu_seconds(lambda: method.fit(X, colours, N_CLUSTERS, np.random.default_rng(seed)), runs=1)
+        return cpu_seconds(lambda: method.fit(X, groups, N_CLUSTERS, np.random.default_rng(seed)), runs=1)
 
     ((_, outcome),) = fits(cpu_time, [0], Limits(seconds, memory_mb))
     return outcome.note or outcome.status, outcome.result, outcome.memory_mb
@@ -67,9 +67,9 @@ def main():
     bars = Bars()
     if ADULT.exists() and not arguments.small:
         tables["adult"] = adult()
-    for where, (X, colours) in tables.items():
+    for where, (X, groups) in tables.items():
         for name in arguments.methods:
-            status, seconds, memory = measure(name, X, colours, arguments.seconds, arguments.memory)
+            status, seconds, memory = measure(name, X, groups, arguments.seconds, arguments.memory)
             taken = "" if seconds is None else f"{seconds:8.2f} s {memory:8.0f} MB"
             print(f"{where:16} {name:14} {taken:24} {status}", flush=True)
             if where == "adult" and name in SCALABLE:

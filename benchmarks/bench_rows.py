@@ -2,7 +2,7 @@
 
     python benchmarks/bench_rows.py [--rows 10000 100000]
 
-A CSV file of 10 features and two colours, k = 20, one seed: CPU seconds, peak memory, bytes on disk, and the exponent of the
+A CSV file of 10 features and two groups, k = 20, one seed: CPU seconds, peak memory, bytes on disk, and the exponent of the
 seconds against the size before. Above 100,000 rows sums of distances come from samples of rows. Matching and scoring see
 clusterlets alone (bench_growth.py). Peak memory is read on Linux alone.
 """
@@ -25,7 +25,7 @@ SIZES = (10_000, 100_000, 316_228, 1_000_000)
 BLOCK = "--data people.npz --dataset people --k 20 --seeds 0-0 --base-seed 0"
 # Their distances are summed up by the same step.
 FITS = ("FRAC", "k-means", "random")
-READ = ["--settings", '{"sensitive": ["colour"], "features": "numeric", "separator": null, "scaling": "none"}']
+READ = ["--settings", '{"sensitive": ["group"], "features": "numeric", "separator": null, "scaling": "none"}']
 
 
 def steps(n: int) -> Iterator[tuple[str, list[str], str]]:
@@ -55,10 +55,10 @@ def cost(folder: Path, words: list[str]) -> dict:
 
 def write_table(path: Path, n: int) -> None:
     """The table of a size, with four digits after the point."""
-    X, colours = instances(n)
-    names = ",".join([*(f"x{number}" for number in range(X.shape[1])), "colour"])
+    X, groups = instances(n)
+    names = ",".join([*(f"x{number}" for number in range(X.shape[1])), "group"])
     formats = ["%.4f"] * X.shape[1] + ["%d"]
-    np.savetxt(path, np.column_stack([X, colours]), fmt=formats, delimiter=",", header=names, comments="")
+    np.savetxt(path, np.column_stack([X, groups]), fmt=formats, delimiter=",", header=names, comments="")
 
 
 def main() -> None:

@@ -54,12 +54,12 @@ class Plan:
 
 
 def tables(folder: Path, count: int) -> list[dict]:
-    """Write small tables of two colours, and return their entries in a configuration."""
+    """Write small tables of two groups, and return their entries in a configuration."""
     rows = "".join(f"{number},{number % 7},{number % 2}\n" for number in range(100))
     names = [f"table{number}" for number in range(count)]
     for name in names:
-        (folder / f"{name}.csv").write_text("length,width,colour\n" + rows, encoding="utf-8")
-    return [{"name": name, "path": f"{name}.csv", "sensitive": "colour"} for name in names]
+        (folder / f"{name}.csv").write_text("length,width,group\n" + rows, encoding="utf-8")
+    return [{"name": name, "path": f"{name}.csv", "sensitive": "group"} for name in names]
 
 
 def groups_of(profile: str) -> list[str]:

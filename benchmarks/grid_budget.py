@@ -17,7 +17,7 @@ STEPS = "results/accounts/steps.csv"
 BUDGETS = {
     "cells": (240, {"score-method"}),
     "C's samples": (80, {"sample-partitions"}),
-    "k-means of each colour": (50, {"extract-clusterlets"}),
+    "k-means of each group": (50, {"extract-clusterlets"}),
     "distances between clusterlets": (100, {"measure-geometry", "sum-distances"}),
     "fits of FRAC, k-means and random, with their distances": (300, {"fit-method"}),
 }

@@ -1,6 +1,6 @@
-"""Scores of a clustering: pure functions on arrays, exact, for any number of colours.
+"""Scores of a clustering: pure functions on arrays, exact, for any number of groups.
 
-A clustering is a boolean membership matrix (C, N): cluster c holds group j. The groups are disjoint sets of instances:
+A clustering is a boolean membership matrix (C, N): cluster c holds piece j. The pieces are disjoint sets of instances:
 clusterlets, or for FRAC and k-means their clusters themselves. An instance may be in several clusters (fuzzy results).
 """
 
@@ -29,13 +29,13 @@ def score(
     ----------
     membership : bool array (C, N)
     counts : int array (N, K)
-        Instances of each colour in each group.
+        Instances of each group in each piece.
     centroids : float array (N, d)
     inertia : float array (N,)
-        Sum of squared distances of each group's members to its centroid.
+        Sum of squared distances of each piece's members to its centroid.
     sums : float array (N, N) or (R, N, N)
-        Summed distances between groups, :func:`clusterlets.algorithms.geometry.distance_sums`, or R independent estimates of
-        them, :func:`clusterlets.algorithms.geometry.sampled_sums`. Where every cluster is a single group, the diagonal is
+        Summed distances between pieces, :func:`clusterlets.algorithms.geometry.distance_sums`, or R independent estimates of
+        them, :func:`clusterlets.algorithms.geometry.sampled_sums`. Where every cluster is a single piece, the diagonal is
         enough.
     diameter : float
         Largest distance in the dataset.
@@ -46,10 +46,10 @@ def score(
     dict
         By column name, as in ``docs/results-format.md``; NaN where a score has no meaning.
     """
-    sizes, colour_counts = counts.sum(axis=1), counts.sum(axis=0)
+    sizes, group_counts = counts.sum(axis=1), counts.sum(axis=0)
     composition = membership.astype(np.int64) @ counts
     cluster_sizes = composition.sum(axis=1)
-    deviations = deviation_per_cluster(composition, colour_counts, deviation)
+    deviations = deviation_per_cluster(composition, group_counts, deviation)
     crisp = not (membership.sum(axis=0) > 1).any()
     found, error = cohesion_with_error(membership, sizes, sums, diameter)
     return {
@@ -58,37 +58,37 @@ def score(
         "deviation_std": float(deviations.std()),
         "deviation_max": float(deviations.max()),
         "balance": balance(composition),
-        "balance_ratio": balance(composition) / balance(colour_counts[None, :]),
+        "balance_ratio": balance(composition) / balance(group_counts[None, :]),
         "cohesion": found,
         "overlap": overlap(membership, sizes),
         "smallest": int(cluster_sizes.min()),
         "largest": int(cluster_sizes.max()),
         "kmeans_cost": kmeans_cost(membership, sizes, centroids, inertia) if crisp else float("nan"),
-        "bera_balance": bera_balance(composition, colour_counts),
-        "delta_min": delta_min(composition, colour_counts),
-        "additive_violation": additive_violation(composition, colour_counts),
-        "weighted_deviation": weighted_deviation(composition, colour_counts),
-        "vfc_error": vfc_error(composition, colour_counts),
+        "bera_balance": bera_balance(composition, group_counts),
+        "delta_min": delta_min(composition, group_counts),
+        "additive_violation": additive_violation(composition, group_counts),
+        "weighted_deviation": weighted_deviation(composition, group_counts),
+        "vfc_error": vfc_error(composition, group_counts),
         "cohesion_error": error,
     }
 
 
-def deviation_per_cluster(composition: np.ndarray, colour_counts: np.ndarray, kind: str = "absolute") -> np.ndarray:
+def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kind: str = "absolute") -> np.ndarray:
     """Deviation of each cluster from the dataset, (C,).
 
     Parameters
     ----------
     composition : int array (C, K)
-        Instances of each colour in each cluster.
-    colour_counts : int array (K,)
-        Instances of each colour in the dataset.
+        Instances of each group in each cluster.
+    group_counts : int array (K,)
+        Instances of each group in the dataset.
     kind : {"absolute", "relative", "kl"}
-        ``absolute``: largest over the colours of \\|share in the cluster - share in the dataset\\|, what the paper's tables
+        ``absolute``: largest over the groups of \\|share in the cluster - share in the dataset\\|, what the paper's tables
         hold. ``relative``: the same, each difference divided by the larger of the two shares (paper, Definition 2, on
         shares). ``kl``: Kullback-Leiber divergence of the cluster from the dataset, in nats.
     """
     shares = composition / composition.sum(axis=1, keepdims=True)
-    expected = colour_counts / colour_counts.sum()
+    expected = group_counts / group_counts.sum()
     if kind == "absolute":
         return np.abs(shares - expected).max(axis=1)
     if kind == "relative":
@@ -99,52 +99,52 @@ def deviation_per_cluster(composition: np.ndarray, colour_counts: np.ndarray, ki
 
 
 def balance(composition: np.ndarray) -> float:
-    """Least ratio of two colours' counts in any cluster; 0 where a cluster lacks a colour (paper, Definition 1)."""
+    """Least ratio of two groups' counts in any cluster; 0 where a cluster lacks a group (paper, Definition 1)."""
     return float((composition.min(axis=1) / composition.max(axis=1)).min())
 
 
-def bera_balance(composition: np.ndarray, colour_counts: np.ndarray) -> float:
-    """Least, over clusters and colours, of the smaller one of p / r and r / p: 0..1, higher is better. O(C K).
+def bera_balance(composition: np.ndarray, group_counts: np.ndarray) -> float:
+    """Least, over clusters and groups, of the smaller one of p / r and r / p: 0..1, higher is better. O(C K).
 
-    p is the colour's share in the cluster, r its share in the dataset. 0 where a cluster lacks a colour, 1 where every
+    p is the group's share in the cluster, r its share in the dataset. 0 where a cluster lacks a group, 1 where every
     cluster has the dataset's shares (Bera, Chakrabarty, Flores and Negahbani 2019).
 
     Parameters
     ----------
     composition : int array (C, K)
-        Instances of each colour in each cluster; every cluster has one.
-    colour_counts : int array (K,)
-        Instances of each colour in the dataset; a colour without any does not count.
+        Instances of each group in each cluster; every cluster has one.
+    group_counts : int array (K,)
+        Instances of each group in the dataset; a group without any does not count.
     """
-    composition, colour_counts = _present(composition, colour_counts)
+    composition, group_counts = _present(composition, group_counts)
     # Products of whole numbers, exact, so that equal shares give exactly 1.
-    counts = composition * colour_counts.sum()
-    expected = composition.sum(axis=1, keepdims=True) * colour_counts
+    counts = composition * group_counts.sum()
+    expected = composition.sum(axis=1, keepdims=True) * group_counts
     return float((np.minimum(counts, expected) / np.maximum(counts, expected)).min())
 
 
-def delta_min(composition: np.ndarray, colour_counts: np.ndarray) -> float:
+def delta_min(composition: np.ndarray, group_counts: np.ndarray) -> float:
     """Least delta for which every cluster meets bounded representation: 0..1, lower is better. O(C K).
 
-    Bounded representation (Bera and others 2019) wants r (1 - delta) <= p <= r / (1 - delta) of every cluster and colour, so
+    Bounded representation (Bera and others 2019) wants r (1 - delta) <= p <= r / (1 - delta) of every cluster and group, so
     this is 1 - :func:`bera_balance`, whose arguments it takes.
     """
-    return 1 - bera_balance(composition, colour_counts)
+    return 1 - bera_balance(composition, group_counts)
 
 
-def additive_violation(composition: np.ndarray, colour_counts: np.ndarray, delta: float = 0.0) -> int:
-    """Instances by which the worst count of a colour in a cluster lies outside its bounds: 0.., lower is better. O(C K).
+def additive_violation(composition: np.ndarray, group_counts: np.ndarray, delta: float = 0.0) -> int:
+    """Instances by which the worst count of a group in a cluster lies outside its bounds: 0.., lower is better. O(C K).
 
     In whole instances, rounded up (Bera and others 2019). With ``delta`` 0, clusters that have the dataset's shares up to
     whole instances, floor or ceiling, give at most 1.
 
     Parameters
     ----------
-    composition, colour_counts
+    composition, group_counts
         As in :func:`bera_balance`.
     delta : float
         Allowed unfairness, from 0 to below 1: a cluster of m instances may have from m r (1 - delta) to m r / (1 - delta)
-        of a colour whose share of the dataset is r.
+        of a group whose share of the dataset is r.
 
     Raises
     ------
@@ -153,44 +153,44 @@ def additive_violation(composition: np.ndarray, colour_counts: np.ndarray, delta
     """
     if not 0 <= delta < 1:
         raise ValueError(f"delta={delta!r} must be at least 0 and below 1")
-    composition, colour_counts = _present(composition, colour_counts)
+    composition, group_counts = _present(composition, group_counts)
     sizes = composition.sum(axis=1, keepdims=True)
-    expected = sizes * colour_counts / colour_counts.sum()
+    expected = sizes * group_counts / group_counts.sum()
     above = composition - np.minimum(sizes, expected / (1 - delta))
     below = expected * (1 - delta) - composition
     return max(0, int(np.ceil(np.maximum(above, below) - _ROUNDING).max()))
 
 
-def weighted_deviation(composition: np.ndarray, colour_counts: np.ndarray) -> float:
-    """Mean \\|p - r\\| over colours and clusters, where a cluster counts by its size: 0..1, lower is better. O(C K).
+def weighted_deviation(composition: np.ndarray, group_counts: np.ndarray) -> float:
+    """Mean \\|p - r\\| over groups and clusters, where a cluster counts by its size: 0..1, lower is better. O(C K).
 
     The arguments are those of :func:`bera_balance`. Where clusters overlap, an instance counts in each of its clusters. With
-    two colours FairKM's average error (Abraham and others 2020) is this times the square root of 2.
+    two groups FairKM's average error (Abraham and others 2020) is this times the square root of 2.
     """
-    composition, colour_counts = _present(composition, colour_counts)
+    composition, group_counts = _present(composition, group_counts)
     sizes = composition.sum(axis=1)
-    deviations = np.abs(composition / sizes[:, None] - colour_counts / colour_counts.sum()).mean(axis=1)
+    deviations = np.abs(composition / sizes[:, None] - group_counts / group_counts.sum()).mean(axis=1)
     return float((sizes * deviations).sum() / sizes.sum())
 
 
-def vfc_error(composition: np.ndarray, colour_counts: np.ndarray) -> float:
+def vfc_error(composition: np.ndarray, group_counts: np.ndarray) -> float:
     """Sum over clusters of the Kullback-Leibler divergence of the dataset from the cluster, in nats. O(C K).
 
     From 0 up, lower is better: sum of r log(r / p), the reverse of the deviation ``kl`` (Ziko and others 2021).
-    Infinite where a cluster lacks a colour. The arguments are those of :func:`bera_balance`. It grows with the number of
+    Infinite where a cluster lacks a group. The arguments are those of :func:`bera_balance`. It grows with the number of
     clusters.
     """
-    composition, colour_counts = _present(composition, colour_counts)
-    expected = colour_counts / colour_counts.sum()
+    composition, group_counts = _present(composition, group_counts)
+    expected = group_counts / group_counts.sum()
     with np.errstate(divide="ignore"):
         ratios = expected / (composition / composition.sum(axis=1, keepdims=True))
     return float((expected * log(ratios)).sum())
 
 
-def _present(composition: np.ndarray, colour_counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both without the colours that no instance has."""
-    present = np.asarray(colour_counts) > 0
-    return np.asarray(composition)[:, present], np.asarray(colour_counts)[present]
+def _present(composition: np.ndarray, group_counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both without the groups that no instance has."""
+    present = np.asarray(group_counts) > 0
+    return np.asarray(composition)[:, present], np.asarray(group_counts)[present]
 
 
 def cohesion(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diameter: float) -> float:
@@ -222,7 +222,7 @@ def overlap(membership: np.ndarray, sizes: np.ndarray) -> float:
 
 
 def kmeans_cost(membership: np.ndarray, sizes: np.ndarray, centroids: np.ndarray, inertia: np.ndarray) -> float:
-    """Sum over clusters of squared distances to the cluster's mean: within the groups, plus between them."""
+    """Sum over clusters of squared distances to the cluster's mean: within the pieces, plus between them."""
     cost = 0.0
     for members in membership:
         weights, points = sizes[members], centroids[members]

@@ -37,7 +37,7 @@ _PLACE_LINE = f"# {_PLACE} ".encode()
 # The end of a path that says what a file of the results is, wherever their folder lies; of any other file it is the name.
 _PLACES = re.compile(
     r"(?<![^/])((variants/[^/]+/)?((prepared|geometry)/[^/]+|runs\.csv[^/]*"
-    r"|(runs|groups|labels|distances|partitions)/[^/]+/[^/]+/[^/]+/seeds[^/]+)|[^/]+)\Z"
+    r"|(runs|pieces|labels|distances|partitions)/[^/]+/[^/]+/[^/]+/seeds[^/]+)|[^/]+)\Z"
 )
 
 

@@ -1,4 +1,4 @@
-"""Antidotes: a few points added to the table, so that plain k-means on all of them treats the colours alike.
+"""Antidotes: a few points added to the table, so that plain k-means on all of them treats the groups alike.
 
 The labels of k-means are no smooth function of the added points, so a search without derivatives places them: it moves one
 point at a time and keeps what does not make the clustering less fair. The added points count as rows of k-means and are
@@ -12,7 +12,7 @@ from math import ceil
 import numpy as np
 
 from clusterlets.algorithms.instances import checked_instances
-from clusterlets.algorithms.kernels import assign, group_inertia, group_sums, tiles_of
+from clusterlets.algorithms.kernels import assign, inertia_by_label, sums_by_label, tiles_of
 from clusterlets.algorithms.kmeans import kmeans, lloyd
 from clusterlets.errors import ClusterletsError
 
@@ -47,7 +47,7 @@ class Antidote:
 
 def antidote(
     X: np.ndarray,
-    colours: np.ndarray,
+    groups: np.ndarray,
     n_clusters: int,
     random_state: np.random.Generator,
     rho: float = 0.05,
@@ -59,8 +59,8 @@ def antidote(
     ----------
     X : float array (n, d)
         Instances, finite.
-    colours : int array (n,)
-        Colour codes 0..K-1.
+    groups : int array (n,)
+        Group codes 0..K-1.
     n_clusters : int
         Clusters wanted, from 1 to n. Rows with fewer distinct values give as many clusters as there are values.
     random_state : numpy.random.Generator
@@ -78,20 +78,20 @@ def antidote(
     Raises
     ------
     ClusterletsError
-        For features that are not finite, colours that are no codes, and parameters out of range.
+        For features that are not finite, groups that are no codes, and parameters out of range.
 
     Notes
     -----
-    Fairness is not promised: where the colours lie far apart, a few points change little. O(n k d) time for each of up to 30
+    Fairness is not promised: where the groups lie far apart, a few points change little. O(n k d) time for each of up to 30
     rounds of an evaluation, O(n d) memory; meant for a few thousand rows.
     """
-    X, colours = checked_instances(X, colours, "an antidote", n_clusters)
+    X, groups = checked_instances(X, groups, "an antidote", n_clusters)
     if not 0 < rho <= 1:
         raise ClusterletsError(f"rho = {rho}: the part of points to add must be above 0, and at most 1.")
     if n_evaluations < 1:
         raise ClusterletsError(f"n_evaluations = {n_evaluations}: the search needs at least one.")
     plain = _plain(X, n_clusters, random_state)
-    added = _Added(X, colours, plain, ceil(rho * len(X) - 1e-9) / _PLACES)  # .07 * 100 is a little more than 7
+    added = _Added(X, groups, plain, ceil(rho * len(X) - 1e-9) / _PLACES)  # .07 * 100 is a little more than 7
     places, found, labels = _search(X, added, random_state, n_evaluations)
     labels_plain = lloyd(X, plain, max_iter=1).labels
     if found < added.score(labels_plain):
@@ -99,14 +99,14 @@ def antidote(
     return Antidote(np.unique(labels, return_inverse=True)[1].astype(np.int64), places, added.weight)
 
 
-def least_balances(labels: np.ndarray, colours: np.ndarray, n_clusters: int) -> np.ndarray:
-    """The least of min(p / r, r / p) over the colours, of each cluster (C,): 1 is the table's shares, 0 a colour's absence.
+def least_balances(labels: np.ndarray, groups: np.ndarray, n_clusters: int) -> np.ndarray:
+    """The least of min(p / r, r / p) over the groups, of each cluster (C,): 1 is the table's shares, 0 a group's absence.
 
-    p is the colour's share of the cluster and r of the table; the least of all clusters is the balance of Bera et al. 2019.
+    p is the group's share of the cluster and r of the table; the least of all clusters is the balance of Bera et al. 2019.
     No cluster may be empty. O(n + C K).
     """
-    n_colours = int(colours.max()) + 1
-    counts = np.bincount(labels * n_colours + colours, minlength=n_clusters * n_colours).reshape(n_clusters, n_colours)
+    n_groups = int(groups.max()) + 1
+    counts = np.bincount(labels * n_groups + groups, minlength=n_clusters * n_groups).reshape(n_clusters, n_groups)
     totals = counts.sum(axis=0)
     counts, totals = counts[:, totals > 0], totals[totals > 0]
     ratios = counts * len(labels) / (counts.sum(axis=1, keepdims=True) * totals)
@@ -123,8 +123,8 @@ def _plain(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) ->
 class _Added:
     """k-means of the rows X (n, d) with added points, from the same centres for all of their positions."""
 
-    def __init__(self, X: np.ndarray, colours: np.ndarray, centres: np.ndarray, weight: float):
-        self.X, self.colours, self.centres, self.weight = X, colours, centres, weight
+    def __init__(self, X: np.ndarray, groups: np.ndarray, centres: np.ndarray, weight: float):
+        self.X, self.groups, self.centres, self.weight = X, groups, centres, weight
         self.tiles = tiles_of(X)
 
     def labels(self, places: np.ndarray) -> np.ndarray:
@@ -141,7 +141,7 @@ class _Added:
             if np.array_equal(both, former):
                 break
             former = both
-            group_sums(self.X, labels, sums, sizes)
+            sums_by_label(self.X, labels, sums, sizes)
             weights = sizes + self.weight * np.bincount(labels_added, minlength=len(centres))
             np.add.at(sums, labels_added, self.weight * places)
             held = weights > 0
@@ -151,12 +151,12 @@ class _Added:
     def score(self, labels: np.ndarray) -> tuple[float, float]:
         """How fair a clustering is, and the negative of its sum of squared errors, which decides between equally fair ones."""
         sums, sizes = np.empty_like(self.centres), np.empty(len(self.centres), dtype=np.int64)
-        group_sums(self.X, labels, sums, sizes)
+        sums_by_label(self.X, labels, sums, sizes)
         if not sizes.all():
             return _EMPTY
         inertia = np.empty(len(sums))
-        group_inertia(self.X, labels, sums / sizes[:, None], inertia)
-        balances = least_balances(labels, self.colours, len(sums))
+        inertia_by_label(self.X, labels, sums / sizes[:, None], inertia)
+        balances = least_balances(labels, self.groups, len(sums))
         return float(balances.min() + _MEAN_WEIGHT * balances.mean()), -float(inertia.sum())
 
 

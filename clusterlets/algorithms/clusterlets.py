@@ -10,14 +10,14 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Clusterlets:
-    """N monochrome clusters of n instances with K colours, sorted by (colour, index).
+    """N monochrome clusters of n instances with K groups, sorted by (group, index).
 
     Attributes
     ----------
-    colour : int array (N,)
-        Colour code of each clusterlet, ascending.
+    group : int array (N,)
+        Group code of each clusterlet, ascending.
     counts : int array (N, K)
-        Instances of each colour in each clusterlet (one non-zero a row).
+        Instances of each group in each clusterlet (one non-zero a row).
     centroids : float array (N, d)
         Mean of the members.
     inertia : float array (N,)
@@ -26,19 +26,19 @@ class Clusterlets:
         Clusterlet of each instance; matching and scoring do without.
     """
 
-    colour: np.ndarray
+    group: np.ndarray
     counts: np.ndarray
     centroids: np.ndarray
     inertia: np.ndarray
     labels: np.ndarray | None = None
 
     @classmethod
-    def from_groups(cls, counts: np.ndarray, centroids: np.ndarray, inertia: np.ndarray) -> "Clusterlets":
+    def from_pieces(cls, counts: np.ndarray, centroids: np.ndarray, inertia: np.ndarray) -> "Clusterlets":
         """Clusterlets without the labels of the instances, as matching reads them; the arrays as above."""
         return cls(counts.argmax(axis=1), counts, centroids, inertia)
 
     def __len__(self) -> int:
-        return len(self.colour)
+        return len(self.group)
 
     @property
     def sizes(self) -> np.ndarray:
@@ -46,6 +46,6 @@ class Clusterlets:
         return self.counts.sum(axis=1)
 
     @property
-    def colour_counts(self) -> np.ndarray:
-        """Instances of each colour in the dataset, (K,)."""
+    def group_counts(self) -> np.ndarray:
+        """Instances of each group in the dataset, (K,)."""
         return self.counts.sum(axis=0)

@@ -1,8 +1,8 @@
-"""Small weighted samples that stand for a table in fair k-means, one of each colour.
+"""Small weighted samples that stand for a table in fair k-means, one of each group.
 
-A coreset promises that for every set of centres, and every count of the colours in the clusters, the cheapest assignment of the
-sample costs nearly what that of the table costs. Where the counts are given, the colours have nothing to do with each other;
-so the union of a coreset of each colour is one of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The sizes that theory
+A coreset promises that for every set of centres, and every count of the groups in the clusters, the cheapest assignment of the
+sample costs nearly what that of the table costs. Where the counts are given, the groups have nothing to do with each other;
+so the union of a coreset of each group is one of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The sizes that theory
 asks for are far above those that do well, so the size is a parameter, and :func:`largest_error` measures what it gives.
 """
 
@@ -23,7 +23,7 @@ _RINGS = 11  # each twice as wide as the one within: from 2^-10 of a cluster's m
 
 def coreset_clustering(
     X: np.ndarray,
-    colours: np.ndarray,
+    groups: np.ndarray,
     n_clusters: int,
     random_state: np.random.Generator,
     delta: float = 0.0,
@@ -35,7 +35,7 @@ def coreset_clustering(
     Parameters
     ----------
     X : float array (n, d)
-    colours : int array (n,)
+    groups : int array (n,)
         0..K-1, each of which occurs.
     n_clusters : int
         At most n.
@@ -61,33 +61,33 @@ def coreset_clustering(
     -----
     O(n k d) time beside the assignment; the rounds are on the coreset alone.
     """
-    X, colours = checked_instances(X, colours, "a coreset", n_clusters)
-    colours = codes_that_occur(colours)
+    X, groups = checked_instances(X, groups, "a coreset", n_clusters)
+    groups = codes_that_occur(groups)
     size = max(2000, 40 * n_clusters) if size is None else size
     if size < 1 or n_init < 1:
         raise ClusterletsError(f"size = {size} and n_init = {n_init}: a coreset needs at least one row and one start.")
     rows, weights = np.arange(len(X)), np.ones(len(X))
     if len(X) > 2 * size:
-        rows, weights = sample_coreset(X, colours, n_clusters, size, random_state)
-    bounds, slack = bounds_of(colours, delta)
-    centres, multipliers = fractional_lloyd(X[rows], weights, colours[rows], n_clusters, bounds, slack, random_state, n_init)
-    return fair_assignment(distances_to_centres(X, centres, n_clusters), colours, delta, multipliers).labels
+        rows, weights = sample_coreset(X, groups, n_clusters, size, random_state)
+    bounds, slack = bounds_of(groups, delta)
+    centres, multipliers = fractional_lloyd(X[rows], weights, groups[rows], n_clusters, bounds, slack, random_state, n_init)
+    return fair_assignment(distances_to_centres(X, centres, n_clusters), groups, delta, multipliers).labels
 
 
 def sample_coreset(
-    X: np.ndarray, colours: np.ndarray, n_clusters: int, size: int, random_state: np.random.Generator
+    X: np.ndarray, groups: np.ndarray, n_clusters: int, size: int, random_state: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and their weights: of each colour, a few from every ring around each centre of its own.
+    """Rows and their weights: of each group, a few from every ring around each centre of its own.
 
     Parameters
     ----------
     X : float array (n, d)
-    colours : int array (n,)
+    groups : int array (n,)
         0..K-1, each of which occurs.
     n_clusters : int
-        Centres of each colour, by k-means++.
+        Centres of each group, by k-means++.
     size : int
-        Rows wanted in all; of each colour its part of them, and at least two for each centre where it has so many.
+        Rows wanted in all; of each group its part of them, and at least two for each centre where it has so many.
         There are fewer where rings hold few rows.
     random_state : numpy.random.Generator
 
@@ -96,18 +96,18 @@ def sample_coreset(
     rows : int array (m,)
         In ascending order, none twice.
     weights : float array (m,)
-        Those of a colour add up to its number of rows.
+        Those of a group add up to its number of rows.
 
     Notes
     -----
     Sampling from rings around centres: Chen, SIAM Journal on Computing 39, 2009. O(n k d) time.
     """
     chosen, weights = [], []
-    for colour, total in enumerate(np.bincount(colours)):
-        members = np.flatnonzero(colours == colour)
-        of_colour = np.ascontiguousarray(X[members])
-        centres = of_colour[kmeans_plus_plus(of_colour, n_clusters, random_state)]
-        costs = distances_to_centres(of_colour, centres, len(centres))
+    for group, total in enumerate(np.bincount(groups)):
+        members = np.flatnonzero(groups == group)
+        of_group = np.ascontiguousarray(X[members])
+        centres = of_group[kmeans_plus_plus(of_group, n_clusters, random_state)]
+        costs = distances_to_centres(of_group, centres, len(centres))
         nearest = costs.argmin(axis=1)
         distances = costs[np.arange(total), nearest]
         ring = np.searchsorted((distances.mean() or 1.0) * 2.0 ** np.arange(-_RINGS + 2, 30), distances, side="right")
@@ -126,7 +126,7 @@ def sample_coreset(
 
 def largest_error(
     X: np.ndarray,
-    colours: np.ndarray,
+    groups: np.ndarray,
     rows: np.ndarray,
     weights: np.ndarray,
     n_clusters: int,
@@ -138,7 +138,7 @@ def largest_error(
 
     Parameters
     ----------
-    X, colours : arrays (n, d) and (n,)
+    X, groups : arrays (n, d) and (n,)
     rows, weights : arrays (m,)
         The coreset, as :func:`sample_coreset` gives it.
     n_clusters : int
@@ -154,12 +154,12 @@ def largest_error(
         Largest of |cost of the coreset / cost of the table - 1|, each the bound of the fractional assignment.
     """
     errors = []
-    bounds, slack = bounds_of(colours, delta)
+    bounds, slack = bounds_of(groups, delta)
     for trial in range(n_trials):
         drawn = X[random_state.choice(len(X), (4 if trial % 2 else 1) * n_clusters)]
         centres = drawn.reshape(-1, n_clusters, X.shape[1]).mean(axis=0)
         costs = distances_to_centres(X, centres, n_clusters)
-        whole = solve_dual(costs, np.ones(len(X)), colours, len(bounds[0]), share_rows(*bounds), slack).bound
-        part = solve_dual(costs[rows], weights, colours[rows], len(bounds[0]), share_rows(*bounds), slack).bound
+        whole = solve_dual(costs, np.ones(len(X)), groups, len(bounds[0]), share_rows(*bounds), slack).bound
+        part = solve_dual(costs[rows], weights, groups[rows], len(bounds[0]), share_rows(*bounds), slack).bound
         errors.append(abs(part / whole - 1))
     return max(errors)

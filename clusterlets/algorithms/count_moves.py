@@ -1,8 +1,8 @@
-"""Cheaper whole counts of colours in clusters, by moves of one instance, or of one of each of two colours.
+"""Cheaper whole counts of groups in clusters, by moves of one instance, or of one of each of two groups.
 
-An assignment whose colours are each the cheapest for their counts stays so when one instance more moves from a cluster to
+An assignment whose groups are each the cheapest for their counts stays so when one instance more moves from a cluster to
 another along the cheapest path: through other clusters, each of which gives one on. What this costs is exact, and so is what
-two colours cost together, as they have only their bounds in common.
+two groups cost together, as they have only their bounds in common.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ _NEVER = np.int64(2**62)
 
 def move_counts(
     costs: np.ndarray,
-    colours: np.ndarray,
+    groups: np.ndarray,
     labels: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
@@ -29,13 +29,13 @@ def move_counts(
     ----------
     costs : float array (n, k)
         Finite and not negative.
-    colours : int array (n,)
+    groups : int array (n,)
         0..K-1.
     labels : int array (n,)
-        Within the bounds, without an empty cluster, and those of each colour from
+        Within the bounds, without an empty cluster, and those of each group from
         :func:`clusterlets.algorithms.transport.transport`: the cheapest with its counts.
     low, high : float arrays (K,)
-        Least and largest share of a colour in a cluster.
+        Least and largest share of a group in a cluster.
     most_moves : int
     strict : bool
         Whether counts keep the bounds to the last instance; otherwise up to whole instances.
@@ -53,31 +53,31 @@ def move_counts(
     """
     n, k = costs.shape
     whole, units = np.empty((n, k), dtype=np.int64), np.empty(len(low))
-    for colour in range(len(low)):
-        members = np.flatnonzero(colours == colour)
+    for group in range(len(low)):
+        members = np.flatnonzero(groups == group)
         whole[members], scale = whole_numbers(costs[members])
-        units[colour] = 1 / scale
+        units[group] = 1 / scale
     found = np.array(labels, dtype=np.int64, order="C")
     counts = np.zeros((len(low), k), dtype=np.int64)
-    np.add.at(counts, (colours, found), 1)
-    _search(whole, np.ascontiguousarray(colours, dtype=np.int64), units, low, high, found, counts, most_moves, strict)
+    np.add.at(counts, (groups, found), 1)
+    _search(whole, np.ascontiguousarray(groups, dtype=np.int64), units, low, high, found, counts, most_moves, strict)
     return found
 
 
 @compiled("int64(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64, boolean)")
-def _search(costs, colours, units, low, high, labels, counts, most_moves, strict):
+def _search(costs, groups, units, low, high, labels, counts, most_moves, strict):
     """Change labels and counts; how many moves were made."""
-    n_colours, k = counts.shape
-    least, who = np.empty((n_colours, k, k), dtype=np.int64), np.empty((n_colours, k, k), dtype=np.int64)
-    paths, hops = np.empty((n_colours, k, k)), np.empty((n_colours, k, k), dtype=np.int64)
-    stale = np.ones((n_colours, k), dtype=np.bool_)
-    faults, totals = np.empty((k, 5, n_colours, 3), dtype=np.int64), np.empty((k, 5), dtype=np.int64)
+    n_groups, k = counts.shape
+    least, who = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
+    paths, hops = np.empty((n_groups, k, k)), np.empty((n_groups, k, k), dtype=np.int64)
+    stale = np.ones((n_groups, k), dtype=np.bool_)
+    faults, totals = np.empty((k, 5, n_groups, 3), dtype=np.int64), np.empty((k, 5), dtype=np.int64)
     move = np.empty((2, 3), dtype=np.int64)
     for made in range(most_moves):
-        _refresh(costs, colours, labels, stale, least, who)
-        for colour in range(n_colours):
-            if stale[colour].any():
-                _shortest_paths(least[colour], units[colour], paths[colour], hops[colour])
+        _refresh(costs, groups, labels, stale, least, who)
+        for group in range(n_groups):
+            if stale[group].any():
+                _shortest_paths(least[group], units[group], paths[group], hops[group])
         for cluster in range(k):
             if stale[:, cluster].any():
                 _count_faults(counts, low, high, strict, cluster, faults[cluster], totals[cluster])
@@ -85,36 +85,36 @@ def _search(costs, colours, units, low, high, labels, counts, most_moves, strict
         if not _best_move(paths, faults, totals, move):
             return made
         for part in range(2):
-            colour, here, target = move[part]
-            if colour < 0:
+            group, here, target = move[part]
+            if group < 0:
                 continue
-            counts[colour, here] -= 1
-            counts[colour, target] += 1
-            stale[colour, target] = True
+            counts[group, here] -= 1
+            counts[group, target] += 1
+            stale[group, target] = True
             while here != target:
-                after = hops[colour, here, target]
-                labels[who[colour, here, after]] = after
-                stale[colour, here] = True
+                after = hops[group, here, target]
+                labels[who[group, here, after]] = after
+                stale[group, here] = True
                 here = after
     return most_moves
 
 
 @njit
-def _refresh(costs, colours, labels, stale, least, who):
-    """The cheapest single moves of a colour out of each cluster that has changed, and which instances they move."""
+def _refresh(costs, groups, labels, stale, least, who):
+    """The cheapest single moves of a group out of each cluster that has changed, and which instances they move."""
     k = costs.shape[1]
-    for colour in range(stale.shape[0]):
+    for group in range(stale.shape[0]):
         for cluster in range(k):
-            if stale[colour, cluster]:
-                least[colour, cluster] = _NEVER
+            if stale[group, cluster]:
+                least[group, cluster] = _NEVER
     for row in range(len(costs)):
-        colour, here = colours[row], labels[row]
-        if stale[colour, here]:
+        group, here = groups[row], labels[row]
+        if stale[group, here]:
             for other in range(k):
                 change = costs[row, other] - costs[row, here]
-                if change < least[colour, here, other]:
-                    least[colour, here, other] = change
-                    who[colour, here, other] = row
+                if change < least[group, here, other]:
+                    least[group, here, other] = change
+                    who[group, here, other] = row
 
 
 @njit
@@ -148,32 +148,32 @@ def _shortest_paths(least, unit, paths, hops):
 def _count_faults(counts, low, high, strict, cluster, faults, totals):
     """Which counts would be out of bounds if the size and a count of a cluster changed by a little, and how many are as is.
 
-    ``faults`` (5, K, 3): by what the size changes, -2 to 2, the colour, and what its count changes, -1 to 1.
+    ``faults`` (5, K, 3): by what the size changes, -2 to 2, the group, and what its count changes, -1 to 1.
     """
     size = counts[:, cluster].sum()
     for place in range(5):
         after = size + place - 2
         totals[place] = 0 if after > 0 else 1
-        for colour in range(len(low)):
-            least, most = low[colour] * after, high[colour] * after
+        for group in range(len(low)):
+            least, most = low[group] * after, high[group] * after
             least = np.ceil(least - 1e-9) if strict else np.floor(least + 1e-9)
             most = np.floor(most + 1e-9) if strict else np.ceil(most - 1e-9)
             for change in range(3):
-                count = counts[colour, cluster] + change - 1
-                faults[place, colour, change] = after > 0 and (count < least or count > most)
-            totals[place] += faults[place, colour, 1]
+                count = counts[group, cluster] + change - 1
+                faults[place, group, change] = after > 0 and (count < least or count > most)
+            totals[place] += faults[place, group, 1]
 
 
 @njit
 def _best_move(paths, faults, totals, move):
-    """Fill in (colour, from, to) of the one move that lowers the cost most, else of the two that do; False if none do.
+    """Fill in (group, from, to) of the one move that lowers the cost most, else of the two that do; False if none do.
 
-    Two colours move together if one cluster at least has to do with both: else each could move alone.
+    Two groups move together if one cluster at least has to do with both: else each could move alone.
     """
-    n_colours, k = paths.shape[:2]
+    n_groups, k = paths.shape[:2]
     best = 0.0
-    cheapest = np.full((n_colours, k, 2), np.inf)  # out of a cluster, and into it
-    for one in range(n_colours):
+    cheapest = np.full((n_groups, k, 2), np.inf)  # out of a cluster, and into it
+    for one in range(n_groups):
         for here in range(k):
             for target in range(k):
                 cost = paths[one, here, target]
@@ -184,7 +184,7 @@ def _best_move(paths, faults, totals, move):
                     move[0, 0], move[0, 1], move[0, 2], move[1, 0] = one, here, target, -1
     if best < 0:
         return True
-    for one in range(n_colours):
+    for one in range(n_groups):
         for two in range(one):
             for here in range(k):
                 for target in range(k):

@@ -1,7 +1,7 @@
 """The cheapest fair assignment at given centres, proved: a yardstick for tests and for small tables.
 
-With the counts of each colour in each cluster fixed to whole numbers, what is left is a transportation problem for each
-colour, whose solution is whole by itself. So only these counts need be whole in a mixed-integer program over all shares of
+With the counts of each group in each cluster fixed to whole numbers, what is left is a transportation problem for each
+group, whose solution is whole by itself. So only these counts need be whole in a mixed-integer program over all shares of
 instances. Solvers of such programs differ in their last digits and in their choice among equals: nothing that is promised
 byte for byte may rest on this module.
 """
@@ -14,7 +14,7 @@ from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, milp
 from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from clusterlets.algorithms.fair_assignment import fair_assignment, share_bounds
-from clusterlets.algorithms.transport import transport_colours
+from clusterlets.algorithms.transport import transport_groups
 from clusterlets.errors import ClusterletsError
 
 # Less than a whole instance, by more than the solver may miss a bound by: a bound that is missed by 1 is not kept.
@@ -41,17 +41,17 @@ class ExactAssignment:
     is_optimal: bool
 
 
-def exact_assignment(costs: np.ndarray, colours: np.ndarray, delta: float = 0.0, time_limit: float = 60.0) -> ExactAssignment:
-    """Assign every instance at the least cost, no cluster empty, within bounds on the shares of the colours.
+def exact_assignment(costs: np.ndarray, groups: np.ndarray, delta: float = 0.0, time_limit: float = 60.0) -> ExactAssignment:
+    """Assign every instance at the least cost, no cluster empty, within bounds on the shares of the groups.
 
     Parameters
     ----------
     costs : float array (n, k)
         Squared distances, say; finite and not negative.
-    colours : int array (n,)
+    groups : int array (n,)
         0..K-1, each of which occurs.
     delta : float
-        In [0, 1): of m instances, a cluster holds from floor(m r (1 - delta)) to ceil(m r / (1 - delta)) of a colour with
+        In [0, 1): of m instances, a cluster holds from floor(m r (1 - delta)) to ceil(m r / (1 - delta)) of a group with
         share r in the table.
     time_limit : float
         Seconds for the solver. Afterwards its best assignment stands, or that of :func:`fair_assignment` if it has none.
@@ -68,50 +68,50 @@ def exact_assignment(costs: np.ndarray, colours: np.ndarray, delta: float = 0.0,
     Notes
     -----
     n k continuous and K k whole variables, by HiGHS: exponential at worst. 2,000 instances and 10 clusters take some seconds
-    with two colours, and may stay open for minutes with three. The fair assignment with bounds: Bera et al. 2019.
+    with two groups, and may stay open for minutes with three. The fair assignment with bounds: Bera et al. 2019.
     """
-    costs, colours = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(colours, dtype=np.int64)
+    costs, groups = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(groups, dtype=np.int64)
     n, k = costs.shape
     if k > n:
         raise ClusterletsError(f"{n} instances cannot fill {k} clusters.")
-    low, high = share_bounds(colours, delta)
+    low, high = share_bounds(groups, delta)
     # Above the least of each instance, and near 1: what all assignments cost alike would hide the solver's tolerances.
     least = costs.min(axis=1, keepdims=True)
     above = costs - least
     unit = 2.0 ** frexp(float(above.max()))[1]
-    solved = _solve(above / unit, colours, low, high, time_limit)
+    solved = _solve(above / unit, groups, low, high, time_limit)
     if solved.status not in (0, 1):  # proved, or out of time
         raise ClusterletsError(f"The solver found no fair assignment of {n} instances to {k} clusters: {solved.message}")
     base = float(least.sum())
     bound = base + unit * max(0.0, float(solved.mip_dual_bound or 0.0))
     if solved.x is None:
-        fallback = fair_assignment(costs, colours, delta)
+        fallback = fair_assignment(costs, groups, delta)
         return ExactAssignment(fallback.labels, fallback.cost, max(bound, fallback.bound), False)
     counts = np.rint(solved.x[n * k :]).astype(np.int64).reshape(-1, k)
     _check(counts, low, high)
-    labels = transport_colours(costs, colours, counts)
+    labels = transport_groups(costs, groups, counts)
     cost = float(costs[np.arange(n), labels].sum())
     return ExactAssignment(labels, cost, min(bound, cost), solved.status == 0)
 
 
-def _solve(costs: np.ndarray, colours: np.ndarray, low: np.ndarray, high: np.ndarray, time_limit: float) -> OptimizeResult:
+def _solve(costs: np.ndarray, groups: np.ndarray, low: np.ndarray, high: np.ndarray, time_limit: float) -> OptimizeResult:
     """The program over shares of instances (n, k) and whole counts (K, k), as HiGHS answers it."""
-    (n, k), n_colours = costs.shape, len(low)
-    each, no_counts = eye_array(k), csr_array((n, n_colours * k))
+    (n, k), n_groups = costs.shape, len(low)
+    each, no_counts = eye_array(k), csr_array((n, n_groups * k))
     instances = hstack([kron(eye_array(n), np.ones((1, k))), no_counts])
-    held = csr_array((np.ones(n), (colours, np.arange(n))), shape=(n_colours, n))
-    counted = hstack([kron(held, each), -eye_array(n_colours * k)])
-    too_few = low[:, None] - np.eye(n_colours)
-    too_many = np.eye(n_colours) - high[:, None]
-    rows = [too_few, too_many, -np.ones((1, n_colours))]
-    shares = hstack([csr_array(((2 * n_colours + 1) * k, n * k)), kron(np.vstack(rows), each)])
-    limits = np.concatenate([np.full(2 * n_colours * k, _SLACK), np.full(k, -1.0)])
+    held = csr_array((np.ones(n), (groups, np.arange(n))), shape=(n_groups, n))
+    counted = hstack([kron(held, each), -eye_array(n_groups * k)])
+    too_few = low[:, None] - np.eye(n_groups)
+    too_many = np.eye(n_groups) - high[:, None]
+    rows = [too_few, too_many, -np.ones((1, n_groups))]
+    shares = hstack([csr_array(((2 * n_groups + 1) * k, n * k)), kron(np.vstack(rows), each)])
+    limits = np.concatenate([np.full(2 * n_groups * k, _SLACK), np.full(k, -1.0)])
     return milp(
-        np.concatenate([costs.ravel(), np.zeros(n_colours * k)]),
-        integrality=np.repeat([0, 1], [n * k, n_colours * k]),
-        bounds=Bounds(0, np.repeat([1.0, float(n)], [n * k, n_colours * k])),
+        np.concatenate([costs.ravel(), np.zeros(n_groups * k)]),
+        integrality=np.repeat([0, 1], [n * k, n_groups * k]),
+        bounds=Bounds(0, np.repeat([1.0, float(n)], [n * k, n_groups * k])),
         constraints=[
-            LinearConstraint(vstack([instances, counted]), *[np.repeat([1.0, 0.0], [n, n_colours * k])] * 2),
+            LinearConstraint(vstack([instances, counted]), *[np.repeat([1.0, 0.0], [n, n_groups * k])] * 2),
             LinearConstraint(shares, -np.inf, limits),
         ],
         options={"time_limit": time_limit, "mip_rel_gap": 1e-6},
@@ -123,4 +123,4 @@ def _check(counts: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
     sizes = counts.sum(axis=0)
     kept = (counts >= np.floor(low[:, None] * sizes + 1e-9)) & (counts <= np.ceil(high[:, None] * sizes - 1e-9))
     if not kept.all() or not sizes.all():
-        raise ClusterletsError("The solver's counts of colours do not keep the bounds; another time limit may help.")
+        raise ClusterletsError("The solver's counts of groups do not keep the bounds; another time limit may help.")

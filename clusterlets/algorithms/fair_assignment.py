@@ -1,11 +1,11 @@
-"""The cheapest assignment of instances to given centres under bounds on the shares of the colours.
+"""The cheapest assignment of instances to given centres under bounds on the shares of the groups.
 
-With p the share of colour h in a cluster and r its share in the table, the bounds are those of bounded representation:
+With p the share of group h in a cluster and r its share in the table, the bounds are those of bounded representation:
 r (1 - delta) <= p <= r / (1 - delta), up to whole instances: a cluster of m instances holds from floor(m r (1 - delta)) to
-ceil(m r / (1 - delta)) of the colour (Bera et al. 2019; Bercea et al. 2019).
+ceil(m r / (1 - delta)) of the group (Bera et al. 2019; Bercea et al. 2019).
 
-How many instances of each colour a cluster takes is found by the dual of the linear program
-(:mod:`clusterlets.algorithms.fair_dual`) and made whole; then each colour is a transportation problem, which
+How many instances of each group a cluster takes is found by the dual of the linear program
+(:mod:`clusterlets.algorithms.fair_dual`) and made whole; then each group is a transportation problem, which
 :mod:`clusterlets.algorithms.transport` solves exactly, and :mod:`clusterlets.algorithms.count_moves` looks for better counts
 from there. The dual is a lower bound on the cost of all assignments that keep the
 bounds, so that the result comes with its distance from the optimum.
@@ -18,7 +18,7 @@ import numpy as np
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.count_moves import move_counts
 from clusterlets.algorithms.fair_dual import TEMPERATURES, share_rows, solve_dual
-from clusterlets.algorithms.transport import transport_colours
+from clusterlets.algorithms.transport import transport_groups
 from clusterlets.errors import ClusterletsError
 
 _MOVES = 10  # for each cluster at most: in large tables few are left after some, and small ones never need as many
@@ -50,24 +50,24 @@ class FairAssignment:
         return self.cost / self.bound - 1 if self.bound > 0 else 0.0
 
 
-def share_bounds(colours: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest share of each colour in a cluster, (K,) each: r (1 - delta) and r / (1 - delta), at most 1."""
+def share_bounds(groups: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
+    """Least and largest share of each group in a cluster, (K,) each: r (1 - delta) and r / (1 - delta), at most 1."""
     if not 0 <= delta < 1:
         raise ClusterletsError(f"delta must be at least 0 and below 1, not {delta!r}.")
-    shares = np.bincount(colours) / len(colours)
+    shares = np.bincount(groups) / len(groups)
     return shares * (1 - delta), np.minimum(1.0, shares / (1 - delta))
 
 
-def balance_bounds(colours: np.ndarray, balance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest share (2,) of each of two colours in a cluster whose balance is at least ``balance``.
+def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Least and largest share (2,) of each of two groups in a cluster whose balance is at least ``balance``.
 
-    The balance is the count of the rarer colour over that of the other, whichever is rarer there (Chierichetti et al. 2017).
+    The balance is the count of the rarer group over that of the other, whichever is rarer there (Chierichetti et al. 2017).
     Both bounds hold a share t / (1 + t) away from 0 and 1, so that unlike those of :func:`share_bounds` they let a cluster
-    hold more of a rare colour than the table does.
+    hold more of a rare group than the table does.
     """
-    counts = np.bincount(colours)
+    counts = np.bincount(groups)
     if len(counts) != 2:
-        raise ClusterletsError(f"A bound on the balance needs two colours, and here are {len(counts)}: give delta instead.")
+        raise ClusterletsError(f"A bound on the balance needs two groups, and here are {len(counts)}: give delta instead.")
     most = counts.min() / counts.max()
     if not 0 <= balance <= most:
         raise ClusterletsError(f"balance must be from 0 to the table's own, {most:.6g}, not {balance!r}.")
@@ -80,16 +80,16 @@ def whole_slack(n: int, delta: float) -> float:
     return 1.0 if delta else 1 - 1 / n
 
 
-def bounds_of(colours: np.ndarray, delta: float, balance: float | None = None) -> tuple[tuple[np.ndarray, np.ndarray], float]:
+def bounds_of(groups: np.ndarray, delta: float, balance: float | None = None) -> tuple[tuple[np.ndarray, np.ndarray], float]:
     """The bounds on shares that ``balance`` asks for, or else ``delta``, and the instances by which they may be missed."""
     if balance is None:
-        return share_bounds(colours, delta), whole_slack(len(colours), delta)
-    return balance_bounds(colours, balance), 0.0
+        return share_bounds(groups, delta), whole_slack(len(groups), delta)
+    return balance_bounds(groups, balance), 0.0
 
 
 def fair_assignment(
     costs: np.ndarray,
-    colours: np.ndarray,
+    groups: np.ndarray,
     delta: float = 0.0,
     multipliers: np.ndarray | None = None,
     balance: float | None = None,
@@ -100,7 +100,7 @@ def fair_assignment(
     ----------
     costs : float array (n, k)
         Squared distances, say; finite and not negative.
-    colours : int array (n,)
+    groups : int array (n,)
         0..K-1, each of which occurs.
     delta : float
         0 for the table's shares, up to whole instances; in [0, 1).
@@ -117,29 +117,29 @@ def fair_assignment(
     Raises
     ------
     ClusterletsError
-        If there are more clusters than instances, ``delta`` is out of range, a cost is negative or not finite, or the colours
+        If there are more clusters than instances, ``delta`` is out of range, a cost is negative or not finite, or the groups
         are no codes of the instances.
 
     Notes
     -----
     O(n k) time a step of the dual, and that of the transports and moves.
     """
-    costs, colours = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(colours, dtype=np.int64)
-    if costs.ndim != 2 or colours.shape != costs.shape[:1]:
-        raise ClusterletsError(f"Costs (n, k) and colours (n,) do not belong together: {costs.shape} and {colours.shape}.")
+    costs, groups = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(groups, dtype=np.int64)
+    if costs.ndim != 2 or groups.shape != costs.shape[:1]:
+        raise ClusterletsError(f"Costs (n, k) and groups (n,) do not belong together: {costs.shape} and {groups.shape}.")
     n, k = costs.shape
     if not 1 <= k <= n:
         raise ClusterletsError(f"{n} instances cannot fill {k} clusters.")
     if not (costs.min() >= 0 and costs.max() < np.inf):
         raise ClusterletsError("Costs must be finite and not negative.")
-    if colours.min() < 0 or not np.bincount(colours).all():
-        raise ClusterletsError("Colours must be codes 0..K-1, each of which occurs.")
-    (low, high), slack = bounds_of(colours, delta, balance)
+    if groups.min() < 0 or not np.bincount(groups).all():
+        raise ClusterletsError("Groups must be codes 0..K-1, each of which occurs.")
+    (low, high), slack = bounds_of(groups, delta, balance)
     temperatures = TEMPERATURES if multipliers is None else TEMPERATURES[_NEARBY:]
-    dual = solve_dual(costs, np.ones(n), colours, len(low), share_rows(low, high), slack, multipliers, temperatures)
-    whole, strict = whole_counts(dual.counts, low, high, np.bincount(colours), strict=balance is not None)
-    labels = transport_colours(costs, colours, whole, dual.prices)
-    labels = move_counts(costs, colours, labels, low, high, _MOVES * k, strict)
+    dual = solve_dual(costs, np.ones(n), groups, len(low), share_rows(low, high), slack, multipliers, temperatures)
+    whole, strict = whole_counts(dual.counts, low, high, np.bincount(groups), strict=balance is not None)
+    labels = transport_groups(costs, groups, whole, dual.prices)
+    labels = move_counts(costs, groups, labels, low, high, _MOVES * k, strict)
     cost = float(costs[np.arange(n), labels].sum())
     return FairAssignment(labels, cost, min(dual.bound, cost), dual.multipliers)
 
@@ -147,7 +147,7 @@ def fair_assignment(
 def whole_counts(
     counts: np.ndarray, low: np.ndarray, high: np.ndarray, totals: np.ndarray, strict: bool = False
 ) -> tuple[np.ndarray, bool]:
-    """Whole counts (K, k) near given ones, with the totals of the colours, and whether they keep the bounds strictly.
+    """Whole counts (K, k) near given ones, with the totals of the groups, and whether they keep the bounds strictly.
 
     Otherwise they keep them up to whole instances: because that was asked for, or because nothing else is possible. The sizes
     of clusters are the given ones, rounded by largest remainders and at least 1; within sizes there always are such counts, as
@@ -174,32 +174,32 @@ def whole_counts(
 
 @compiled("boolean(int64[:,::1], float64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1])")
 def _balance(found, wanted, least, most, totals, sizes):
-    """Change counts, one unit after the other along cheapest paths, until colours and clusters have their sums."""
-    n_colours, k = found.shape
-    nodes = n_colours + k
-    missing = np.empty(nodes, dtype=np.int64)  # of a colour: instances without a cluster; of a cluster: instances too many
+    """Change counts, one unit after the other along cheapest paths, until groups and clusters have their sums."""
+    n_groups, k = found.shape
+    nodes = n_groups + k
+    missing = np.empty(nodes, dtype=np.int64)  # of a group: instances without a cluster; of a cluster: instances too many
     distance, before = np.empty(nodes), np.empty(nodes, dtype=np.int64)
     while True:
-        for colour in range(n_colours):
-            missing[colour] = totals[colour] - found[colour].sum()
+        for group in range(n_groups):
+            missing[group] = totals[group] - found[group].sum()
         for cluster in range(k):
-            missing[n_colours + cluster] = found[:, cluster].sum() - sizes[cluster]
+            missing[n_groups + cluster] = found[:, cluster].sum() - sizes[cluster]
         if not missing.any():
             return True
-        # A unit goes from where there is one too many to where one is missing: colour to cluster raises a count.
+        # A unit goes from where there is one too many to where one is missing: group to cluster raises a count.
         for node in range(nodes):
             distance[node], before[node] = (0.0 if missing[node] > 0 else np.inf), -1
         for _ in range(nodes):
             changed = False
-            for colour in range(n_colours):
+            for group in range(n_groups):
                 for cluster in range(k):
-                    count, aim, node = found[colour, cluster], wanted[colour, cluster], n_colours + cluster
+                    count, aim, node = found[group, cluster], wanted[group, cluster], n_groups + cluster
                     up = abs(count + 1 - aim) - abs(count - aim)
-                    if count < most[colour, cluster] and distance[colour] + up < distance[node] - 1e-12:
-                        distance[node], before[node], changed = distance[colour] + up, colour, True
+                    if count < most[group, cluster] and distance[group] + up < distance[node] - 1e-12:
+                        distance[node], before[node], changed = distance[group] + up, group, True
                     down = abs(count - 1 - aim) - abs(count - aim)
-                    if count > least[colour, cluster] and distance[node] + down < distance[colour] - 1e-12:
-                        distance[colour], before[colour], changed = distance[node] + down, node, True
+                    if count > least[group, cluster] and distance[node] + down < distance[group] - 1e-12:
+                        distance[group], before[group], changed = distance[node] + down, node, True
             if not changed:
                 break
         target = -1
@@ -211,8 +211,8 @@ def _balance(found, wanted, least, most, totals, sizes):
         steps = 0
         while before[target] >= 0 and steps <= nodes:
             source = before[target]
-            if source < n_colours:
-                found[source, target - n_colours] += 1
+            if source < n_groups:
+                found[source, target - n_groups] += 1
             else:
-                found[target, source - n_colours] -= 1
+                found[target, source - n_groups] -= 1
             target, steps = source, steps + 1

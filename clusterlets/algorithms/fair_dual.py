@@ -1,8 +1,8 @@
-"""Prices that lead every instance to a cluster, so that the shares of the colours keep their bounds.
+"""Prices that lead every instance to a cluster, so that the shares of the groups keep their bounds.
 
 The linear program of fair assignment at given centres: each instance goes to one cluster or is split over several, and in
-every cluster the counts m of the colours meet ``rows @ m <= slack``. Its dual has a multiplier of at least 0 for each row and
-cluster. Multipliers make prices of a colour in a cluster; with these, each instance takes the cluster where cost plus price
+every cluster the counts m of the groups meet ``rows @ m <= slack``. Its dual has a multiplier of at least 0 for each row and
+cluster. Multipliers make prices of a group in a cluster; with these, each instance takes the cluster where cost plus price
 is least. The value of the dual is then a lower bound on the cost of every assignment that meets the rows.
 
 The minimum over clusters is smoothed at falling temperatures, and at each of them Newton steps within a trust region raise
@@ -37,9 +37,9 @@ class FairDual:
         No assignment that meets the rows costs less at these centres.
     multipliers : float array (R, k)
     prices : float array (K, k)
-        What a colour pays in a cluster, beside the cost.
+        What a group pays in a cluster, beside the cost.
     counts : float array (K, k)
-        Instances of each colour in each cluster at the last temperature.
+        Instances of each group in each cluster at the last temperature.
     temperature : float
         The last one, in units of the costs.
     """
@@ -52,9 +52,9 @@ class FairDual:
 
 
 def share_rows(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Rows (R, K) that say: the share of colour h is at least ``low[h]`` and at most ``high[h]``, (K,) each.
+    """Rows (R, K) that say: the share of group h is at least ``low[h]`` and at most ``high[h]``, (K,) each.
 
-    Of two colours one is enough: what it leaves is the other's, and a row that says the same twice slows the steps down.
+    Of two groups one is enough: what it leaves is the other's, and a row that says the same twice slows the steps down.
     """
     eye = np.eye(len(low))
     if len(low) == 2:
@@ -65,8 +65,8 @@ def share_rows(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 def solve_dual(
     costs: np.ndarray,
     weights: np.ndarray,
-    colours: np.ndarray,
-    n_colours: int,
+    groups: np.ndarray,
+    n_groups: int,
     rows: np.ndarray,
     slack: float,
     multipliers: np.ndarray | None = None,
@@ -80,9 +80,9 @@ def solve_dual(
         Finite and not negative.
     weights : float array (n,)
         Instances that each row stands for; 1 where it stands for itself.
-    colours : int array (n,)
+    groups : int array (n,)
         0..K-1.
-    n_colours : int
+    n_groups : int
         K.
     rows : float array (R, K)
     slack : float
@@ -102,23 +102,23 @@ def solve_dual(
     """
     k = costs.shape[1]
     found = np.zeros((len(rows), k)) if multipliers is None else multipliers.copy()
-    counts, prices = np.empty((n_colours, k)), np.empty((n_colours, k))
+    counts, prices = np.empty((n_groups, k)), np.empty((n_groups, k))
     least, mean = float((weights * costs.min(axis=1)).sum() / weights.sum()), float(costs.mean())
     scale = (least if least > _ROUNDING * mean else mean) or 1.0
     tolerance = min(_TOLERANCE, _PART_MISSED * float(weights.sum()))
     bound = -np.inf
     for temperature in temperatures:
         reached = _ascend(
-            costs, weights, colours, rows, slack, temperature * scale, _MOST_STEPS, tolerance, found, prices, counts
+            costs, weights, groups, rows, slack, temperature * scale, _MOST_STEPS, tolerance, found, prices, counts
         )
         bound = max(bound, reached)
     return FairDual(bound, found, prices, counts, temperatures[-1] * scale)
 
 
-def fractional_assignment(costs: np.ndarray, colours: np.ndarray, dual: FairDual) -> np.ndarray:
+def fractional_assignment(costs: np.ndarray, groups: np.ndarray, dual: FairDual) -> np.ndarray:
     """Parts (n, k) of each instance in the clusters, at the last temperature of the dual; they add up to 1."""
     parts = np.empty(costs.shape)
-    _parts(costs, colours, dual.prices, dual.temperature, parts)
+    _parts(costs, groups, dual.prices, dual.temperature, parts)
     return parts
 
 
@@ -155,12 +155,12 @@ def _log(x):
 
 
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], float64, float64[:,::1])")
-def _parts(costs, colours, prices, temperature, parts):
+def _parts(costs, groups, prices, temperature, parts):
     k = costs.shape[1]
     for row in range(len(costs)):
         least = np.inf
         for cluster in range(k):
-            parts[row, cluster] = costs[row, cluster] + prices[colours[row], cluster]
+            parts[row, cluster] = costs[row, cluster] + prices[groups[row], cluster]
             least = min(least, parts[row, cluster])
         _exponentials(parts[row], least, temperature)
         total = 0.0
@@ -171,7 +171,7 @@ def _parts(costs, colours, prices, temperature, parts):
 
 
 @njit
-def _evaluate(costs, weights, colours, prices, temperature, counts, curvature):
+def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
     """Exact sum of each instance's least cost plus price, and what smoothing takes off; counts (K, k).
 
     ``curvature`` (K, k, k) becomes minus the Hessian times the temperature.
@@ -182,9 +182,9 @@ def _evaluate(costs, weights, colours, prices, temperature, counts, curvature):
     curvature[:] = 0.0
     least_sum, smoothing = 0.0, 0.0
     for row in range(len(costs)):
-        colour, weight = colours[row], weights[row]
+        group, weight = groups[row], weights[row]
         for cluster in range(k):
-            parts[cluster] = costs[row, cluster] + prices[colour, cluster]
+            parts[cluster] = costs[row, cluster] + prices[group, cluster]
         least = parts[0]
         for cluster in range(1, k):
             least = min(least, parts[cluster])
@@ -196,7 +196,7 @@ def _evaluate(costs, weights, colours, prices, temperature, counts, curvature):
         smoothing += weight * _log(total)
         for cluster in range(k):
             parts[cluster] /= total
-            counts[colour, cluster] += weight * parts[cluster]
+            counts[group, cluster] += weight * parts[cluster]
         n_near = 0
         for cluster in range(k):
             if parts[cluster] > 1e-6:
@@ -206,8 +206,8 @@ def _evaluate(costs, weights, colours, prices, temperature, counts, curvature):
             for one in range(n_near):
                 part = weight * parts[near[one]]
                 for two in range(one):
-                    curvature[colour, near[one], near[two]] -= part * parts[near[two]]
-                curvature[colour, near[one], near[one]] += part - part * parts[near[one]]
+                    curvature[group, near[one], near[two]] -= part * parts[near[two]]
+                curvature[group, near[one], near[one]] += part - part * parts[near[one]]
     return least_sum, temperature * smoothing
 
 
@@ -238,16 +238,16 @@ def _solve(matrix, right):
 
 
 @njit
-def _value(costs, weights, colours, rows, slack, multipliers, temperature, prices, counts, curvature):
+def _value(costs, weights, groups, rows, slack, multipliers, temperature, prices, counts, curvature):
     """The smoothed dual, and the exact one."""
     prices[:] = 0.0
     paid = 0.0
     for row in range(rows.shape[0]):
         for cluster in range(multipliers.shape[1]):
             paid += multipliers[row, cluster]
-            for colour in range(rows.shape[1]):
-                prices[colour, cluster] += multipliers[row, cluster] * rows[row, colour]
-    least_sum, smoothing = _evaluate(costs, weights, colours, prices, temperature, counts, curvature)
+            for group in range(rows.shape[1]):
+                prices[group, cluster] += multipliers[row, cluster] * rows[row, group]
+    least_sum, smoothing = _evaluate(costs, weights, groups, prices, temperature, counts, curvature)
     exact = least_sum - slack * paid
     return exact - smoothing, exact
 
@@ -264,8 +264,8 @@ def _newton_system(rows, curvature, temperature, free, gradient, damping, matrix
             row_two, cluster_two = free[two] // k, free[two] % k
             high, low = max(cluster_one, cluster_two), min(cluster_one, cluster_two)
             total = 0.0
-            for colour in range(rows.shape[1]):
-                total += rows[row_one, colour] * rows[row_two, colour] * curvature[colour, high, low]
+            for group in range(rows.shape[1]):
+                total += rows[row_one, group] * rows[row_two, group] * curvature[group, high, low]
             matrix[one, two] = total / temperature
         diagonal = max(diagonal, matrix[one, one])
     # Where the dual is flat, nothing but a part of its largest curvature holds a step back.
@@ -282,8 +282,8 @@ def _free_multipliers(rows, counts, slack, multipliers, gradient, free):
     for row in range(rows.shape[0]):
         for cluster in range(k):
             total = -slack
-            for colour in range(rows.shape[1]):
-                total += rows[row, colour] * counts[colour, cluster]
+            for group in range(rows.shape[1]):
+                total += rows[row, group] * counts[group, cluster]
             gradient[row, cluster] = total
             if total > 0 or multipliers[row, cluster] > 0:
                 free[n_free] = row * k + cluster
@@ -304,21 +304,21 @@ def _copy(source, target):
     "float64(float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64, float64, int64, float64,"
     "float64[:,::1], float64[:,::1], float64[:,::1])"
 )
-def _ascend(costs, weights, colours, rows, slack, temperature, most_steps, tolerance, multipliers, prices, counts):
+def _ascend(costs, weights, groups, rows, slack, temperature, most_steps, tolerance, multipliers, prices, counts):
     """Maximise the smoothed dual over multipliers >= 0, in place; the largest exact value met.
 
     ``prices`` and ``counts`` become those of the multipliers.
     """
     n_rows, k = multipliers.shape
-    n_colours, size = rows.shape[1], n_rows * k
-    curvature, trial_curvature = np.empty((n_colours, k, k)), np.empty((n_colours, k, k))
-    trial_counts, trial_prices = np.empty((n_colours, k)), np.empty((n_colours, k))
+    n_groups, size = rows.shape[1], n_rows * k
+    curvature, trial_curvature = np.empty((n_groups, k, k)), np.empty((n_groups, k, k))
+    trial_counts, trial_prices = np.empty((n_groups, k)), np.empty((n_groups, k))
     gradient, trial = np.empty((n_rows, k)), multipliers.copy()
     matrix, right, free = np.empty((size, size)), np.empty(size), np.empty(size, dtype=np.int64)
     damping, value, best, gain, n_free, steps = 1e-4, -np.inf, -np.inf, 0.0, 0, 0
     while True:
         reached, exact = _value(
-            costs, weights, colours, rows, slack, trial, temperature, trial_prices, trial_counts, trial_curvature
+            costs, weights, groups, rows, slack, trial, temperature, trial_prices, trial_counts, trial_curvature
         )
         best = max(best, exact)
         if steps == 0 or (gain > 0 and reached >= value + 0.2 * gain):

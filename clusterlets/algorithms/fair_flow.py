@@ -1,6 +1,6 @@
 """Lloyd's rounds with a fair assignment in place of the nearest centres.
 
-The alternation is that of k-means; its assignment is the cheapest one within bounds on the shares of the colours
+The alternation is that of k-means; its assignment is the cheapest one within bounds on the shares of the groups
 (:mod:`clusterlets.algorithms.fair_assignment`). A large table starts from centres that fractional rounds on a coreset found
 (:mod:`clusterlets.algorithms.fractional_lloyd`), which leaves few rounds on all rows. The idea of fair assignments in Lloyd's
 rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn 2020; with flows: MS-FlowFC, arXiv 2605.13759, which bounds ratios of
@@ -14,7 +14,7 @@ import numpy as np
 from clusterlets.algorithms.coreset import sample_coreset
 from clusterlets.algorithms.fair_assignment import bounds_of, fair_assignment
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
-from clusterlets.algorithms.geometry import distances_to_centres, group_moments
+from clusterlets.algorithms.geometry import distances_to_centres, moments_by_label
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.errors import ClusterletsError
 
@@ -47,7 +47,7 @@ class FairFlowResult:
 
 def fair_flow(
     X: np.ndarray,
-    colours: np.ndarray,
+    groups: np.ndarray,
     n_clusters: int,
     random_state: np.random.Generator,
     delta: float = 0.0,
@@ -56,12 +56,12 @@ def fair_flow(
     tol: float = 1e-4,
     balance: float | None = None,
 ) -> FairFlowResult:
-    """Fair k-means under bounded representation, or under a bound on the balance of two colours.
+    """Fair k-means under bounded representation, or under a bound on the balance of two groups.
 
     Parameters
     ----------
     X : float array (n, d)
-    colours : int array (n,)
+    groups : int array (n,)
         Codes from 0 on.
     n_clusters : int
         At most n.
@@ -75,7 +75,7 @@ def fair_flow(
     tol : float
         A round that lowers the sum of squared errors by less than this part of it is the last.
     balance : float, optional
-        In place of ``delta``, for two colours: the rarer one of a cluster has at least so many instances for each of the
+        In place of ``delta``, for two groups: the rarer one of a cluster has at least so many instances for each of the
         other, up to whole instances; at most the table's own balance. It is the rule of MS-FlowFC.
 
     Returns
@@ -86,23 +86,23 @@ def fair_flow(
     ------
     ClusterletsError
         As :func:`clusterlets.algorithms.instances.checked_instances`, and for a ``delta`` outside [0, 1), or without a round
-        or a start, and for a ``balance`` above that of the table, or with other than two colours.
+        or a start, and for a ``balance`` above that of the table, or with other than two groups.
 
     Notes
     -----
     O(n k d) time a round for the distances, and that of the assignment; O(n k) memory.
     """
-    X, colours = checked_instances(X, colours, "fair-flow", n_clusters)
-    colours = codes_that_occur(colours)
+    X, groups = checked_instances(X, groups, "fair-flow", n_clusters)
+    groups = codes_that_occur(groups)
     if max_iter < 1 or n_init < 1:
         raise ClusterletsError(f"max_iter = {max_iter} and n_init = {n_init}: both must be at least 1.")
-    centres, multipliers = _first_centres(X, colours, n_clusters, random_state, (delta, balance), n_init)
+    centres, multipliers = _first_centres(X, groups, n_clusters, random_state, (delta, balance), n_init)
     best, rounds, idle = None, 0, 0
     while rounds < max_iter and idle < _PATIENCE:
         rounds += 1
-        found = fair_assignment(distances_to_centres(X, centres, n_clusters), colours, delta, multipliers, balance)
+        found = fair_assignment(distances_to_centres(X, centres, n_clusters), groups, delta, multipliers, balance)
         multipliers = found.multipliers
-        centres, spread = group_moments(X, found.labels, n_clusters)
+        centres, spread = moments_by_label(X, found.labels, n_clusters)
         inertia = float(spread.sum())
         idle = idle + 1 if best and inertia > (1 - tol) * best.inertia else 0
         if best is None or inertia < best.inertia:
@@ -111,11 +111,11 @@ def fair_flow(
     return best
 
 
-def _first_centres(X, colours, n_clusters, random_state, fairness, n_init):
+def _first_centres(X, groups, n_clusters, random_state, fairness, n_init):
     """Centres of fractional rounds, on a coreset if the table is large, and their multipliers."""
     rows, weights = np.arange(len(X)), np.ones(len(X))
     size = max(_SAMPLE, 100 * n_clusters)
     if len(X) >= 1.5 * size:
-        rows, weights = sample_coreset(X, colours, n_clusters, size, random_state)
-    bounds, slack = bounds_of(colours, *fairness)
-    return fractional_lloyd(X[rows], weights, colours[rows], n_clusters, bounds, slack, random_state, n_init)
+        rows, weights = sample_coreset(X, groups, n_clusters, size, random_state)
+    bounds, slack = bounds_of(groups, *fairness)
+    return fractional_lloyd(X[rows], weights, groups[rows], n_clusters, bounds, slack, random_state, n_init)

@@ -1,17 +1,17 @@
-"""Fair-Lloyd: socially fair k-means, which lowers the largest mean cost of a colour (Ghadiri, Samadi and Vempala, FAccT 2021).
+"""Fair-Lloyd: socially fair k-means, which lowers the largest mean cost of a group (Ghadiri, Samadi and Vempala, FAccT 2021).
 
-The cost of colour h is f_h, the mean squared distance of its rows to their centres. The social cost is the largest f_h. It
-says nothing of the colours' shares in clusters.
+The cost of group h is f_h, the mean squared distance of its rows to their centres. The social cost is the largest f_h. It
+says nothing of the groups' shares in clusters.
 
 1. *Assignment*: each row goes to its nearest centre, which raises no f_h. A centre without rows takes the farthest row.
-2. *Centres*: given the clusters, f_h = D_h + sum_c a_hc |mu_hc - centre c|^2, where a_hc is the part of colour h in cluster
-   c, mu_hc its mean there, and D_h the mean squared distance to these means. For weights g of the colours, the centres
+2. *Centres*: given the clusters, f_h = D_h + sum_c a_hc |mu_hc - centre c|^2, where a_hc is the part of group h in cluster
+   c, mu_hc its mean there, and D_h the mean squared distance to these means. For weights g of the groups, the centres
    sum_h g_h a_hc mu_hc / sum_h g_h a_hc are those of least phi(g) = sum_h g_h f_h. So phi(g) is a lower bound on the social
    cost of all centres, and the largest f_h at these centres an upper bound. phi is concave and has the gradient f: its
    maximum over weights that add up to 1 is the least social cost.
 3. Rounds of 1 and 2, until the social cost falls by less than ``tol`` of itself.
 
-Two colours need one weight, found by bisection, as f_0 - f_1 falls in g_0. For more, Newton's method maximises phi(g) +
+Two groups need one weight, found by bisection, as f_0 - f_1 falls in g_0. For more, Newton's method maximises phi(g) +
 mu sum_h log g_h for falling mu. The gap of the bounds at its maximum is at most K mu.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
-from clusterlets.algorithms.kernels import assign, group_inertia, group_sums, tiles_of
+from clusterlets.algorithms.kernels import assign, inertia_by_label, sums_by_label, tiles_of
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
 from clusterlets.errors import ClusterletsError
 
@@ -47,7 +47,7 @@ class FairLloydResult:
     centres : float array (m, d)
         m = min(k, distinct rows). They are not the means of the clusters.
     social_cost : float
-        Largest mean squared distance of a colour's rows to their nearest centres.
+        Largest mean squared distance of a group's rows to their nearest centres.
     bound : float
         What no centres can go below for the clusters of the last round. Not over all clusterings.
     gap : float
@@ -65,15 +65,15 @@ class FairLloydResult:
 
 
 def fair_lloyd(
-    X, colours, n_clusters: int, random_state: np.random.Generator, max_iter: int = 100, tol: float = 1e-6
+    X, groups, n_clusters: int, random_state: np.random.Generator, max_iter: int = 100, tol: float = 1e-6
 ) -> FairLloydResult:
     """Fair-Lloyd from centres of k-means++.
 
     Parameters
     ----------
     X : float array (n, d)
-    colours : int array (n,)
-        Colour codes from 0 on.
+    groups : int array (n,)
+        Group codes from 0 on.
     n_clusters : int
         k, from 1 to n.
     random_state : numpy.random.Generator
@@ -94,24 +94,24 @@ def fair_lloyd(
 
     Notes
     -----
-    Ghadiri, Samadi and Vempala, Socially fair k-means clustering, FAccT 2021; any number of colours as above. O(n k d) time a
+    Ghadiri, Samadi and Vempala, Socially fair k-means clustering, FAccT 2021; any number of groups as above. O(n k d) time a
     round, and O(K^2 k d) for each of some dozens of steps; O(n d) memory.
     """
-    X, colours = checked_instances(X, colours, "Fair-Lloyd", n_clusters)
-    colours = codes_that_occur(colours)
+    X, groups = checked_instances(X, groups, "Fair-Lloyd", n_clusters)
+    groups = codes_that_occur(groups)
     if max_iter < 1 or not 0 <= tol <= 1:
         raise ClusterletsError(f"Fair-Lloyd needs max_iter of at least 1 and tol from 0 to 1, not {max_iter} and {tol}.")
     tiles = tiles_of(X)
     centres = X[kmeans_plus_plus(X, n_clusters, random_state)]
     labels, distances = _nearest(tiles, centres, len(X))
-    cost, n_iter, settled = _social_cost(distances, colours), 0, False
+    cost, n_iter, settled = _social_cost(distances, groups), 0, False
     while not settled and n_iter < max_iter:
         n_iter += 1
         labels, centres = _filled(labels, distances, X, centres)
-        found = fair_centres(X, colours, labels, centres)
+        found = fair_centres(X, groups, labels, centres)
         centres, bound, gap = found.centres, found.bound, found.gap
         labels, distances = _nearest(tiles, centres, len(X))
-        former, cost = cost, _social_cost(distances, colours)
+        former, cost = cost, _social_cost(distances, groups)
         settled = former - cost <= tol * former
     return FairLloydResult(labels, centres, cost, bound, gap, n_iter)
 
@@ -129,14 +129,14 @@ class FairCentres:
         return (self.social_cost - self.bound) / self.social_cost if self.social_cost > 0 else 0.0
 
 
-def fair_centres(X: np.ndarray, colours: np.ndarray, labels: np.ndarray, former: np.ndarray) -> FairCentres:
+def fair_centres(X: np.ndarray, groups: np.ndarray, labels: np.ndarray, former: np.ndarray) -> FairCentres:
     """The centres of least social cost for given clusters: step 2 above.
 
     Parameters
     ----------
     X : float array (n, d)
         C order.
-    colours, labels : int arrays (n,)
+    groups, labels : int arrays (n,)
         0..K-1, each of which occurs, and 0..k-1.
     former : float array (k, d)
         Centres to keep where the step finds none better; those of empty clusters stay.
@@ -150,10 +150,10 @@ def fair_centres(X: np.ndarray, colours: np.ndarray, labels: np.ndarray, former:
     -----
     O(n d) time, and O(K^2 k d) for each of some dozens of steps.
     """
-    step = _CentreStep(X, colours, labels, former)
-    if step.n_colours == 1:
+    step = _CentreStep(X, groups, labels, former)
+    if step.n_groups == 1:
         step.evaluate(np.ones(1))
-    elif step.n_colours == 2:
+    elif step.n_groups == 2:
         _bisect(step)
     else:
         _climb(step)
@@ -172,7 +172,7 @@ def _bisect(step: "_CentreStep") -> None:
 
 def _climb(step: "_CentreStep") -> None:
     """Newton's method on phi(g) + mu sum log g, with the weights' sum kept at 1."""
-    weights = np.full(step.n_colours, 1 / step.n_colours)
+    weights = np.full(step.n_groups, 1 / step.n_groups)
     costs = step.evaluate(weights)
     barrier = float(costs.max())
     for _ in range(_MOST_STEPS):
@@ -218,21 +218,21 @@ def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
 class _CentreStep:
     """phi and its derivatives for given clusters, and the best bounds met so far."""
 
-    def __init__(self, X: np.ndarray, colours: np.ndarray, labels: np.ndarray, former: np.ndarray):
+    def __init__(self, X: np.ndarray, groups: np.ndarray, labels: np.ndarray, former: np.ndarray):
         k, d = former.shape
-        sizes = np.bincount(colours)
-        self.n_colours = len(sizes)
-        groups = colours * k + labels
-        n_groups = self.n_colours * k
-        sums, counts, inertia = np.empty((n_groups, d)), np.empty(n_groups, dtype=np.int64), np.empty(n_groups)
-        group_sums(X, groups, sums, counts)
+        sizes = np.bincount(groups)
+        self.n_groups = len(sizes)
+        cells = groups * k + labels
+        n_cells = self.n_groups * k
+        sums, counts, inertia = np.empty((n_cells, d)), np.empty(n_cells, dtype=np.int64), np.empty(n_cells)
+        sums_by_label(X, cells, sums, counts)
         means = sums / np.maximum(counts, 1)[:, None]
-        group_inertia(X, groups, means, inertia)
+        inertia_by_label(X, cells, means, inertia)
         self.parts = counts.reshape(-1, k) / sizes[:, None]
         self.means = means.reshape(-1, k, d)
         self.within = inertia.reshape(-1, k).sum(axis=1) / sizes
         self.centres = former.copy()
-        self.costs, self.curvature = np.empty(self.n_colours), np.empty((self.n_colours, self.n_colours))
+        self.costs, self.curvature = np.empty(self.n_groups), np.empty((self.n_groups, self.n_groups))
         differences = self.means - former
         at_former = self.within + (self.parts * np.square(differences).sum(axis=2)).sum(axis=1)
         self.best_centres, self.upper, self.lower = former.copy(), float(at_former.max()), 0.0
@@ -252,25 +252,25 @@ class _CentreStep:
 
 @compiled("void(float64[:,::1], float64[:,:,::1], float64[::1], float64[::1], float64[:,::1], float64[::1], float64[:,::1])")
 def _evaluate(parts, means, within, weights, centres, costs, curvature):
-    """Best centres (k, d) for weights (K,), each colour's cost there (K,), and -phi'' (K, K); empty clusters' centres stay."""
-    n_colours, k, d = means.shape
+    """Best centres (k, d) for weights (K,), each group's cost there (K,), and -phi'' (K, K); empty clusters' centres stay."""
+    n_groups, k, d = means.shape
     costs[:] = within
     curvature[:] = 0.0
-    differences = np.empty((n_colours, d))
+    differences = np.empty((n_groups, d))
     for cluster in range(k):
         mass = 0.0
-        for colour in range(n_colours):
-            mass += weights[colour] * parts[colour, cluster]
+        for group in range(n_groups):
+            mass += weights[group] * parts[group, cluster]
         if mass == 0:
             continue
         for feature in range(d):
             total = 0.0
-            for colour in range(n_colours):
-                total += weights[colour] * parts[colour, cluster] * means[colour, cluster, feature]
+            for group in range(n_groups):
+                total += weights[group] * parts[group, cluster] * means[group, cluster, feature]
             centres[cluster, feature] = total / mass
-            for colour in range(n_colours):
-                differences[colour, feature] = means[colour, cluster, feature] - centres[cluster, feature]
-        for one in range(n_colours):
+            for group in range(n_groups):
+                differences[group, feature] = means[group, cluster, feature] - centres[cluster, feature]
+        for one in range(n_groups):
             for two in range(one + 1):
                 product = 0.0
                 for feature in range(d):
@@ -289,8 +289,8 @@ def _nearest(tiles: np.ndarray, centres: np.ndarray, n: int) -> tuple[np.ndarray
     return labels, distances
 
 
-def _social_cost(distances: np.ndarray, colours: np.ndarray) -> float:
-    return float((np.bincount(colours, weights=distances) / np.bincount(colours)).max())
+def _social_cost(distances: np.ndarray, groups: np.ndarray) -> float:
+    return float((np.bincount(groups, weights=distances) / np.bincount(groups)).max())
 
 
 def _filled(labels, distances, X, centres) -> tuple[np.ndarray, np.ndarray]:

@@ -8,14 +8,14 @@ from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans
 
 
-def fair_lp(X, colours, n_clusters: int, random_state: np.random.Generator, delta: float = 0.0) -> FairAssignment:
-    """The cheapest assignment to the centres of plain k-means within bounds on the shares of the colours.
+def fair_lp(X, groups, n_clusters: int, random_state: np.random.Generator, delta: float = 0.0) -> FairAssignment:
+    """The cheapest assignment to the centres of plain k-means within bounds on the shares of the groups.
 
     Parameters
     ----------
     X : float array (n, d)
-    colours : int array (n,)
-        Colour codes from 0 on.
+    groups : int array (n,)
+        Group codes from 0 on.
     n_clusters : int
         At most n.
     random_state : numpy.random.Generator
@@ -37,6 +37,6 @@ def fair_lp(X, colours, n_clusters: int, random_state: np.random.Generator, delt
     The published code rounds a fractional solution by further programs and may miss a bound by several instances; here the
     counts are made whole first, and no bound is missed by one. O(n k d) time a round of k-means, and the assignment.
     """
-    X, colours = checked_instances(X, colours, "fair-lp", n_clusters)
+    X, groups = checked_instances(X, groups, "fair-lp", n_clusters)
     centres = kmeans(X, n_clusters, random_state).centres
-    return fair_assignment(distances_to_centres(X, centres, n_clusters), codes_that_occur(colours), delta)
+    return fair_assignment(distances_to_centres(X, centres, n_clusters), codes_that_occur(groups), delta)

@@ -1,6 +1,6 @@
-"""FairKM: k-means with a penalty on the deviation of the clusters' colour shares (Abraham, Deepak and Sundaram, EDBT 2020).
+"""FairKM: k-means with a penalty on the deviation of the clusters' group shares (Abraham, Deepak and Sundaram, EDBT 2020).
 
-The objective is SSE + lambda U. With n_C rows in cluster C, m_Cs of them of colour s, and r_s the share of colour s in the
+The objective is SSE + lambda U. With n_C rows in cluster C, m_Cs of them of group s, and r_s the share of group s in the
 table, U = sum_C (n_C / n)^2 (1/K) sum_s (m_Cs / n_C - r_s)^2. An empty cluster adds 0.
 
 With the excess a_Cs = m_Cs - r_s n_C the term of a cluster is sum_s a_Cs^2 / (n^2 K). So the change of the objective by the
@@ -16,7 +16,7 @@ import numpy as np
 
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
-from clusterlets.algorithms.kernels import group_inertia, group_sums
+from clusterlets.algorithms.kernels import inertia_by_label, sums_by_label
 from clusterlets.algorithms.kmeans import kmeans
 from clusterlets.errors import ClusterletsError
 
@@ -56,15 +56,15 @@ class FairKMResult:
 
 
 def fairkm(
-    X, colours, n_clusters: int, random_state: np.random.Generator, penalty: float | str = 1.0, max_iter: int = 300
+    X, groups, n_clusters: int, random_state: np.random.Generator, penalty: float | str = 1.0, max_iter: int = 300
 ) -> FairKMResult:
     """FairKM from the clusters of plain k-means.
 
     Parameters
     ----------
     X : float array (n, d)
-    colours : int array (n,)
-        Colour codes from 0 on.
+    groups : int array (n,)
+        Group codes from 0 on.
     n_clusters : int
         k, from 1 to n.
     random_state : numpy.random.Generator
@@ -91,17 +91,17 @@ def fairkm(
     in their order: O(n k d) time, and O(K d) for each move. O(n d) memory. Sums start afresh in every pass, so rounding
     does not add up.
     """
-    X, colours = checked_instances(X, colours, "FairKM", n_clusters)
-    colours = codes_that_occur(colours)
+    X, groups = checked_instances(X, groups, "FairKM", n_clusters)
+    groups = codes_that_occur(groups)
     if max_iter < 1:
         raise ClusterletsError(f"max_iter = {max_iter}: FairKM needs at least one pass.")
     labels = kmeans(X, n_clusters, random_state).labels
-    weight = _weight(penalty, len(X), n_clusters, _Clusters(X, colours, labels, n_clusters).sse)
+    weight = _weight(penalty, len(X), n_clusters, _Clusters(X, groups, labels, n_clusters).sse)
     converged, n_iter, changes = False, 0, np.empty(len(X))
     while not converged and n_iter < max_iter:
         n_iter += 1
-        converged = not _pass(X, colours, labels, n_clusters, weight, changes)
-    found = _Clusters(X, colours, labels, n_clusters)
+        converged = not _pass(X, groups, labels, n_clusters, weight, changes)
+    found = _Clusters(X, groups, labels, n_clusters)
     return FairKMResult(labels, found.sse, found.unfairness, weight, found.objective(weight), n_iter, converged)
 
 
@@ -116,30 +116,30 @@ def _weight(penalty: float | str, n: int, n_clusters: int, plain_sse: float) -> 
 class _Clusters:
     """Sums of clusters, and the terms of the objective; an empty cluster has the mean 0."""
 
-    def __init__(self, X: np.ndarray, colours: np.ndarray, labels: np.ndarray, n_clusters: int):
-        self.shares = np.bincount(colours) / len(X)
+    def __init__(self, X: np.ndarray, groups: np.ndarray, labels: np.ndarray, n_clusters: int):
+        self.shares = np.bincount(groups) / len(X)
         sums, self.sizes = np.empty((n_clusters, X.shape[1])), np.empty(n_clusters, dtype=np.int64)
-        group_sums(X, labels, sums, self.sizes)
+        sums_by_label(X, labels, sums, self.sizes)
         self.means = sums / np.maximum(self.sizes, 1)[:, None]
         inertia = np.empty(n_clusters)
-        group_inertia(X, labels, self.means, inertia)
+        inertia_by_label(X, labels, self.means, inertia)
         self.sse = float(inertia.sum())
-        n_colours = len(self.shares)
-        counts = np.bincount(labels * n_colours + colours, minlength=n_clusters * n_colours).reshape(n_clusters, n_colours)
+        n_groups = len(self.shares)
+        counts = np.bincount(labels * n_groups + groups, minlength=n_clusters * n_groups).reshape(n_clusters, n_groups)
         self.excess = counts - self.sizes[:, None] * self.shares
-        self.unfairness = float(np.square(self.excess).sum()) / (float(len(X)) * len(X) * n_colours)
+        self.unfairness = float(np.square(self.excess).sum()) / (float(len(X)) * len(X) * n_groups)
 
     def objective(self, weight: float) -> float:
         return self.sse + weight * self.unfairness
 
 
-def _pass(X, colours, labels, n_clusters: int, weight: float, changes: np.ndarray) -> bool:
+def _pass(X, groups, labels, n_clusters: int, weight: float, changes: np.ndarray) -> bool:
     """Move the rows in their order, in place; whether any moved. ``changes`` (n,): of the objective, 0 for rows that stay."""
-    found = _Clusters(X, colours, labels, n_clusters)
+    found = _Clusters(X, groups, labels, n_clusters)
     weight_of_square = weight / (float(len(X)) * len(X) * len(found.shares))
     return _move_rows(
         X,
-        colours,
+        groups,
         found.shares,
         weight_of_square,
         found.objective(weight),
@@ -156,7 +156,7 @@ def _pass(X, colours, labels, n_clusters: int, weight: float, changes: np.ndarra
     "boolean(float64[:,::1], int64[::1], float64[::1], float64, float64, int64[::1], "
     "float64[:,::1], int64[::1], float64[:,::1], float64[::1], float64[::1])"
 )
-def _move_rows(rows, colours, shares, weight, objective, labels, means, sizes, excess, weighted, changes):
+def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, excess, weighted, changes):
     """Move each row to the cluster that lowers the objective most, the lowest of equals; whether any row moved.
 
     ``weight`` is that of a squared excess; ``weighted`` (k,) holds the sums b_C. All of the clusters' arrays are kept up to
@@ -168,7 +168,7 @@ def _move_rows(rows, colours, shares, weight, objective, labels, means, sizes, e
     moved = False
     for row in range(len(rows)):
         changes[row] = 0.0
-        source, colour = labels[row], colours[row]
+        source, group = labels[row], groups[row]
         if sizes[source] == 1:
             continue
         best, target = -_LEAST_GAIN * objective, -1
@@ -177,7 +177,7 @@ def _move_rows(rows, colours, shares, weight, objective, labels, means, sizes, e
             difference = rows[row, feature] - means[source, feature]
             leaving += difference * difference
         leaving *= sizes[source] / (sizes[source] - 1)
-        own = excess[source, colour] - weighted[source]
+        own = excess[source, group] - weighted[source]
         for cluster in range(len(means)):
             if cluster == source:
                 continue
@@ -186,7 +186,7 @@ def _move_rows(rows, colours, shares, weight, objective, labels, means, sizes, e
                 difference = rows[row, feature] - means[cluster, feature]
                 joining += difference * difference
             joining *= sizes[cluster] / (sizes[cluster] + 1)
-            fairness = 2 * (excess[cluster, colour] - weighted[cluster] - own + 1 - 2 * shares[colour] + squares)
+            fairness = 2 * (excess[cluster, group] - weighted[cluster] - own + 1 - 2 * shares[group] + squares)
             change = joining - leaving + weight * fairness
             if change < best:
                 best, target = change, cluster
@@ -202,9 +202,9 @@ def _move_rows(rows, colours, shares, weight, objective, labels, means, sizes, e
             means[source, feature] -= (rows[row, feature] - means[source, feature]) / sizes[source]
             means[target, feature] += (rows[row, feature] - means[target, feature]) / sizes[target]
         for other in range(len(shares)):
-            step = (1.0 if other == colour else 0.0) - shares[other]
+            step = (1.0 if other == group else 0.0) - shares[other]
             excess[source, other] -= step
             excess[target, other] += step
-        weighted[source] -= shares[colour] - squares
-        weighted[target] += shares[colour] - squares
+        weighted[source] -= shares[group] - squares
+        weighted[target] += shares[group] - squares
     return moved

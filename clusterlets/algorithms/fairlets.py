@@ -1,6 +1,6 @@
-"""Fairlets of two colours: the cheapest split into small groups that each have the balance of the table.
+"""Fairlets of two groups: the cheapest split into small groups that each have the balance of the table.
 
-R reds are the rarer colour, and B blues the other. Every fairlet has one red and floor(B/R) or ceil(B/R) blues, so that every
+R reds are the rarer group, and B blues the other. Every fairlet has one red and floor(B/R) or ceil(B/R) blues, so that every
 union of fairlets has between floor(B/R) and ceil(B/R) blues for each red (Chierichetti, Kumar, Lattanzi and Vassilvitskii,
 NeurIPS 2017, whose (1, t')-fairlets may also have one blue and many reds where B/R is not whole; where it is, theirs are
 these). The cost of a fairlet is the sum of the squared distances of its blues to its red.
@@ -21,7 +21,7 @@ from clusterlets.algorithms.instances import checked_instances, counts_of_two
 
 #: Bits of the largest cost as a whole number. A price is at most the length of a path: 2 n of these stay below 2^63.
 BITS = 40
-#: Arcs from each point to its nearest of the other colour at the start, and those that a round of pricing adds.
+#: Arcs from each point to its nearest of the other group at the start, and those that a round of pricing adds.
 NEIGHBOURS = 16
 
 # Steps of the auction, as parts of the mean squared distance to the nearest red, and the most bids of a blue with each.
@@ -36,15 +36,15 @@ _LANES = 128
 _SLACK = 1e3  # by which a cost less a price may be off in double precision, in units of whole costs
 
 
-def fairlet_decomposition(X: np.ndarray, colours: np.ndarray) -> np.ndarray:
-    """The cheapest fairlets of one point of the rarer colour and floor(B/R) or ceil(B/R) of the other.
+def fairlet_decomposition(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """The cheapest fairlets of one point of the rarer group and floor(B/R) or ceil(B/R) of the other.
 
     Parameters
     ----------
     X : float array (n, d)
         Instances.
-    colours : int array (n,)
-        0 or 1; both occur. Of equally frequent colours, 0 counts as the rarer one.
+    groups : int array (n,)
+        0 or 1; both occur. Of equally frequent groups, 0 counts as the rarer one.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def fairlet_decomposition(X: np.ndarray, colours: np.ndarray) -> np.ndarray:
     Raises
     ------
     ClusterletsError
-        If there are not exactly two colours, or the features cannot be computed with.
+        If there are not exactly two groups, or the features cannot be computed with.
 
     Notes
     -----
@@ -62,10 +62,10 @@ def fairlet_decomposition(X: np.ndarray, colours: np.ndarray) -> np.ndarray:
     paths on the sparse graph; each search for absent arcs takes O(R B d) time. O(n (d + arcs of a point)) memory, never
     O(R B). 5 s for 19,020 rows and 30 to 40 s for 48,842, most of it the auction.
     """
-    X, colours = checked_instances(X, colours, "fairlets")
-    counts = counts_of_two(colours)
+    X, groups = checked_instances(X, groups, "fairlets")
+    counts = counts_of_two(groups)
     rarer = int(counts.argmin())
-    reds, blues = np.flatnonzero(colours == rarer), np.flatnonzero(colours != rarer)
+    reds, blues = np.flatnonzero(groups == rarer), np.flatnonzero(groups != rarer)
     fairlets = np.empty(len(X), dtype=np.int64)
     fairlets[reds] = np.arange(len(reds))
     fairlets[blues] = cheapest_stars(X[reds], X[blues])

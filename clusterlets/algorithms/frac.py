@@ -1,7 +1,7 @@
 """FRAC, the fair round-robin algorithm for clustering (Gupta, Ghalme, Krishnan and Jain, DMKD 2023).
 
 k-means whose assignment is fair by construction: the centres take turns in picking their nearest free point, one
-colour after the other, so every cluster gets its part of every colour.
+group after the other, so every cluster gets its part of every group.
 
 The deal is exact and the same on every machine: squared distances are sums of squared differences in the order of the
 features (no matrix product, no fast-math, one thread), so equal rows are equally far and ties go by input order.
@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from clusterlets.algorithms.compiled import compiled
-from clusterlets.algorithms.geometry import group_moments
+from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kmeans import kmeans_labels, kmeans_plus_plus, nearest_centres
 from clusterlets.errors import ClusterletsError
@@ -63,24 +63,24 @@ class FRACResult:
     n_iter: int
 
 
-def fair_assignment(X, colours, centres, tau: Tau = None) -> np.ndarray:
-    """Deal the points out to the centres, round-robin within each colour.
+def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
+    """Deal the points out to the centres, round-robin within each group.
 
-    Colours go one after the other in the order of their codes. Within a colour the centres take turns in index order,
+    Groups go one after the other in the order of their codes. Within a group the centres take turns in index order,
     each taking its nearest free point: squared Euclidean distance, ties by input order. The turn is not reset between
-    colours: the next one begins with the centre after the last that took a point.
+    groups: the next one begins with the centre after the last that took a point.
 
     Parameters
     ----------
     X : float array (n, d)
         Instances. Equal rows are separate points.
-    colours : int array (n,)
-        Colour codes 0..K-1.
+    groups : int array (n,)
+        Group codes 0..K-1.
     centres : float array (k, d)
-        Centres, in the units of ``X``. They may coincide, and k may exceed n or a colour's size.
+        Centres, in the units of ``X``. They may coincide, and k may exceed n or a group's size.
     tau : float, Fraction, a sequence of K of them, or None
-        The part of each colour's points that every cluster must hold, from 0 to 1/k. ``None`` means 1/k: every point
-        is dealt out. A colour with a smaller tau gives each centre exactly ``floor(tau * n_a)`` turns, which leaves
+        The part of each group's points that every cluster must hold, from 0 to 1/k. ``None`` means 1/k: every point
+        is dealt out. A group with a smaller tau gives each centre exactly ``floor(tau * n_a)`` turns, which leaves
         the turn where it was; each point left over goes to its nearest centre (ties: lowest index). A float is read as
         the simplest fraction within a relative 2**-50 of it, so 1/49 of 49 points is one point.
 
@@ -98,19 +98,19 @@ def fair_assignment(X, colours, centres, tau: Tau = None) -> np.ndarray:
     Notes
     -----
     Algorithm "fair assignment" of Gupta et al., DMKD 2023. With tau = 1/k cluster sizes differ by at most one, for each
-    colour and in all. O(n k d) time for each time that the centres look ahead again (measured: a few dozen, growing
+    group and in all. O(n k d) time for each time that the centres look ahead again (measured: a few dozen, growing
     with k where centres coincide), O(n k) memory at worst, typically O(n).
     """
-    X, colours = checked_instances(X, colours, "FRAC")
+    X, groups = checked_instances(X, groups, "FRAC")
     centres = np.array(centres, dtype=np.float64, order="C")
     if centres.ndim != 2 or len(centres) < 1 or centres.shape[1] != X.shape[1]:
         raise ClusterletsError(f"{X.shape[1]} features need centres (k, {X.shape[1]}), not {centres.shape}.")
-    return _deal_colours(X, colours, centres, _turns(tau, len(centres), np.bincount(colours)))
+    return _deal_groups(X, groups, centres, _turns(tau, len(centres), np.bincount(groups)))
 
 
 def frac(
     X,
-    colours,
+    groups,
     n_clusters: int,
     random_state: np.random.Generator,
     tau: Tau = None,
@@ -128,8 +128,8 @@ def frac(
     ----------
     X : float array (n, d)
         Instances, finite.
-    colours : int array (n,)
-        Colour codes 0..K-1.
+    groups : int array (n,)
+        Group codes 0..K-1.
     n_clusters : int
         Number of clusters, k, from 1 to n.
     random_state : numpy.random.Generator
@@ -157,27 +157,27 @@ def frac(
     -----
     FRAC of Gupta et al., DMKD 2023. Each round costs one `fair_assignment` and O(n d).
     """
-    X, colours = checked_instances(X, colours, "FRAC", n_clusters)
-    turns = _turns(tau, n_clusters, np.bincount(colours))
+    X, groups = checked_instances(X, groups, "FRAC", n_clusters)
+    turns = _turns(tau, n_clusters, np.bincount(groups))
     if max_iter < 1:
         raise ClusterletsError(f"max_iter = {max_iter}: FRAC needs at least one round.")
-    best = labels, centres, cost = _round(X, colours, _first_centres(X, n_clusters, random_state, init), turns)
+    best = labels, centres, cost = _round(X, groups, _first_centres(X, n_clusters, random_state, init), turns)
     n_iter, former_cost = 1, np.inf
     while n_iter < max_iter and not abs(former_cost - cost) <= tol * cost:
         former_cost = cost
-        labels, centres, cost = _round(X, colours, centres, turns)
+        labels, centres, cost = _round(X, groups, centres, turns)
         n_iter += 1
         if cost < best[-1]:
             best = labels, centres, cost
     return _result(X, *best, n_iter=n_iter)
 
 
-def frac_oe(X, colours, n_clusters: int, random_state: np.random.Generator, tau: Tau = None) -> FRACResult:
+def frac_oe(X, groups, n_clusters: int, random_state: np.random.Generator, tau: Tau = None) -> FRACResult:
     """FRAC-OE: plain k-means, and one fair assignment at the end.
 
     Parameters
     ----------
-    X, colours, n_clusters, random_state, tau
+    X, groups, n_clusters, random_state, tau
         As in `frac`.
 
     Returns
@@ -195,16 +195,16 @@ def frac_oe(X, colours, n_clusters: int, random_state: np.random.Generator, tau:
     FRAC-OE of Gupta et al., DMKD 2023. Where the rows have fewer distinct values than k, k-means finds fewer centres
     than k: they are repeated in order until there are k.
     """
-    X, colours = checked_instances(X, colours, "FRAC", n_clusters)
-    turns = _turns(tau, n_clusters, np.bincount(colours))
+    X, groups = checked_instances(X, groups, "FRAC", n_clusters)
+    turns = _turns(tau, n_clusters, np.bincount(groups))
     labels = kmeans_labels(X, n_clusters, random_state)
-    means, _ = group_moments(X, labels, int(labels.max()) + 1)
+    means, _ = moments_by_label(X, labels, int(labels.max()) + 1)
     centres = np.resize(means, (n_clusters, X.shape[1]))
-    return _result(X, *_round(X, colours, centres, turns), n_iter=1)
+    return _result(X, *_round(X, groups, centres, turns), n_iter=1)
 
 
 def _turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
-    """How many points of each colour are dealt out: all with tau = 1/k, else the same floor to every cluster."""
+    """How many points of each group are dealt out: all with tau = 1/k, else the same floor to every cluster."""
     if tau is None:
         return sizes.tolist()
     try:
@@ -212,14 +212,14 @@ def _turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
     except TypeError:  # one for all
         taus = [tau] * len(sizes)
     if len(taus) != len(sizes):
-        raise ClusterletsError(f"{len(taus)} values of tau for {len(sizes)} colours: give one a colour or one for all.")
+        raise ClusterletsError(f"{len(taus)} values of tau for {len(sizes)} groups: give one a group or one for all.")
     even = Fraction(1, n_clusters)
     shares = [_as_fraction(tau) for tau in taus]
-    for colour, share in enumerate(shares):
+    for group, share in enumerate(shares):
         if not 0 <= share <= even:
             raise ClusterletsError(
-                f"tau = {str(taus[colour])[:20]} for colour {colour}: it must lie between 0 and 1/k = 1/{n_clusters}, "
-                f"since {n_clusters} clusters cannot each hold more than that part of a colour."
+                f"tau = {str(taus[group])[:20]} for group {group}: it must lie between 0 and 1/k = 1/{n_clusters}, "
+                f"since {n_clusters} clusters cannot each hold more than that part of a group."
             )
     return [
         size if share == even else n_clusters * floor(share * size) for share, size in zip(shares, sizes.tolist(), strict=True)
@@ -274,11 +274,11 @@ def _distinct_rows(X: np.ndarray, wanted: int, order: np.ndarray) -> list[int]:
     return (first + repeated)[:wanted]
 
 
-def _round(X, colours, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
+def _round(X, groups, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
     """Fair labels, the clusters' means, and the cost to these."""
-    labels = _deal_colours(X, colours, centres, turns)
+    labels = _deal_groups(X, groups, centres, turns)
     present, dense = np.unique(labels, return_inverse=True)
-    means, inertia = group_moments(X, dense, len(present))
+    means, inertia = moments_by_label(X, dense, len(present))
     centres = centres.copy()
     centres[present] = means
     return labels, centres, float(inertia.sum())
@@ -290,12 +290,12 @@ def _result(X, labels, centres, cost, n_iter) -> FRACResult:
     return FRACResult(labels_fair, labels_nearest, centres, cost, n_iter)
 
 
-def _deal_colours(X, colours, centres, turns) -> np.ndarray:
-    """Centre of each instance (n,): ``turns[a]`` points of colour a are dealt out, the rest go to the nearest."""
+def _deal_groups(X, groups, centres, turns) -> np.ndarray:
+    """Centre of each instance (n,): ``turns[a]`` points of group a are dealt out, the rest go to the nearest."""
     labels = np.empty(len(X), dtype=np.int64)
     turn = 0
-    for colour, n_turns in enumerate(turns):
-        members = np.flatnonzero(colours == colour)
+    for group, n_turns in enumerate(turns):
+        members = np.flatnonzero(groups == group)
         points = X[members]
         owners = _deal(points, centres, turn, n_turns)
         left = owners < 0

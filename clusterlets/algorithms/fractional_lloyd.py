@@ -20,7 +20,7 @@ _NEARBY = TEMPERATURES[3:6]  # from the multipliers of the round before; the las
 def fractional_lloyd(
     X: np.ndarray,
     weights: np.ndarray,
-    colours: np.ndarray,
+    groups: np.ndarray,
     n_clusters: int,
     bounds: tuple[np.ndarray, np.ndarray],
     slack: float,
@@ -35,12 +35,12 @@ def fractional_lloyd(
     ----------
     X : float array (n, d)
     weights : float array (n,)
-        Instances that each row stands for. The colours' parts of them must lie within the bounds, or the rounds lead nowhere.
-    colours : int array (n,)
+        Instances that each row stands for. The groups' parts of them must lie within the bounds, or the rounds lead nowhere.
+    groups : int array (n,)
         0..K-1, each of which occurs.
     n_clusters : int
     bounds : pair of float arrays (K,)
-        Least and largest share of each colour in a cluster.
+        Least and largest share of each group in a cluster.
     slack : float
         Instances by which a share may be missed.
     random_state : numpy.random.Generator
@@ -62,17 +62,17 @@ def fractional_lloyd(
     Fair Lloyd with fractional assignments on coresets: Schmidt, Schwiegelshohn and Sohler 2018. O(n k d) time a round, and
     the steps of the dual.
     """
-    rows, table = share_rows(*bounds), (np.ascontiguousarray(X, dtype=np.float64), weights, colours)
+    rows, table = share_rows(*bounds), (np.ascontiguousarray(X, dtype=np.float64), weights, groups)
 
     def rounds(table, centres, multipliers, at_most):
         """Run rounds; the centres, the multipliers and the bound that they end with."""
-        (X, weights, colours), reached = table, np.inf
+        (X, weights, groups), reached = table, np.inf
         for _ in range(at_most):
             costs = distances_to_centres(X, centres, n_clusters)
             temperatures = TEMPERATURES[:6] if multipliers is None else _NEARBY
-            dual = solve_dual(costs, weights, colours, len(bounds[0]), rows, slack, multipliers, temperatures)
+            dual = solve_dual(costs, weights, groups, len(bounds[0]), rows, slack, multipliers, temperatures)
             multipliers = dual.multipliers
-            centres = _means(X, fractional_assignment(costs, colours, dual) * weights[:, None])
+            centres = _means(X, fractional_assignment(costs, groups, dual) * weights[:, None])
             if dual.bound >= (1 - tol) * reached:
                 break
             reached = dual.bound
@@ -91,17 +91,17 @@ def fractional_lloyd(
 
 
 def _part(
-    X: np.ndarray, weights: np.ndarray, colours: np.ndarray, random_state: np.random.Generator
+    X: np.ndarray, weights: np.ndarray, groups: np.ndarray, random_state: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """One of ``_PARTS`` parts of the rows of each colour, at least one row, with weights that add up to the colour's."""
+    """One of ``_PARTS`` parts of the rows of each group, at least one row, with weights that add up to the group's."""
     chosen, scales = [], []
-    for colour in range(int(colours.max()) + 1):
-        members = np.flatnonzero(colours == colour)
+    for group in range(int(groups.max()) + 1):
+        members = np.flatnonzero(groups == group)
         drawn = np.sort(random_state.choice(members, -(-len(members) // _PARTS), replace=False))
         chosen.append(drawn)
         scales.append(np.full(len(drawn), weights[members].sum() / weights[drawn].sum()))
     rows = np.concatenate(chosen)
-    return X[rows], weights[rows] * np.concatenate(scales), colours[rows]
+    return X[rows], weights[rows] * np.concatenate(scales), groups[rows]
 
 
 def _means(X: np.ndarray, parts: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What scoring needs to know of the instances: summed distances, exact or estimated; the largest distance; group moments.
+"""What scoring needs to know of the instances: summed distances, exact or estimated; the largest distance; label moments.
 
 Every cluster that a matcher makes is a union of disjoint clusterlets, so the matrix of summed
 distances between clusterlets gives the exact cohesion of any matching in O(|cluster|^2).
@@ -13,34 +13,34 @@ from clusterlets.algorithms.instance_scores import EXACT_LIMIT as EXACT_LIMIT
 from clusterlets.algorithms.kernels import (
     add_distances,
     add_row_distances,
-    group_inertia,
-    group_sums,
+    inertia_by_label,
     largest_squared_distance,
     squared_distances,
+    sums_by_label,
     tiles_of,
 )
 
 # Independent estimates that sampled_sums gives: enough for a standard error that is itself within a fifth or so.
 _REPLICATES = 16
-# Rows that an estimate takes of every group at least, whatever the group's share of the rows.
+# Rows that an estimate takes of every label at least, whatever the label's share of the rows.
 _LEAST = 20
-# What a further grouping costs beside the distances themselves, as a part of these; measured from .15 to .25.
-_GROUPING = 0.2
+# What a further labelling costs beside the distances themselves, as a part of these; measured from .15 to .25.
+_LABELLING = 0.2
 
 
-def distance_sums(X: np.ndarray, labels: np.ndarray, n_groups: int) -> np.ndarray:
-    """Summed Euclidean distances between groups of instances.
+def distance_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
+    """Summed Euclidean distances between labels of instances.
 
     Parameters
     ----------
     X : float array (n, d)
     labels : int array (n,) or (S, n)
-        Group of each instance, 0..n_groups-1; or its groups in S groupings, for which each distance is computed once.
-    n_groups : int
+        Label of each instance, 0..n_labels-1; or its labels in S labellings, for which each distance is computed once.
+    n_labels : int
 
     Returns
     -------
-    float array (n_groups, n_groups) or (S, n_groups, n_groups)
+    float array (n_labels, n_labels) or (S, n_labels, n_labels)
         ``[a, b]`` is the sum of d(x, y) over x in a and y in b: symmetric; on the diagonal every pair counts twice
         and an instance with itself as 0.
 
@@ -51,36 +51,36 @@ def distance_sums(X: np.ndarray, labels: np.ndarray, n_groups: int) -> np.ndarra
 
     Notes
     -----
-    O(n^2 (d + S)) time over half of the pairs, of which a grouping costs as much as some two features;
-    O(n d + S (n + n_groups^2)) memory, one thread.
+    O(n^2 (d + S)) time over half of the pairs, of which a labelling costs as much as some two features;
+    O(n d + S (n + n_labels^2)) memory, one thread.
     """
     labels = np.asarray(labels)
-    groupings = _checked_groupings(labels, n_groups)
+    labellings = _checked_labellings(labels, n_labels)
     rows = np.require(X, np.float64, ["C", "W"])
-    upper = np.zeros((len(groupings), n_groups, n_groups))
-    add_distances(rows, tiles_of(rows), groupings, upper)
+    upper = np.zeros((len(labellings), n_labels, n_labels))
+    add_distances(rows, tiles_of(rows), labellings, upper)
     sums = upper + upper.transpose(0, 2, 1)
     return sums if labels.ndim == 2 else sums[0]
 
 
-def within_sums(X: np.ndarray, labels: np.ndarray, n_groups: int) -> np.ndarray:
-    """The diagonals of :func:`distance_sums`, (n_groups,) or (S, n_groups): all that disjoint clusters need.
+def within_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
+    """The diagonals of :func:`distance_sums`, (n_labels,) or (S, n_labels): all that disjoint clusters need.
 
     Each cluster is summed up by itself, which leaves out the pairs of different clusters; or all pairs once for all
-    groupings, where these are so many, of so few clusters, that it is less work.
+    labellings, where these are so many, of so few clusters, that it is less work.
     """
     labels = np.asarray(labels)
-    groupings = np.atleast_2d(labels)
-    pairs = sum(np.square(np.bincount(grouping), dtype=np.float64).sum() for grouping in groupings)
-    if pairs > len(X) * len(X) * (1 + _GROUPING * len(groupings)):
-        sums = distance_sums(X, groupings, n_groups).diagonal(axis1=1, axis2=2).copy()
+    labellings = np.atleast_2d(labels)
+    pairs = sum(np.square(np.bincount(labelling), dtype=np.float64).sum() for labelling in labellings)
+    if pairs > len(X) * len(X) * (1 + _LABELLING * len(labellings)):
+        sums = distance_sums(X, labellings, n_labels).diagonal(axis1=1, axis2=2).copy()
     else:
-        sums = np.array([[_total(X[grouping == group]) for group in range(n_groups)] for grouping in groupings])
+        sums = np.array([[_total(X[labelling == label]) for label in range(n_labels)] for labelling in labellings])
     return sums if labels.ndim == 2 else sums[0]
 
 
-def row_sums(X: np.ndarray, rows: np.ndarray, labels: np.ndarray, n_groups: int) -> np.ndarray:
-    """Summed Euclidean distances of some rows to all rows of each group, which silhouettes are made of.
+def row_sums(X: np.ndarray, rows: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
+    """Summed Euclidean distances of some rows to all rows of each label, which silhouettes are made of.
 
     Parameters
     ----------
@@ -88,12 +88,12 @@ def row_sums(X: np.ndarray, rows: np.ndarray, labels: np.ndarray, n_groups: int)
     rows : int array (m,)
         Indices of the rows.
     labels : int array (n,) or (S, n)
-        Group of each instance, 0..n_groups-1; or its groups in S groupings, for which each distance is computed once.
-    n_groups : int
+        Label of each instance, 0..n_labels-1; or its labels in S labellings, for which each distance is computed once.
+    n_labels : int
 
     Returns
     -------
-    float array (n_groups, m) or (S, n_groups, m)
+    float array (n_labels, m) or (S, n_labels, m)
         A row's distance to itself counts as 0.
 
     Raises
@@ -103,57 +103,57 @@ def row_sums(X: np.ndarray, rows: np.ndarray, labels: np.ndarray, n_groups: int)
 
     Notes
     -----
-    O(m n (d + S)) time, O(n d + S n_groups m) memory, one thread.
+    O(m n (d + S)) time, O(n d + S n_labels m) memory, one thread.
     """
     labels = np.asarray(labels)
-    groupings = _checked_groupings(labels, n_groups)
+    labellings = _checked_labellings(labels, n_labels)
     instances = np.require(X, np.float64, ["C", "W"])
-    sums = np.zeros((len(groupings), n_groups, len(rows)))
-    add_row_distances(instances, tiles_of(instances[rows]), groupings, sums)
+    sums = np.zeros((len(labellings), n_labels, len(rows)))
+    add_row_distances(instances, tiles_of(instances[rows]), labellings, sums)
     return sums if labels.ndim == 2 else sums[0]
 
 
-def sampled_sums(X: np.ndarray, labels: np.ndarray, n_groups: int, order: np.ndarray, sample_size: int = 2000) -> np.ndarray:
+def sampled_sums(X: np.ndarray, labels: np.ndarray, n_labels: int, order: np.ndarray, sample_size: int = 2000) -> np.ndarray:
     """Unbiased estimates of :func:`distance_sums` from 16 samples of rows.
 
     Parameters
     ----------
     X : float array (n, d)
     labels : int array (n,)
-        Group of each instance, 0..n_groups-1.
-    n_groups : int
+        Label of each instance, 0..n_labels-1.
+    n_labels : int
     order : int array (n,)
-        All rows, in random order. With the same order every grouping of a table meets the same rows, but for a few.
+        All rows, in random order. With the same order every labelling of a table meets the same rows, but for a few.
     sample_size : int
-        Rows of each of the 16 samples. Every group gives its share, but at least 20 rows, or all if it has fewer.
+        Rows of each of the 16 samples. Every label gives its share, but at least 20 rows, or all if it has fewer.
 
     Returns
     -------
-    float array (16, n_groups, n_groups)
+    float array (16, n_labels, n_labels)
         The estimates, each symmetric. Their mean is the estimate to use, and its standard error follows from their spread.
 
     Notes
     -----
-    Stratified sampling: the first rows of each group in the given order are in the first sample, the next ones in the second,
-    and so on; a group of fewer rows than that takes begins anew. Samples that share no row have less error together than
+    Stratified sampling: the first rows of each label in the given order are in the first sample, the next ones in the second,
+    and so on; a label of fewer rows than that takes begins anew. Samples that share no row have less error together than
     the spread tells: by the factor sqrt(1 - f), .82 at 100,001 rows and .98 at a million, if f of the rows were seen.
-    O(n log n) time for the samples, O(16 m^2 d) for m rows each; O(n + n_groups^2) memory. Meant for more than
+    O(n log n) time for the samples, O(16 m^2 d) for m rows each; O(n + n_labels^2) memory. Meant for more than
     ``EXACT_LIMIT`` rows.
     """
     X, labels, order = np.asarray(X), np.asarray(labels), np.asarray(order)
-    sizes = np.bincount(labels, minlength=n_groups)
+    sizes = np.bincount(labels, minlength=n_labels)
     shares = np.rint(sizes * (sample_size / len(labels))).astype(np.int64)
     taken = np.minimum(sizes, np.maximum(shares, _LEAST))
     weights = np.outer(sizes, sizes) / np.maximum(np.outer(taken, taken), 1)
-    # Inside a group an instance is no pair with itself: of m rows there are m (m - 1) pairs.
+    # Inside a label an instance is no pair with itself: of m rows there are m (m - 1) pairs.
     np.fill_diagonal(weights, sizes * (sizes - 1) / np.maximum(taken * (taken - 1), 1))
     members = np.split(order[np.argsort(labels[order], kind="stable")], np.cumsum(sizes)[:-1])
-    drawn = np.repeat(np.arange(n_groups), taken)
-    estimates = np.empty((_REPLICATES, n_groups, n_groups))
+    drawn = np.repeat(np.arange(n_labels), taken)
+    estimates = np.empty((_REPLICATES, n_labels, n_labels))
     for part in range(_REPLICATES):
         windows = [np.arange(part * count, (part + 1) * count) for count in taken]
         chosen = [rows.take(window, mode="wrap") for rows, window in zip(members, windows, strict=True)]
-        estimates[part] = weights * distance_sums(X[np.concatenate(chosen)], drawn, n_groups)
+        estimates[part] = weights * distance_sums(X[np.concatenate(chosen)], drawn, n_labels)
     return estimates
 
 
@@ -204,14 +204,14 @@ def distances_to_centres(X: np.ndarray, centres: np.ndarray, n_clusters: int) ->
     return costs
 
 
-def group_moments(X: np.ndarray, labels: np.ndarray, n_groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean (N, d) and sum of squared distances to it (N,) of each group of rows; no group may be empty. O(n d)."""
+def moments_by_label(X: np.ndarray, labels: np.ndarray, n_labels: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mean (N, d) and sum of squared distances to it (N,) of each label of rows; no label may be empty. O(n d)."""
     rows, labels = np.require(X, np.float64, ["C", "W"]), np.require(labels, np.int64, ["C", "W"])
-    means, inertia = np.empty((n_groups, rows.shape[1])), np.empty(n_groups)
-    sizes = np.empty(n_groups, dtype=np.int64)
-    group_sums(rows, labels, means, sizes)
+    means, inertia = np.empty((n_labels, rows.shape[1])), np.empty(n_labels)
+    sizes = np.empty(n_labels, dtype=np.int64)
+    sums_by_label(rows, labels, means, sizes)
     means /= sizes[:, None]
-    group_inertia(rows, labels, means, inertia)
+    inertia_by_label(rows, labels, means, inertia)
     return means, inertia
 
 
@@ -220,15 +220,15 @@ def load_kernels() -> None:
     one = np.zeros((1, 1)), np.zeros(1, np.int64)
     distance_sums(*one, 1)
     row_sums(one[0], one[1], one[1], 1)
-    group_moments(*one, 1)
+    moments_by_label(*one, 1)
 
 
-def _checked_groupings(labels: np.ndarray, n_groups: int) -> np.ndarray:
-    """Labels (S, n) of S groupings, as the kernels take them; ValueError if one is out of range."""
-    groupings = np.require(np.atleast_2d(labels), np.int64, ["C", "W"])
-    if groupings.min() < 0 or groupings.max() >= n_groups:
-        raise ValueError(f"labels must lie in 0..{n_groups - 1}")
-    return groupings
+def _checked_labellings(labels: np.ndarray, n_labels: int) -> np.ndarray:
+    """Labels (S, n) of S labellings, as the kernels take them; ValueError if one is out of range."""
+    labellings = np.require(np.atleast_2d(labels), np.int64, ["C", "W"])
+    if labellings.min() < 0 or labellings.max() >= n_labels:
+        raise ValueError(f"labels must lie in 0..{n_labels - 1}")
+    return labellings
 
 
 def _total(X: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""Scores that follow from the instances and their labels, not from counts or groups: costs and silhouettes.
+"""Scores that follow from the instances and their labels, not from counts or pieces: costs and silhouettes.
 
 Each instance has one label. Where clusters overlap it is that of the instance's own clusters whose centre is nearest. The
 functions need NumPy alone; summed distances come from :func:`clusterlets.algorithms.geometry.row_sums`.
@@ -11,7 +11,7 @@ import numpy as np
 #: The scores that :func:`costs` and :func:`silhouette_scores` give, in the order of the result files.
 INSTANCE_SCORES = (
     *("social_cost", "kmedian_cost", "kcenter_cost"),
-    *("silhouette", "silhouette_error", "silhouette_least_colour"),
+    *("silhouette", "silhouette_error", "silhouette_least_group"),
 )
 #: Most rows for which all pairs of rows are visited: 5 * 10^9 pairs, some 10 s of one core (memory is no limit, O(n d)). Ten
 #: times the rows take a hundred times as long; :func:`clusterlets.algorithms.geometry.sampled_sums` takes about a second.
@@ -46,18 +46,18 @@ def nearest_own_centre(X: np.ndarray, members: Sequence[np.ndarray], centres: np
     return labels
 
 
-def labels_of_groups(X: np.ndarray, group_of: np.ndarray, membership: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Label of each instance from the group that it is in.
+def labels_of_pieces(X: np.ndarray, piece_of: np.ndarray, membership: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Label of each instance from the piece that it is in.
 
     Parameters
     ----------
     X : float array (n, d)
-    group_of : int array (n,)
-        Group of each instance, 0..G-1.
+    piece_of : int array (n,)
+        Piece of each instance, 0..G-1.
     membership : bool array (C, G)
-        Which groups each cluster holds; every group is in one.
+        Which pieces each cluster holds; every piece is in one.
     centres : float array (C, d)
-        Decide where a group is in several clusters.
+        Decide where a piece is in several clusters.
 
     Returns
     -------
@@ -67,28 +67,28 @@ def labels_of_groups(X: np.ndarray, group_of: np.ndarray, membership: np.ndarray
     -----
     O(n) time, and :func:`nearest_own_centre` for the rows in several clusters.
     """
-    labels = membership.argmax(axis=0)[group_of]
-    shared = np.flatnonzero((membership.sum(axis=0) > 1)[group_of])
+    labels = membership.argmax(axis=0)[piece_of]
+    shared = np.flatnonzero((membership.sum(axis=0) > 1)[piece_of])
     if len(shared):
-        members = [np.flatnonzero(cluster) for cluster in membership[:, group_of[shared]]]
+        members = [np.flatnonzero(cluster) for cluster in membership[:, piece_of[shared]]]
         labels[shared] = nearest_own_centre(X[shared], members, centres)
     return labels
 
 
 def cluster_centres(membership: np.ndarray, sizes: np.ndarray, centroids: np.ndarray) -> np.ndarray:
-    """Mean (C, d) of all members of each cluster, from the sizes (G,) and centroids (G, d) of its groups. O(C G d)."""
+    """Mean (C, d) of all members of each cluster, from the sizes (G,) and centroids (G, d) of its pieces. O(C G d)."""
     weights = membership * sizes
     sums = np.stack([(of_cluster[:, None] * centroids).sum(axis=0) for of_cluster in weights])
     return sums / weights.sum(axis=1, keepdims=True)
 
 
-def costs(X: np.ndarray, colours: np.ndarray, labels: np.ndarray, centres: np.ndarray) -> dict[str, float]:
+def costs(X: np.ndarray, groups: np.ndarray, labels: np.ndarray, centres: np.ndarray) -> dict[str, float]:
     """Costs of a clustering besides that of k-means; of each, less is better.
 
     Parameters
     ----------
     X : float array (n, d)
-    colours : int array (n,)
+    groups : int array (n,)
     labels : int array (n,)
         Cluster of each instance, 0..C-1.
     centres : float array (C, d)
@@ -97,7 +97,7 @@ def costs(X: np.ndarray, colours: np.ndarray, labels: np.ndarray, centres: np.nd
     Returns
     -------
     dict
-        ``social_cost``: the largest, over the colours, of the mean squared distance of the colour's instances to their
+        ``social_cost``: the largest, over the groups, of the mean squared distance of the group's instances to their
         centres, in squared units of the data (Ghadiri, Samadi and Vempala 2021). ``kmedian_cost``, ``kcenter_cost``: the
         sum and the largest of the distances to the centres, in units of the data.
 
@@ -106,8 +106,8 @@ def costs(X: np.ndarray, colours: np.ndarray, labels: np.ndarray, centres: np.nd
     O(n d) time and memory.
     """
     squares = np.square(X - centres[labels]).sum(axis=1)
-    distances, of_colour = np.sqrt(squares), np.bincount(colours)
-    means = np.bincount(colours, squares)[of_colour > 0] / of_colour[of_colour > 0]
+    distances, of_group = np.sqrt(squares), np.bincount(groups)
+    means = np.bincount(groups, squares)[of_group > 0] / of_group[of_group > 0]
     return {
         "social_cost": float(means.max()),
         "kmedian_cost": float(distances.sum()),
@@ -157,29 +157,29 @@ def silhouettes(sums: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.n
     return np.where(meaningful, (nearest - within) / np.where(meaningful, larger, 1), 0.0)
 
 
-def silhouette_scores(values: np.ndarray, colours: np.ndarray, n: int) -> dict[str, float]:
+def silhouette_scores(values: np.ndarray, groups: np.ndarray, n: int) -> dict[str, float]:
     """What the silhouettes of a sample of rows say of all n.
 
     Parameters
     ----------
     values : float array (m,)
         Silhouettes of m rows that were drawn at random without replacement.
-    colours : int array (m,)
+    groups : int array (m,)
     n : int
 
     Returns
     -------
     dict
         ``silhouette``: their mean, an unbiased estimate of that over all rows. ``silhouette_error``: its standard error, 0
-        where all rows were drawn. ``silhouette_least_colour``: the least mean over a colour that was drawn.
+        where all rows were drawn. ``silhouette_least_group``: the least mean over a group that was drawn.
     """
     m, mean = len(values), values.mean()
     error = np.sqrt(np.square(values - mean).sum() / max(m - 1, 1) / m * (1 - m / n))
-    least = min(silhouette_of_colours(values, colours).values())
-    return {"silhouette": float(mean), "silhouette_error": float(error), "silhouette_least_colour": least}
+    least = min(silhouette_of_groups(values, groups).values())
+    return {"silhouette": float(mean), "silhouette_error": float(error), "silhouette_least_group": least}
 
 
-def silhouette_of_colours(values: np.ndarray, colours: np.ndarray) -> dict[int, float]:
-    """Mean silhouette of the rows of each colour that there is among ``colours`` (m,), by its code."""
-    sizes, sums = np.bincount(colours), np.bincount(colours, values)
-    return {int(colour): float(sums[colour] / sizes[colour]) for colour in np.flatnonzero(sizes)}
+def silhouette_of_groups(values: np.ndarray, groups: np.ndarray) -> dict[int, float]:
+    """Mean silhouette of the rows of each group that there is among ``groups`` (m,), by its code."""
+    sizes, sums = np.bincount(groups), np.bincount(groups, values)
+    return {int(group): float(sums[group] / sizes[group]) for group in np.flatnonzero(sizes)}

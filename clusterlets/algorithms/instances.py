@@ -1,4 +1,4 @@
-"""What a method needs of a table before it starts: rows and colours that it can compute with."""
+"""What a method needs of a table before it starts: rows and groups that it can compute with."""
 
 import numpy as np
 
@@ -6,14 +6,14 @@ from clusterlets.algorithms.checks import check_magnitudes
 from clusterlets.errors import ClusterletsError
 
 
-def checked_instances(X, colours, method: str, n_clusters: int = 1) -> tuple[np.ndarray, np.ndarray]:
+def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Own copies of a table, of one type for the compiled code.
 
     Parameters
     ----------
     X : float array (n, d)
-    colours : int array (n,)
-        Colour codes from 0 on. A code may be absent.
+    groups : int array (n,)
+        Group codes from 0 on. A code may be absent.
     method : str
         What needs them, for messages.
     n_clusters : int
@@ -21,35 +21,35 @@ def checked_instances(X, colours, method: str, n_clusters: int = 1) -> tuple[np.
     Returns
     -------
     X : float array (n, d), C order
-    colours : int array (n,)
+    groups : int array (n,)
 
     Raises
     ------
     ClusterletsError
-        For shapes that do not fit, colours that are no codes, features that are not finite or too large to be squared, and
+        For shapes that do not fit, groups that are no codes, features that are not finite or too large to be squared, and
         a number of clusters outside 1..n. O(n (d + log n)).
     """
-    X, colours = np.array(X, dtype=np.float64, order="C"), np.asarray(colours)
-    if X.ndim != 2 or colours.shape != X.shape[:1]:
-        raise ClusterletsError(f"{method} needs X (n, d) and colours (n,), not {X.shape} and {colours.shape}.")
+    X, groups = np.array(X, dtype=np.float64, order="C"), np.asarray(groups)
+    if X.ndim != 2 or groups.shape != X.shape[:1]:
+        raise ClusterletsError(f"{method} needs X (n, d) and groups (n,), not {X.shape} and {groups.shape}.")
     if not 1 <= n_clusters <= len(X):
         raise ClusterletsError(f"{n_clusters} clusters of {len(X)} instances: {method} needs at least one instance each.")
-    if not np.issubdtype(colours.dtype, np.integer) or colours.min() < 0:
-        raise ClusterletsError(f"{method} needs colours as codes 0..K-1: encode the sensitive column first.")
+    if not np.issubdtype(groups.dtype, np.integer) or groups.min() < 0:
+        raise ClusterletsError(f"{method} needs groups as codes 0..K-1: encode the sensitive column first.")
     if not np.isfinite(X).all():
         raise ClusterletsError(f"{method} needs finite features: drop or fill the missing and infinite values first.")
     check_magnitudes(X)
-    return X, colours.astype(np.int64)
+    return X, groups.astype(np.int64)
 
 
-def codes_that_occur(colours: np.ndarray) -> np.ndarray:
-    """Colours (n,) as codes 0..K-1, each of which occurs, in the same order."""
-    return np.unique(colours, return_inverse=True)[1].astype(np.int64)
+def codes_that_occur(groups: np.ndarray) -> np.ndarray:
+    """Groups (n,) as codes 0..K-1, each of which occurs, in the same order."""
+    return np.unique(groups, return_inverse=True)[1].astype(np.int64)
 
 
-def counts_of_two(colours: np.ndarray) -> np.ndarray:
-    """Instances (2,) of the colours 0 and 1; ClusterletsError if there are others, or one of them is absent."""
-    counts = np.bincount(colours, minlength=2)
+def counts_of_two(groups: np.ndarray) -> np.ndarray:
+    """Instances (2,) of the groups 0 and 1; ClusterletsError if there are others, or one of them is absent."""
+    counts = np.bincount(groups, minlength=2)
     if len(counts) != 2 or not counts.all():
-        raise ClusterletsError(f"Fairlets need two colours, 0 and 1, and here are {np.count_nonzero(counts)}.")
+        raise ClusterletsError(f"Fairlets need two groups, 0 and 1, and here are {np.count_nonzero(counts)}.")
     return counts

@@ -58,10 +58,10 @@ def _squared_distances(rows, first, tile, out):
 
 @compiled("void(float64[:,::1], float64[:,:,::1], int64[:,::1], float64[:,:,::1])")
 def add_distances(rows, tiles, labels, sums):
-    """Add the distances of all pairs i < j of rows to ``sums[s, group of i, group of j]``, for every grouping s.
+    """Add the distances of all pairs i < j of rows to ``sums[s, label of i, label of j]``, for every labelling s.
 
-    ``labels`` (S, n) are the groups of the rows (n, d) in each of S groupings, in range of ``sums`` (S, G, G). A distance is
-    computed once for all groupings, which is most of the work. For each j the distances to the i of one group are added in
+    ``labels`` (S, n) are the labels of the rows (n, d) in each of S labellings, in range of ``sums`` (S, G, G). A distance is
+    computed once for all labellings, which is most of the work. For each j the distances to the i of one label are added in
     ascending order of i; these sums are added in ascending order of j.
     """
     n = len(rows)
@@ -79,21 +79,21 @@ def add_distances(rows, tiles, labels, sums):
                 distances[j] = np.sqrt(distances[j])
             for s in range(len(labels)):
                 for q in range(min(ROWS, end - row)):
-                    of_group = lanes[s, labels[s, row + q]]
+                    of_label = lanes[s, labels[s, row + q]]
                     for j in range(LANES):
-                        of_group[j] += distances[q * LANES + j]
+                        of_label[j] += distances[q * LANES + j]
         for s in range(len(labels)):
-            for group in range(lanes.shape[1]):
+            for label in range(lanes.shape[1]):
                 for j in range(column, end):
-                    sums[s, group, labels[s, j]] += lanes[s, group, j - column]
+                    sums[s, label, labels[s, j]] += lanes[s, label, j - column]
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], int64[:,::1], float64[:,:,::1])")
 def add_row_distances(rows, tiles, labels, sums):
-    """Add the distance of each row to each instance j of the tiles to ``sums[s, group of the row, j]``, for every grouping s.
+    """Add the distance of each row to each instance j of the tiles to ``sums[s, label of the row, j]``, for every labelling s.
 
-    ``labels`` (S, n) are the groups of the rows (n, d) in each of S groupings, in range of ``sums`` (S, G, m). A distance is
-    computed once for all groupings. Distances are added in the order of the rows.
+    ``labels`` (S, n) are the labels of the rows (n, d) in each of S labellings, in range of ``sums`` (S, G, m). A distance is
+    computed once for all labellings. Distances are added in the order of the rows.
     """
     n, m = len(rows), sums.shape[2]
     distances, lanes = np.empty(ROWS * LANES), np.empty((len(labels), sums.shape[1], LANES))
@@ -105,13 +105,13 @@ def add_row_distances(rows, tiles, labels, sums):
                 distances[j] = np.sqrt(distances[j])
             for s in range(len(labels)):
                 for q in range(min(ROWS, n - row)):
-                    of_group = lanes[s, labels[s, row + q]]
+                    of_label = lanes[s, labels[s, row + q]]
                     for j in range(LANES):
-                        of_group[j] += distances[q * LANES + j]
+                        of_label[j] += distances[q * LANES + j]
         for s in range(len(labels)):
-            for group in range(lanes.shape[1]):
+            for label in range(lanes.shape[1]):
                 for j in range(t * LANES, min((t + 1) * LANES, m)):
-                    sums[s, group, j] += lanes[s, group, j - t * LANES]
+                    sums[s, label, j] += lanes[s, label, j - t * LANES]
 
 
 @compiled("float64(float64[:,::1], float64[:,:,::1], float64[::1])")
@@ -185,28 +185,28 @@ def candidate_distances(tiles, candidates, distances, lowered, potentials):
 
 
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], int64[::1])")
-def group_sums(rows, labels, sums, sizes):
-    """Sum (N, d) and number (N,) of the rows of each group, in the order of the rows; both are written."""
+def sums_by_label(rows, labels, sums, sizes):
+    """Sum (N, d) and number (N,) of the rows of each label, in the order of the rows; both are written."""
     sums[:] = 0.0
     sizes[:] = 0
     for i in range(len(rows)):
-        group = labels[i]
-        sizes[group] += 1
+        label = labels[i]
+        sizes[label] += 1
         for f in range(rows.shape[1]):
-            sums[group, f] += rows[i, f]
+            sums[label, f] += rows[i, f]
 
 
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], float64[::1])")
-def group_inertia(rows, labels, means, inertia):
-    """Sum of squared distances of each group's rows to its mean (N, d), in the order of the rows; written to (N,)."""
+def inertia_by_label(rows, labels, means, inertia):
+    """Sum of squared distances of each label's rows to its mean (N, d), in the order of the rows; written to (N,)."""
     inertia[:] = 0.0
     for i in range(len(rows)):
-        group = labels[i]
+        label = labels[i]
         total = 0.0
         for f in range(rows.shape[1]):
-            difference = rows[i, f] - means[group, f]
+            difference = rows[i, f] - means[label, f]
             total += difference * difference
-        inertia[group] += total
+        inertia[label] += total
 
 
 @compiled("void(float64[:,::1], float64[:,::1], float64[:,:])")

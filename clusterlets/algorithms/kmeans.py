@@ -19,7 +19,7 @@ from math import log
 
 import numpy as np
 
-from clusterlets.algorithms.kernels import assign, candidate_distances, group_inertia, group_sums, tiles_of
+from clusterlets.algorithms.kernels import assign, candidate_distances, inertia_by_label, sums_by_label, tiles_of
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 
     if not settled:
         assign(tiles, centres, labels, distances)
     inertia = np.empty(len(centres))
-    group_inertia(rows, labels, centres, inertia)
+    inertia_by_label(rows, labels, centres, inertia)
     return KMeansResult(labels, centres, float(inertia.sum()), n_iter)
 
 
@@ -163,7 +163,7 @@ def _lowered(tiles: np.ndarray, candidates: np.ndarray, nearest: np.ndarray) -> 
 def _means(rows: np.ndarray, labels: np.ndarray, distances: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """Means (k, d) of the centres' rows; a centre without rows becomes the farthest row, as step 3 says."""
     sums, sizes = np.empty_like(centres), np.empty(len(centres), dtype=np.int64)
-    group_sums(rows, labels, sums, sizes)
+    sums_by_label(rows, labels, sums, sizes)
     empty = np.flatnonzero(sizes == 0)
     if len(empty) and distances.any():
         for centre, row in zip(empty, np.argsort(-distances, kind="stable")[: len(empty)], strict=True):

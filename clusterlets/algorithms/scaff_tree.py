@@ -1,12 +1,12 @@
-"""A tree whose leaves are the clusters: it learns the labels of plain k-means, and shuns splits that tell the colours apart.
+"""A tree whose leaves are the clusters: it learns the labels of plain k-means, and shuns splits that tell the groups apart.
 
 SCAFF (Pereira Barata et al. 2023, arXiv 2110.09295) grows classifiers by splits that weigh how well they tell the classes
-against how well they tell the colours. To cluster with it is our own reading; SCAFF itself classifies:
+against how well they tell the groups. To cluster with it is our own reading; SCAFF itself classifies:
 
 1. *Classes*: the labels of plain k-means.
 2. *Gain* of a split: ``(1 - theta) (A - 1/2) - theta (B - 1/2)``. A is the area under the ROC curve of the split's two sides
-   as scores of a label against the rest, averaged over the node's labels by their instances. B is the same for a colour
-   against the rest, the largest over the colours. Both are of the node's instances alone, and 1/2 where these are all alike.
+   as scores of a label against the rest, averaged over the node's labels by their instances. B is the same for a group
+   against the rest, the largest over the groups. Both are of the node's instances alone, and 1/2 where these are all alike.
 3. *Growth*: the leaf whose best split gains most, times its part of the instances, is split next, until there are as many
    leaves as clusters wanted. Equal gains: the lower feature, then the lower threshold, then the older leaf.
 4. *Forced splits*: where no split gains, the leaf with the largest sum of squared errors is split where that lowers it most.
@@ -134,7 +134,7 @@ class Nodes:
 
 
 def scaff_tree(
-    X: np.ndarray, colours: np.ndarray, n_clusters: int, random_state: np.random.Generator, theta: float = 0.5
+    X: np.ndarray, groups: np.ndarray, n_clusters: int, random_state: np.random.Generator, theta: float = 0.5
 ) -> Tree:
     """Plain k-means, and a tree that learns its labels; steps 1 to 4 above.
 
@@ -142,14 +142,14 @@ def scaff_tree(
     ----------
     X : float array (n, d)
         Instances, finite.
-    colours : int array (n,)
-        Colour codes 0..K-1.
+    groups : int array (n,)
+        Group codes 0..K-1.
     n_clusters : int
         Clusters wanted, from 1 to n. Rows with fewer distinct values give as many clusters as there are values.
     random_state : numpy.random.Generator
         Source of the first centres of k-means.
     theta : float
-        Weight of the colours, from 0, the labels alone, to 1, at which no split gains and all are forced.
+        Weight of the groups, from 0, the labels alone, to 1, at which no split gains and all are forced.
 
     Returns
     -------
@@ -158,30 +158,30 @@ def scaff_tree(
     Raises
     ------
     ClusterletsError
-        For features that are not finite, colours that are no codes, and parameters out of range.
+        For features that are not finite, groups that are no codes, and parameters out of range.
 
     Notes
     -----
     O(n k d) time a round of k-means, and that of :func:`grow_tree`.
     """
-    X, colours = checked_instances(X, colours, "a tree", n_clusters)
-    return grow_tree(X, colours, kmeans_labels(X, n_clusters, random_state), n_clusters, theta)
+    X, groups = checked_instances(X, groups, "a tree", n_clusters)
+    return grow_tree(X, groups, kmeans_labels(X, n_clusters, random_state), n_clusters, theta)
 
 
-def grow_tree(X: np.ndarray, colours: np.ndarray, targets: np.ndarray, n_leaves: int, theta: float = 0.5) -> Tree:
-    """A tree that learns given labels and shuns the colours; steps 2 to 4 above. It draws nothing at random.
+def grow_tree(X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: int, theta: float = 0.5) -> Tree:
+    """A tree that learns given labels and shuns the groups; steps 2 to 4 above. It draws nothing at random.
 
     Parameters
     ----------
     X : float array (n, d)
-    colours : int array (n,)
-        Colour codes 0..K-1.
+    groups : int array (n,)
+        Group codes 0..K-1.
     targets : int array (n,)
         Labels to learn, 0..L-1.
     n_leaves : int
         Leaves wanted, from 1 to n; there are fewer only if the rows have fewer distinct values.
     theta : float
-        Weight of the colours, from 0 to 1.
+        Weight of the groups, from 0 to 1.
 
     Returns
     -------
@@ -197,13 +197,13 @@ def grow_tree(X: np.ndarray, colours: np.ndarray, targets: np.ndarray, n_leaves:
     O(d n log n) time to sort, then O(d n (L + K)) for each level of the tree; a forced split costs O(d^2 m) of m instances.
     O(d n) memory.
     """
-    X, colours = checked_instances(X, colours, "a tree", n_leaves)
+    X, groups = checked_instances(X, groups, "a tree", n_leaves)
     if not 0 <= theta <= 1:
-        raise ClusterletsError(f"theta = {theta}: the weight of the colours must lie between 0 and 1.")
+        raise ClusterletsError(f"theta = {theta}: the weight of the groups must lie between 0 and 1.")
     targets = np.ascontiguousarray(targets, dtype=np.int64)
-    if targets.shape != colours.shape or targets.min() < 0:
+    if targets.shape != groups.shape or targets.min() < 0:
         raise ClusterletsError(f"A tree learns labels of at least 0, one an instance ({len(X)},), and not {targets.shape}.")
-    growth = _Growth(X, colours, targets, max(1, len(X) // (_LEAST_PART * n_leaves)), theta)
+    growth = _Growth(X, groups, targets, max(1, len(X) // (_LEAST_PART * n_leaves)), theta)
     while len(growth.leaves) < n_leaves and growth.split_next():
         pass
     return Tree(growth.labels(), tuple(growth.splits))
@@ -216,8 +216,8 @@ class _Growth:
     start to its end, of every row.
     """
 
-    def __init__(self, X: np.ndarray, colours: np.ndarray, targets: np.ndarray, least_size: int, theta: float):
-        self.X, self.colours, self.targets, self.least_size, self.theta = X, colours, targets, least_size, theta
+    def __init__(self, X: np.ndarray, groups: np.ndarray, targets: np.ndarray, least_size: int, theta: float):
+        self.X, self.groups, self.targets, self.least_size, self.theta = X, groups, targets, least_size, theta
         self.columns = np.ascontiguousarray(X.T)
         self.order = np.argsort(self.columns, axis=1, kind="stable")
         self.leaves: dict[int, tuple[int, int]] = {}
@@ -256,7 +256,7 @@ class _Growth:
         rows = self.X[self.order[0, start:end]]
         self.errors[node] = float(np.square(rows - rows.mean(axis=0)).sum())
         leaf = self.columns, self.order, start, end
-        gain, feature, size = _best_cut(*leaf, self.targets, self.colours, self.least_size, self.theta)
+        gain, feature, size = _best_cut(*leaf, self.targets, self.groups, self.least_size, self.theta)
         if gain > _ROUNDING:
             threshold = self._threshold(node, feature, size)
             heappush(self.waiting, (-gain * (end - start) / len(self.X), feature, threshold, node, size))
@@ -292,7 +292,7 @@ def _numbers(codes, rows, first):
 
 
 @compiled("Tuple((float64, int64, int64))(float64[:,::1], int64[:,::1], int64, int64, int64[::1], int64[::1], int64, float64)")
-def _best_cut(columns, order, start, end, targets, colours, least_size, theta):
+def _best_cut(columns, order, start, end, targets, groups, least_size, theta):
     """Gain, feature, and instances on the left of a leaf's best cut; the gain is -1 if there is no cut at all.
 
     With m_c of the leaf's m instances in class c, and l_c of the l on the left, the area is 1/2 + |l_c m - l m_c| /
@@ -301,11 +301,11 @@ def _best_cut(columns, order, start, end, targets, colours, least_size, theta):
     m = end - start
     rows = order[0, start:end]
     label_numbers, n_labels = _numbers(targets, rows, 0)
-    colour_numbers, n_classes = _numbers(colours, rows, n_labels)
+    group_numbers, n_classes = _numbers(groups, rows, n_labels)
     totals = np.zeros(n_classes, dtype=np.int64)
     for row in rows:
         totals[label_numbers[targets[row]]] += 1
-        totals[colour_numbers[colours[row]]] += 1
+        totals[group_numbers[groups[row]]] += 1
     weights = np.zeros(n_classes)
     for c in range(n_classes):
         if totals[c] < m:
@@ -317,15 +317,15 @@ def _best_cut(columns, order, start, end, targets, colours, least_size, theta):
         for size in range(1, m - least_size + 1):
             row = ascending[size - 1]
             left[label_numbers[targets[row]]] += 1
-            left[colour_numbers[colours[row]]] += 1
+            left[group_numbers[groups[row]]] += 1
             if size == m or size < least_size or values[row] == values[ascending[size]]:
                 continue
-            of_labels, of_colours = 0.0, 0.0
+            of_labels, of_groups = 0.0, 0.0
             for c in range(n_labels):
                 of_labels += abs(left[c] * m - size * totals[c]) * weights[c]
             for c in range(n_labels, n_classes):
-                of_colours = max(of_colours, abs(left[c] * m - size * totals[c]) * weights[c])
-            gain = ((1.0 - theta) * of_labels - theta * of_colours) / 2.0
+                of_groups = max(of_groups, abs(left[c] * m - size * totals[c]) * weights[c])
+            gain = ((1.0 - theta) * of_labels - theta * of_groups) / 2.0
             if gain > best:
                 best, best_feature, best_size = gain, feature, size
     return best, best_feature, best_size

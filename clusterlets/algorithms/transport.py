@@ -63,17 +63,15 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     return labels, (found - found.min()) / scale
 
 
-def transport_colours(
-    costs: np.ndarray, colours: np.ndarray, counts: np.ndarray, prices: np.ndarray | None = None
-) -> np.ndarray:
-    """Labels (n,) of the cheapest assignment with given counts (K, k) of each colour: a :func:`transport` for each of them.
+def transport_groups(costs: np.ndarray, groups: np.ndarray, counts: np.ndarray, prices: np.ndarray | None = None) -> np.ndarray:
+    """Labels (n,) of the cheapest assignment with given counts (K, k) of each group: a :func:`transport` for each of them.
 
     ``prices`` (K, k) are those that the transports start from.
     """
     labels = np.empty(len(costs), dtype=np.int64)
-    for colour, sizes in enumerate(counts):
-        members = np.flatnonzero(colours == colour)
-        labels[members] = transport(costs[members], sizes, None if prices is None else prices[colour])[0]
+    for group, sizes in enumerate(counts):
+        members = np.flatnonzero(groups == group)
+        labels[members] = transport(costs[members], sizes, None if prices is None else prices[group])[0]
     return labels
 
 
@@ -95,7 +93,7 @@ def whole_numbers(costs: np.ndarray) -> tuple[np.ndarray, float]:
 def _whole_prices(prices: np.ndarray, scale: float) -> np.ndarray:
     """Prices in the unit of the costs; one beyond all costs counts like the farthest that still keeps all sums whole.
 
-    Where the costs of a colour hardly differ, its prices are far beyond them.
+    Where the costs of a group hardly differ, its prices are far beyond them.
     """
     farthest = 2.0 ** (BITS + 2)
     return np.rint(np.clip(np.asarray(prices) * scale, -farthest, farthest)).astype(np.int64)

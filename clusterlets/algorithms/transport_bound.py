@@ -1,14 +1,14 @@
 """How far any method could still go: lower bounds on the sum of squared errors of all clusterings that keep shares.
 
 With n_c instances in cluster c, its sum of squared errors is the sum of |x - y|^2 over its pairs, divided by n_c. Pairs of
-one colour h give the share p_hc of the colour times the colour's own sum of squared errors in c. Pairs of colours g and h
+one group h give the share p_hc of the group times the group's own sum of squared errors in c. Pairs of groups g and h
 are a transport plan of weights pi_xy = 1 / n_c, whose sums are p_hc for x of g and p_gc for y of h. If the shares of all
 clusters lie between low_h and high_h, then for every clustering of at most k clusters
 
-    SSE >= sum over h of low_h OPT_k(colour h) + sum over g < h of T_gh,
+    SSE >= sum over h of low_h OPT_k(group h) + sum over g < h of T_gh,
 
 where T_gh is the least sum of pi_xy |x - y|^2 over plans pi >= 0 with sums in [low_h, high_h] and [low_g, high_g]. For exact
-proportions T_gh = n r_g r_h W_2^2 of the two colours. Here OPT_k is replaced by the sum of the eigenvalues k, k + 1, ... of
+proportions T_gh = n r_g r_h W_2^2 of the two groups. Here OPT_k is replaced by the sum of the eigenvalues k, k + 1, ... of
 the scatter matrix, which no clustering of at most k clusters falls below; the same of the whole table bounds every
 clustering, fair or not.
 
@@ -51,18 +51,18 @@ _LN2 = 0.6931471805599453
 _ROUNDING = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to a whole number, which the last bits of the sum then hold
 
 
-def sse_bounds(X: np.ndarray, colours: np.ndarray, n_clusters: Sequence[int], deltas: Sequence[float]) -> np.ndarray:
+def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], deltas: Sequence[float]) -> np.ndarray:
     """Lower bounds on the sum of squared errors of every clustering that keeps the shares, at whatever centres.
 
     Parameters
     ----------
     X : float array (n, d)
-    colours : int array (n,)
+    groups : int array (n,)
         Sensitive group of each instance.
     n_clusters : sequence of int
         Most clusters, each at least 1.
     deltas : sequence of float
-        The share of colour h in every cluster lies from r (1 - delta) to r / (1 - delta), r its share in the table, without
+        The share of group h in every cluster lies from r (1 - delta) to r / (1 - delta), r its share in the table, without
         a slack for whole instances: what ``delta_min`` of a clustering measures. From 0 to 1; 1 allows everything.
 
     Returns
@@ -79,24 +79,24 @@ def sse_bounds(X: np.ndarray, colours: np.ndarray, n_clusters: Sequence[int], de
     Notes
     -----
     Proofs: module's head. The bounds for delta = 0 do not hold for clusterings that keep shares up to whole instances;
-    take those at the ``delta_min`` of the clustering. O(n_g n_h d) time for each pair of colours, some 40 times for the first
+    take those at the ``delta_min`` of the clustering. O(n_g n_h d) time for each pair of groups, some 40 times for the first
     delta and 20 times for most further ones: 7 s and 4 s for 12,332 x 6,688 instances of 10 features; O(n d + d^2) memory.
     """
     X, ks = np.asarray(X, dtype=np.float64), np.asarray(n_clusters, dtype=np.int64)
     asked = np.asarray(deltas, dtype=np.float64)
     _check(X, ks, asked)
-    groups = np.unique(np.asarray(colours), return_inverse=True)[1].ravel()
-    if len(groups) != len(X):
-        raise ClusterletsError(f"{len(X)} instances need as many colours, not {len(groups)}.")
+    codes = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
+    if len(codes) != len(X):
+        raise ClusterletsError(f"{len(X)} instances need as many groups, not {len(codes)}.")
     if not ks.size or not asked.size:
         return np.zeros((len(asked), len(ks)))
     # A power of two, by which all numbers scale exactly: neither squares nor temperatures then leave the range of floats.
     X = X - X.mean(axis=0)
     unit = 2.0 ** frexp(float(np.abs(X).max()))[1]
     X = X / unit
-    members = [X[groups == group] for group in range(groups.max() + 1)]
+    members = [X[codes == code] for code in range(codes.max() + 1)]
     order = np.argsort(asked, kind="stable")
-    intervals = [share_intervals(np.bincount(groups) / len(X), delta) for delta in asked[order]]
+    intervals = [share_intervals(np.bincount(codes) / len(X), delta) for delta in asked[order]]
     parts = np.array([eigenvalue_bounds(rows, ks) for rows in members])
     bounds = np.array([(low[:, None] * parts).sum(axis=0) for low, _ in intervals])
     for one, two in combinations(range(len(members)), 2):
@@ -122,9 +122,9 @@ def _check(X: np.ndarray, n_clusters: np.ndarray, deltas: np.ndarray) -> None:
 
 
 def share_intervals(shares: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest share of each colour in a cluster, (K,) each, as all of them together allow.
+    """Least and largest share of each group in a cluster, (K,) each, as all of them together allow.
 
-    Colour h has at least r_h (1 - delta), and at least what the largest shares of all others leave to it; likewise above.
+    Group h has at least r_h (1 - delta), and at least what the largest shares of all others leave to it; likewise above.
     """
     low = shares * (1 - delta)
     high = np.minimum(1.0, shares / (1 - delta)) if delta < 1 else np.ones_like(shares)
@@ -146,7 +146,7 @@ def eigenvalue_bounds(X: np.ndarray, n_clusters: np.ndarray) -> np.ndarray:
     return np.maximum(0.0, bounds - _SAFE_SUM * tails[0])
 
 
-# ---- transport between two colours ------------------------------------------------------------------------------------
+# ---- transport between two groups ------------------------------------------------------------------------------------
 
 Interval = tuple[float, float]
 

@@ -24,7 +24,7 @@ def promised_balance(n_fewer: int, n_more: int, largest_q: int) -> Fraction:
     Raises
     ------
     NoClusteringError
-        If there is none, as one of ``n_more / n_fewer`` points alone is of the rarer colour: status ``infeasible``.
+        If there is none, as one of ``n_more / n_fewer`` points alone is of the rarer group: status ``infeasible``.
     """
     best = max(Fraction(n_fewer * q // n_more, q) for q in range(1, largest_q + 1))
     if best == 0:
@@ -36,14 +36,14 @@ def promised_balance(n_fewer: int, n_more: int, largest_q: int) -> Fraction:
     return best
 
 
-def tree_fairlets(X: np.ndarray, colours: np.ndarray, random_state: np.random.Generator, largest_q: int = 20) -> np.ndarray:
+def tree_fairlets(X: np.ndarray, groups: np.ndarray, random_state: np.random.Generator, largest_q: int = 20) -> np.ndarray:
     """Fairlets that each have a balance of at least p/q, from a randomly shifted tree.
 
     Parameters
     ----------
     X : float array (n, d)
         Instances.
-    colours : int array (n,)
+    groups : int array (n,)
         0 or 1; both occur.
     random_state : numpy.random.Generator
         Shifts the tree.
@@ -53,28 +53,28 @@ def tree_fairlets(X: np.ndarray, colours: np.ndarray, random_state: np.random.Ge
     Returns
     -------
     int array (n,)
-        Fairlet of each instance, 0..m-1 without gaps. In each, and in every union, the rarer colour has at least p for each q
+        Fairlet of each instance, 0..m-1 without gaps. In each, and in every union, the rarer group has at least p for each q
         of the other, with p/q from :func:`promised_balance`.
 
     Raises
     ------
     ClusterletsError
-        If there are not exactly two colours, the features cannot be computed with, or ``largest_q`` is below 1.
+        If there are not exactly two groups, the features cannot be computed with, or ``largest_q`` is below 1.
     NoClusteringError
-        If the rarer colour is too rare for ``largest_q``.
+        If the rarer group is too rare for ``largest_q``.
 
     Notes
     -----
     O(n d depth) time, at most 40 levels deep, and O(n d) memory.
     """
-    X, colours = checked_instances(X, colours, "fairlets")
-    counts = counts_of_two(colours)
+    X, groups = checked_instances(X, groups, "fairlets")
+    counts = counts_of_two(groups)
     if largest_q < 1:
         raise ClusterletsError(f"largest_q = {largest_q} must be at least 1.")
     balance = promised_balance(int(counts.min()), int(counts.max()), largest_q)
     fairlets = np.empty(len(X), dtype=np.int64)
     cells = _cells(X, random_state)
-    _decompose(cells, (colours == 1).astype(np.int64), balance.numerator, balance.denominator, DEPTH, fairlets)
+    _decompose(cells, (groups == 1).astype(np.int64), balance.numerator, balance.denominator, DEPTH, fairlets)
     return fairlets
 
 
@@ -88,7 +88,7 @@ def _cells(X: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
 
 
 @compiled("void(int64[:,::1], int64[::1], int64, int64, int64, int64[::1])")
-def _decompose(cells, colours, p, q, depth, fairlets):
+def _decompose(cells, groups, p, q, depth, fairlets):
     """Walk the tree from the root; ``fairlets`` is written. A box is a range of ``order``, its unused points by index."""
     n = len(cells)
     order, scratch = np.arange(n), np.empty(n, dtype=np.int64)
@@ -107,20 +107,20 @@ def _decompose(cells, colours, p, q, depth, fairlets):
             n_children = _split(cells, order, scratch, first, end, depth - 1 - level, bounds)
             level += 1
         if n_children == 1:
-            n_fairlets = _basic(colours, order[first:end], p, q, n_fairlets, fairlets)
+            n_fairlets = _basic(groups, order[first:end], p, q, n_fairlets, fairlets)
             continue
         counts[:n_children] = 0
         for child in range(n_children):
             for place in range(bounds[child], bounds[child + 1]):
-                counts[child, colours[order[place]]] += 1
+                counts[child, groups[order[place]]] += 1
         _leave_balanced(counts[:n_children], p, q, leaving[:n_children])
         n_given = 0
         for child in range(n_children):
             kept = bounds[child]
             for place in range(bounds[child], bounds[child + 1]):
                 row = order[place]
-                if leaving[child, colours[row]] > 0:
-                    leaving[child, colours[row]] -= 1
+                if leaving[child, groups[row]] > 0:
+                    leaving[child, groups[row]] -= 1
                     given[n_given] = row
                     n_given += 1
                 else:
@@ -129,7 +129,7 @@ def _decompose(cells, colours, p, q, depth, fairlets):
             if kept > bounds[child]:
                 firsts[n_boxes], ends[n_boxes], levels[n_boxes] = bounds[child], kept, level
                 n_boxes += 1
-        n_fairlets = _basic(colours, given[:n_given], p, q, n_fairlets, fairlets)
+        n_fairlets = _basic(groups, given[:n_given], p, q, n_fairlets, fairlets)
 
 
 @njit
@@ -166,7 +166,7 @@ def _is_balanced(one, other, p, q):
 
 @njit
 def _leave_balanced(counts, p, q, leaving):
-    """How many points of each colour each child gives away, so that what they keep, and what they give, is balanced.
+    """How many points of each group each child gives away, so that what they keep, and what they give, is balanced.
 
     ``counts`` (c, 2) become what they keep, and ``leaving`` (c, 2) what they give.
     """
@@ -177,7 +177,7 @@ def _leave_balanced(counts, p, q, leaving):
         _give(counts, leaving, total, child, more, max(0, counts[child, more] - counts[child, 1 - more] * q // p))
     more = 0 if total[0] >= total[1] else 1
     fewer = 1 - more
-    for child in range(len(counts)):  # what the surplus lacks of the other colour, as far as children can spare it
+    for child in range(len(counts)):  # what the surplus lacks of the other group, as far as children can spare it
         missing = -(-total[more] * p // q) - total[fewer]
         to_spare = counts[child, fewer] - -(-counts[child, more] * p // q)
         _give(counts, leaving, total, child, fewer, max(0, min(to_spare, missing)))
@@ -191,19 +191,19 @@ def _leave_balanced(counts, p, q, leaving):
 
 
 @njit
-def _give(counts, leaving, total, child, colour, number):
-    counts[child, colour] -= number
-    leaving[child, colour] += number
-    total[colour] += number
+def _give(counts, leaving, total, child, group, number):
+    counts[child, group] -= number
+    leaving[child, group] += number
+    total[group] += number
 
 
 @njit
-def _basic(colours, rows, p, q, n_fairlets, fairlets):
+def _basic(groups, rows, p, q, n_fairlets, fairlets):
     """Split balanced rows into fairlets of at most p + q, in their order; the number of fairlets so far."""
     lists, sizes = np.empty((2, len(rows)), dtype=np.int64), np.zeros(2, dtype=np.int64)
     for row in rows:
-        lists[colours[row], sizes[colours[row]]] = row
-        sizes[colours[row]] += 1
+        lists[groups[row], sizes[groups[row]]] = row
+        sizes[groups[row]] += 1
     more = 0 if sizes[0] >= sizes[1] else 1
     used = np.zeros(2, dtype=np.int64)
     big, small = sizes[more], sizes[1 - more]

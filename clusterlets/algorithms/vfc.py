@@ -4,10 +4,10 @@ A row i belongs to cluster c by a share S_ic, and the shares of a row add up to 
 
     F(S) = sum_ic S_ic a_ic + lambda n sum_c KL(r || p_c),
 
-with a_ic the squared distance to centre c in units of the mean one under plain k-means, r the shares of the colours in the
+with a_ic the squared distance to centre c in units of the mean one under plain k-means, r the shares of the groups in the
 table, and p_c those in cluster c. So lambda does not hang on the unit of the features, nor on the number of rows.
 
-1. *Bound*: KL(r || p_c) is a concave and a convex function of the masses m_hc of the colours in the clusters. Its linear part
+1. *Bound*: KL(r || p_c) is a concave and a convex function of the masses m_hc of the groups in the clusters. Its linear part
    at S, with the slopes b_hc = 1 / m_c - r_h / m_hc, and L times the divergence from S lie above F for L large enough. The
    least of these is S_ic exp(-(a_ic + lambda n b_hc) / L), each row divided by its sum. If F rises all the same, L doubles;
    after five steps half of it is tried, but nothing below the given L.
@@ -15,13 +15,13 @@ table, and p_c those in cluster c. So lambda does not hang on the unit of the fe
 3. *Outer rounds*: each row goes to the cluster of its largest share; centres become the means; S starts again from
    exp(-a_ic). They end when F changes by less than 1e-4 of itself, from the third on.
 
-A cluster with hardly any row of a colour needs an L so large that no other cluster moves, and the published code, whose L
-is fixed, diverges. Where L still is more than 64 times the given one after 300 steps, there is one for each colour and
+A cluster with hardly any row of a group needs an L so large that no other cluster moves, and the published code, whose L
+is fixed, diverges. Where L still is more than 64 times the given one after 300 steps, there is one for each group and
 cluster from then on: L_hc = max(L, lambda n r_h / m_hc), of which the second is enough for the convex part near S, by the
 inequality of Cauchy and Schwarz.
 
 The exponential of a sum is a product: with one L, exp(-a_ic / L) is the same in all inner rounds, and the other factor the
-same for all rows of a colour.
+same for all rows of a group.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ from numba import njit
 
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.elementary import exp, log
-from clusterlets.algorithms.geometry import distances_to_centres, group_moments
+from clusterlets.algorithms.geometry import distances_to_centres, moments_by_label
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 from clusterlets.errors import ClusterletsError, NoClusteringError
@@ -79,7 +79,7 @@ class VFCResult:
 
 def vfc(
     X,
-    colours,
+    groups,
     n_clusters: int,
     random_state: np.random.Generator,
     fairness_weight: float = 1.0,
@@ -91,8 +91,8 @@ def vfc(
     Parameters
     ----------
     X : float array (n, d)
-    colours : int array (n,)
-        Colour codes from 0 on.
+    groups : int array (n,)
+        Group codes from 0 on.
     n_clusters : int
         k, from 1 to n.
     random_state : numpy.random.Generator
@@ -121,8 +121,8 @@ def vfc(
     Ziko et al., Variational fair clustering, AAAI 2021 (arXiv 1906.08207), algorithm 1. O(n k d) time an outer round and
     O(n k) an inner one, of which there are dozens to hundreds in each; O(n (d + k)) memory.
     """
-    X, colours = checked_instances(X, colours, "VFC", n_clusters)
-    colours = codes_that_occur(colours)
+    X, groups = checked_instances(X, groups, "VFC", n_clusters)
+    groups = codes_that_occur(groups)
     if not 0 <= fairness_weight < np.inf:
         raise ClusterletsError(f"fairness_weight = {fairness_weight!r}: it must be a number of at least 0.")
     if not 0 < lipschitz < np.inf:
@@ -132,7 +132,7 @@ def vfc(
     first = X[kmeans_plus_plus(X, n_clusters, random_state)]
     plain = lloyd(X, first)
     for centres in (first, plain.centres):
-        found = _outer_rounds(X, colours, centres, plain.inertia / len(X), fairness_weight, lipschitz, max_iter)
+        found = _outer_rounds(X, groups, centres, plain.inertia / len(X), fairness_weight, lipschitz, max_iter)
         if found is not None:
             return found
     raise NoClusteringError(
@@ -142,9 +142,9 @@ def vfc(
     )
 
 
-def _outer_rounds(X, colours, centres, unit, fairness_weight, lipschitz, max_iter) -> VFCResult | None:
+def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter) -> VFCResult | None:
     """Step 3 from given centres; None if a cluster has no rows."""
-    problem = _Problem(colours, len(centres), fairness_weight * len(X), lipschitz)
+    problem = _Problem(groups, len(centres), fairness_weight * len(X), lipschitz)
     former = np.inf
     for n_iter in range(1, max_iter + 1):
         objective = problem.settle(_costs(X, centres, unit))
@@ -154,7 +154,7 @@ def _outer_rounds(X, colours, centres, unit, fairness_weight, lipschitz, max_ite
         if n_iter >= 3 and abs(objective - former) <= _OUTER_TOLERANCE * former:
             return VFCResult(labels, centres, objective, n_iter)
         former = objective
-        centres, _ = group_moments(X, labels, len(centres))
+        centres, _ = moments_by_label(X, labels, len(centres))
     raise NoClusteringError(
         "not_converged",
         f"VFC does not settle within max_iter = {max_iter} rounds with fairness_weight = {fairness_weight:g}: "
@@ -171,19 +171,19 @@ def _costs(X: np.ndarray, centres: np.ndarray, unit: float) -> np.ndarray:
 class _Problem:
     """The shares of all rows, and step 2 on them."""
 
-    def __init__(self, colours: np.ndarray, n_clusters: int, weight: float, lipschitz: float):
-        self.colours, self.weight, self.lipschitz = colours, weight, lipschitz
+    def __init__(self, groups: np.ndarray, n_clusters: int, weight: float, lipschitz: float):
+        self.groups, self.weight, self.lipschitz = groups, weight, lipschitz
         self.by_mass = False  # whether L_hc is used in place of L
         self.factor, self.accepted = 1.0, 0  # on all constants, and the steps with it
-        self.shares = np.bincount(colours) / len(colours)
-        self.soft, self.trial, self.weights = (np.empty((len(colours), n_clusters)) for _ in range(3))
+        self.shares = np.bincount(groups) / len(groups)
+        self.soft, self.trial, self.weights = (np.empty((len(groups), n_clusters)) for _ in range(3))
         self.masses, self.trial_masses = (np.empty((len(self.shares), n_clusters)) for _ in range(2))
 
     def settle(self, costs: np.ndarray) -> float:
         """Inner rounds from exp(-costs), in place; the objective."""
         self.soft[:] = 1.0
         _weigh(costs, 1.0, self.weights)
-        cost = _step(costs, self.weights, np.ones_like(self.masses), self.colours, self.soft, self.soft, self.masses)
+        cost = _step(costs, self.weights, np.ones_like(self.masses), self.groups, self.soft, self.soft, self.masses)
         objective = self._objective(cost, self.masses)
         self.by_mass, self.factor, self.accepted = False, 1.0, 0
         _weigh(costs, self.lipschitz, self.weights)
@@ -224,10 +224,10 @@ class _Problem:
         slopes = self.weight * (1 / self.masses.sum(axis=0) - self.shares[:, None] / self.masses)
         if self.by_mass:
             constants = self.factor * np.maximum(self.lipschitz, self.weight * self.shares[:, None] / self.masses)
-            return _step_by_mass(costs, slopes, 1 / constants, self.colours, self.soft, self.trial, self.trial_masses)
+            return _step_by_mass(costs, slopes, 1 / constants, self.groups, self.soft, self.trial, self.trial_masses)
         exponents = (slopes - slopes.min(axis=1, keepdims=True)) / (self.factor * self.lipschitz)
         factors = exp(-np.minimum(exponents, _MOST_EXPONENT))
-        return _step(costs, self.weights, factors, self.colours, self.soft, self.trial, self.trial_masses)
+        return _step(costs, self.weights, factors, self.groups, self.soft, self.trial, self.trial_masses)
 
     def _objective(self, cost: float, masses: np.ndarray) -> float:
         ratios = masses / masses.sum(axis=0) / self.shares[:, None]
@@ -247,18 +247,18 @@ def _exp_of_negative(x):
 
 
 @compiled("float64(float64[:,::1], float64[:,::1], float64[:,::1], int64[::1], float64[:,::1], float64[:,::1], float64[:,::1])")
-def _step_by_mass(costs, slopes, rates, colours, soft, trial, masses):
+def _step_by_mass(costs, slopes, rates, groups, soft, trial, masses):
     """``trial`` (n, k) becomes soft * exp((level - g) * rates), each row divided by its sum; returns the sum of trial * costs.
 
-    g are ``costs`` (n, k) plus the ``slopes`` (K, k) of the row's colour. The level of a row leaves its sum as it is, to first
-    order. ``masses`` (K, k) becomes the sum of the shares of each colour. ``trial`` may be ``soft``.
+    g are ``costs`` (n, k) plus the ``slopes`` (K, k) of the row's group. The level of a row leaves its sum as it is, to first
+    order. ``masses`` (K, k) becomes the sum of the shares of each group. ``trial`` may be ``soft``.
     """
     n, k = soft.shape
     exponents = np.empty(k)
     masses[:] = 0.0
     cost = 0.0
     for row in range(n):
-        slope, rate, mass = slopes[colours[row]], rates[colours[row]], masses[colours[row]]
+        slope, rate, mass = slopes[groups[row]], rates[groups[row]], masses[groups[row]]
         level, weight = 0.0, 0.0
         for cluster in range(k):
             part = soft[row, cluster] * rate[cluster]
@@ -294,16 +294,16 @@ def _weigh(costs, divisor, weights):
 
 
 @compiled("float64(float64[:,::1], float64[:,::1], float64[:,::1], int64[::1], float64[:,::1], float64[:,::1], float64[:,::1])")
-def _step(costs, weights, factors, colours, soft, trial, masses):
-    """``trial`` (n, k) becomes soft * weights * factors of the colour, each row divided by its sum; the sum of trial * costs.
+def _step(costs, weights, factors, groups, soft, trial, masses):
+    """``trial`` (n, k) becomes soft * weights * factors of the group, each row divided by its sum; the sum of trial * costs.
 
-    ``masses`` (K, k) becomes the sum of the shares of each colour. ``trial`` may be ``soft``.
+    ``masses`` (K, k) becomes the sum of the shares of each group. ``trial`` may be ``soft``.
     """
     n, k = soft.shape
     masses[:] = 0.0
     cost = 0.0
     for row in range(n):
-        factor, mass, total = factors[colours[row]], masses[colours[row]], 0.0
+        factor, mass, total = factors[groups[row]], masses[groups[row]], 0.0
         for cluster in range(k):
             share = soft[row, cluster] * weights[row, cluster] * factor[cluster]
             trial[row, cluster] = share

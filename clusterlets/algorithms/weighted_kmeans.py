@@ -1,4 +1,4 @@
-"""k-means of weighted rows, and of groups of rows that must stay together.
+"""k-means of weighted rows, and of fairlets, sets of rows that must stay together.
 
 The steps are those of :mod:`clusterlets.algorithms.kmeans` with a weight on every row: a row of weight 3 counts as three equal
 rows. All sums run in a fixed order, so that every processor gives the same bytes.
@@ -7,8 +7,8 @@ rows. All sums run in a fixed order, so that every processor gives the same byte
 import numpy as np
 
 from clusterlets.algorithms.elementary import log
-from clusterlets.algorithms.geometry import group_moments
-from clusterlets.algorithms.kernels import assign, candidate_distances, group_sums, tiles_of
+from clusterlets.algorithms.geometry import moments_by_label
+from clusterlets.algorithms.kernels import assign, candidate_distances, sums_by_label, tiles_of
 from clusterlets.errors import ClusterletsError
 
 _MAX_ITER = 300
@@ -62,20 +62,20 @@ def weighted_kmeans(
     return best
 
 
-def cluster_groups(
-    X: np.ndarray, groups: np.ndarray, n_clusters: int, random_state: np.random.Generator, n_init: int = 1
+def cluster_fairlets(
+    X: np.ndarray, fairlets: np.ndarray, n_clusters: int, random_state: np.random.Generator, n_init: int = 1
 ) -> np.ndarray:
-    """k-means of the groups' means, each weighted by the size of its group; every row goes where its group goes.
+    """k-means of the fairlets' means, each weighted by the size of its fairlet; every row goes where its fairlet goes.
 
-    The cost of the rows is that of the weighted means plus a constant: the groups' own sums of squares.
+    The cost of the rows is that of the weighted means plus a constant: the fairlets' own sums of squares.
 
     Parameters
     ----------
     X : float array (n, d)
-    groups : int array (n,)
-        Group of each row, 0..m-1 without gaps.
+    fairlets : int array (n,)
+        Fairlet of each row, 0..m-1 without gaps.
     n_clusters : int
-        There are never more clusters than groups with different means.
+        There are never more clusters than fairlets with different means.
     random_state : numpy.random.Generator
     n_init : int
         Starts; see :func:`weighted_kmeans`.
@@ -89,10 +89,10 @@ def cluster_groups(
     -----
     O(n d + m k d) time a round, O(n d) memory.
     """
-    sizes = np.bincount(groups)
-    means, _ = group_moments(X, groups, len(sizes))
+    sizes = np.bincount(fairlets)
+    means, _ = moments_by_label(X, fairlets, len(sizes))
     _, labels = weighted_kmeans(means, sizes, n_clusters, random_state, n_init)
-    return np.unique(labels[groups], return_inverse=True)[1].astype(np.int64)
+    return np.unique(labels[fairlets], return_inverse=True)[1].astype(np.int64)
 
 
 def _first_centres(rows, tiles, weights, n_clusters, random_state):
@@ -151,12 +151,12 @@ def _means(rows, weights, weighted, labels, distances, centres):
     """Weighted means (k, d); a centre without rows becomes the row of the largest weighted distance that is left."""
     sums, totals = np.empty_like(centres), np.bincount(labels, weights, minlength=len(centres))
     sizes = np.empty(len(centres), dtype=np.int64)
-    group_sums(weighted, labels, sums, sizes)
+    sums_by_label(weighted, labels, sums, sizes)
     empty = np.flatnonzero(sizes == 0)
     if len(empty) and distances.any():
         labels = labels.copy()
         farthest = np.argsort(-weights * distances, kind="stable")[: len(empty)]
         labels[farthest] = empty[: len(farthest)]
-        group_sums(weighted, labels, sums, sizes)
+        sums_by_label(weighted, labels, sums, sizes)
         totals = np.bincount(labels, weights, minlength=len(centres))
     return np.where(sizes[:, None] > 0, sums / np.where(sizes > 0, totals, 1.0)[:, None], centres)

@@ -9,7 +9,7 @@ from clusterlets.errors import ClusterletsError
 
 def assignment_gap(
     X: np.ndarray,
-    colours: np.ndarray,
+    groups: np.ndarray,
     labels: np.ndarray,
     centres: np.ndarray | None = None,
     delta: float | None = None,
@@ -19,7 +19,7 @@ def assignment_gap(
     Parameters
     ----------
     X : float array (n, d)
-    colours : int array (n,)
+    groups : int array (n,)
         Sensitive group of each instance.
     labels : int array (n,)
         Cluster of each instance.
@@ -45,25 +45,25 @@ def assignment_gap(
     each of some 100 steps.
     """
     X, labels = np.asarray(X, dtype=np.float64), np.asarray(labels)
-    colours = np.unique(np.asarray(colours), return_inverse=True)[1].ravel()
-    if not (len(X) == len(colours) == len(labels) > 0):
-        raise ClusterletsError(f"{len(X)} instances, {len(colours)} colours and {len(labels)} labels do not belong together.")
+    groups = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
+    if not (len(X) == len(groups) == len(labels) > 0):
+        raise ClusterletsError(f"{len(X)} instances, {len(groups)} groups and {len(labels)} labels do not belong together.")
     if centres is None:
         labels = np.unique(labels, return_inverse=True)[1].ravel()
         centres = np.array([X[labels == cluster].mean(axis=0) for cluster in range(labels.max() + 1)])
     elif labels.min() < 0 or labels.max() >= len(centres):
         raise ClusterletsError(f"Labels must lie in 0..{len(centres) - 1}, as there are {len(centres)} centres.")
-    own = _least_delta(colours, labels)
+    own = _least_delta(groups, labels)
     if delta is not None and not own - 1e-9 <= delta <= 1:
         raise ClusterletsError(f"The labels have an unfairness of {own:.6g}; delta must be from there to 1, not {delta!r}.")
     costs = np.stack([np.square(X - centre).sum(axis=1) for centre in np.asarray(centres, dtype=np.float64)], axis=1)
     cost = float(costs[np.arange(len(X)), labels].sum())
     allowed = own if delta is None else max(delta, own)
-    # The nearest centres bound every assignment, and are all there is to say where clusters may lack a colour.
+    # The nearest centres bound every assignment, and are all there is to say where clusters may lack a group.
     bound = float(costs.min(axis=1).sum())
     if allowed < 1 and bound < cost:
-        bounds = share_bounds(colours, allowed)
-        bound = max(bound, solve_dual(costs, np.ones(len(X)), colours, len(bounds[0]), share_rows(*bounds), 0.0).bound)
+        bounds = share_bounds(groups, allowed)
+        bound = max(bound, solve_dual(costs, np.ones(len(X)), groups, len(bounds[0]), share_rows(*bounds), 0.0).bound)
     return _above(cost, bound)
 
 
@@ -85,11 +85,11 @@ def _above(cost: float, bound: float) -> float:
     return cost / bound - 1 if bound > 0 else np.inf
 
 
-def _least_delta(colours: np.ndarray, labels: np.ndarray) -> float:
-    """Least delta that the labels keep: 1 less the least of p / r and r / p over clusters and colours."""
+def _least_delta(groups: np.ndarray, labels: np.ndarray) -> float:
+    """Least delta that the labels keep: 1 less the least of p / r and r / p over clusters and groups."""
     clusters = np.unique(labels, return_inverse=True)[1].ravel()
-    held = np.zeros((clusters.max() + 1, colours.max() + 1))
-    np.add.at(held, (clusters, colours), 1)
-    parts = held / held.sum(axis=1, keepdims=True) / (held.sum(axis=0) / len(colours))
+    held = np.zeros((clusters.max() + 1, groups.max() + 1))
+    np.add.at(held, (clusters, groups), 1)
+    parts = held / held.sum(axis=1, keepdims=True) / (held.sum(axis=0) / len(groups))
     with np.errstate(divide="ignore"):
         return float(max(0.0, 1 - np.minimum(parts, 1 / parts).min()))

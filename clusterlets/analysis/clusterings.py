@@ -12,12 +12,12 @@ from clusterlets.grid.recovery import Clusters
 from clusterlets.grid.scoring import CLUSTERLETS
 
 _RUN = ["dataset", "method", "matcher", "k", "hops", "omega", "seed"]
-COMPOSITION = [*_RUN, "cluster", "size", "colour", "count", "share", "dataset_share"]
-PROJECTION = [*_RUN, "rows", "row", "x", "y", "x_share", "y_share", "colour", "cluster"]
+COMPOSITION = [*_RUN, "cluster", "size", "group", "count", "share", "dataset_share"]
+PROJECTION = [*_RUN, "rows", "row", "x", "y", "x_share", "y_share", "group", "cluster"]
 
 # The setting at which the matchers are shown beside each other, or the nearest to it that the grid has.
 _SETTING = {"k": 5, "hops": 2, "omega": 0.5}
-_MARKERS = 4  # colours that a reader can tell apart by the shape of a point
+_MARKERS = 4  # groups that a reader can tell apart by the shape of a point
 _POINTS = 700  # more only cover each other
 
 
@@ -38,14 +38,14 @@ def alike_runs(runs: pd.DataFrame) -> pd.DataFrame:
 def most_telling(runs: pd.DataFrame, table_of: Callable[[str], Prepared]) -> str:
     """The dataset whose plane of principal components shows most, among those of ``runs``.
 
-    First those on which most matchers have a result, then those whose colours can be told apart by the shape of a point;
+    First those on which most matchers have a result, then those whose groups can be told apart by the shape of a point;
     of these the one whose second component holds the largest share of the variance: elsewhere all lies along a line.
     """
 
     def worth(dataset: str) -> tuple[int, bool, float]:
         table = table_of(dataset)
         matchers = int((runs["dataset"] == dataset).sum())
-        return matchers, len(table.colour_names) <= _MARKERS, float(principal_components(table.X)[1][1])
+        return matchers, len(table.group_names) <= _MARKERS, float(principal_components(table.X)[1][1])
 
     return max(runs["dataset"].unique(), key=worth)
 
@@ -60,9 +60,9 @@ def principal_components(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.pad(places, ((0, 0), (0, missing))), np.pad(pca.explained_variance_ratio_, (0, missing))
 
 
-def composition(row: Mapping, clusters: Clusters, colour_names: Iterable[str]) -> pd.DataFrame:
-    """A line a cluster and colour of one run; the clusters by falling size."""
-    counts, names = clusters.composition, list(colour_names)
+def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) -> pd.DataFrame:
+    """A line a cluster and group of one run; the clusters by falling size."""
+    counts, names = clusters.composition, list(group_names)
     counts = counts[np.argsort(-counts.sum(axis=1), kind="stable")]
     sizes = counts.sum(axis=1)
     every = clusters.counts.sum(axis=0)
@@ -70,7 +70,7 @@ def composition(row: Mapping, clusters: Clusters, colour_names: Iterable[str]) -
         {
             "cluster": np.repeat(np.arange(len(counts)), len(names)),
             "size": np.repeat(sizes, len(names)),
-            "colour": names * len(counts),
+            "group": names * len(counts),
             "count": counts.ravel(),
             "share": (counts / sizes[:, None]).ravel(),
             "dataset_share": np.tile(every / every.sum(), len(counts)),
@@ -94,7 +94,7 @@ def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFram
             "y": _short(places[rows, 1]),
             "x_share": _short(shares[:1])[0],
             "y_share": _short(shares[1:])[0],
-            "colour": np.array(table.colour_names)[table.colours[rows]],
+            "group": np.array(table.group_names)[table.groups[rows]],
             "cluster": ranks[cluster],
         }
     )

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 #: A price of fairness above which another method is worth a look.
 DEAR = 2.0
-# Clusters and colours that are listed one by one; clusters without a group that are named.
-_LISTED, _COLOURS, _LACKING = 20, 6, 5
+# Clusters and groups that are listed one by one; clusters without a group that are named.
+_LISTED, _GROUPS, _LACKING = 20, 6, 5
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Account:
 
 
 def listing(report: "FairnessReport") -> str:
-    """A line a cluster: size, deviation and the share of each colour; of many, those that deviate most."""
+    """A line a cluster: size, deviation and the share of each group; of many, those that deviate most."""
     clusters, titles = report.clusters, report.composition.names
     left_out = max(0, len(clusters) - _LISTED)
     if left_out:
@@ -55,20 +55,20 @@ def listing(report: "FairnessReport") -> str:
     sizes, deviations = (clusters[name].map(form.format) for name, form in (("size", "{:,}"), ("deviation", "{:.3f}")))
     columns = [clusters.index, sizes.to_numpy(), deviations.to_numpy()]
     shares = clusters.iloc[:, -len(titles) :].to_numpy()
-    if len(titles) <= _COLOURS:
-        columns += [[f"{share:.1%}" for share in of_colour] for of_colour in shares.T]
+    if len(titles) <= _GROUPS:
+        columns += [[f"{share:.1%}" for share in of_group] for of_group in shares.T]
     else:
         place = {name: at for at, name in enumerate(titles)}
         off = zip(clusters["furthest_off"], shares, clusters["excess"], strict=True)
         columns.append([f"{name} {share[place[name]]:.1%} ({excess:+.1%})" for name, share, excess in off])
         titles = ["furthest off"]
-    lines = pd.DataFrame(dict(enumerate(columns)))  # titles come last, as a colour may be called "size" too
+    lines = pd.DataFrame(dict(enumerate(columns)))  # titles come last, as a group may be called "size" too
     text = lines.set_axis(["cluster", "size", "deviation", *titles], axis=1).to_string(index=False)
     return text + (f"\n... and {left_out} more, deviating less" if left_out else "")
 
 
 def worst(report: "FairnessReport") -> str:
-    """The cluster that deviates most, of equals the first, and by which colour."""
+    """The cluster that deviates most, of equals the first, and by which group."""
     cluster = report.clusters.iloc[int(report.deviations.round(12).argmax())]
     expected = dict(zip(report.composition.names, report.shares.values(), strict=True))[cluster["furthest_off"]]
     return (
@@ -79,8 +79,8 @@ def worst(report: "FairnessReport") -> str:
 
 def _few(names: Sequence[str]) -> str:
     """Names joined by "and no", of many the first and how many there are besides."""
-    more = len(names) - _COLOURS
-    return " and no ".join(names[:_COLOURS]) + (f" and none of {more} more" if more > 0 else "")
+    more = len(names) - _GROUPS
+    return " and no ".join(names[:_GROUPS]) + (f" and none of {more} more" if more > 0 else "")
 
 
 def warnings(report: "FairnessReport") -> list[str]:

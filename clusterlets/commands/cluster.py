@@ -36,7 +36,7 @@ examples:
   clusterlets cluster people.csv --sensitive sex --clusters 5 --report people.html
       five clusters, or as near to five as the matcher comes; and a page about them
   clusterlets cluster people.csv --sensitive sex --sensitive race --matcher D -k 20 --hops 1 --scaling standard
-      colours are the combinations of sex and race; clusters may overlap
+      groups are the combinations of sex and race; clusters may overlap
   clusterlets cluster people.csv --sensitive sex --matcher C --omega 0.25 --features age,income --plot people.png
   clusterlets cluster people.csv --sensitive sex --method frac -k 5 --tau 0.1
       five clusters, each with at least a tenth of the women and a tenth of the men
@@ -45,8 +45,8 @@ examples:
 
 matchers (--method clusterlets; --method G-B is short for --matcher G-B):
   G-B  greedy balance: each cluster's shares are brought near the table's; crisp
-  G-D  greedy distance: near clusterlets of differing colours are joined; crisp
-  D    distance pinball: hops to the nearest clusterlet of the next colour; clusters may overlap
+  G-D  greedy distance: near clusterlets of differing groups are joined; crisp
+  D    distance pinball: hops to the nearest clusterlet of the next group; clusters may overlap
   B    balance pinball: hops to the clusterlet that balances best; clusters may overlap
   C    the best of many random partitions, by silhouette and balance; crisp, mostly two or three clusters
 
@@ -68,7 +68,7 @@ def main(arguments: list[str]) -> int:
     from clusterlets.algorithms.compiled import before_compiling  # numba is slow to load
 
     with before_compiling(_say_that_it_takes_longer):
-        fitted = _fitted(options, X, table.colour)
+        fitted = _fitted(options, X, table.groups)
         told = _account(options, table, X, fitted, notes)
     print(told)
     if options.output:
@@ -102,7 +102,7 @@ def _write_report(path: str, arguments: list[str], told: Account, X: np.ndarray,
         warnings=told.warnings,
         method=told.method,
         composition=pd.DataFrame(found.counts, found.clusters, found.names),
-        colour_counts=found.colour_counts,
+        group_counts=found.group_counts,
         deviations=told.report.deviations,
         scores=told.scores,
         command=shlex.join(["clusterlets", "cluster", *arguments]),
@@ -119,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "clusterlets cluster",
         description="Cluster the rows of a table fairly: so that every cluster has about the table's share of each "
-        "colour, a value of the sensitive column.",
+        "group, a value of the sensitive column.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -131,7 +131,7 @@ def _parser() -> argparse.ArgumentParser:
         f"{', '.join(methods.names())}, or a Python file with a method of your own (default: clusterlets)",
     )
     parser.add_argument(
-        "-k", type=whole(1), help="clusterlets of each colour; other methods: clusters (default: 10, without --clusters)"
+        "-k", type=whole(1), help="clusterlets of each group; other methods: clusters (default: 10, without --clusters)"
     )
     parser.add_argument(
         "--clusters",
@@ -143,11 +143,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--hops",
         type=whole(1),
-        help="D, B: sweeps over the colours; G-D, G-B: most clusterlets that join another (default: 4)",
+        help="D, B: sweeps over the groups; G-D, G-B: most clusterlets that join another (default: 4)",
     )
     parser.add_argument("--omega", type=_share, help="C: weight, 0 to 1, of silhouette against balance (default: 0.5)")
     parser.add_argument(
-        "--tau", type=_share, help="FRAC: least part of each colour in each cluster, 0 to 1/k (default: 1/k, all of it)"
+        "--tau", type=_share, help="FRAC: least part of each group in each cluster, 0 to 1/k (default: 1/k, all of it)"
     )
     parser.add_argument(
         "--parameters",
@@ -207,11 +207,11 @@ def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
     if options.clusters is not None and options.method == "clusterlets" and options.hops is not None:
         raise ClusterletsError("--hops has no use with --clusters, which chooses it; leave one out.")
     if options.method == "clusterlets" and options.k < 2 and options.clusters is None:
-        raise ClusterletsError("-k 1: one clusterlet of each colour leaves nothing to choose; take 2 or more.")
+        raise ClusterletsError("-k 1: one clusterlet of each group leaves nothing to choose; take 2 or more.")
     if (options.tau or 0) * options.k > 1 + 1e-9:  # of 1/k, as a person may round it, FRAC itself decides
         raise ClusterletsError(
             f"--tau {options.tau:g}: it must lie between 0 and 1/k = 1/{options.k}, since {options.k} clusters cannot each "
-            "hold more than that part of a colour."
+            "hold more than that part of a group."
         )
     written = {"-o": options.output, "--plot": options.plot, "--report": options.report}
     own_table.refuse_files(options.table, {option: file for option, file in written.items() if file})
@@ -224,13 +224,13 @@ def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
             importlib.import_module("clusterlets.report.clustering_page" if options.report else "matplotlib")
 
 
-def _fitted(options: argparse.Namespace, X: np.ndarray, colours: np.ndarray):
+def _fitted(options: argparse.Namespace, X: np.ndarray, groups: np.ndarray):
     from sklearn.exceptions import ConvergenceWarning  # scikit-learn is slow to import
 
     estimator = _estimator(options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # that clusters are missing, the account says itself
-        return estimator.fit(X, sensitive_features=colours)
+        return estimator.fit(X, sensitive_features=groups)
 
 
 def _estimator(options: argparse.Namespace):
@@ -253,14 +253,14 @@ def _words(options: argparse.Namespace) -> str:
 
 
 def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
-    """Which colours have fewer clusterlets than were asked for, or how many clusters are missing."""
+    """Which groups have fewer clusterlets than were asked for, or how many clusters are missing."""
     if options.method != "clusterlets":
         found = fitted.n_clusters_
         return [] if found >= options.k else [f"{counted(found, 'cluster')} in place of the {options.k} that were asked for"]
-    found = np.bincount(fitted.clusterlets_.colour)
+    found = np.bincount(fitted.clusterlets_.group)
     few = [
         f"{name} has only {counted(count, 'different row')}, and so {counted(count, 'clusterlet')}"
-        for name, count in zip(table.colour_names, found, strict=True)
+        for name, count in zip(table.group_names, found, strict=True)
         if count < fitted.n_clusterlets_
     ]
     if len(few) > _NAMED:
@@ -274,11 +274,11 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
     """What came out, for a person to read."""
     from clusterlets.estimators import fairness_report
 
-    colours = pd.Categorical.from_codes(table.colour, table.colour_names)  # in the order of the table
-    report = fairness_report(X, fitted.memberships_, colours, random_state=options.seed)
-    groups = [f"{name} {share:.1%}" for name, share in report.shares.items()]
-    more = len(groups) - MOST_GROUPS
-    shares = ", ".join(groups[:MOST_GROUPS]) + (f" and {counted(more, 'further group')}" if more > 0 else "")
+    groups = pd.Categorical.from_codes(table.groups, table.group_names)  # in the order of the table
+    report = fairness_report(X, fitted.memberships_, groups, random_state=options.seed)
+    listed = [f"{name} {share:.1%}" for name, share in report.shares.items()]
+    more = len(listed) - MOST_GROUPS
+    shares = ", ".join(listed[:MOST_GROUPS]) + (f" and {counted(more, 'further group')}" if more > 0 else "")
     return Account(
         table=f"{options.table.name}: {len(X):,} rows, {counted(X.shape[1], 'feature')}; "
         f"{' and '.join(options.sensitive)}: {shares}",
@@ -288,15 +288,15 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
         method=f"{_described(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
         report=report,
         scores=[
-            *_kept(options, report.composition.counts, table.colour_counts),
+            *_kept(options, report.composition.counts, table.group_counts),
             account.worst(report),
             *account.scores(report),
         ],
     )
 
 
-def _kept(options: argparse.Namespace, composition: np.ndarray, colour_counts: np.ndarray) -> list[str]:
-    """Which bound on the colours of a cluster was asked for, and by how much it is missed; nothing of methods without one."""
+def _kept(options: argparse.Namespace, composition: np.ndarray, group_counts: np.ndarray) -> list[str]:
+    """Which bound on the groups of a cluster was asked for, and by how much it is missed; nothing of methods without one."""
     method = _method(options)
     if not method.bound:
         return []
@@ -305,14 +305,14 @@ def _kept(options: argparse.Namespace, composition: np.ndarray, colour_counts: n
     value = given.get(bound, signature(method.fit).parameters[bound].default)
     if bound == "balance":
         off = max(0, ceil((value / (1 + value) * composition.sum(axis=1) - composition.min(axis=1)).max() - 1e-9))
-        meaning = "in every cluster at least so many rows of its rarer colour for each row of the other"
+        meaning = "in every cluster at least so many rows of its rarer group for each row of the other"
     elif bound == "delta":
-        off = additive_violation(composition, colour_counts, value)
+        off = additive_violation(composition, group_counts, value)
         meaning = "shares from r (1 - delta) to r / (1 - delta) in every cluster"
     else:
         value = Fraction(1, options.k) if value in ("balanced", None) else value
-        off = max(0, ceil((float(value) * colour_counts - composition).max() - 1e-9))
-        meaning = "at least tau of the rows of each colour in every cluster"
+        off = max(0, ceil((float(value) * group_counts - composition).max() - 1e-9))
+        meaning = "at least tau of the rows of each group in every cluster"
     verdict = ("kept", "kept up to whole rows, 1 row off")[off] if off < 2 else f"not kept, {off} rows off"
     return [f"asked for   {bound} {value}: {verdict}   ({meaning})"]
 

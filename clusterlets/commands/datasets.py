@@ -62,15 +62,15 @@ def _described(folder: Path, dataset: str, settings: Mapping) -> Mapping:
     known = {**describe(settings["name"]), "source": "not fetched yet"}
     if settings["duplicates"] != known["duplicates"]:
         known["rows"] = None
-    return known if settings["colour"] == [CLASS] else known | {"features": None}
+    return known if settings["sensitive"] == [CLASS] else known | {"features": None}
 
 
 def _estimate(described: Mapping[str, Mapping], config: Mapping, preparing: str) -> str:
     found = {}
     for dataset, known in described.items():
         if known.get("rows"):
-            halves = [known["rows"] // 2] * 2  # colours that nobody has counted yet
-            counts = list((known.get("colours") or {}).values()) or halves
+            halves = [known["rows"] // 2] * 2  # groups that nobody has counted yet
+            counts = list((known.get("groups") or {}).values()) or halves
             found[dataset] = estimate.of_dataset(known["rows"], known["features"] or 0, counts, config)
     total = estimate.of_all(list(found.values()))
     cores = os.cpu_count() or 1

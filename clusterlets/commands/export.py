@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--dataset", required=True, help="name of the dataset, as in results/runs.csv")
     parser.add_argument("--method", required=True, help="as in results/runs.csv: G-B, k-means, 'FRAC (fair)' or frac-fair, ...")
-    parser.add_argument("-k", type=whole(1), required=True, help="clusterlets of each colour; other methods: clusters")
+    parser.add_argument("-k", type=whole(1), required=True, help="clusterlets of each group; other methods: clusters")
     parser.add_argument("--parameters", default="", help="as in results/runs.csv: hops=4; by default none")
     parser.add_argument("--seed", type=whole(0), default=0, help="repetition (default: 0)")
     parser.add_argument("--config", type=given, metavar="FILE", help="values that replace config.yaml's, as for snakemake")

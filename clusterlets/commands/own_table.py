@@ -25,7 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=in_utf8,
         required=True,
         metavar="COLUMN",
-        help="column whose values are the colours; given several times, the combinations of values are the colours",
+        help="column whose values are the groups; given several times, the combinations of values are the groups",
     )
     parser.add_argument(
         "--features",
@@ -71,11 +71,11 @@ def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
         encoding="utf-8-sig",
         usecols=lambda column: column.strip() in options.sensitive,
     )
-    has_colour = sensitive.apply(lambda column: column.str.strip() != "").all(axis=1)
+    has_group = sensitive.apply(lambda column: column.str.strip() != "").all(axis=1)
     header = pd.read_csv(options.table, sep=separator, nrows=0, encoding="utf-8-sig").columns.str.strip()
     unnamed = [column for column in header if options.features and column not in (*features, *options.sensitive)]
     notes = [f"columns that --features does not name are no features: {_named(unnamed)}"] if unnamed else []
-    return table, np.flatnonzero(has_colour), remarks + notes
+    return table, np.flatnonzero(has_group), remarks + notes
 
 
 def features_line(table: Table) -> str:
@@ -86,9 +86,9 @@ def features_line(table: Table) -> str:
 def warnings(table: Table, scaling: str) -> list[str]:
     """What is probably wrong with the features and the groups, and what to do about it."""
     told = []
-    if len(table.colour_names) > MOST_GROUPS:
+    if len(table.group_names) > MOST_GROUPS:
         told.append(
-            f"every value of the sensitive columns is a group, {len(table.colour_names)} in all; bin a measure such as age, "
+            f"every value of the sensitive columns is a group, {len(table.group_names)} in all; bin a measure such as age, "
             "since hardly any method can keep the shares of so many"
         )
     told += [

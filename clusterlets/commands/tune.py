@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
     with ProgressBar(sys.stderr) as progress:
         found = tune(
             X,
-            sensitive_features=table.colour,
+            sensitive_features=table.groups,
             n_clusters=options.clusters,
             max_deviation=options.max_deviation,
             minutes=options.minutes,
@@ -71,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "clusterlets tune",
         description="Try every method on a table, and recommend the one that clusters it at the least cost while every "
-        "cluster has nearly the table's share of each colour.",
+        "cluster has nearly the table's share of each group.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -12,10 +12,11 @@ from os import PathLike
 from pathlib import Path
 
 from clusterlets.datasets.catalogue import describe, names
-from clusterlets.datasets.table import CLASS, BadData, Table, check, recolour, unexpected, without_duplicates
+from clusterlets.datasets.table import CLASS, BadData, Table, check, unexpected, without_duplicates
+from clusterlets.datasets.table import with_sensitive as table_with_sensitive
 from clusterlets.errors import ClusterletsError
 
-__all__ = ["CLASS", "Table", "check_colour", "describe", "names", "prepare", "recoloured", "sensitive_attributes"]
+__all__ = ["CLASS", "Table", "check_sensitive", "describe", "names", "prepare", "sensitive_attributes", "with_sensitive"]
 
 
 # What may become of rows that equal an earlier one.
@@ -75,31 +76,31 @@ def sensitive_attributes(name: str) -> Mapping[str, Sequence[str]]:
     return getattr(_module(name), "SENSITIVE", {})
 
 
-def check_colour(name: str, attributes: Sequence[str]) -> None:
+def check_sensitive(name: str, attributes: Sequence[str]) -> None:
     """Raise ClusterletsError unless a dataset has every one of the attributes; ``class`` is one that all have."""
     known = [CLASS, *sensitive_attributes(name)]
     for attribute in attributes:
         if attribute not in known:
             near = difflib.get_close_matches(attribute, known, n=1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise ClusterletsError(f"{name} has no colour {attribute!r}{hint}; it has: {', '.join(known)}.")
+            raise ClusterletsError(f"{name} has no sensitive column {attribute!r}{hint}; it has: {', '.join(known)}.")
 
 
-def recoloured(name: str, table: Table, attributes: Sequence[str]) -> Table:
-    """The prepared table of a dataset with sensitive attributes, or their combination, as colour.
+def with_sensitive(name: str, table: Table, attributes: Sequence[str]) -> Table:
+    """The prepared table of a dataset with sensitive attributes, or their combination, as its groups.
 
     The class is then no feature, nor are the attributes and what tells them; rows that lack one are left out.
 
     Raises
     ------
     ClusterletsError
-        If the dataset does not declare an attribute, or all rows have the same colour.
+        If the dataset does not declare an attribute, or all rows have the same group.
     """
-    check_colour(name, attributes)
+    check_sensitive(name, attributes)
     try:
-        return recolour(table, attributes, sensitive_attributes(name))
+        return table_with_sensitive(table, attributes, sensitive_attributes(name))
     except BadData as problem:
-        raise ClusterletsError(f"{name}: {problem} Choose another colour for {name} in the configuration.") from None
+        raise ClusterletsError(f"{name}: {problem} Choose another sensitive column for {name} in the configuration.") from None
 
 
 def _module(name: str):

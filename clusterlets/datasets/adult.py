@@ -1,4 +1,4 @@
-"""Adult (census income), UCI 2: B. Becker, R. Kohavi, 1996. The colour is the income, above 50K or not.
+"""Adult (census income), UCI 2: B. Becker, R. Kohavi, 1996. The group is the income, above 50K or not.
 
 Both files, no row dropped: 48,842. The paper's author holds a 75 % sample of them whose seed is unknown.
 """
@@ -59,5 +59,5 @@ def prepare(paths: dict[str, Path]) -> Table:
     frame["education"] = codes(frame, "education", _EDUCATION)
     frame["age_group"] = age_groups(frame, "age")
     frame["is_male"] = codes(frame, "sex", ("Female", "Male"))
-    colour = codes(frame, "income", _INCOME)
-    return Table(numbers(frame, _FEATURES), colour, _FEATURES, _INCOME, texts(frame, SENSITIVE))
+    group = codes(frame, "income", _INCOME)
+    return Table(numbers(frame, _FEATURES), group, _FEATURES, _INCOME, texts(frame, SENSITIVE))

@@ -1,4 +1,4 @@
-"""Bank marketing, UCI 222: S. Moro, P. Rita, P. Cortez, 2014. The colour is whether a deposit was subscribed."""
+"""Bank marketing, UCI 222: S. Moro, P. Rita, P. Cortez, 2014. The group is whether a deposit was subscribed."""
 
 from pathlib import Path
 

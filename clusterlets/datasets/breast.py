@@ -1,4 +1,4 @@
-"""Breast cancer Wisconsin (Original), UCI 15: W. Wolberg, 1990. The colour is the class, 2 benign, 4 malignant."""
+"""Breast cancer Wisconsin (Original), UCI 15: W. Wolberg, 1990. The group is the class, 2 benign, 4 malignant."""
 
 from pathlib import Path
 

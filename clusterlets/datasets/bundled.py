@@ -1,6 +1,6 @@
 """Breast cancer (diagnostic), wine, iris, digits: the small datasets that scikit-learn carries in its package.
 
-All are UCI datasets (17, 109, 53, 80). Every class is a colour; names and order are those of scikit-learn.
+All are UCI datasets (17, 109, 53, 80). Every class is a group; names and order are those of scikit-learn.
 """
 
 import csv
@@ -60,7 +60,7 @@ def prepare(paths: dict[str, Path]) -> Table:
         raise BadData(f"{name} cannot be read ({error}).") from None
     if values.shape[1] != len(_FEATURES[name]) + 1:
         raise BadData(f"{name}: {values.shape[1]} columns where {len(_FEATURES[name]) + 1} are expected.")
-    colour = values[:, -1].astype(np.int64)
+    group = values[:, -1].astype(np.int64)
     if not np.isin(values[:, -1], range(len(classes))).all():
         raise BadData(f"{name}: the last column must hold the codes 0..{len(classes) - 1} of the classes.")
-    return Table(values[:, :-1], colour, _FEATURES[name], tuple(classes))
+    return Table(values[:, :-1], group, _FEATURES[name], tuple(classes))

@@ -1,4 +1,4 @@
-"""COMPAS, ProPublica's violent two-years file, 2016. The colour is two_year_recid, 1 = a new violent offence.
+"""COMPAS, ProPublica's violent two-years file, 2016. The group is two_year_recid, 1 = a new violent offence.
 
 The header repeats decile_score, priors_count and two_year_recid: the first of each counts.
 """
@@ -39,8 +39,8 @@ def prepare(paths: dict[str, Path]) -> Table:
     frame["days_b_screening_arrest"] = frame["days_b_screening_arrest"].replace("", "-1")
     frame["days_in_custody"] = (_days(frame, "out_custody") - _days(frame, "in_custody")).astype(np.int64)
     frame["is_male"] = codes(frame, "sex", ("Female", "Male"))
-    colour = codes(frame, "two_year_recid", _CLASS)
-    return Table(numbers(frame, _FEATURES), colour, _FEATURES, _CLASS, texts(frame, SENSITIVE))
+    group = codes(frame, "two_year_recid", _CLASS)
+    return Table(numbers(frame, _FEATURES), group, _FEATURES, _CLASS, texts(frame, SENSITIVE))
 
 
 def _days(frame: pd.DataFrame, column: str) -> np.ndarray:

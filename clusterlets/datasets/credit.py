@@ -1,4 +1,4 @@
-"""Australian credit approval (Statlog), UCI 143: R. Quinlan, 1987. The colour is the class, 1 = approved.
+"""Australian credit approval (Statlog), UCI 143: R. Quinlan, 1987. The group is the class, 1 = approved.
 
 The paper calls it "credit"; that it is this one was found by comparing its reported numbers.
 """
@@ -17,5 +17,5 @@ SENSITIVE = {"A1": ("A1",)}
 def prepare(paths: dict[str, Path]) -> Table:
     """The real-valued and the binary columns; A4, A5, A6, A12 are codes of categories and are left out."""
     frame = read_table(paths["australian.dat"], (*_FEATURES, "class"), _HEADER, separator=" ")
-    colour = codes(frame, "class", _CLASS)
-    return Table(numbers(frame, _FEATURES), colour, _FEATURES, _CLASS, texts(frame, SENSITIVE))
+    group = codes(frame, "class", _CLASS)
+    return Table(numbers(frame, _FEATURES), group, _FEATURES, _CLASS, texts(frame, SENSITIVE))

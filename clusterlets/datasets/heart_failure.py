@@ -1,4 +1,4 @@
-"""Heart failure clinical records, UCI 519: D. Chicco, G. Jurman, 2020. The colour is DEATH_EVENT."""
+"""Heart failure clinical records, UCI 519: D. Chicco, G. Jurman, 2020. The group is DEATH_EVENT."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ SENSITIVE = {"sex": ("sex",), "age_group": ("age",)}
 def prepare(paths: dict[str, Path]) -> Table:
     """All columns but the class."""
     frame = read_table(paths["heart_failure_clinical_records_dataset.csv"], (*_FEATURES, "DEATH_EVENT"))
-    X, colour = numbers(frame, _FEATURES), codes(frame, "DEATH_EVENT", _CLASS)
+    X, group = numbers(frame, _FEATURES), codes(frame, "DEATH_EVENT", _CLASS)
     frame["age_group"] = age_groups(frame, "age")
     frame["sex"] = frame["sex"].replace(_SEX)
-    return Table(X, colour, _FEATURES, _CLASS, texts(frame, SENSITIVE))
+    return Table(X, group, _FEATURES, _CLASS, texts(frame, SENSITIVE))

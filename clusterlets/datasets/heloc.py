@@ -1,4 +1,4 @@
-"""HELOC, the explainable machine learning challenge of FICO, 2018. The colour is RiskPerformance; positive is Bad."""
+"""HELOC, the explainable machine learning challenge of FICO, 2018. The group is RiskPerformance; positive is Bad."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""MAGIC gamma telescope, UCI 159: R. Bock, 2004. The colour is the class; positive is g (gamma), not h (hadron)."""
+"""MAGIC gamma telescope, UCI 159: R. Bock, 2004. The group is the class; positive is g (gamma), not h (hadron)."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""NBFI vehicle loans, Kaggle "Automobile loan default" (Train_Dataset.csv). The colour is Default, 1 = did not repay.
+"""NBFI vehicle loans, Kaggle "Automobile loan default" (Train_Dataset.csv). The group is Default, 1 = did not repay.
 
 Written from the file's description: no copy could be had, so what does not fit is a warning (``strict: false``).
 """

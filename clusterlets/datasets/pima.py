@@ -1,4 +1,4 @@
-"""Pima Indians diabetes, NIDDK, 1990. The colour is Outcome.
+"""Pima Indians diabetes, NIDDK, 1990. The group is Outcome.
 
 Copies with and without a header line are published; the columns are the same, and so their names are given here.
 """
@@ -29,5 +29,5 @@ def prepare(paths: dict[str, Path]) -> Table:
         has_header = file.readline()[:1].isalpha()
     frame = read_table(path, (*_FEATURES, "Outcome"), (*_FEATURES, "Outcome"), skip=int(has_header))
     frame["age_group"] = age_groups(frame, "Age")
-    colour = codes(frame, "Outcome", _CLASS)
-    return Table(numbers(frame, _FEATURES), colour, _FEATURES, _CLASS, texts(frame, SENSITIVE))
+    group = codes(frame, "Outcome", _CLASS)
+    return Table(numbers(frame, _FEATURES), group, _FEATURES, _CLASS, texts(frame, SENSITIVE))

@@ -1,4 +1,4 @@
-"""Speed dating, OpenML 40536: R. Fisman, S. Iyengar, E. Kamenica, I. Simonson, 2006. The colour is match.
+"""Speed dating, OpenML 40536: R. Fisman, S. Iyengar, E. Kamenica, I. Simonson, 2006. The group is match.
 
 Published as ARFF and as CSV, with or without the bins of each column (``d_*``); d_age is no bin but the difference
 of ages, and a feature. All forms are read from the same file name, told apart by their first line.
@@ -126,8 +126,8 @@ def prepare(paths: dict[str, Path]) -> Table:
     frame["is_male"] = codes(frame, "gender", ("female", "male"))
     frame[list(_BOOLEANS)] = numbers(frame, _BOOLEANS) != 0
     frame["race"] = frame["race"].replace("?", "")
-    colour = codes(frame, "match", _CLASS)
-    return Table(numbers(frame, _FEATURES), colour, _FEATURES, _CLASS, texts(frame, SENSITIVE))
+    group = codes(frame, "match", _CLASS)
+    return Table(numbers(frame, _FEATURES), group, _FEATURES, _CLASS, texts(frame, SENSITIVE))
 
 
 def _read(path: Path) -> pd.DataFrame:

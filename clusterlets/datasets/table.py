@@ -11,7 +11,7 @@ import numpy as np
 from clusterlets.algorithms.checks import check_magnitudes
 from clusterlets.datasets import numerals
 
-CLASS = "class"  # the colour that every dataset of the benchmark has, beside its sensitive attributes
+CLASS = "class"  # the group that every dataset of the benchmark has, beside its sensitive attributes
 _JOIN = " + "  # between the parts of the name of a combination: man + 60 or more
 # Control characters, line ends of every kind, and what no file can hold: in a name they would break tables, pages and pictures.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
@@ -23,75 +23,75 @@ class BadData(ValueError):
 
 @dataclass(frozen=True)
 class Table:
-    """n instances with d features and K colours.
+    """n instances with d features and K groups.
 
     Attributes
     ----------
     X : float array (n, d)
         Features, in the units of the raw file.
-    colour : int array (n,)
-        Colour codes 0..K-1; of two colours 0 is the negative class.
+    groups : int array (n,)
+        Group codes 0..K-1; of two groups 0 is the negative class.
     feature_names : tuple of d str
-    colour_names : tuple of K str
+    group_names : tuple of K str
         Class labels as the raw file spells them, or values of the sensitive attribute.
     sensitive : mapping of str to text array (n,)
-        Sensitive attributes that may be the colour in place of the class; an empty text is a missing value.
+        Sensitive attributes whose values may be the groups in place of the class; an empty text is a missing value.
     dropped_duplicates : int
         Rows that :func:`without_duplicates` left out.
     """
 
     X: np.ndarray
-    colour: np.ndarray
+    groups: np.ndarray
     feature_names: tuple[str, ...]
-    colour_names: tuple[str, ...]
+    group_names: tuple[str, ...]
     sensitive: Mapping[str, np.ndarray] = field(default_factory=dict)
     dropped_duplicates: int = 0
 
     @property
-    def colour_counts(self) -> np.ndarray:
-        """Instances of each colour, (K,)."""
-        return np.bincount(self.colour, minlength=len(self.colour_names))
+    def group_counts(self) -> np.ndarray:
+        """Instances of each group, (K,)."""
+        return np.bincount(self.groups, minlength=len(self.group_names))
 
     @property
     def positives(self) -> int | None:
-        """Instances of colour 1 where there are two colours, else None."""
-        return int(self.colour_counts[1]) if len(self.colour_names) == 2 else None
+        """Instances of group 1 where there are two groups, else None."""
+        return int(self.group_counts[1]) if len(self.group_names) == 2 else None
 
 
 def check_name(name: str, place: str) -> None:
-    """Raise :class:`BadData`, which begins with the place, if the name of a column or colour holds a control character."""
+    """Raise :class:`BadData`, which begins with the place, if the name of a column or group holds a control character."""
     found = _UNPRINTABLE.search(name)
     if found:
         raise BadData(f"{place} {name[:60]!r} holds the control character U+{ord(found[0]):04X}, which no name may hold.")
 
 
 def without_duplicates(table: Table) -> Table:
-    """The table without the rows that equal an earlier one in all features and the colour; O(n d log n)."""
-    first = np.unique(np.column_stack([table.X, table.colour]), axis=0, return_index=True)[1]
+    """The table without the rows that equal an earlier one in all features and the group; O(n d log n)."""
+    first = np.unique(np.column_stack([table.X, table.groups]), axis=0, return_index=True)[1]
     kept = np.sort(first)
     return replace(
         table,
         X=table.X[kept],
-        colour=table.colour[kept],
+        groups=table.groups[kept],
         sensitive={name: values[kept] for name, values in table.sensitive.items()},
         dropped_duplicates=len(table.X) - len(kept),
     )
 
 
-def recolour(table: Table, attributes: Sequence[str], told: Mapping[str, Sequence[str]]) -> Table:
-    """The table's rows with sensitive attributes, or their combination, as colour.
+def with_sensitive(table: Table, attributes: Sequence[str], told: Mapping[str, Sequence[str]]) -> Table:
+    """The table's rows with sensitive attributes, or their combination, as its groups.
 
     ``told`` names the features that tell an attribute, which leave the table with it. ``class`` is an attribute too.
     """
-    labels = {CLASS: np.array(table.colour_names, dtype=object)[table.colour], **table.sensitive}
+    labels = {CLASS: np.array(table.group_names, dtype=object)[table.groups], **table.sensitive}
     leaving = {feature for attribute in attributes for feature in told.get(attribute, ())}
     staying = [at for at, feature in enumerate(table.feature_names) if feature not in leaving]
     features = tuple(table.feature_names[at] for at in staying)
-    return coloured(table.X[:, staying], features, [labels[attribute] for attribute in attributes])
+    return table_of_groups(table.X[:, staying], features, [labels[attribute] for attribute in attributes])
 
 
-def coloured(X: np.ndarray, feature_names: tuple[str, ...], labels: Sequence[np.ndarray]) -> Table:
-    """A table whose colours are the combinations of labels that occur, in order of their values.
+def table_of_groups(X: np.ndarray, feature_names: tuple[str, ...], labels: Sequence[np.ndarray]) -> Table:
+    """A table whose groups are the combinations of labels that occur, in order of their values.
 
     Rows that lack a label (an empty text) are left out: they belong to no group that a clustering could be fair to.
     """
@@ -100,14 +100,14 @@ def coloured(X: np.ndarray, feature_names: tuple[str, ...], labels: Sequence[np.
     present = sorted(set(combined), key=lambda values: [_in_order(value) for value in values])
     names = tuple(_JOIN.join(values) for values in present)
     if len(names) < 2:
-        raise BadData(f"every row has the same colour{f', {names[0]!r}' if names else ''}; fairness needs two or more.")
+        raise BadData(f"every row has the same group{f', {names[0]!r}' if names else ''}; fairness needs two or more.")
     if len(names) == len(combined):
-        raise BadData("every row has a colour of its own: the sensitive column looks like an identifier.")
+        raise BadData("every row has a group of its own: the sensitive column looks like an identifier.")
     if len(set(names)) < len(names):
-        raise BadData(f"two combinations of colours have the same name; values must not hold {_JOIN!r}.")
+        raise BadData(f"two combinations of groups have the same name; values must not hold {_JOIN!r}.")
     code = {values: at for at, values in enumerate(present)}
-    colour = np.fromiter((code[values] for values in combined), dtype=np.int64, count=len(combined))
-    return Table(X[known], colour, feature_names, names)
+    groups = np.fromiter((code[values] for values in combined), dtype=np.int64, count=len(combined))
+    return Table(X[known], groups, feature_names, names)
 
 
 def _in_order(value: str) -> tuple[bool, float, str]:
@@ -117,18 +117,18 @@ def _in_order(value: str) -> tuple[bool, float, str]:
 
 
 def check(table: Table) -> None:
-    """Raise :class:`BadData` unless the table has rows, finite features, and an instance of every colour."""
-    if table.X.shape != (len(table.colour), len(table.feature_names)):
-        raise BadData(f"{table.X.shape} features do not fit {len(table.colour)} colours and {len(table.feature_names)} names.")
+    """Raise :class:`BadData` unless the table has rows, finite features, and an instance of every group."""
+    if table.X.shape != (len(table.groups), len(table.feature_names)):
+        raise BadData(f"{table.X.shape} features do not fit {len(table.groups)} groups and {len(table.feature_names)} names.")
     if len(table.X) == 0:
         raise BadData("no row is left.")
     finite = np.isfinite(table.X)
     if not finite.all():
         row, column = np.argwhere(~finite)[0]
         raise BadData(f"row {row + 1}: column {table.feature_names[column]} is not a finite number.")
-    absent = [name for name, count in zip(table.colour_names, table.colour_counts, strict=True) if count == 0]
+    absent = [name for name, count in zip(table.group_names, table.group_counts, strict=True) if count == 0]
     if absent:
-        raise BadData(f"no row has the colour {', '.join(absent)}; every colour must occur.")
+        raise BadData(f"no row has the group {', '.join(absent)}; every group must occur.")
 
 
 def unexpected(table: Table, expected: dict) -> list[str]:
@@ -150,15 +150,15 @@ def unexpected(table: Table, expected: dict) -> list[str]:
 def fingerprint(table: Table) -> str:
     """SHA-256 of what the table holds, equal on every platform: see docs/datasets.md for the exact text that is hashed.
 
-    Shape, colour counts, then a line a row: its features to 12 significant digits and its colour. The names are left
+    Shape, group counts, then a line a row: its features to 12 significant digits and its group. The names are left
     out (copies of a file differ in them), the order of rows and features counts (k-means depends on it).
     """
     n, d = table.X.shape
-    digest = hashlib.sha256(f"{n} {d}\n{' '.join(map(str, table.colour_counts))}\n".encode())
+    digest = hashlib.sha256(f"{n} {d}\n{' '.join(map(str, table.group_counts))}\n".encode())
     line = "%.12g " * d + "%d\n"
     positive_zero = table.X + 0.0  # -0.0 would print as "-0"
-    for row, colour in zip(positive_zero.tolist(), table.colour.tolist(), strict=True):
-        digest.update((line % (*row, colour)).encode())
+    for row, group in zip(positive_zero.tolist(), table.groups.tolist(), strict=True):
+        digest.update((line % (*row, group)).encode())
     return digest.hexdigest()
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from clusterlets.algorithms.checks import LARGEST, check_groups
 from clusterlets.datasets import numerals
-from clusterlets.datasets.table import BadData, Table, check, check_name, coloured
+from clusterlets.datasets.table import BadData, Table, check, check_name, table_of_groups
 from clusterlets.errors import ClusterletsError
 
 NUMERIC = "numeric"  # in place of a list of features: every numeric and boolean column
@@ -73,7 +73,7 @@ def read(
     path : Path
         CSV or TSV in UTF-8 with a header line, or Parquet.
     sensitive : names
-        The column whose values are the colours, or several, whose combinations are. Rows without a value are left out. A
+        The column whose values are the groups, or several, whose combinations are. Rows without a value are left out. A
         column of numbers with fractions among them makes no groups.
     features : names, or "numeric"
         Columns to cluster by; by default every column of numbers or booleans that is not sensitive.
@@ -326,7 +326,7 @@ def _table(
         raise BadData(f"{file} has no numeric or boolean column beside the sensitive one.")
     X = _all_values([columns[name] for name in numeric], place)
     try:
-        table = coloured(X, numeric, [np.array(values, dtype=object) for values in labels.values()])
+        table = table_of_groups(X, numeric, [np.array(values, dtype=object) for values in labels.values()])
         check(table)
     except BadData as problem:
         raise BadData(f"{file}: {problem}") from None
@@ -354,7 +354,7 @@ def _remarks(table: Table, rows: int, unused: list[str], marks: list[str]) -> li
         remarks.append(f"{rows - len(table.X)} of {rows} rows {have} no sensitive value and {were} left out")
     if marks:
         remarks.append(f"a sensitive value counts as a group though it may mark a missing one: {', '.join(marks)}")
-    formulas = [name for name in table.colour_names if name[0] in _FORMULAS and np.isnan(numerals.number(name))]
+    formulas = [name for name in table.group_names if name[0] in _FORMULAS and np.isnan(numerals.number(name))]
     if formulas:
         remarks.append(f"groups whose names a spreadsheet takes for formulas, in the CSV files too: {', '.join(formulas)}")
     if unused:

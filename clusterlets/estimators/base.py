@@ -8,12 +8,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterlets.algorithms.checks import check_largest
-from clusterlets.estimators.colours import encode
+from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator
 
 
 class FairClusterer(ClusterMixin, BaseEstimator):
-    """Checked input, colours and random stream for the estimators, which add ``_cluster``."""
+    """Checked input, groups and random stream for the estimators, which add ``_cluster``."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, *, sensitive_features=None):
@@ -25,10 +25,10 @@ class FairClusterer(ClusterMixin, BaseEstimator):
             Instances: finite numbers, at least two rows. Distances are Euclidean, so scale the features first where
             their units differ.
         y : ignored
-            For scikit-learn's conventions. The colours are never taken from ``y``; without ``sensitive_features``, what was
+            For scikit-learn's conventions. The groups are never taken from ``y``; without ``sensitive_features``, what was
             given as ``y`` is refused.
         sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
-            Must be given. Strings, integers, booleans or categories. The colours are the values, in sorted order (categories
+            Must be given. Strings, integers, booleans or categories. The groups are the values, in sorted order (categories
             in their own; values of types that have no common order, type by type); with several columns the combinations
             that occur. Sparse ones are taken too.
 
@@ -47,7 +47,7 @@ class FairClusterer(ClusterMixin, BaseEstimator):
         Raises
         ------
         InvalidInput
-            For sensitive features that are absent, incomplete, continuous, of another length, or of one colour; for more
+            For sensitive features that are absent, incomplete, continuous, of another length, or of one group; for more
             clusters than instances, a ``tau`` that no clustering can have, and what else the method cannot handle.
         sklearn.utils._param_validation.InvalidParameterError
             For a parameter out of range (a ``ValueError``).
@@ -58,9 +58,9 @@ class FairClusterer(ClusterMixin, BaseEstimator):
                 "by name, fit(X, sensitive_features=groups)."
             )
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
-        colours, self.sensitive_classes_ = encode(sensitive_features, len(X))
+        groups, self.sensitive_classes_ = encode(sensitive_features, len(X))
         with as_invalid_input():
-            self._cluster(X, colours, generator(self.random_state))
+            self._cluster(X, groups, generator(self.random_state))
         return self
 
     def _warn_of_fewer(self) -> None:

@@ -27,12 +27,12 @@ _HOPS = (1, 2, 3, 4)
 
 
 class ClusterletClustering(FairClusterer):
-    """Fair clustering with clusterlets: k-means on each colour, whose clusters a matcher then joins.
+    """Fair clustering with clusterlets: k-means on each group, whose clusters a matcher then joins.
 
     Parameters
     ----------
     n_clusterlets : int, default=10
-        Clusterlets wanted of each colour, k in the paper, at least 2; fewer where a colour has fewer distinct rows. How
+        Clusterlets wanted of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. How
         many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.
     n_clusters : int or None, default=None
         Clusters wanted. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are tried, and
@@ -43,7 +43,7 @@ class ClusterletClustering(FairClusterer):
         Greedy balance and greedy distance (crisp), distance and balance pinball (an instance may be in several
         clusters), or the sampled centroid matcher (crisp).
     hops : int, default=4
-        D, B: sweeps through the colours. G-D, G-B: most clusterlets that join a start. Ignored by C, and where
+        D, B: sweeps through the groups. G-D, G-B: most clusterlets that join a start. Ignored by C, and where
         ``n_clusters`` is given.
     omega : float, default=0.5
         C: weight, from 0 to 1, of the silhouette against the largest deviation. Ignored by the others.
@@ -65,7 +65,7 @@ class ClusterletClustering(FairClusterer):
     n_clusters_ : int
         Clusters found.
     n_clusterlets_ : int
-        Clusterlets wanted of each colour: as given, or as chosen for ``n_clusters``.
+        Clusterlets wanted of each group: as given, or as chosen for ``n_clusters``.
     hops_ : int
         The same of the hops.
     cluster_centers_ : float array (n_clusters_, d)
@@ -75,7 +75,7 @@ class ClusterletClustering(FairClusterer):
     matching_ : bool array (n_clusters_, N)
         Which clusterlets each cluster holds: the value that :mod:`clusterlets.metrics` scores.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each colour in the order of the colour codes.
+        Value, or combination of values, of each group in the order of the group codes.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -127,13 +127,13 @@ class ClusterletClustering(FairClusterer):
         self.scope = scope
         self.random_state = random_state
 
-    def _cluster(self, X, colours, random_state):
+    def _cluster(self, X, groups, random_state):
         self._warn_of_ignored(methods.parameters_of(methods.get(self.matcher)) or [])
         if self.n_clusters is None:
             self.n_clusterlets_, self.hops_ = self.n_clusterlets, self.hops
         else:
-            self.n_clusterlets_, self.hops_ = self._closest(X, colours, random_state)
-        self.clusterlets_ = extract_clusterlets(X, colours, self.n_clusterlets_, random_state)
+            self.n_clusterlets_, self.hops_ = self._closest(X, groups, random_state)
+        self.clusterlets_ = extract_clusterlets(X, groups, self.n_clusterlets_, random_state)
         matcher, given = self._matcher_and_parameters(self.hops_)
         self.matching_ = matcher.match_or_raise(self.clusterlets_, random_state, **given)
         self.n_clusters_ = len(self.matching_)
@@ -150,20 +150,20 @@ class ClusterletClustering(FairClusterer):
                 stacklevel=4,
             )
 
-    def _closest(self, X, colours, random_state: np.random.Generator) -> tuple[int, int]:
+    def _closest(self, X, groups, random_state: np.random.Generator) -> tuple[int, int]:
         """Number of clusterlets and hops with the closest number of clusters; leaves the random state as it is."""
         tried = {}
-        colour_counts = np.bincount(colours)
+        group_counts = np.bincount(groups)
         takes_hops = "hops" in (methods.parameters_of(methods.get(self.matcher)) or [])
-        for n_clusterlets in range(2, max(2, min(2 * self.n_clusters, int(colour_counts.max()))) + 1):
+        for n_clusterlets in range(2, max(2, min(2 * self.n_clusters, int(group_counts.max()))) + 1):
             state = deepcopy(random_state)
-            clusterlets = extract_clusterlets(X, colours, n_clusterlets, state)
+            clusterlets = extract_clusterlets(X, groups, n_clusterlets, state)
             for hops in _HOPS if takes_hops else (self.hops,):
                 matcher, given = self._matcher_and_parameters(hops)
                 matching = matcher.match(clusterlets, deepcopy(state), **given)
                 if matching is not None:
                     composition = matching.astype(np.int64) @ clusterlets.counts
-                    deviation = metrics.deviation_per_cluster(composition, colour_counts).max()
+                    deviation = metrics.deviation_per_cluster(composition, group_counts).max()
                     tried[n_clusterlets, hops] = abs(len(matching) - self.n_clusters), round(float(deviation), 12)
         if not tried:
             raise InvalidInput(f"{self.matcher} finds no clustering for n_clusters={self.n_clusters}; take another matcher.")
@@ -204,10 +204,10 @@ class ClusterletClustering(FairClusterer):
         return csr_array(self.matching_.T)[clusterlet]
 
     def predict(self, X):
-        """Cluster of each instance, by the nearest clusterlet of whatever colour.
+        """Cluster of each instance, by the nearest clusterlet of whatever group.
 
-        This does not keep the clustering fair: the colours of new instances are not asked for, so nothing holds their
-        shares in place. Nor need it give back ``labels_``: the nearest clusterlet may be of another colour.
+        This does not keep the clustering fair: the groups of new instances are not asked for, so nothing holds their
+        shares in place. Nor need it give back ``labels_``: the nearest clusterlet may be of another group.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ from clusterlets.estimators.memberships import memberships_of_labels
 
 
 class FRAC(FairClusterer):
-    """FRAC: k-means whose clusters take turns in picking points, so that each gets its part of every colour.
+    """FRAC: k-means whose clusters take turns in picking points, so that each gets its part of every group.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class FRAC(FairClusterer):
     variant : {"FRAC", "FRAC-OE"}, default="FRAC"
         A fair assignment in every round of k-means, or a single one at the end.
     tau : float, Fraction, sequence of K of them, or None, default=None
-        Part of each colour that every cluster must hold at least, from 0 to 1/n_clusters. ``None`` is 1/n_clusters,
+        Part of each group that every cluster must hold at least, from 0 to 1/n_clusters. ``None`` is 1/n_clusters,
         perfect balance.
     assignment : {"fair", "nearest"}, default="fair"
         The fair assignment, or the nearest centres, which throws the fairness away; the Clusterlets paper scored that.
@@ -50,7 +50,7 @@ class FRAC(FairClusterer):
     n_iter_ : int
         Rounds that were run.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each colour in the order of the colour codes.
+        Value, or combination of values, of each group in the order of the group codes.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -99,17 +99,17 @@ class FRAC(FairClusterer):
         self.tol = tol
         self.random_state = random_state
 
-    def _cluster(self, X, colours, random_state):
+    def _cluster(self, X, groups, random_state):
         if self.n_clusters > len(X):
             raise InvalidInput(f"n_clusters={self.n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
         if self.variant == "FRAC":
             settings = {"init": self.init, "max_iter": self.max_iter, "tol": self.tol}
-            found = frac(X, colours, self.n_clusters, random_state, self.tau, **settings)
+            found = frac(X, groups, self.n_clusters, random_state, self.tau, **settings)
         else:
-            found = frac_oe(X, colours, self.n_clusters, random_state, self.tau)
+            found = frac_oe(X, groups, self.n_clusters, random_state, self.tau)
         if self.assignment == "fair":
             self.labels_ = found.labels_fair
-            self.cluster_centers_ = geometry.group_moments(X, self.labels_, int(self.labels_.max()) + 1)[0]
+            self.cluster_centers_ = geometry.moments_by_label(X, self.labels_, int(self.labels_.max()) + 1)[0]
         else:
             self.labels_ = found.labels_nearest
             self.cluster_centers_ = found.centres[np.unique(nearest_centres(X, found.centres))]  # the others are empty

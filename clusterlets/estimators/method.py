@@ -23,11 +23,11 @@ class OfMethod(FairClusterer):
     }
 
     def _fit_method(
-        self, chosen: type[methods.Method], given: Mapping[str, Any], output: str | None, X, colours, random_state
+        self, chosen: type[methods.Method], given: Mapping[str, Any], output: str | None, X, groups, random_state
     ) -> None:
         """Fit a method with the parameters given, and set the attributes by one of its outputs (None: the first)."""
-        self._check(chosen, given, X, colours)
-        found = methods.clusterings(chosen, chosen().fit(X, colours, self.n_clusters, random_state, **given), len(X))
+        self._check(chosen, given, X, groups)
+        found = methods.clusterings(chosen, chosen().fit(X, groups, self.n_clusters, random_state, **given), len(X))
         name = f"{chosen.name} ({output})" if output else next(iter(found))
         if name not in found:
             known = f"its outputs are {', '.join(chosen.outputs)}" if chosen.outputs else "it has one"
@@ -36,12 +36,12 @@ class OfMethod(FairClusterer):
         if not issubclass(chosen, methods.Matcher):  # these are asked for clusterlets
             self._warn_of_fewer()
 
-    def _check(self, chosen: type[methods.Method], given: Mapping[str, Any], X, colours) -> None:
+    def _check(self, chosen: type[methods.Method], given: Mapping[str, Any], X, groups) -> None:
         """Refuse what the method cannot do."""
         if self.n_clusters > len(X):
             raise InvalidInput(f"n_clusters={self.n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
-        _check_colours(chosen, int(colours.max()) + 1)
-        unsupported = chosen().unsupported(len(X), int(colours.max()) + 1)
+        _check_groups(chosen, int(groups.max()) + 1)
+        unsupported = chosen().unsupported(len(X), int(groups.max()) + 1)
         faults = [unsupported] if unsupported else chosen().faults(self.n_clusters, **given)
         if faults:
             raise InvalidInput(f"{chosen.name} cannot do this: {'; '.join(faults)}.")
@@ -77,9 +77,9 @@ class Rival(OfMethod):
 
     _method: str
 
-    def _cluster(self, X, colours, random_state):
+    def _cluster(self, X, groups, random_state):
         chosen = methods.get(self._method)
-        self._fit_method(chosen, self._given(chosen), None, X, colours, random_state)
+        self._fit_method(chosen, self._given(chosen), None, X, groups, random_state)
 
     def _given(self, chosen: type[methods.Method]) -> dict[str, Any]:
         given = {name: getattr(self, name) for name in methods.parameters_of(chosen) or []}
@@ -87,10 +87,10 @@ class Rival(OfMethod):
         return {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
 
 
-def _check_colours(chosen: type[methods.Method], n_colours: int) -> None:
-    if chosen.most_colours is not None and n_colours > chosen.most_colours:
+def _check_groups(chosen: type[methods.Method], n_groups: int) -> None:
+    if chosen.most_groups is not None and n_groups > chosen.most_groups:
         raise InvalidInput(
-            f"sensitive_features has {n_colours} groups, and {chosen.name} handles {chosen.most_colours}: join some of them, "
+            f"sensitive_features has {n_groups} groups, and {chosen.name} handles {chosen.most_groups}: join some of them, "
             "or take a method for any number of groups."
         )
 
@@ -103,7 +103,7 @@ class MethodClustering(OfMethod):
     method : str, default="FRAC"
         A name of :func:`clusterlets.methods.names`, or the path of a Python file with a method in it.
     n_clusters : int, default=8
-        What the method takes as k: clusters, or clusterlets of each colour.
+        What the method takes as k: clusters, or clusterlets of each group.
     parameters : dict or None, default=None
         Keyword parameters of the method's ``fit``; None for its own defaults.
     output : str or None, default=None
@@ -120,7 +120,7 @@ class MethodClustering(OfMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster.
     sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each colour in the order of the colour codes.
+        Value, or combination of values, of each group in the order of the group codes.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -147,8 +147,8 @@ class MethodClustering(OfMethod):
         self.output = output
         self.random_state = random_state
 
-    def _cluster(self, X, colours, random_state):
+    def _cluster(self, X, groups, random_state):
         chosen = methods.from_file(self.method) if self.method.endswith(".py") else methods.get(self.method)
         given = self.parameters or {}
         methods.check_parameters(chosen, given, self.method)
-        self._fit_method(chosen, given, self.output, X, colours, random_state)
+        self._fit_method(chosen, given, self.output, X, groups, random_state)

@@ -18,21 +18,21 @@ with optional("plots"):
     from matplotlib.patheffects import withStroke
     from matplotlib.ticker import PercentFormatter
 
-# Both palettes are told apart with every common colour blindness. Clusters: Okabe and Ito's without its black and pale
+# Both palettes are told apart with every common group blindness. Clusters: Okabe and Ito's without its black and pale
 # yellow; further clusters repeat the hues with another marker. Shares: another one, as they are of other things.
 _HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999")
 _SHARES = colormaps["viridis"]
 _MARKERS = "o^sDvP*X"
 _POINTS = 4_000  # more only cover each other
 _NAMED = 40  # clusters with a number on the map, rows with a number on the axis
-LISTED = 18  # colours in a legend
+LISTED = 18  # groups in a legend
 _NUMBER = np.array([0.05, 0.05])  # width and height of such a number, as parts of the map's
 # Scores of which more is better; of all others that a trade-off can show, less.
-_MORE_IS_BETTER = {"balance", "balance_ratio", "bera_balance", "cohesion", "silhouette", "silhouette_least_colour"}
+_MORE_IS_BETTER = {"balance", "balance_ratio", "bera_balance", "cohesion", "silhouette", "silhouette_least_group"}
 
 
 def plot_composition(clustering, sensitive_features, *, ax=None) -> Axes:
-    """A stacked bar a cluster with its share of each colour, below one for the whole table.
+    """A stacked bar a cluster with its share of each group, below one for the whole table.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def plot_composition(clustering, sensitive_features, *, ax=None) -> Axes:
     """
     found = composition_of(clustering, sensitive_features)
     ax = _axes(ax)
-    draw_composition(ax, found.counts, found.clusters, found.colour_counts / found.colour_counts.sum())
+    draw_composition(ax, found.counts, found.clusters, found.group_counts / found.group_counts.sum())
     if len(found.names) <= LISTED:
         legend = ax.legend(
             ax.containers[-len(found.names) :], found.names, loc="upper left", bbox_to_anchor=(1, 1), frameon=False
@@ -72,7 +72,7 @@ def plot_projection(X, clustering, *, ax=None) -> Axes:
     X : array-like or DataFrame (n, d)
         Instances, as they were clustered; of more than 4,000 a sample is drawn.
     clustering : int array-like (n,), or bool array or sparse matrix (n, C)
-        Labels or memberships; an instance in several clusters has the colour of the one whose centre is nearest.
+        Labels or memberships; an instance in several clusters has the group of the one whose centre is nearest.
     ax : matplotlib.axes.Axes or None
         Where to draw; None for a new figure of :mod:`matplotlib.pyplot`.
 
@@ -164,23 +164,23 @@ def draw_composition(axes: Axes, composition: np.ndarray, clusters: Sequence | n
     ----------
     axes : matplotlib.axes.Axes
     composition : int array (C, K)
-        Instances of each colour in each cluster.
+        Instances of each group in each cluster.
     clusters : sequence of C
         What the clusters are called.
     expected : float array (K,)
-        Share of each colour in the table.
+        Share of each group in the table.
     """
     sizes = composition.sum(axis=1)
     shares = np.vstack([expected, composition / sizes[:, None]])
     places = np.arange(len(shares)) + np.append(-0.6, np.zeros(len(sizes)))  # the table's own bar stands apart
     starts = np.cumsum(shares, axis=1) - shares
-    for colour in range(composition.shape[1]):
+    for group in range(composition.shape[1]):
         axes.barh(
             places,
-            shares[:, colour],
-            left=starts[:, colour],
+            shares[:, group],
+            left=starts[:, group],
             height=0.86,
-            color=_SHARES(0.1 + 0.85 * colour / (composition.shape[1] - 1)),
+            color=_SHARES(0.1 + 0.85 * group / (composition.shape[1] - 1)),
             edgecolor="white",
             linewidth=0.4,
         )
@@ -190,8 +190,8 @@ def draw_composition(axes: Axes, composition: np.ndarray, clusters: Sequence | n
     named = range(0, len(sizes), step)
     names = [f"{clusters[row]}  (n = {sizes[row]:,})" for row in named]
     axes.set_yticks([places[0], *(places[1:][::step])], ["whole table", *names], fontsize=8)
-    colours = composition.shape[1]
-    key = "" if colours <= LISTED else f"\n({colours} colours, from left to right in the order of their names)"
+    groups = composition.shape[1]
+    key = "" if groups <= LISTED else f"\n({groups} groups, from left to right in the order of their names)"
     axes.set(title=f"Composition of each cluster{key}", ylabel="cluster")
     axes.set(xlim=(0, 1), ylim=(places[-1] + 0.6, places[0] - 0.6))
     axes.xaxis.set_major_formatter(PercentFormatter(1))

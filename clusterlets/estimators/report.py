@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array
 from clusterlets import metrics
 from clusterlets.algorithms import geometry, instance_scores
 from clusterlets.algorithms.kmeans import kmeans_labels
-from clusterlets.estimators.colours import encode
+from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, NumberIn, as_invalid_input, generator
 from clusterlets.estimators.memberships import as_memberships
 from clusterlets.extras import optional
@@ -28,24 +28,24 @@ class Composition:
     Attributes
     ----------
     counts : int array (C, K)
-        Instances of each colour in each cluster that has instances.
+        Instances of each group in each cluster that has instances.
     clusters : int array (C,)
         Label or place of each.
-    colour_counts : int array (K,)
-        Instances of each colour in the table; where clusters overlap, ``counts`` add up to more.
-    colours : list of K
-        Value of each colour, or the tuple of its values.
+    group_counts : int array (K,)
+        Instances of each group in the table; where clusters overlap, ``counts`` add up to more.
+    groups : list of K
+        Value of each group, or the tuple of its values.
     """
 
     counts: np.ndarray
     clusters: np.ndarray
-    colour_counts: np.ndarray
-    colours: list
+    group_counts: np.ndarray
+    groups: list
 
     @property
     def names(self) -> list[str]:
-        """The colours as text; the values of several columns joined by " + "."""
-        return [" + ".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in self.colours]
+        """The groups as text; the values of several columns joined by " + "."""
+        return [" + ".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in self.groups]
 
 
 class FairnessReport(dict[str, Any]):
@@ -54,7 +54,7 @@ class FairnessReport(dict[str, Any]):
     Attributes
     ----------
     composition : Composition
-        Instances of each colour in each cluster.
+        Instances of each group in each cluster.
     deviations : float array (C,)
         Deviation of each cluster.
     """
@@ -66,16 +66,16 @@ class FairnessReport(dict[str, Any]):
 
     @property
     def shares(self) -> dict[Any, float]:
-        """Share of each colour in the table, by its value or the tuple of its values."""
-        counts = self.composition.colour_counts
-        return dict(zip(self.composition.colours, (counts / counts.sum()).tolist(), strict=True))
+        """Share of each group in the table, by its value or the tuple of its values."""
+        counts = self.composition.group_counts
+        return dict(zip(self.composition.groups, (counts / counts.sum()).tolist(), strict=True))
 
     @property
     def clusters(self) -> "pd.DataFrame":
         """A row a cluster, by its label or place.
 
-        ``size``: instances; ``deviation``: of the kind asked for; ``furthest_off``: the colour whose share differs most from
-        the table's, and ``excess``: by how much; then, for each colour, ``share of <name>``. Without pandas, MissingExtra says
+        ``size``: instances; ``deviation``: of the kind asked for; ``furthest_off``: the group whose share differs most from
+        the table's, and ``excess``: by how much; then, for each group, ``share of <name>``. Without pandas, MissingExtra says
         how to install it.
         """
         with optional():
@@ -83,17 +83,17 @@ class FairnessReport(dict[str, Any]):
         found = self.composition
         sizes = found.counts.sum(axis=1)
         shares = found.counts / sizes[:, None]
-        excess = shares - found.colour_counts / found.colour_counts.sum()
+        excess = shares - found.group_counts / found.group_counts.sum()
         furthest = np.abs(excess).round(12).argmax(axis=1)  # the first of equals
         index = pd.Index(found.clusters, name="cluster")
         of_clusters = {
             "size": sizes,
             "deviation": self.deviations,
-            "furthest_off": [found.names[colour] for colour in furthest],
+            "furthest_off": [found.names[group] for group in furthest],
             "excess": excess[np.arange(len(excess)), furthest],
         }
-        of_colours = pd.DataFrame(shares, index, [f"share of {name}" for name in found.names])
-        return pd.concat([pd.DataFrame(of_clusters, index), of_colours], axis=1)
+        of_groups = pd.DataFrame(shares, index, [f"share of {name}" for name in found.names])
+        return pd.concat([pd.DataFrame(of_clusters, index), of_groups], axis=1)
 
 
 def fairness_report(
@@ -135,14 +135,14 @@ def fairness_report(
     -------
     FairnessReport
         A dict of scores, whose attribute ``clusters`` is a table of the clusters (it needs pandas) and ``shares`` the share of
-        each colour in the table.
+        each group in the table.
         ``n_clusters``, ``deviation_mean``, ``deviation_std``, ``deviation_max``, ``balance``, ``balance_ratio``,
         ``cohesion``, ``overlap``, ``smallest``, ``largest``, ``kmeans_cost`` and ``price_of_fairness`` (NaN where clusters
         overlap; the price also where plain k-means costs nothing),
         ``bera_balance``, ``delta_min``, ``additive_violation``, ``weighted_deviation``, ``vfc_error``, ``social_cost``,
-        ``kmedian_cost``, ``kcenter_cost``, ``silhouette``, ``silhouette_error``, ``silhouette_least_colour``: units and
+        ``kmedian_cost``, ``kcenter_cost``, ``silhouette``, ``silhouette_error``, ``silhouette_least_group``: units and
         meaning as in ``docs/results-format.md``. ``cohesion_error``: standard error of the cohesion, 0 where it is
-        exact. ``silhouette_of_colours``: a dict with the mean silhouette of each colour that was drawn, by its value, or by
+        exact. ``silhouette_of_groups``: a dict with the mean silhouette of each group that was drawn, by its value, or by
         the tuple of its values.
 
     Raises
@@ -173,12 +173,12 @@ def fairness_report(
         )
     if memberships.shape[0] != len(X):
         raise InvalidInput(f"The clustering is of {memberships.shape[0]} instances, and X has {len(X)}.")
-    colours, classes = encode(sensitive_features, len(X))
-    labels, membership = _disjoint_groups(memberships)
-    n_groups = membership.shape[1]
-    centroids, inertia = geometry.group_moments(X, labels, n_groups)
-    counts = _counts(labels, colours, n_groups, len(classes))
-    sums = np.zeros((n_groups, n_groups))
+    groups, classes = encode(sensitive_features, len(X))
+    labels, membership = _disjoint_pieces(memberships)
+    n_pieces = membership.shape[1]
+    centroids, inertia = geometry.moments_by_label(X, labels, n_pieces)
+    counts = _counts(labels, groups, n_pieces, len(classes))
+    sums = np.zeros((n_pieces, n_pieces))
     diameter, source = np.nan, generator(random_state)
     if cohesion:
         with as_invalid_input():
@@ -186,16 +186,16 @@ def fairness_report(
             diameter = geometry.diameter(X)
     scores = metrics.score(membership, counts, centroids, inertia, sums, diameter, deviation)
     centres = instance_scores.cluster_centres(membership, counts.sum(axis=1), centroids)
-    own = instance_scores.labels_of_groups(X, labels, membership, centres)
+    own = instance_scores.labels_of_pieces(X, labels, membership, centres)
     names = _values(classes)
     scores |= {
         "cohesion_error": 0.0 if cohesion and sums.ndim == 2 else scores["cohesion_error"],
-        **instance_scores.costs(X, colours, own, centres),
-        **_silhouettes(X, own, colours, names, source if silhouette else None),
+        **instance_scores.costs(X, groups, own, centres),
+        **_silhouettes(X, own, groups, names, source if silhouette else None),
         "price_of_fairness": _price(X, scores, reference_cost, random_state),
     }
-    found = _composition(memberships, numbers, colours, names)
-    return FairnessReport(scores, found, metrics.deviation_per_cluster(found.counts, found.colour_counts, deviation))
+    found = _composition(memberships, numbers, groups, names)
+    return FairnessReport(scores, found, metrics.deviation_per_cluster(found.counts, found.group_counts, deviation))
 
 
 def _price(X, scores, reference_cost: float | None, random_state) -> float:
@@ -204,37 +204,37 @@ def _price(X, scores, reference_cost: float | None, random_state) -> float:
     if reference_cost is None and not np.isnan(cost):
         with as_invalid_input():
             plain = kmeans_labels(X, n_clusters, generator(random_state))
-        reference_cost = float(geometry.group_moments(X, plain, int(plain.max()) + 1)[1].sum())
+        reference_cost = float(geometry.moments_by_label(X, plain, int(plain.max()) + 1)[1].sum())
     return metrics.price_of_fairness(cost, n_clusters, {n_clusters: reference_cost or 0.0})
 
 
-def _silhouettes(X, labels, colours, names: list, random_state: np.random.Generator | None) -> dict[str, Any]:
-    """Silhouettes over all instances and over each colour; NaN without a random state."""
+def _silhouettes(X, labels, groups, names: list, random_state: np.random.Generator | None) -> dict[str, Any]:
+    """Silhouettes over all instances and over each group; NaN without a random state."""
     rows = np.arange(len(X)) if random_state is None else instance_scores.sample_rows(len(X), random_state)
     values = np.full(len(X), np.nan)
     if random_state is not None:
         n_clusters = int(labels.max()) + 1
         sums = geometry.row_sums(X, rows, labels, n_clusters)
         values = instance_scores.silhouettes(sums, np.bincount(labels, minlength=n_clusters), labels[rows])
-    of_colours = instance_scores.silhouette_of_colours(values, colours[rows])
+    of_groups = instance_scores.silhouette_of_groups(values, groups[rows])
     return {
-        **instance_scores.silhouette_scores(values, colours[rows], len(X)),
-        "silhouette_of_colours": {names[code]: mean for code, mean in of_colours.items()},
+        **instance_scores.silhouette_scores(values, groups[rows], len(X)),
+        "silhouette_of_groups": {names[code]: mean for code, mean in of_groups.items()},
     }
 
 
 def _distance_sums(X, labels, membership, random_state) -> np.ndarray:
-    """Summed distances between groups (G, G), the diagonal alone if that will do; of many rows estimates of them (R, G, G)."""
-    n_groups = membership.shape[1]
+    """Summed distances between pieces (G, G), the diagonal alone if that will do; of many rows estimates of them (R, G, G)."""
+    n_pieces = membership.shape[1]
     if len(X) > geometry.EXACT_LIMIT:
-        return geometry.sampled_sums(X, labels, n_groups, random_state.permutation(len(X)))
+        return geometry.sampled_sums(X, labels, n_pieces, random_state.permutation(len(X)))
     if (membership.sum(axis=0) == 1).all():
-        return np.diag(geometry.within_sums(X, labels, n_groups))
-    return geometry.distance_sums(X, labels, n_groups)
+        return np.diag(geometry.within_sums(X, labels, n_pieces))
+    return geometry.distance_sums(X, labels, n_pieces)
 
 
 def cluster_composition(clustering, sensitive_features) -> "pd.DataFrame":
-    """Instances of each colour in each cluster.
+    """Instances of each group in each cluster.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def cluster_composition(clustering, sensitive_features) -> "pd.DataFrame":
     Returns
     -------
     pandas.DataFrame (C, K), int
-        A row a cluster that has instances, by its label or place, a column a colour, by its name (values of several columns
+        A row a cluster that has instances, by its label or place, a column a group, by its name (values of several columns
         joined by " + ").
 
     Raises
@@ -263,33 +263,33 @@ def cluster_composition(clustering, sensitive_features) -> "pd.DataFrame":
 def composition_of(clustering, sensitive_features) -> Composition:
     """The same without pandas; raises as :func:`cluster_composition`. O(n K)."""
     memberships, numbers = as_memberships(clustering)
-    colours, classes = encode(sensitive_features, memberships.shape[0])
-    return _composition(memberships, numbers, colours, _values(classes))
+    groups, classes = encode(sensitive_features, memberships.shape[0])
+    return _composition(memberships, numbers, groups, _values(classes))
 
 
-def _composition(memberships: csr_array, numbers: np.ndarray, colours: np.ndarray, values: list) -> Composition:
-    indicator = csr_array((np.ones(len(colours), dtype=np.int64), (np.arange(len(colours)), colours)))
+def _composition(memberships: csr_array, numbers: np.ndarray, groups: np.ndarray, values: list) -> Composition:
+    indicator = csr_array((np.ones(len(groups), dtype=np.int64), (np.arange(len(groups)), groups)))
     counts = (memberships.T.astype(np.int64) @ indicator).toarray()
     occupied = counts.sum(axis=1) > 0
-    return Composition(counts[occupied], numbers[occupied], np.bincount(colours), values)
+    return Composition(counts[occupied], numbers[occupied], np.bincount(groups), values)
 
 
 def _values(classes: np.ndarray) -> list:
-    """Value of each colour, or the tuple of its values."""
+    """Value of each group, or the tuple of its values."""
     return [tuple(value) if np.ndim(value) else value for value in classes.tolist()]
 
 
-def _disjoint_groups(memberships: csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Group (n,) of each instance, those in the same clusters being one, and which groups a cluster holds (C, G)."""
+def _disjoint_pieces(memberships: csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """Piece (n,) of each instance, those in the same clusters being one, and which pieces a cluster holds (C, G)."""
     numbers = np.diff(memberships.indptr)
     clusters = np.full((len(numbers), numbers.max()), -1)
     clusters[np.arange(numbers.max()) < numbers[:, None]] = memberships.indices
-    _, first, groups = np.unique(clusters, axis=0, return_index=True, return_inverse=True)
+    _, first, pieces = np.unique(clusters, axis=0, return_index=True, return_inverse=True)
     membership = memberships[first].toarray().T
-    return groups.reshape(-1), membership[membership.any(axis=1)]
+    return pieces.reshape(-1), membership[membership.any(axis=1)]
 
 
-def _counts(groups: np.ndarray, colours: np.ndarray, n_groups: int, n_colours: int) -> np.ndarray:
-    counts = np.zeros((n_groups, n_colours), dtype=np.int64)
-    np.add.at(counts, (groups, colours), 1)
+def _counts(pieces: np.ndarray, groups: np.ndarray, n_pieces: int, n_groups: int) -> np.ndarray:
+    counts = np.zeros((n_pieces, n_groups), dtype=np.int64)
+    np.add.at(counts, (pieces, groups), 1)
     return counts

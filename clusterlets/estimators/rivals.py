@@ -210,11 +210,11 @@ class ScaffTree(Rival):
         self.theta = theta
         self.random_state = random_state
 
-    def _cluster(self, X, colours, random_state):
+    def _cluster(self, X, groups, random_state):
         chosen = methods.get(self._method)
         given = self._given(chosen)
-        self._check(chosen, given, X, colours)
-        tree = scaff_tree(X, colours, self.n_clusters, random_state, **given)
+        self._check(chosen, given, X, groups)
+        tree = scaff_tree(X, groups, self.n_clusters, random_state, **given)
         self.tree_ = tree.nodes()
         self._set(X, tree.labels)
         self._warn_of_fewer()

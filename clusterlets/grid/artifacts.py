@@ -62,17 +62,17 @@ class SeedBlock:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A prepared dataset: instances (n, d), colour codes (n,), and the names of the colours."""
+    """A prepared dataset: instances (n, d), group codes (n,), and the names of the groups."""
 
     X: np.ndarray
-    colours: np.ndarray
-    colour_names: list[str]
+    groups: np.ndarray
+    group_names: list[str]
 
     @classmethod
     def load(cls, path: str) -> "Prepared":
         """Read the ``.npz`` of ``prepare_dataset``."""
         arrays = load_arrays(path)
-        return cls(arrays["X"], arrays["colour"], [str(name) for name in arrays["colour_names"]])
+        return cls(arrays["X"], arrays["groups"], [str(name) for name in arrays["group_names"]])
 
 
 def compact(labels: np.ndarray) -> np.ndarray:

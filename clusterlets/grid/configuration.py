@@ -12,7 +12,7 @@ import yaml
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
-from clusterlets.datasets import CLASS, check_colour, describe, user_table
+from clusterlets.datasets import CLASS, check_sensitive, describe, user_table
 from clusterlets.datasets import names as dataset_names
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import cells
@@ -149,19 +149,18 @@ def _in_one_line(text: str) -> str:
 def _settings(entry: str | Mapping, scaling: str) -> dict:
     """An entry of ``datasets`` with its id and all defaults.
 
-    Another colour than the class, or another choice on duplicates than the usual, has an id of its own, so that its results
-    lie beside those of the plain name.
+    A table with other sensitive columns than the class, or with another choice on duplicates than the usual, has an id of its
+    own, so that its results lie beside those of the plain name.
     """
     entry = {"name": entry} if isinstance(entry, str) else dict(entry)
     is_user_table = "path" in entry
-    for key in ("colour", "sensitive"):
-        if isinstance(entry.get(key), str):
-            entry[key] = [entry[key]]
+    if isinstance(entry.get("sensitive"), str):
+        entry["sensitive"] = [entry["sensitive"]]
     defaults: dict[str, object] = {"scaling": scaling}
     if is_user_table:
         defaults |= {"features": user_table.NUMERIC, "separator": None}
     else:
-        defaults |= {"colour": [CLASS], "duplicates": _usual_duplicates(entry["name"])}
+        defaults |= {"sensitive": [CLASS], "duplicates": _usual_duplicates(entry["name"])}
     settings = {**defaults, **entry}
     return {"id": entry["name"] + _suffix(settings), **settings}
 
@@ -174,9 +173,9 @@ def _suffix(table: Mapping) -> str:
     """What tells a table from the benchmark's dataset of that name; empty for this one itself."""
     if "path" in table:
         return "." + "+".join(map(_for_a_path, table.get("sensitive", [])))
-    colours = "" if table["colour"] == [CLASS] else "." + "+".join(map(_for_a_path, table["colour"]))
+    groups = "" if table["sensitive"] == [CLASS] else "." + "+".join(map(_for_a_path, table["sensitive"]))
     is_usual = table["duplicates"] == _usual_duplicates(table["name"])
-    return colours + ("" if is_usual else {"keep": ".with_duplicates", "drop": ".without_duplicates"}[table["duplicates"]])
+    return groups + ("" if is_usual else {"keep": ".with_duplicates", "drop": ".without_duplicates"}[table["duplicates"]])
 
 
 def _for_a_path(column: str) -> str:
@@ -190,10 +189,8 @@ def _table_faults(table: Mapping) -> list[str]:
     if name in dataset_names():
         return [f"{name!r} is a dataset of the benchmark; give the table {table['path']} another name"]
     if "sensitive" not in table:
-        return [f"{name}: 'sensitive' is missing, the column of {table['path']} whose values are the colours"]
+        return [f"{name}: 'sensitive' is missing, the column of {table['path']} whose values are the groups"]
     faults = []
-    if "colour" in table:
-        faults.append(f"{name}: 'colour' is for the benchmark's datasets; your own have 'sensitive'")
     if "duplicates" in table:
         faults.append(f"{name}: 'duplicates' is for the benchmark's datasets; leave the rows out of {table['path']} yourself")
     if table["features"] != user_table.NUMERIC:
@@ -206,16 +203,16 @@ def _table_faults(table: Mapping) -> list[str]:
 
 def _dataset_faults(table: Mapping) -> list[str]:
     name = table["name"]
-    misplaced = [key for key in ("sensitive", "features", "separator") if key in table]
+    misplaced = [key for key in ("features", "separator") if key in table]
     if misplaced:
         return [f"{name}: {misplaced[0]!r} is for tables of your own, which need a 'path'"]
     unknown = _unknown("", [name], dataset_names())
     if unknown:
         return [f"{unknown[0]}; a table of your own needs a 'path'"]
-    if table["colour"] != [CLASS] and table["duplicates"] == "drop":
-        return [f"{name}: 'drop' compares rows by features and class, so it needs the class as colour"]
-    if table["colour"] != [CLASS]:  # only then is the dataset's module loaded
-        return _said_by(lambda: check_colour(name, table["colour"])) + _id_faults(table)
+    if table["sensitive"] != [CLASS] and table["duplicates"] == "drop":
+        return [f"{name}: 'drop' compares rows by features and class, so it needs the class as the sensitive column"]
+    if table["sensitive"] != [CLASS]:  # only then is the dataset's module loaded
+        return _said_by(lambda: check_sensitive(name, table["sensitive"])) + _id_faults(table)
     return _id_faults(table)
 
 

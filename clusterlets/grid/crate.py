@@ -134,7 +134,7 @@ def _add_raw(crate: "ROCrate", known: Mapping, file: Mapping, made: str) -> "Ent
         said["description"] += " The library scikit-learn brings the file along."
         return _add(crate, f"#{known['name']}-{file['name']}", {"@type": "CreativeWork", **said})
     address = first["url"] + (f"#{file['name']}" if "members" in first else "")
-    there = crate.dereference(address)  # another colour of the same dataset
+    there = crate.dereference(address)  # another group of the same dataset
     return there or crate.add_file(address, properties=said)
 
 

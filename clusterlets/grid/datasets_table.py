@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 
-COLUMNS = ("dataset", "source", "rows", "dropped", "features", "colours", "fingerprint ok", "licence", "citation")
+COLUMNS = ("dataset", "source", "rows", "dropped", "features", "groups", "fingerprint ok", "licence", "citation")
 _SHOWN = tuple(column for column in COLUMNS if column != "dropped")  # on a terminal a remark says it, where rows were dropped
 
 _WIDTH = 120  # characters of a line
@@ -14,14 +14,14 @@ _VERDICTS = {True: "yes", False: "no", None: "not known"}
 
 def row(dataset: str, described: Mapping) -> dict[str, str]:
     """A dataset's row from what its preparation, or ``sources.yaml``, says of it; what is not known stays empty."""
-    colours = described.get("colours") or {}
+    groups = described.get("groups") or {}
     return {
         "dataset": dataset,
         "source": described["source"],
         "rows": str(described.get("rows") or ""),
         "dropped": str(described.get("dropped_duplicates", "")),
         "features": str(described.get("features") or ""),
-        "colours": f"{len(colours)}: {', '.join(f'{name} {n}' for name, n in colours.items())}" if colours else "",
+        "groups": f"{len(groups)}: {', '.join(f'{name} {n}' for name, n in groups.items())}" if groups else "",
         "fingerprint ok": _VERDICTS[described["fingerprint_ok"]] if "fingerprint_ok" in described else "",
         "licence": described["licence"],
         "citation": described["citation"],

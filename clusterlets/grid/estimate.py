@@ -38,7 +38,7 @@ class Cost:
     memory: float
 
 
-def of_dataset(rows: int, features: int, colour_counts: Sequence[int], config: Mapping) -> Cost:
+def of_dataset(rows: int, features: int, group_counts: Sequence[int], config: Mapping) -> Cost:
     """Of everything that the configured grid does with one dataset."""
     grid = list(cells({**config, "datasets": [""]}))
     seeds, block = config["seeds"]["count"], min(config["seeds"]["block"], config["seeds"]["count"])
@@ -47,19 +47,19 @@ def of_dataset(rows: int, features: int, colour_counts: Sequence[int], config: M
     largest = 0
     sampled = min(rows, SAMPLED_ROWS)
     for k in config["k"]:
-        groups = sum(min(k, count) for count in colour_counts)
-        label = 1 if groups <= 256 else 2
-        disk += seeds * (rows * label * (1 + outputs) + _NUMBER * (groups**2 + outputs * k**2 + groups * features))
-        disk += seeds * _NUMBER * groups * sampled
-        largest = max(largest, block * groups * max(groups, sampled))
-    seconds = sum(seconds for _, seconds in steps_of_dataset(rows, features, config, len(colour_counts)).values())
+        pieces = sum(min(k, count) for count in group_counts)
+        label = 1 if pieces <= 256 else 2
+        disk += seeds * (rows * label * (1 + outputs) + _NUMBER * (pieces**2 + outputs * k**2 + pieces * features))
+        disk += seeds * _NUMBER * pieces * sampled
+        largest = max(largest, block * pieces * max(pieces, sampled))
+    seconds = sum(seconds for _, seconds in steps_of_dataset(rows, features, config, len(group_counts)).values())
     for variant in config["variants"]:
-        further = _of_variant(rows, features, colour_counts, config, variant)
+        further = _of_variant(rows, features, group_counts, config, variant)
         seconds, disk = seconds + further.seconds, disk + further.disk
     return Cost(seconds, disk, _BASE + _COPIES * _NUMBER * (rows * features + largest))
 
 
-def steps_of_dataset(rows: int, features: int, config: Mapping, n_colours: int = 2) -> dict[str, tuple[int, float]]:
+def steps_of_dataset(rows: int, features: int, config: Mapping, n_groups: int = 2) -> dict[str, tuple[int, float]]:
     """Of each step of the workflow on one dataset, by its rule's name: how many jobs, and their CPU seconds together."""
     seeds, grids = config["seeds"]["count"], config["grids"]
     jobs = len(config["k"]) * len(seed_blocks(**config["seeds"]))
@@ -77,17 +77,17 @@ def steps_of_dataset(rows: int, features: int, config: Mapping, n_colours: int =
         if grid["needs"]:
             of_cell["score_method"] += len(seeds_of(cell.seeds)) * rows * _SCORED
         else:
-            of_cell["fit_method"] = _START_COMPILED + _fits(cell, grid, rows, features, n_colours, config["limits"])
+            of_cell["fit_method"] = _START_COMPILED + _fits(cell, grid, rows, features, n_groups, config["limits"])
         for step, seconds in of_cell.items():
             count, so_far = steps.get(step, (0, 0.0))
             steps[step] = (count + 1, so_far + seconds)
     return steps
 
 
-def _fits(cell: Cell, grid: Mapping, rows: int, features: int, n_colours: int, limits: Mapping) -> float:
+def _fits(cell: Cell, grid: Mapping, rows: int, features: int, n_groups: int, limits: Mapping) -> float:
     """Of all fits of a cell, with the distances that score them; nothing where the table is more than the method handles."""
     method = load({"name": cell.method, **grid})
-    if cell.k > rows or method().unsupported(rows, n_colours):
+    if cell.k > rows or method().unsupported(rows, n_groups):
         return 0.0
     n_seeds = len(seeds_of(cell.seeds))
     sums = max(1, len(method.outputs)) * _sums(rows, cell.k)
@@ -117,12 +117,12 @@ def seconds_per_job(sizes: Mapping[str, tuple[int, int]], config: Mapping) -> di
     return dict(found)
 
 
-def _of_variant(rows: int, features: int, colour_counts: Sequence[int], config: Mapping, variant: str) -> Cost:
+def _of_variant(rows: int, features: int, group_counts: Sequence[int], config: Mapping, variant: str) -> Cost:
     """Of the cells that a variant touches; with tables of its own, of the whole grid on the paper's seeds."""
     if variants.has_own_tables(config, variant):
         count = min(config["seeds"]["count"], variants.SEEDS_OF_PAPER)
         again = {**config, "seeds": {**config["seeds"], "count": count}, "variants": {}}
-        return of_dataset(rows, features, colour_counts, again)
+        return of_dataset(rows, features, group_counts, again)
     own = variants.folder(config["results"], variant) + "/"
     number = sum(path.startswith(own) for path in variants.paths({**config, "datasets": [""]}, variant))
     return Cost(_START * number, _CELL * number, 0)

@@ -86,7 +86,7 @@ def group_of(file: str) -> str:
 
 def _identity(described: Mapping) -> dict:
     """What a table is; of a person's own, whose file may change, the SHA-256 of the file too."""
-    keys = ("fingerprint", "scaling", "rows", "features", "colours", "source_sha256")
+    keys = ("fingerprint", "scaling", "rows", "features", "groups", "source_sha256")
     return {key: described[key] for key in keys if key in described}
 
 

@@ -40,10 +40,10 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
         name = method_name
         libraries = ()
 
-        def fit(self, X, colours, k, random_state, **parameters):
+        def fit(self, X, groups, k, random_state, **parameters):
             with TemporaryDirectory(prefix="clusterlets-") as folder:
                 table, labels = Path(folder) / "table.csv", Path(folder) / "labels.csv"
-                _write_table(table, X, colours)
+                _write_table(table, X, groups)
                 values = {"table": table, "k": k, "seed": int(random_state.integers(2**31)), "labels": labels, **parameters}
                 filled = command
                 for key, value in values.items():
@@ -54,12 +54,12 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
     return Program
 
 
-def _write_table(path: Path, X: np.ndarray, colours: np.ndarray) -> None:
+def _write_table(path: Path, X: np.ndarray, groups: np.ndarray) -> None:
     with path.open("w", newline="", encoding="ascii") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*(f"x{feature + 1}" for feature in range(X.shape[1])), "sensitive"])
         # As Python writes floats: with every digit, and so in every locale.
-        writer.writerows([*row, colour] for row, colour in zip(X.tolist(), colours.tolist(), strict=True))
+        writer.writerows([*row, group] for row, group in zip(X.tolist(), groups.tolist(), strict=True))
 
 
 def _run(command: list[str]) -> None:

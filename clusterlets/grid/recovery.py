@@ -59,7 +59,7 @@ def method_of(name: str, config: Mapping) -> str:
 
 @dataclass(frozen=True)
 class Clusters:
-    """A clustering: the groups that each cluster holds (C, N), the groups' colour counts (N, K), the group of each row (n,)."""
+    """A clustering: the pieces that each cluster holds (C, N), the pieces' group counts (N, K), the piece of each row (n,)."""
 
     membership: np.ndarray
     counts: np.ndarray
@@ -67,7 +67,7 @@ class Clusters:
 
     @property
     def composition(self) -> np.ndarray:
-        """Instances of each colour in each cluster, (C, K)."""
+        """Instances of each group in each cluster, (C, K)."""
         return self.membership.astype(np.int64) @ self.counts
 
     def members(self) -> tuple[np.ndarray, np.ndarray]:
@@ -122,7 +122,7 @@ class Kept:
         ClusterletsError
             If the run has no clusters, or what they are made from is missing or damaged.
         """
-        needs, arrays = self._needs(run), self._arrays("groups", run)
+        needs, arrays = self._needs(run), self._arrays("pieces", run)
         labels, counts = self._arrays("labels", run)["labels"], arrays["counts"]
         if not needs:
             return Clusters(arrays["membership"], counts, labels)
@@ -137,7 +137,7 @@ class Kept:
             [run.seed],
             base_seed,
             Limits(),
-            SeedBlock.load(self._path("groups", run)),
+            SeedBlock.load(self._path("pieces", run)),
             fronts,
         )
         ((_, found),) = matched

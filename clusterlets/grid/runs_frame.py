@@ -9,7 +9,7 @@ from clusterlets.grid.runs_table import COLUMNS
 from clusterlets.storage import check_checksum, write_text
 
 _TEXT = ("dataset", "method", "matcher", "status", "note", "parameters")
-# Only what is empty is missing: a dataset may be called null, and a colour NA.
+# Only what is empty is missing: a dataset may be called null, and a group NA.
 _AS_WRITTEN = {"keep_default_na": False, "na_values": [""]}
 NUMBERS = [column for column in COLUMNS if column not in _TEXT]
 
@@ -29,7 +29,7 @@ def read_runs(path: str | os.PathLike) -> pd.DataFrame:
 
 def read_lines(path: str | os.PathLike) -> pd.DataFrame:
     """Another tidy table than the runs; names stay text, whatever they look like, and only what is empty is missing."""
-    names = dict.fromkeys(("dataset", "method", "matcher", "colour"), object)
+    names = dict.fromkeys(("dataset", "method", "matcher", "group"), object)
     return pd.read_csv(path, dtype=names, float_precision="round_trip", **_AS_WRITTEN)
 
 

@@ -12,7 +12,7 @@ COLUMNS = (
     *("deviation_mean", "deviation_std", "deviation_max", "balance", "balance_ratio", "cohesion", "overlap"),
     *("smallest", "largest", "centroid_silhouette", "kmeans_cost", "price_of_fairness", "parameters"),
     *("bera_balance", "delta_min", "additive_violation", "weighted_deviation", "vfc_error"),
-    *("social_cost", "kmedian_cost", "kcenter_cost", "silhouette", "silhouette_error", "silhouette_least_colour"),
+    *("social_cost", "kmedian_cost", "kcenter_cost", "silhouette", "silhouette_error", "silhouette_least_group"),
     *("price_over_best", "cohesion_error"),
 )
 

@@ -13,7 +13,7 @@ from clusterlets.algorithms.instance_scores import (
     INSTANCE_SCORES,
     cluster_centres,
     costs,
-    labels_of_groups,
+    labels_of_pieces,
     silhouette_scores,
     silhouettes,
 )
@@ -65,16 +65,16 @@ def score_all(
 
 
 def of_clusters(
-    method: type[Method], k: int, seeds: Iterable[int], groups: SeedBlock, colours: Mapping[str, int]
+    method: type[Method], k: int, seeds: Iterable[int], pieces: SeedBlock, groups: Mapping[str, int]
 ) -> Iterator[Outcome]:
     """The outcomes of a method that clusters instances: every seed of the first output, then of the next."""
     for name in method.names_in_results():
         for seed in seeds:
-            status, note = groups.status_of(seed)
+            status, note = pieces.status_of(seed)
             if status == OK:
-                arrays = dict(groups.values[f"{name}/{seed}"])
+                arrays = dict(pieces.values[f"{name}/{seed}"])
                 scores = dict(zip(INSTANCE_SCORES, arrays.pop("of_instances").tolist(), strict=True))
-                yield Outcome(name, seed, OK, _small_colours(k, colours), arrays, scores)
+                yield Outcome(name, seed, OK, _small_groups(k, groups), arrays, scores)
             else:
                 yield Outcome(name, seed, status, note)
 
@@ -83,28 +83,28 @@ def of_matchings(
     method: type[Matcher],
     k: int,
     matchings: Iterable[tuple[int, Fit]],
-    groups: SeedBlock,
+    pieces: SeedBlock,
     distances: SeedBlock,
     labels: SeedBlock,
     table: Prepared,
-    colours: Mapping[str, int],
+    groups: Mapping[str, int],
 ) -> Iterator[Outcome]:
     """The outcomes of a matcher, from what :func:`match` found of every seed.
 
-    ``groups``, ``distances`` and ``labels`` are what the steps before left of the clusterlets of the ``table``.
+    ``pieces``, ``distances`` and ``labels`` are what the steps before left of the clusterlets of the ``table``.
     """
     for seed, found in matchings:
-        if groups.status != OK:
+        if pieces.status != OK:
             yield Outcome(method.name, seed, found.status, found.note)
             continue
-        clusterlets = Clusterlets.from_groups(**groups.values[str(seed)])
-        note = found.note or _few_clusterlets(clusterlets, k, colours)
+        clusterlets = Clusterlets.from_pieces(**pieces.values[str(seed)])
+        note = found.note or _few_clusterlets(clusterlets, k, groups)
         further: dict[str, float] = {"n_clusterlets": len(clusterlets)}
         if found.status == OK:
-            sums, group_of = distances.values[str(seed)], labels.values[str(seed)]["labels"]
-            arrays = {"membership": found.result, **groups.values[str(seed)], "sums": sums["sums"]}
+            sums, piece_of = distances.values[str(seed)], labels.values[str(seed)]["labels"]
+            arrays = {"membership": found.result, **pieces.values[str(seed)], "sums": sums["sums"]}
             further |= {"centroid_silhouette": _silhouette(clusterlets, found.result)}
-            further |= _instance_scores(table, group_of, clusterlets, found.result, sums["sample"], sums["row_sums"])
+            further |= _instance_scores(table, piece_of, clusterlets, found.result, sums["sample"], sums["row_sums"])
             yield Outcome(method.name, seed, OK, note, arrays, further)
         else:
             yield Outcome(method.name, seed, found.status, note, further=further)
@@ -118,23 +118,23 @@ def match(
     seeds: Iterable[int],
     base_seed: int,
     limits: Limits,
-    groups: SeedBlock,
+    pieces: SeedBlock,
     partitions: SeedBlock | None,
 ) -> Iterator[tuple[int, Fit]]:
     """Join the clusterlets of every seed: membership matrices (C, N), each with what it took.
 
     ``partitions`` holds the Pareto fronts, for a matcher that needs them.
     """
-    status, note = groups.status, groups.note
+    status, note = pieces.status, pieces.note
     if status == OK:
-        note = method().unsupported(*_table_size(groups))
+        note = method().unsupported(*_table_size(pieces))
         status = UNSUPPORTED if note else OK
     if status != OK:
         yield from ((seed, Fit(status, note)) for seed in seeds)
         return
 
     def membership(seed: int) -> np.ndarray | None:
-        clusterlets = Clusterlets.from_groups(**groups.values[str(seed)])
+        clusterlets = Clusterlets.from_pieces(**pieces.values[str(seed)])
         source: Any = random_stream(base_seed, dataset, k, seed, method.stream_number())
         if partitions is not None:
             # No statement, so that it is a part of the fingerprint of C alone, whose file imports it.
@@ -145,9 +145,9 @@ def match(
         yield seed, replace(found, status=NO_VALID_PARTITION) if found.status == OK and found.result is None else found
 
 
-def _table_size(groups: SeedBlock) -> tuple[int, int]:
-    """Rows and colours of the table that clusterlets are of."""
-    counts = next(iter(groups.values.values()))["counts"]
+def _table_size(pieces: SeedBlock) -> tuple[int, int]:
+    """Rows and groups of the table that clusterlets are of."""
+    counts = next(iter(pieces.values.values()))["counts"]
     return int(counts.sum()), counts.shape[1]
 
 
@@ -178,7 +178,7 @@ def _silhouette(clusterlets: Clusterlets, membership: np.ndarray) -> float:
 
 def _instance_scores(
     table: Prepared,
-    group_of: np.ndarray,
+    piece_of: np.ndarray,
     clusterlets: Clusterlets,
     membership: np.ndarray,
     sample: np.ndarray,
@@ -190,23 +190,23 @@ def _instance_scores(
     silhouettes would take all distances again for every cell.
     """
     centres = cluster_centres(membership, clusterlets.sizes, clusterlets.centroids)
-    labels = labels_of_groups(table.X, group_of, membership, centres)
-    scores = costs(table.X, table.colours, labels, centres)
+    labels = labels_of_pieces(table.X, piece_of, membership, centres)
+    scores = costs(table.X, table.groups, labels, centres)
     if (membership.sum(axis=0) != 1).any():
         return scores
     of_clusters = np.stack([sums[cluster].sum(axis=0) for cluster in membership])
     of_rows = silhouettes(of_clusters, np.bincount(labels), labels[sample])
-    return scores | silhouette_scores(of_rows, table.colours[sample], len(labels))
+    return scores | silhouette_scores(of_rows, table.groups[sample], len(labels))
 
 
-def _few_clusterlets(clusterlets: Clusterlets, k: int, colours: Mapping[str, int]) -> str:
-    """Which colours have fewer clusterlets than were asked for, as they have fewer distinct instances."""
-    found = np.bincount(clusterlets.colour, minlength=len(colours))
-    short = [f"{name}: {count} clusterlets" for name, count in zip(colours, found, strict=True) if count < k]
+def _few_clusterlets(clusterlets: Clusterlets, k: int, groups: Mapping[str, int]) -> str:
+    """Which groups have fewer clusterlets than were asked for, as they have fewer distinct instances."""
+    found = np.bincount(clusterlets.group, minlength=len(groups))
+    short = [f"{name}: {count} clusterlets" for name, count in zip(groups, found, strict=True) if count < k]
     return f"fewer distinct instances than k ({'; '.join(short)})" if short else ""
 
 
-def _small_colours(k: int, colours: Mapping[str, int]) -> str:
-    """Which colours are too small to be in every cluster."""
-    small = [f"{name}: {size}" for name, size in colours.items() if size < k]
-    return f"fewer instances than k, so some clusters lack the colour ({'; '.join(small)})" if small else ""
+def _small_groups(k: int, groups: Mapping[str, int]) -> str:
+    """Which groups are too small to be in every cluster."""
+    small = [f"{name}: {size}" for name, size in groups.items() if size < k]
+    return f"fewer instances than k, so some clusters lack the group ({'; '.join(small)})" if small else ""

@@ -43,15 +43,15 @@ class Method:
         The default grid of the keyword parameters of :meth:`fit`, besides k and the seed. A configuration may override it,
         and name parameters of ``fit`` that are not in it.
     bound : {"", "delta", "tau"}
-        The parameter of :meth:`fit` that bounds the colours of every cluster, up to whole instances; empty if there is none.
+        The parameter of :meth:`fit` that bounds the groups of every cluster, up to whole instances; empty if there is none.
         ``delta``: a share r of the table lies from r (1 - delta) to r / (1 - delta). ``tau``: the cluster holds at least this
-        part of each colour, with ``"balanced"`` or None 1/k. Of several outputs, the first keeps it.
+        part of each group, with ``"balanced"`` or None 1/k. Of several outputs, the first keeps it.
     settings : mapping of str to str
         Of a :class:`Matcher`: keyword parameters of ``match`` that are keys of the configuration, the same for every run:
         ``{"scope": "pinball_scope"}``. A variant that changes such a key runs the method again.
     outputs : tuple of str
         Where one fit gives several clusterings, what they are called; results name them ``name (output)``.
-    most_colours, most_rows : int or None
+    most_groups, most_rows : int or None
         The largest table that the method can handle; a larger one gives the status ``unsupported``.
     libraries : tuple of str
         Distributions whose locked versions its results depend on.
@@ -71,23 +71,23 @@ class Method:
     bound: ClassVar[Literal["", "delta", "tau"]] = ""
     settings: ClassVar[Mapping[str, str]] = {}
     outputs: ClassVar[tuple[str, ...]] = ()
-    most_colours: ClassVar[int | None] = None
+    most_groups: ClassVar[int | None] = None
     most_rows: ClassVar[int | None] = None
     libraries: ClassVar[tuple[str, ...]] = ("numpy",)
     needs: ClassVar[tuple[str, ...]] = ()
     is_random: ClassVar[bool] = True
     stream: ClassVar[int | None] = None
 
-    def fit(self, X: np.ndarray, colours: np.ndarray, k: int, random_state: np.random.Generator, **parameters) -> Result:
+    def fit(self, X: np.ndarray, groups: np.ndarray, k: int, random_state: np.random.Generator, **parameters) -> Result:
         """Cluster instances.
 
         Parameters
         ----------
         X : float array (n, d)
-        colours : int array (n,)
+        groups : int array (n,)
             Sensitive group of each instance, 0..K-1.
         k : int
-            Clusters wanted; for Clusterlets, clusterlets of each colour.
+            Clusters wanted; for Clusterlets, clusterlets of each group.
         random_state : numpy.random.Generator
         **parameters
             Those of the method, each optional.
@@ -106,10 +106,10 @@ class Method:
         """What is wrong with a point of the grid, so that no job has to fail for it; nothing by default."""
         return []
 
-    def unsupported(self, rows: int, n_colours: int) -> str:
+    def unsupported(self, rows: int, n_groups: int) -> str:
         """Why a table is more than the method can handle; empty if it is not."""
-        if self.most_colours is not None and n_colours > self.most_colours:
-            return f"{n_colours} colours, and {self.name} handles {self.most_colours}"
+        if self.most_groups is not None and n_groups > self.most_groups:
+            return f"{n_groups} groups, and {self.name} handles {self.most_groups}"
         if self.most_rows is not None and rows > self.most_rows:
             return f"{rows} rows, and {self.name} handles {self.most_rows}"
         return ""
@@ -152,11 +152,11 @@ class Matcher(Method):
         """
         raise NotImplementedError(f"{type(self).__name__} has no match.")
 
-    def fit(self, X, colours, k, random_state, **parameters):
+    def fit(self, X, groups, k, random_state, **parameters):
         """As :meth:`Method.fit`: extract the clusterlets and match them; memberships (n, C)."""
         # No statement, so that it is no part of the fingerprints of the grid's cells, which find the clusterlets made.
         extraction = importlib.import_module("clusterlets.algorithms.extraction")
-        clusterlets = extraction.extract_clusterlets(X, colours, k, random_state)
+        clusterlets = extraction.extract_clusterlets(X, groups, k, random_state)
         return self.match_or_raise(clusterlets, random_state, **parameters).T[clusterlets.labels]
 
     def match_or_raise(self, clusterlets: Clusterlets, random_state: np.random.Generator, **parameters) -> np.ndarray:

@@ -13,12 +13,12 @@ class Antidote(Method):
     libraries = ("numpy", "numba", "llvmlite")
     most_rows = 2000
 
-    def fit(self, X, colours, k, random_state, rho=0.05, n_evaluations=300):
+    def fit(self, X, groups, k, random_state, rho=0.05, n_evaluations=300):
         from clusterlets.algorithms.antidote import (
             antidote,  # numba takes long to load, and who asks for parameters alone does without
         )
 
-        return antidote(X, colours, k, random_state, rho, n_evaluations).labels
+        return antidote(X, groups, k, random_state, rho, n_evaluations).labels
 
     def faults(self, k, rho=0.05, n_evaluations=300):
         return [

@@ -1,4 +1,4 @@
-"""B, balance pinball: each clusterlet bounces through the colours, always to the one that balances best."""
+"""B, balance pinball: each clusterlet bounces through the groups, always to the one that balances best."""
 
 from clusterlets.algorithms.matching.pinball import match_balance
 from clusterlets.methods.d import DistancePinball

@@ -1,4 +1,4 @@
-"""coreset: fair k-means on a small weighted sample of each colour, extended to all instances."""
+"""coreset: fair k-means on a small weighted sample of each group, extended to all instances."""
 
 from clusterlets.methods import Method, range_faults
 
@@ -15,10 +15,10 @@ class Coreset(Method):
     parameters = {"delta": [0.0, 0.1, 0.3]}
     libraries = ("numpy", "numba", "llvmlite")
 
-    def fit(self, X, colours, k, random_state, delta=0.0, size="auto", n_init=1):
+    def fit(self, X, groups, k, random_state, delta=0.0, size="auto", n_init=1):
         from clusterlets.algorithms.coreset import coreset_clustering  # who asks for parameters alone does without numba
 
-        return coreset_clustering(X, colours, k, random_state, delta, None if size == "auto" else size, n_init)
+        return coreset_clustering(X, groups, k, random_state, delta, None if size == "auto" else size, n_init)
 
     def faults(self, k, delta=0.0, size="auto", n_init=1):
         return [

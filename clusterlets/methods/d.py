@@ -1,4 +1,4 @@
-"""D, distance pinball: each clusterlet bounces through the colours, always to the nearest clusterlet."""
+"""D, distance pinball: each clusterlet bounces through the groups, always to the nearest clusterlet."""
 
 from clusterlets.algorithms.matching.pinball import match_distance
 from clusterlets.methods import Matcher, choice_faults, range_faults

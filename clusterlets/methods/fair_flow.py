@@ -1,4 +1,4 @@
-"""fair-flow: k-means whose rounds assign every instance within bounds on the shares of the colours."""
+"""fair-flow: k-means whose rounds assign every instance within bounds on the shares of the groups."""
 
 from clusterlets.methods import Method, range_faults
 
@@ -6,7 +6,7 @@ from clusterlets.methods import Method, range_faults
 class FairFlow(Method):
     """A share r of the table lies from r (1 - delta) to r / (1 - delta) in every cluster, up to whole instances.
 
-    With two colours ``balance`` may bound the ratio of their counts instead.
+    With two groups ``balance`` may bound the ratio of their counts instead.
 
     See :func:`clusterlets.algorithms.fair_flow.fair_flow`.
     """
@@ -17,10 +17,10 @@ class FairFlow(Method):
     parameters = {"delta": [0.0, 0.1, 0.3]}
     libraries = ("numpy", "numba", "llvmlite")
 
-    def fit(self, X, colours, k, random_state, delta=0.0, n_init=4, max_iter=100, tol=1e-4, balance=None):
+    def fit(self, X, groups, k, random_state, delta=0.0, n_init=4, max_iter=100, tol=1e-4, balance=None):
         from clusterlets.algorithms.fair_flow import fair_flow  # who asks for parameters alone does without numba
 
-        return fair_flow(X, colours, k, random_state, delta, n_init, max_iter, tol, balance).labels
+        return fair_flow(X, groups, k, random_state, delta, n_init, max_iter, tol, balance).labels
 
     def faults(self, k, delta=0.0, n_init=4, max_iter=100, tol=1e-4, balance=None):
         return [

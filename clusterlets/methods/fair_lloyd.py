@@ -1,4 +1,4 @@
-"""Fair-Lloyd: k-means that lowers the largest mean cost of a colour."""
+"""Fair-Lloyd: k-means that lowers the largest mean cost of a group."""
 
 from clusterlets.methods import Method, range_faults
 
@@ -11,11 +11,11 @@ class FairLloyd(Method):
     citation = "Ghadiri, Samadi and Vempala, Socially fair k-means clustering, FAccT 2021"
     libraries = ("numpy", "numba", "llvmlite")
 
-    def fit(self, X, colours, k, random_state, max_iter=100, tol=1e-6):
+    def fit(self, X, groups, k, random_state, max_iter=100, tol=1e-6):
         # Numba takes long to load, and who asks for parameters alone does without.
         from clusterlets.algorithms.fair_lloyd import fair_lloyd
 
-        return fair_lloyd(X, colours, k, random_state, max_iter, tol).labels
+        return fair_lloyd(X, groups, k, random_state, max_iter, tol).labels
 
     def faults(self, k, max_iter=100, tol=1e-6):
         return [*range_faults("max_iter", max_iter, 1, 1_000_000, int), *range_faults("tol", tol, 0, 1)]

@@ -1,4 +1,4 @@
-"""fair-lp: the centres of plain k-means, and the cheapest assignment to them within bounds on the shares of the colours."""
+"""fair-lp: the centres of plain k-means, and the cheapest assignment to them within bounds on the shares of the groups."""
 
 from clusterlets.methods import Method, range_faults
 
@@ -16,10 +16,10 @@ class FairLP(Method):
     parameters = {"delta": [0.0, 0.1, 0.3]}
     libraries = ("numpy", "numba", "llvmlite")
 
-    def fit(self, X, colours, k, random_state, delta=0.0):
+    def fit(self, X, groups, k, random_state, delta=0.0):
         from clusterlets.algorithms.fair_lp import fair_lp  # who asks for parameters alone does without numba
 
-        return fair_lp(X, colours, k, random_state, delta).labels
+        return fair_lp(X, groups, k, random_state, delta).labels
 
     def faults(self, k, delta=0.0):
         return range_faults("delta", delta, 0, 0.999)

@@ -1,4 +1,4 @@
-"""FairKM: k-means with a penalty on the deviation of the clusters' colour shares."""
+"""FairKM: k-means with a penalty on the deviation of the clusters' group shares."""
 
 from clusterlets.methods import Method, range_faults
 
@@ -16,11 +16,11 @@ class FairKM(Method):
     parameters = {"penalty": [0.3, 3, 30, 300, 3000, "authors"]}
     libraries = ("numpy", "numba", "llvmlite")
 
-    def fit(self, X, colours, k, random_state, penalty=1, max_iter=300):
+    def fit(self, X, groups, k, random_state, penalty=1, max_iter=300):
         # Numba takes long to load, and who asks for parameters alone does without.
         from clusterlets.algorithms.fairkm import fairkm
 
-        return fairkm(X, colours, k, random_state, penalty, max_iter).labels
+        return fairkm(X, groups, k, random_state, penalty, max_iter).labels
 
     def faults(self, k, penalty=1, max_iter=300):
         found = [] if penalty == "authors" else range_faults("penalty", penalty, 0, 1_000_000_000)

@@ -12,29 +12,29 @@ class Fairlets(Method):
     """See :func:`clusterlets.algorithms.fairlets.fairlet_decomposition`; only the k-means after it is random.
 
     The fairlets of a table serve all seeds of a block, so the first fit takes nearly all the time. There are at most as many
-    clusters as instances of the rarer colour.
+    clusters as instances of the rarer group.
     """
 
     name = "fairlets"
     citation = "Chierichetti, Kumar, Lattanzi and Vassilvitskii, Fair clustering through fairlets, NeurIPS 2017"
-    most_colours = 2
+    most_groups = 2
     most_rows = 50_000  # 30 to 40 s and .3 GB at 48,842 rows; more grow with their square
     libraries = ("numpy", "numba", "llvmlite")
     _last: ClassVar[tuple | None] = None
 
-    def fit(self, X, colours, k, random_state, n_init=1):
-        from clusterlets.algorithms.weighted_kmeans import cluster_groups  # who asks for parameters alone does without numba
+    def fit(self, X, groups, k, random_state, n_init=1):
+        from clusterlets.algorithms.weighted_kmeans import cluster_fairlets  # who asks for parameters alone does without numba
 
-        return cluster_groups(X, self._fairlets(X, colours), k, random_state, n_init)
+        return cluster_fairlets(X, self._fairlets(X, groups), k, random_state, n_init)
 
-    def _fairlets(self, X, colours):
+    def _fairlets(self, X, groups):
         """Those of the table; if the process asked for the same table last, without computing them again."""
         from clusterlets.algorithms.fairlets import fairlet_decomposition
 
-        X, colours = np.ascontiguousarray(X, dtype=np.float64), np.ascontiguousarray(colours)
-        table = sha256(X).digest(), X.shape, sha256(colours).digest(), colours.dtype
+        X, groups = np.ascontiguousarray(X, dtype=np.float64), np.ascontiguousarray(groups)
+        table = sha256(X).digest(), X.shape, sha256(groups).digest(), groups.dtype
         if Fairlets._last is None or Fairlets._last[0] != table:
-            Fairlets._last = table, fairlet_decomposition(X, colours)
+            Fairlets._last = table, fairlet_decomposition(X, groups)
         return Fairlets._last[1]
 
     def faults(self, k, n_init=1):

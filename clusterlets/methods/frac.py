@@ -1,4 +1,4 @@
-"""FRAC: k-means whose centres take turns in picking points, so that each gets its part of every colour."""
+"""FRAC: k-means whose centres take turns in picking points, so that each gets its part of every group."""
 
 import math
 from fractions import Fraction
@@ -19,10 +19,10 @@ class FRAC(Method):
     libraries = ("numpy", "numba", "llvmlite")
     stream = 3
 
-    def fit(self, X, colours, k, random_state, tau="balanced", init="random", max_iter=100, tol=1e-4):
+    def fit(self, X, groups, k, random_state, tau="balanced", init="random", max_iter=100, tol=1e-4):
         from clusterlets.algorithms.frac import frac  # numba takes long to load, and who asks for parameters alone does without
 
-        found = frac(X, colours, k, random_state, None if tau == "balanced" else tau, init, max_iter, tol)
+        found = frac(X, groups, k, random_state, None if tau == "balanced" else tau, init, max_iter, tol)
         return {"fair": found.labels_fair, "nearest": found.labels_nearest}
 
     def faults(self, k, tau="balanced", init="random", max_iter=100, tol=1e-4):

@@ -8,12 +8,12 @@ class FRACOE(FRAC):
 
     name = "FRAC-OE"
 
-    def fit(self, X, colours, k, random_state, tau="balanced"):
+    def fit(self, X, groups, k, random_state, tau="balanced"):
         from clusterlets.algorithms.frac import (
             frac_oe,  # numba takes long to load, and who asks for parameters alone does without
         )
 
-        found = frac_oe(X, colours, k, random_state, None if tau == "balanced" else tau)
+        found = frac_oe(X, groups, k, random_state, None if tau == "balanced" else tau)
         return {"fair": found.labels_fair, "nearest": found.labels_nearest}
 
     def seconds(self, rows, features, k):

@@ -1,4 +1,4 @@
-"""G-D, greedy distance: a cluster takes the nearest clusterlet of another colour than the last."""
+"""G-D, greedy distance: a cluster takes the nearest clusterlet of another group than the last."""
 
 from clusterlets.algorithms.matching.pinball import match_greedy_distance
 from clusterlets.methods.g_b import GreedyBalance

@@ -1,4 +1,4 @@
-"""Plain k-means, blind to the colours: what fairness costs is measured against it."""
+"""Plain k-means, blind to the groups: what fairness costs is measured against it."""
 
 from clusterlets.methods import Method
 
@@ -11,7 +11,7 @@ class KMeans(Method):
     libraries = ("numpy", "numba", "llvmlite")
     stream = 4
 
-    def fit(self, X, colours, k, random_state):
+    def fit(self, X, groups, k, random_state):
         from clusterlets.algorithms.kmeans import (
             kmeans_labels,  # numba takes long to load, and who asks for parameters alone does without
         )

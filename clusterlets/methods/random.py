@@ -12,7 +12,7 @@ class Random(Method):
     role = "baseline"
     stream = 5
 
-    def fit(self, X, colours, k, random_state):
+    def fit(self, X, groups, k, random_state):
         return random_state.permutation(np.arange(len(X)) % k)
 
     def seconds(self, rows, features, k):

@@ -1,4 +1,4 @@
-"""A tree that learns the labels of plain k-means by splits that shun the colours; its leaves are the clusters."""
+"""A tree that learns the labels of plain k-means by splits that shun the groups; its leaves are the clusters."""
 
 from clusterlets.methods import Method, range_faults
 
@@ -15,12 +15,12 @@ class ScaffTree(Method):
     parameters = {"theta": [0, 0.25, 0.5, 0.75, 0.9]}
     libraries = ("numpy", "numba", "llvmlite")
 
-    def fit(self, X, colours, k, random_state, theta=0.5):
+    def fit(self, X, groups, k, random_state, theta=0.5):
         from clusterlets.algorithms.scaff_tree import (
             scaff_tree,  # numba takes long to load, and who asks for parameters alone does without
         )
 
-        return scaff_tree(X, colours, k, random_state, theta).labels
+        return scaff_tree(X, groups, k, random_state, theta).labels
 
     def faults(self, k, theta=0.5):
         return range_faults("theta", theta, 0, 1)

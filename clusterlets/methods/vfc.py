@@ -1,4 +1,4 @@
-"""VFC: soft k-means with a penalty on the divergence of the clusters' colour shares, by a variational bound."""
+"""VFC: soft k-means with a penalty on the divergence of the clusters' group shares, by a variational bound."""
 
 from clusterlets.methods import Method, range_faults
 
@@ -12,11 +12,11 @@ class VFC(Method):
     parameters = {"fairness_weight": [0, 0.03, 0.1, 0.3, 1, 3, 10, 30]}
     libraries = ("numpy", "numba", "llvmlite")
 
-    def fit(self, X, colours, k, random_state, fairness_weight=1, lipschitz=7, max_iter=100):
+    def fit(self, X, groups, k, random_state, fairness_weight=1, lipschitz=7, max_iter=100):
         # Numba takes long to load, and who asks for parameters alone does without.
         from clusterlets.algorithms.vfc import vfc
 
-        return vfc(X, colours, k, random_state, fairness_weight, lipschitz, max_iter).labels
+        return vfc(X, groups, k, random_state, fairness_weight, lipschitz, max_iter).labels
 
     def faults(self, k, fairness_weight=1, lipschitz=7, max_iter=100):
         return [

@@ -17,7 +17,7 @@ def render(
     warnings: Sequence[str],
     method: str,
     composition: pd.DataFrame,
-    colour_counts: np.ndarray,
+    group_counts: np.ndarray,
     deviations: np.ndarray,
     scores: Sequence[str],
     command: str,
@@ -31,9 +31,9 @@ def render(
         What was clustered, by which columns, how, and the command that does it again.
     notes, warnings : sequence of str
     composition : DataFrame (C, K)
-        Instances of each colour in each cluster.
-    colour_counts : int array (K,)
-        Instances of each colour in the table.
+        Instances of each group in each cluster.
+    group_counts : int array (K,)
+        Instances of each group in the table.
     deviations : float array (C,)
         Deviation of each cluster.
     scores : sequence of str
@@ -48,17 +48,17 @@ def render(
         notes=notes,
         warnings=warnings,
         method=method,
-        clusters=_clusters(composition, colour_counts, deviations),
+        clusters=_clusters(composition, group_counts, deviations),
         scores=[re.split(r"\s{2,}", line, maxsplit=1) for line in scores],
         command=command,
         picture=embedded(picture),
     )
 
 
-def _clusters(composition: pd.DataFrame, colour_counts: np.ndarray, deviations: np.ndarray) -> View:
-    """A row a cluster, the whole table first: size, deviation, and count and share of each colour."""
+def _clusters(composition: pd.DataFrame, group_counts: np.ndarray, deviations: np.ndarray) -> View:
+    """A row a cluster, the whole table first: size, deviation, and count and share of each group."""
     names = ["whole table", *map(str, composition.index)]
-    rows = zip(names, [colour_counts, *composition.to_numpy()], ["–", *(f"{value:.3f}" for value in deviations)], strict=True)
+    rows = zip(names, [group_counts, *composition.to_numpy()], ["–", *(f"{value:.3f}" for value in deviations)], strict=True)
     columns = [("cluster", False), ("size", True), ("deviation", True), *((str(name), True) for name in composition.columns)]
     return View(columns, [[name, f"{of.sum():,}", off, *_with_share(of)] for name, of, off in rows])
 

@@ -32,7 +32,7 @@ from clusterlets.report.narrative import (
 from clusterlets.report.standings import Standings
 from clusterlets.text import counted, decimal, in_percent
 
-# Colour and symbol of a verdict: never the colour alone.
+# Color and symbol of a verdict: never the color alone.
 TONES = dict(zip(comparison.VERDICTS, ("good", "near", "vague", "bad", "open"), strict=True))
 TONES |= dict(zip(CLAIM_VERDICTS, ("good", "near", "bad", "open"), strict=True))
 SYMBOLS = {"good": "✓", "near": "≈", "vague": "?", "bad": "✗", "open": "–"}

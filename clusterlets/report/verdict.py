@@ -12,9 +12,9 @@ from clusterlets.text import counted, in_percent
 Answer = tuple[str, str]
 
 GLOSSARY = {
-    "Deviation": "the largest difference, over the colours, between a colour's share in a cluster and in the dataset; mean "
+    "Deviation": "the largest difference, over the groups, between a group's share in a cluster and in the dataset; mean "
     "and maximum are over the clusters. Lower is fairer.",
-    "Balance": "the least ratio of two colours' counts in any cluster. Higher is fairer.",
+    "Balance": "the least ratio of two groups' counts in any cluster. Higher is fairer.",
     "Cohesion": "1 − (mean over clusters of the mean pairwise distance, zero diagonal included) / (largest distance in the "
     "dataset). Higher is better.",
     "Overlap": "the share of instances in two or more clusters. Lower is better; 0 is a partition.",

@@ -1,11 +1,11 @@
-"""The step that sums the distances between groups, and those of some rows to groups."""
+"""The step that sums the distances between pieces, and those of some rows to pieces."""
 
 import numpy as np
 
 from clusterlets.algorithms import geometry
 from clusterlets.grid.artifacts import Prepared, SeedBlock
 from clusterlets.grid.cells import sample_stream
-from clusterlets.grid.groups import Sample
+from clusterlets.grid.pieces import Sample
 from clusterlets.steps import Input, Output
 
 
@@ -23,16 +23,16 @@ def sum_distances(data: Input, dataset: str, labels: Input, base_seed: int, outp
     found = {key: named["labels"].astype(np.int64) for key, named in block.values.items()}
     values = {}
     if found:
-        n_groups = [int(groups.max()) + 1 for groups in found.values()]  # a dataset may give fewer with another seed
+        n_pieces = [int(pieces.max()) + 1 for pieces in found.values()]  # a dataset may give fewer with another seed
         every = np.stack(list(found.values()))
         sample = Sample.draw(len(X), sample_stream(base_seed, dataset))
         if sample.order is None:
-            sums = geometry.distance_sums(X, every, max(n_groups))
+            sums = geometry.distance_sums(X, every, max(n_pieces))
         else:
-            sums = np.stack([geometry.sampled_sums(X, groups, max(n_groups), sample.order) for groups in every])
-        rows = geometry.row_sums(X, sample.rows, every, max(n_groups))
+            sums = np.stack([geometry.sampled_sums(X, pieces, max(n_pieces), sample.order) for pieces in every])
+        rows = geometry.row_sums(X, sample.rows, every, max(n_pieces))
         values = {
             key: {"sums": of_key[..., :n, :n], "sample": sample.rows, "row_sums": to_rows[:n]}
-            for key, n, of_key, to_rows in zip(found, n_groups, sums, rows, strict=True)
+            for key, n, of_key, to_rows in zip(found, n_pieces, sums, rows, strict=True)
         }
     SeedBlock(values, block.status).save(output)

@@ -1,4 +1,4 @@
-"""The step that makes the clusterlets: k-means on each colour, for every seed of a block."""
+"""The step that makes the clusterlets: k-means on each group, for every seed of a block."""
 
 from typing import cast
 
@@ -7,27 +7,27 @@ import numpy as np
 from clusterlets.algorithms.extraction import extract_clusterlets as extract
 from clusterlets.grid.artifacts import INFEASIBLE, Prepared
 from clusterlets.grid.cells import EXTRACTION, random_stream, seeds_of
-from clusterlets.grid.groups import save_groups, save_nothing
+from clusterlets.grid.pieces import save_nothing, save_pieces
 from clusterlets.steps import Input, Output
 
 
-def extract_clusterlets(data: Input, dataset: str, k: int, seeds: str, base_seed: int, groups: Output, labels: Output) -> None:
+def extract_clusterlets(data: Input, dataset: str, k: int, seeds: str, base_seed: int, pieces: Output, labels: Output) -> None:
     """Clusterlets of a prepared dataset.
 
     data: the prepared dataset (.npz)
     dataset: its name, a part of the random streams
-    k: clusterlets wanted of each colour
+    k: clusterlets wanted of each group
     seeds: block of seeds, as in 0-9
     base_seed: first part of the random streams
-    groups: what matching needs of the clusterlets (.npz)
+    pieces: what matching needs of the clusterlets (.npz)
     labels: clusterlet of each instance (.npz)
     """
     prepared = Prepared.load(data)
     if k > len(prepared.X):
-        save_nothing(INFEASIBLE, "", groups, labels)
+        save_nothing(INFEASIBLE, "", pieces, labels)
         return
     found: dict[str, np.ndarray] = {}
     for seed in seeds_of(seeds):
         stream = random_stream(base_seed, dataset, k, seed, EXTRACTION)
-        found[str(seed)] = cast(np.ndarray, extract(prepared.X, prepared.colours, k, stream).labels)
-    save_groups(prepared, found, groups, labels, failures={})
+        found[str(seed)] = cast(np.ndarray, extract(prepared.X, prepared.groups, k, stream).labels)
+    save_pieces(prepared, found, pieces, labels, failures={})

@@ -11,7 +11,7 @@ from clusterlets.grid.artifacts import CROSSED, INFEASIBLE, OK, UNSUPPORTED, Pre
 from clusterlets.grid.cells import in_words, random_stream, sample_stream, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits, fits
-from clusterlets.grid.groups import Sample, save_groups, save_nothing
+from clusterlets.grid.pieces import Sample, save_nothing, save_pieces
 from clusterlets.methods import clusterings
 from clusterlets.steps import Input, Output
 
@@ -25,7 +25,7 @@ def fit_method(
     seeds: str,
     base_seed: int,
     limits: str,
-    groups: Output,
+    pieces: Output,
     labels: Output,
     to_meet: str = "",
 ) -> None:
@@ -39,15 +39,15 @@ def fit_method(
     seeds: block of seeds, as in 0-9
     base_seed: first part of the random streams
     limits: what a fit may take, as JSON
-    groups: the clusters of every output and seed (.npz)
+    pieces: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)
     to_meet: the limits again, if the cell crossed other ones before
     """
     prepared, chosen = Prepared.load(data), load(json.loads(method))
     given, n_rows = json.loads(parameters), len(prepared.X)
-    unsupported = chosen().unsupported(n_rows, len(prepared.colour_names))
+    unsupported = chosen().unsupported(n_rows, len(prepared.group_names))
     if k > n_rows or unsupported:
-        save_nothing(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, groups, labels)
+        save_nothing(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, pieces, labels)
         return
 
     # Before the fits branch off, which then find all machine code loaded, and count no second of a limit for compiling it.
@@ -58,7 +58,7 @@ def fit_method(
 
     def fit(seed: int):
         stream = random_stream(base_seed, dataset, k, seed, chosen.stream_number())
-        return clusterings(chosen, chosen().fit(prepared.X.copy(), prepared.colours.copy(), k, stream, **given), n_rows)
+        return clusterings(chosen, chosen().fit(prepared.X.copy(), prepared.groups.copy(), k, stream, **given), n_rows)
 
     found: dict[str, np.ndarray] = {}
     failures: dict[str, tuple[str, str]] = {}
@@ -70,6 +70,6 @@ def fit_method(
             found |= {f"{name}/{seed}": clustering for name, clustering in outcome.result.items()}
         else:
             failures[str(seed)] = (outcome.status, outcome.note)
-    crossed_limits.note(groups, any(status in CROSSED for status, _ in failures.values()), limits, to_meet)
+    crossed_limits.note(pieces, any(status in CROSSED for status, _ in failures.values()), limits, to_meet)
     sample = Sample.draw(n_rows, sample_stream(base_seed, dataset))
-    save_groups(prepared, found, groups, labels, failures, sample)
+    save_pieces(prepared, found, pieces, labels, failures, sample)

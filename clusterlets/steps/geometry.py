@@ -5,14 +5,14 @@ import numpy as np
 from clusterlets.algorithms import geometry
 from clusterlets.grid.artifacts import Prepared
 from clusterlets.grid.cells import sample_stream
-from clusterlets.grid.groups import Sample
+from clusterlets.grid.pieces import Sample
 from clusterlets.metrics import cohesion_with_error
 from clusterlets.steps import Input, Output
 from clusterlets.storage import save_json
 
 
 def measure_geometry(data: Input, dataset: str, base_seed: int, output: Output) -> None:
-    """Largest distance of a prepared dataset, its colours, and the cohesion of the undivided whole.
+    """Largest distance of a prepared dataset, its groups, and the cohesion of the undivided whole.
 
     data: the prepared dataset (.npz)
     dataset: its name, a part of the random stream
@@ -28,12 +28,12 @@ def measure_geometry(data: Input, dataset: str, base_seed: int, output: Output) 
     else:
         sums = geometry.sampled_sums(prepared.X, undivided, 1, order)
     found, error = cohesion_with_error(np.ones((1, 1), dtype=bool), np.array([n]), sums, diameter)
-    counts = np.bincount(prepared.colours, minlength=len(prepared.colour_names))
+    counts = np.bincount(prepared.groups, minlength=len(prepared.group_names))
     summary = {
         "rows": n,
         "diameter": diameter,
         "cohesion": found,
-        "colours": {name: int(count) for name, count in zip(prepared.colour_names, counts, strict=True)},
+        "groups": {name: int(count) for name, count in zip(prepared.group_names, counts, strict=True)},
     }
     if order is not None:
         summary |= {"cohesion_error": error, "diameter_at_most": at_most}

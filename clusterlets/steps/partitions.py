@@ -12,22 +12,22 @@ from clusterlets.steps import Input, Output
 
 
 def sample_partitions(
-    groups: Input, dataset: str, k: int, seeds: str, base_seed: int, sample_size: int, output: Output
+    pieces: Input, dataset: str, k: int, seeds: str, base_seed: int, sample_size: int, output: Output
 ) -> None:
     """Pareto front of random partitions of the clusterlets: high centroid silhouette, low largest deviation.
 
-    groups: the clusterlets (.npz)
+    pieces: the clusterlets (.npz)
     dataset: its name, a part of the random streams
-    k: clusterlets wanted of each colour
+    k: clusterlets wanted of each group
     seeds: block of seeds, as in 0-9
     base_seed: first part of the random streams
     sample_size: random partitions drawn for each seed
     output: the front of each seed (.npz)
     """
-    block = SeedBlock.load(groups)
+    block = SeedBlock.load(pieces)
     values = {}
     for seed in seeds_of(seeds) if block.values else ():
         stream = random_stream(base_seed, dataset, k, seed, PARTITIONS)
-        front = sample(Clusterlets.from_groups(**block.values[str(seed)]), sample_size, stream)
+        front = sample(Clusterlets.from_pieces(**block.values[str(seed)]), sample_size, stream)
         values[str(seed)] = {name: np.asarray(value) for name, value in asdict(front).items()}
     SeedBlock(values, block.status).save(output)

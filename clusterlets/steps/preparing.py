@@ -20,7 +20,7 @@ def prepare_dataset(
     scaling: str,
     npz_path: Output,
     json_path: Output,
-    colour: str = CLASS,
+    sensitive: str = CLASS,
     duplicates: str | None = None,
 ) -> None:
     """Check the raw files against their receipt, prepare them, and write both forms of the result, or neither.
@@ -29,9 +29,9 @@ def prepare_dataset(
     raw_dir: folder of the raw files of all datasets, <raw_dir>/<dataset>/<file>
     receipt_path: receipt of the fetch; removed where the raw files do not serve, so that the next run fetches again
     scaling: none, or standard (zero mean, unit population variance, constant columns 0) after the table was checked
-    npz_path: arrays to write: X float64 (n, d), colour int64 (n,), feature_names and colour_names (text)
+    npz_path: arrays to write: X float64 (n, d), groups int64 (n,), feature_names and group_names (text)
     json_path: description to write: counts, fingerprint, source, licence, citation, warnings
-    colour: class, or a sensitive attribute of the dataset, or several joined by + for their combinations
+    sensitive: class, or a sensitive attribute of the dataset, or several joined by + for their combinations
     duplicates: keep, or drop the rows that equal an earlier one in all features and the class; by default as sources.yaml says
     """
     check_scaling(scaling)
@@ -44,12 +44,12 @@ def prepare_dataset(
     warnings, dropped = _warnings(table, receipt), table.dropped_duplicates
     if dropped:
         warnings.append(f"{dropped} of {len(table.X) + dropped} rows equal an earlier one and were left out")
-    if colour != CLASS:
+    if sensitive != CLASS:
         rows = len(table.X)
-        table = datasets.recoloured(dataset, table, colour.split("+"))
+        table = datasets.with_sensitive(dataset, table, sensitive.split("+"))
         if len(table.X) < rows:
-            warnings.append(f"{rows - len(table.X)} of {rows} rows have no value of {colour} and were left out")
-    chosen = {"colour": colour, "dropped_duplicates": dropped, "warnings": warnings}
+            warnings.append(f"{rows - len(table.X)} of {rows} rows have no value of {sensitive} and were left out")
+    chosen = {"sensitive": sensitive, "dropped_duplicates": dropped, "warnings": warnings}
     save_table(table, _origin(receipt) | chosen, scaling, npz_path, json_path)
 
 
@@ -64,7 +64,7 @@ def save_table(table: Table, origin: dict, scaling: str, npz_path: str, json_pat
     description = origin | {
         "rows": len(table.X),
         "features": table.X.shape[1],
-        "colours": dict(zip(table.colour_names, table.colour_counts.tolist(), strict=True)),
+        "groups": dict(zip(table.group_names, table.group_counts.tolist(), strict=True)),
         "positives": table.positives,
         "scaling": scaling,
         "fingerprint": fingerprint(table),
@@ -73,9 +73,9 @@ def save_table(table: Table, origin: dict, scaling: str, npz_path: str, json_pat
         npz_path,
         {
             "X": scaled(table, scaling),
-            "colour": table.colour.astype(np.int64),
+            "groups": table.groups.astype(np.int64),
             "feature_names": np.array(table.feature_names),
-            "colour_names": np.array(table.colour_names),
+            "group_names": np.array(table.group_names),
         },
     )
     try:

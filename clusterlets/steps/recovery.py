@@ -20,7 +20,7 @@ def recover_clusters(runs: Input, config: str, results: str, composition: Output
     runs: every run (.csv)
     config: the workflow's configuration, as JSON
     results: the results folder
-    composition: one line a cluster and colour (.csv)
+    composition: one line a cluster and group (.csv)
     projection: one line a row and cluster (.csv)
     """
     every, settings = read_runs(runs), json.loads(config)
@@ -31,7 +31,7 @@ def recover_clusters(runs: Input, config: str, results: str, composition: Output
         return Prepared.load(str(Path(results) / f"prepared/{dataset}.npz"))
 
     parts = [
-        clusterings.composition(row, clusters, table(row["dataset"]).colour_names)
+        clusterings.composition(row, clusters, table(row["dataset"]).group_names)
         for row, clusters in _recovered(best, settings, results)
     ]
     write_csv(composition, together(parts, clusterings.COMPOSITION))

@@ -23,7 +23,7 @@ def score_method(
     seeds: str,
     base_seed: int,
     limits: str,
-    groups: Input,
+    pieces: Input,
     geometry: Input,
     deviation: str,
     output: Output,
@@ -37,13 +37,13 @@ def score_method(
 
     method: its entry in the configuration, as JSON
     dataset: name of the dataset
-    k: clusters wanted; for a matcher, clusterlets of each colour
+    k: clusters wanted; for a matcher, clusterlets of each group
     parameters: of fit or match, as JSON
     settings: further parameters, the same for the whole grid, as JSON
     seeds: block of seeds, as in 0-9
     base_seed: first part of the random streams
     limits: what a matching may take, as JSON
-    groups: the clusters of every output and seed, or the clusterlets (.npz)
+    pieces: the clusters of every output and seed, or the clusterlets (.npz)
     geometry: what was measured of the dataset (JSON)
     deviation: absolute, relative or kl
     output: one row a run (CSV)
@@ -53,7 +53,7 @@ def score_method(
     partitions: for C, the fronts of sample_partitions (.npz)
     to_meet: the limits again, if the cell crossed other ones before
     """
-    chosen, given, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(groups)
+    chosen, given, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
     measured, every = load_json(geometry), seeds_of(seeds)
     if issubclass(chosen, Matcher):
         further, most = given | json.loads(settings), Limits(**json.loads(limits))
@@ -64,7 +64,7 @@ def score_method(
             if found.status not in NEVER_FITTED:
                 accounts.tell_fit(dataset, chosen.name, k, in_words(given), seed, found)
         shared = SeedBlock.load(distances), SeedBlock.load(labels), Prepared.load(data)
-        outcomes = of_matchings(chosen, k, matchings, block, *shared, measured["colours"])
+        outcomes = of_matchings(chosen, k, matchings, block, *shared, measured["groups"])
     else:
-        outcomes = of_clusters(chosen, k, every, block, measured["colours"])
+        outcomes = of_clusters(chosen, k, every, block, measured["groups"])
     write_cell(output, score_all(chosen, dataset, k, given, outcomes, measured["diameter"], deviation))

@@ -16,7 +16,7 @@ def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, j
     name: what the configuration calls it
     table: the file (CSV, TSV or Parquet)
     settings: sensitive (a list of columns), features (a list or "numeric"), separator and scaling, as JSON
-    npz_path: arrays to write: X, colour, feature_names, colour_names (.npz)
+    npz_path: arrays to write: X, groups, feature_names, group_names (.npz)
     json_path: description to write: counts, fingerprint, file, remarks
     sha256: of the file, as the workflow was planned with it; by default any file will do
     """
@@ -34,7 +34,7 @@ def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, j
         "fingerprint_ok": None,
         "licence": "",
         "citation": "",
-        "colour": "+".join(chosen["sensitive"]),
+        "sensitive": "+".join(chosen["sensitive"]),
         "warnings": remarks,
     }
     save_table(found, origin, chosen["scaling"], npz_path, json_path)

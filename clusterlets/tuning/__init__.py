@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from clusterlets import methods
-from clusterlets.estimators.colours import encode
+from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput
 from clusterlets.extras import optional
 from clusterlets.grid.artifacts import OK
@@ -161,7 +161,7 @@ def tune(
     """
     _check(n_clusters, max_deviation, minutes, n_seeds, random_state)
     X = check_array(X, dtype=np.float64, order="C", ensure_min_samples=2)
-    colours, _ = encode(sensitive_features, len(X))
+    groups, _ = encode(sensitive_features, len(X))
     if n_clusters > len(X):
         raise InvalidInput(f"n_clusters={n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
     names = {methods.get(name).name for name in (methods.names() if methods_tried is None else methods_tried)} | {REFERENCE}
@@ -169,7 +169,7 @@ def tune(
         raise InvalidInput(f"methods_tried names no method besides {REFERENCE}, and there is nothing to compare; name one.")
     tried = candidates(sorted(names), len(X), X.shape[1], n_clusters)
     seeds = range(random_state, random_state + n_seeds)
-    rows = trial_runs(X, colours, n_clusters, tried, seeds, 60 * minutes, progress or (lambda done, total, words: None))
+    rows = trial_runs(X, groups, n_clusters, tried, seeds, 60 * minutes, progress or (lambda done, total, words: None))
     runs = pd.DataFrame(rows)
     found = Tuned(_by_configuration(runs, max_deviation))
     found.runs, found.n_clusters, found.max_deviation = runs, n_clusters, max_deviation

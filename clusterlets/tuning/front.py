@@ -34,8 +34,8 @@ def draw(found: "Tuned") -> Figure:
     figure, (axes,) = panels(1, a_row=1, height=5.2)
     _draw_axes(axes, shown, found.max_deviation)
     for name, of_method in shown.groupby("method", sort=False):
-        colour, marker = look[str(name)]
-        axes.scatter(of_method["deviation_max"], of_method["price"], color=colour, marker=marker, s=22, lw=0, zorder=3)
+        group, marker = look[str(name)]
+        axes.scatter(of_method["deviation_max"], of_method["price"], color=group, marker=marker, s=22, lw=0, zorder=3)
     front = shown[shown["on_front"]].sort_values(["deviation_max", "price"])
     axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
     left_out = len(found) - len(shown)

@@ -68,7 +68,7 @@ def candidates(names: Sequence[str], rows: int, features: int, n_clusters: int) 
 
 def trial_runs(
     X: np.ndarray,
-    colours: np.ndarray,
+    groups: np.ndarray,
     n_clusters: int,
     tried: Sequence[Candidate],
     seeds: Sequence[int],
@@ -86,14 +86,14 @@ def trial_runs(
     rows = []
     for done, candidate in enumerate(tried):
         progress(done, len(tried), str(candidate))
-        for seed, fit in _fits(X, colours, n_clusters, candidate, seeds, end, SHARE * seconds):
+        for seed, fit in _fits(X, groups, n_clusters, candidate, seeds, end, SHARE * seconds):
             row = {"dataset": _TABLE, "k": n_clusters, "method": candidate.method, "matcher": None, "seed": seed}
             row |= {"parameters": in_words(candidate.parameters), "status": fit.status, "note": fit.note}
             rows.append(row | {"seconds": fit.seconds} | (fit.result or dict.fromkeys(_SCORES, np.nan)))
     progress(len(tried), len(tried), "")
     with_cost = [row for row in rows if not np.isnan(row["kmeans_cost"])]
     largest = max((row["n_clusters"] for row in with_cost), default=n_clusters)
-    add_prices(with_cost + (_plain(X, colours, largest, seeds) if largest > n_clusters else []))
+    add_prices(with_cost + (_plain(X, groups, largest, seeds) if largest > n_clusters else []))
     for row in rows:
         row.setdefault("price_of_fairness", np.nan)
         row.setdefault("price_over_best", np.nan)
@@ -107,19 +107,19 @@ def _load(tried: Sequence[Candidate], progress: Progress) -> None:
     method may be anybody's and need not end; only what has ended there is loaded here. A method that cannot fit this table
     says so about the table that it is asked for.
     """
-    X, colours = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
+    X, groups = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
     for candidate in {candidate.method: candidate for candidate in tried}.values():
         progress(0, len(tried), f"{candidate.method} is loaded")
-        load = partial(scores_of, candidate, X, colours, 2)
+        load = partial(scores_of, candidate, X, groups, 2)
         ((seed, found),) = fits(load, [0], Limits(seconds=LOADING))
         if found.status == OK:
             load(seed)
 
 
-def _fits(X, colours, n_clusters, candidate, seeds, end: float, longest: float) -> Iterator[tuple[int, Fit]]:
+def _fits(X, groups, n_clusters, candidate, seeds, end: float, longest: float) -> Iterator[tuple[int, Fit]]:
     """Every seed's fit; one for all where the method is not random. After a crossed limit no further seed is tried."""
     method = methods.get(candidate.method)
-    unsupported = method().unsupported(len(X), int(colours.max()) + 1)
+    unsupported = method().unsupported(len(X), int(groups.max()) + 1)
     if unsupported:
         yield from ((seed, Fit(UNSUPPORTED, unsupported)) for seed in seeds)
         return
@@ -132,24 +132,24 @@ def _fits(X, colours, n_clusters, candidate, seeds, end: float, longest: float) 
             found = Fit(NOT_TRIED, TIME_OVER)
         elif found is None or method.is_random:
             limits = Limits(seconds=min(longest, left))
-            ((_, found),) = fits(lambda seed: scores_of(candidate, X, colours, n_clusters, seed), [seed], limits)
+            ((_, found),) = fits(lambda seed: scores_of(candidate, X, groups, n_clusters, seed), [seed], limits)
         yield seed, found
 
 
-def scores_of(candidate: Candidate, X: np.ndarray, colours: np.ndarray, n_clusters: int, seed: int) -> dict[str, float]:
+def scores_of(candidate: Candidate, X: np.ndarray, groups: np.ndarray, n_clusters: int, seed: int) -> dict[str, float]:
     """The scores of one fit that the choice needs; O(n d) beside the fit."""
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the number of clusters is told
-        fitted = candidate.estimator(n_clusters, seed).fit(X, sensitive_features=colours)
+        fitted = candidate.estimator(n_clusters, seed).fit(X, sensitive_features=groups)
     settings = {"cohesion": False, "silhouette": False, "reference_cost": 0.0}
-    report = fairness_report(X, fitted.memberships_, colours, **settings)
+    report = fairness_report(X, fitted.memberships_, groups, **settings)
     return {name: report[name] for name in _SCORES}
 
 
-def _plain(X, colours, n_clusters: int, seeds: Sequence[int]) -> list[dict]:
+def _plain(X, groups, n_clusters: int, seeds: Sequence[int]) -> list[dict]:
     """Runs of plain k-means with another number of clusters, between which and those asked for prices are interpolated."""
     plain = Candidate(REFERENCE, {})
     of_run = {"dataset": _TABLE, "method": REFERENCE}
-    return [of_run | {"seed": seed} | scores_of(plain, X, colours, n_clusters, seed) for seed in seeds]
+    return [of_run | {"seed": seed} | scores_of(plain, X, groups, n_clusters, seed) for seed in seeds]

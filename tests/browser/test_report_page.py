@@ -205,10 +205,10 @@ def contrast(page):
     """The least ratio of brightness of a text to what is behind it, and the text."""
     return page.run("""(() => {
       const linear = c => (c /= 255) <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
-      const light = colour => { const [r, g, b] = colour.map(linear); return .2126 * r + .7152 * g + .0722 * b; };
+      const light = color => { const [r, g, b] = color.map(linear); return .2126 * r + .7152 * g + .0722 * b; };
       const parse = text => (text.match(/[\\d.]+/g) || []).map(Number);
       const behind = element => { for (let e = element; e; e = e.parentElement) {
-          const colour = parse(getComputedStyle(e).backgroundColor); if (colour.length === 3) return colour;
+          const color = parse(getComputedStyle(e).backgroundColor); if (color.length === 3) return color;
         } return [255, 255, 255]; };
       let least = [99, ''];
       const texts = 'p, li, td, th, dt, dd, h1, h2, h3, a, summary, small, .chip, .mark, figcaption';

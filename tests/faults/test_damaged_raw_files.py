@@ -57,7 +57,7 @@ def room(tmp_path):
         (HEADER + ROWS[0] + ROWS[1].replace("148", ""), "line 3: column Glucose holds ''"),
         (HEADER + ROWS[0] + ROWS[1].replace(",1\n", ",2\n"), "line 3: column Outcome holds '2', expected one of 0, 1"),
         (HEADER + ROWS[0] + "\n" + ROWS[1].replace("50", "50,50"), "line 4: 10 cells where 9"),
-        (HEADER + ROWS[1] + ROWS[3], "no row has the colour 0"),
+        (HEADER + ROWS[1] + ROWS[3], "no row has the group 0"),
         (HEADER, "no row is left"),
         (b"\x1f\x8b\x08\x00\xff\xfe,\x00\x00", "line 1: 2 cells where 9 are expected"),
     ],
@@ -201,10 +201,10 @@ def test_the_prepared_files_hold_table_and_description(room):
     room.prepare("iris")
     arrays, written = storage.load_arrays(room.npz), json.loads(room.json.read_text())
     assert arrays["X"].shape == (150, 4) and arrays["X"].dtype == np.float64
-    assert arrays["colour"].dtype == np.int64 and np.bincount(arrays["colour"]).tolist() == [50, 50, 50]
-    assert arrays["colour_names"].tolist() == ["setosa", "versicolor", "virginica"]
+    assert arrays["groups"].dtype == np.int64 and np.bincount(arrays["groups"]).tolist() == [50, 50, 50]
+    assert arrays["group_names"].tolist() == ["setosa", "versicolor", "virginica"]
     assert arrays["feature_names"].tolist()[0] == "sepal length (cm)"
-    assert written["colours"] == {"setosa": 50, "versicolor": 50, "virginica": 50}
+    assert written["groups"] == {"setosa": 50, "versicolor": 50, "virginica": 50}
     assert (written["rows"], written["features"], written["positives"], written["source"]) == (150, 4, None, "bundled")
     assert written["fingerprint"] == datasets.describe("iris")["fingerprint"] and written["warnings"] == []
     raw = arrays["X"]

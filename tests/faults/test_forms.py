@@ -189,4 +189,4 @@ def test_nbfi_as_it_is_described(end, publish):
     columns = dict(zip(found.feature_names, found.X.T.tolist(), strict=True))
     assert columns["Client_Education"] == [0, 1, 2, 3, 4] and columns["Client_Gender"] == [1, 0, 1, 1, 1]
     assert columns[TAGS[0]] == columns[TAGS[1]] == [1, 0, 1, 1, 1] and set(columns["Client_Income"]) == {1.5}
-    assert found.colour.tolist() == [0, 1, 0, 1, 0]
+    assert found.groups.tolist() == [0, 1, 0, 1, 0]

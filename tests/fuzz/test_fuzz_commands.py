@@ -128,23 +128,23 @@ def make_results():
     step("measure-geometry", data=data, dataset="iris", base_seed=0, output=geometry)
     made = {**common, "data": data, "base_seed": 0}
     limits = {"limits": json.dumps({"seconds": 60, "memory_mb": None})}
-    step("extract-clusterlets", **made, groups=kept("groups", "clusterlets"), labels=kept("labels", "clusterlets"))
+    step("extract-clusterlets", **made, pieces=kept("pieces", "clusterlets"), labels=kept("labels", "clusterlets"))
     labels, sums = kept("labels", "clusterlets"), kept("distances", "clusterlets")
     step("sum-distances", data=data, dataset="iris", labels=labels, base_seed=0, output=sums)
     for method in ("FRAC", "k-means", "random"):
-        files = {kind: kept(kind, method) for kind in ("groups", "labels")}
+        files = {kind: kept(kind, method) for kind in ("pieces", "labels")}
         step("fit-method", **made, **limits, **entry(method), **files)
-    groups = {"groups": kept("groups", "clusterlets")}
-    step("sample-partitions", **common, **groups, base_seed=0, sample_size=300, output=kept("partitions", "clusterlets"))
+    pieces = {"pieces": kept("pieces", "clusterlets")}
+    step("sample-partitions", **common, **pieces, base_seed=0, sample_size=300, output=kept("partitions", "clusterlets"))
     scored = {**common, **limits, "base_seed": 0, "geometry": geometry, "deviation": "absolute"}
-    of_clusterlets = {**scored, **groups, "distances": sums, "data": data, "labels": labels}
+    of_clusterlets = {**scored, **pieces, "distances": sums, "data": data, "labels": labels}
     pinball = {**entry("D", hops=2), "settings": json.dumps({"scope": "last"})}
     step("score-method", **of_clusterlets, **pinball, output="results/runs/iris/D/k3_hops2/seeds0-1.csv")
     centroid = {**entry("C", omega=0.25), "settings": json.dumps({"equation": "corrected"})}
     centroid["partitions"] = kept("partitions", "clusterlets")
     step("score-method", **of_clusterlets, **centroid, output="results/runs/iris/C/k3_omega0.25/seeds0-1.csv")
     for method in ("FRAC", "k-means", "random"):
-        of = {**entry(method), "settings": "{}", "groups": kept("groups", method)}
+        of = {**entry(method), "settings": "{}", "pieces": kept("pieces", method)}
         step("score-method", **scored, **of, output=f"results/runs/iris/{method}/k3/seeds0-1.csv")
     step("collect-runs", config=settings, output="results/runs.csv")
     step("analyse", runs="results/runs.csv", config=settings, output="results")

@@ -30,7 +30,7 @@ BUNDLED = ("iris", "wine", "breast_cancer", "digits")
 
 # What the schema leaves open: which names there are.
 ENTRIES = st.one_of(
-    one_of_these(*BUNDLED, "adult", {"name": "adult", "colour": "sex"}, {"name": "adult", "colour": ["class", "race"]}),
+    one_of_these(*BUNDLED, "adult", {"name": "adult", "sensitive": "sex"}, {"name": "adult", "sensitive": ["class", "race"]}),
     one_of_these(*({"name": name, "id": f"{name}_b", "scaling": "standard"} for name in BUNDLED)),
     one_of_these(
         {"name": "people", "path": "people.csv", "sensitive": "city"},
@@ -63,7 +63,7 @@ class Own(Method):
     name = "own"
     parameters = {"share": [1]}
 
-    def fit(self, X, colours, k, random_state, share=1):
+    def fit(self, X, groups, k, random_state, share=1):
         return [0] * len(X)
 """
 

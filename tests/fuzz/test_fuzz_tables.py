@@ -58,8 +58,8 @@ def tables(draw):
     features = [draw(columns(n_rows)) for _ in names]
     sensitive = draw(one_of_these(["city"], ["sex"], ["city", "sex"]))
     values = one_of_these("a", "b") if plain else one_of_these("a", "b", " a", "", "ü", "0")
-    colours = [draw(st.lists(values, min_size=n_rows, max_size=n_rows)) for _ in sensitive]
-    header, content = [*names, *sensitive], [*features, *colours]
+    groups = [draw(st.lists(values, min_size=n_rows, max_size=n_rows)) for _ in sensitive]
+    header, content = [*names, *sensitive], [*features, *groups]
     order = draw(st.permutations(range(len(header))))
     return [header[at] for at in order], list(zip(*(content[at] for at in order), strict=True)), sensitive
 
@@ -83,8 +83,8 @@ def holds(table, remarks, header, rows, sensitive):
             assert value == (
                 BOOLEANS[cell.lower()] if cell.lower() in BOOLEANS else float(cell) if NUMBER.fullmatch(cell) else None
             )
-    colours = [table.colour_names[colour] for colour in table.colour]
-    assert colours == [" + ".join(row[name].strip() for name in sensitive) for row in kept]
+    groups = [table.group_names[group] for group in table.groups]
+    assert groups == [" + ".join(row[name].strip() for name in sensitive) for row in kept]
     left_out = set(header) - set(table.feature_names) - set(sensitive)
     assert all(any(name in remark for remark in remarks) for name in left_out)
     assert len(kept) == len(named) or any("left out" in remark for remark in remarks)
@@ -150,8 +150,8 @@ VALUES = {
 def parquet(draw):
     """A table of pyarrow with a column "city", and the names of the others by type."""
     n_rows = draw(st.integers(0, 6))
-    colours = draw(st.lists(one_of_these("a", "b", None), min_size=n_rows, max_size=n_rows))
-    arrays = {"city": pyarrow.array(colours, pyarrow.string())}
+    groups = draw(st.lists(one_of_these("a", "b", None), min_size=n_rows, max_size=n_rows))
+    arrays = {"city": pyarrow.array(groups, pyarrow.string())}
     kinds = draw(st.lists(st.sampled_from(list(VALUES)), min_size=1, max_size=4))
     for number, kind in enumerate(kinds):
         cells = VALUES[kind] | st.none() if draw(one_of_these(False, False, True)) else VALUES[kind]

@@ -69,7 +69,7 @@ def test_the_grid_has_every_method_and_every_step_that_makes_promised_numbers(jo
         *("FRAC (fair)", "FRAC (nearest)", "k-means", "random"),
         *(name for name in methods.names("rival") if not name.startswith("FRAC")),
     }
-    # Two methods know two colours alone, and iris and wine have three; and there is a table on which vfc does not settle.
+    # Two methods know two groups alone, and iris and wine have three; and there is a table on which vfc does not settle.
     assert {(row["method"], row["status"]) for row in rows if row["status"] != "ok"} == {
         *(("fairlets", "unsupported"), ("tree-fairlets", "unsupported")),
         ("vfc", "not_converged"),

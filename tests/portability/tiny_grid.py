@@ -51,7 +51,7 @@ TARGETS = [
     )
 ]
 # The folders and files of results in the order in which they are made: the first one that differs is the one to look at.
-ORDER = ["prepared", "geometry", "labels", "groups", "distances", "partitions", "runs", "runs.csv", "runs.csv.sha256"]
+ORDER = ["prepared", "geometry", "labels", "pieces", "distances", "partitions", "runs", "runs.csv", "runs.csv.sha256"]
 # What tells numeric libraries to compute in another way.
 STEERING = ("OPENBLAS", "GOTO", "OMP_", "MKL_", "BLIS_", "NPY_", "NUMBA_", "GLIBC_", "QEMU_")
 LENGTH = 160  # of a line of text that differs, as it is shown

@@ -1,4 +1,4 @@
-"""From instances to clusters, on data as people have them: ties, duplicates, one-point clusterlets, small colours."""
+"""From instances to clusters, on data as people have them: ties, duplicates, one-point clusterlets, small groups."""
 
 import numpy as np
 import pytest
@@ -19,13 +19,13 @@ seeds = st.integers(0, 2**32 - 1)
 
 @st.composite
 def tables(draw):
-    """Rows on a small grid, or single-precision numbers; two to four colours, each with at least one row."""
-    n_colours = draw(st.integers(2, 4))
-    colours = np.array([*range(n_colours), *draw(st.lists(st.integers(0, n_colours - 1), max_size=25))])
+    """Rows on a small grid, or single-precision numbers; two to four groups, each with at least one row."""
+    n_groups = draw(st.integers(2, 4))
+    groups = np.array([*range(n_groups), *draw(st.lists(st.integers(0, n_groups - 1), max_size=25))])
     rng = np.random.default_rng(draw(seeds))
-    shape = len(colours), draw(st.integers(1, 3))
+    shape = len(groups), draw(st.integers(1, 3))
     X = rng.integers(0, 4, shape) if draw(st.booleans()) else rng.normal(size=shape)
-    return X.astype(np.float32), colours
+    return X.astype(np.float32), groups
 
 
 def match(name, clusterlets, seed):
@@ -38,12 +38,12 @@ def match(name, clusterlets, seed):
 @few
 @given(tables(), st.integers(2, 12), seeds)
 def test_every_instance_is_covered(name, table, k, seed):
-    """k is often above the size of a colour, or above its distinct rows: clusterlets of one point, and fewer than k."""
-    X, colours = table
-    clusterlets = extract_clusterlets(X, colours, k, np.random.default_rng(seed))
+    """k is often above the size of a group, or above its distinct rows: clusterlets of one point, and fewer than k."""
+    X, groups = table
+    clusterlets = extract_clusterlets(X, groups, k, np.random.default_rng(seed))
     matched = match(name, clusterlets, seed)
     if matched is None:
-        assert np.bincount(clusterlets.colour).min() < 2 or name == "C"
+        assert np.bincount(clusterlets.group).min() < 2 or name == "C"
         return
     memberships = matched[:, clusterlets.labels]
     assert memberships.any(axis=0).all() and memberships.any(axis=1).all()
@@ -54,15 +54,15 @@ def test_every_instance_is_covered(name, table, k, seed):
 @every_matcher
 @few
 @given(tables(), seeds)
-def test_names_of_colours_are_no_matter_while_their_order_stays(name, table, seed):
-    X, colours = table
+def test_names_of_groups_are_no_matter_while_their_order_stays(name, table, seed):
+    X, groups = table
     names = [np.array(["a", "b", "c", "d"]), np.array([-7, 0, 40, 41]), np.array(["Bea", "Eve", "eve", "É"])]
     found = []
     for name_of in names:
         settings = {"sample_size": 50} if name == "C" else {"hops": 2}
         clustering = ClusterletClustering(3, matcher=name, random_state=seed % 1000, **settings)
         try:
-            found.append(clustering.fit(X, sensitive_features=name_of[colours]).matching_)
+            found.append(clustering.fit(X, sensitive_features=name_of[groups]).matching_)
         except ClusterletsError:
             found.append(None)
     assert all(other is None if found[0] is None else np.array_equal(other, found[0]) for other in found)
@@ -71,16 +71,16 @@ def test_names_of_colours_are_no_matter_while_their_order_stays(name, table, see
 @few
 @given(tables(), st.integers(2, 5), seeds)
 def test_single_precision_counts_as_the_double_that_it_is(table, k, seed):
-    single, colours = table
+    single, groups = table
     double = single.astype(np.float64)
     labels = np.arange(len(single)) % 3
     for measure in (distance_sums, within_sums):
         assert np.array_equal(measure(single, labels, 3), measure(double, labels, 3))
     assert diameter(single) == diameter(double)
-    assert np.array_equal(fair_assignment(single, colours, single[:2]), fair_assignment(double, colours, double[:2]))
+    assert np.array_equal(fair_assignment(single, groups, single[:2]), fair_assignment(double, groups, double[:2]))
     k_frac = min(k, len(single))
-    fits = [frac(X, colours, k_frac, np.random.default_rng(seed), max_iter=3) for X in (single, double)]
+    fits = [frac(X, groups, k_frac, np.random.default_rng(seed), max_iter=3) for X in (single, double)]
     assert fits[0].centres.tobytes() == fits[1].centres.tobytes()
-    sets = [extract_clusterlets(X, colours, k, np.random.default_rng(seed)) for X in (single, double)]
+    sets = [extract_clusterlets(X, groups, k, np.random.default_rng(seed)) for X in (single, double)]
     for field in ("labels", "centroids", "inertia"):
         assert getattr(sets[0], field).tobytes() == getattr(sets[1], field).tobytes()

@@ -15,29 +15,29 @@ relaxed = settings(max_examples=MAX_EXAMPLES, deadline=None)  # the first exampl
 
 @st.composite
 def grids(draw):
-    """Integer points (ties and duplicates abound), colours 0..K-1, integer centres."""
+    """Integer points (ties and duplicates abound), groups 0..K-1, integer centres."""
     n, n_features = draw(st.integers(1, 30)), draw(st.integers(1, 3))
-    n_colours, n_clusters = draw(st.integers(1, 4)), draw(st.integers(1, 7))
+    n_groups, n_clusters = draw(st.integers(1, 4)), draw(st.integers(1, 7))
     row = st.lists(st.integers(-4, 4), min_size=n_features, max_size=n_features)
     X = np.array(draw(st.lists(row, min_size=n, max_size=n)), dtype=float)
     centres = np.array(draw(st.lists(row, min_size=n_clusters, max_size=n_clusters)), dtype=float)
-    colours = np.array(draw(st.lists(st.integers(0, n_colours - 1), min_size=n, max_size=n)))
-    return X, colours, centres
+    groups = np.array(draw(st.lists(st.integers(0, n_groups - 1), min_size=n, max_size=n)))
+    return X, groups, centres
 
 
-def colour_counts(labels, colours, n_clusters):
-    counts = np.zeros((n_clusters, colours.max() + 1), dtype=int)
-    np.add.at(counts, (labels, colours), 1)
+def group_counts(labels, groups, n_clusters):
+    counts = np.zeros((n_clusters, groups.max() + 1), dtype=int)
+    np.add.at(counts, (labels, groups), 1)
     return counts
 
 
 @relaxed
 @given(grids())
 def test_everyone_is_dealt_out_evenly(grid):
-    X, colours, centres = grid
-    labels = fair_assignment(X, colours, centres)
-    assert labels.shape == colours.shape and labels.min() >= 0 and labels.max() < len(centres)
-    counts = colour_counts(labels, colours, len(centres))
+    X, groups, centres = grid
+    labels = fair_assignment(X, groups, centres)
+    assert labels.shape == groups.shape and labels.min() >= 0 and labels.max() < len(centres)
+    counts = group_counts(labels, groups, len(centres))
     assert (np.ptp(counts, axis=0) <= 1).all()
     assert np.ptp(counts.sum(axis=1)) <= 1
 
@@ -45,55 +45,55 @@ def test_everyone_is_dealt_out_evenly(grid):
 @relaxed
 @given(grids(), st.fractions(0, 1), st.booleans())
 def test_every_cluster_holds_its_quota(grid, part_of_even, as_float):
-    X, colours, centres = grid
+    X, groups, centres = grid
     tau = (part_of_even / len(centres)).limit_denominator(2**20)
     tau = min(tau, Fraction(1, len(centres)))
-    labels = fair_assignment(X, colours, centres, float(tau) if as_float else tau)
-    quotas = [floor(tau * int(size)) for size in np.bincount(colours)]
-    assert (colour_counts(labels, colours, len(centres)) >= quotas).all()
+    labels = fair_assignment(X, groups, centres, float(tau) if as_float else tau)
+    quotas = [floor(tau * int(size)) for size in np.bincount(groups)]
+    assert (group_counts(labels, groups, len(centres)) >= quotas).all()
 
 
 @relaxed
 @given(grids(), st.lists(st.integers(-1000, 1000), min_size=3, max_size=3), st.integers(-3, 3))
 def test_translation_and_scale_change_nothing(grid, shift, exponent):
-    X, colours, centres = grid
+    X, groups, centres = grid
     shift, scale = np.array(shift[: X.shape[1]]), 2.0**exponent
-    moved = fair_assignment(scale * (X + shift), colours, scale * (centres + shift))
-    assert (moved == fair_assignment(X, colours, centres)).all()
+    moved = fair_assignment(scale * (X + shift), groups, scale * (centres + shift))
+    assert (moved == fair_assignment(X, groups, centres)).all()
 
 
 @relaxed
 @given(grids(), st.integers(1, 3))
 def test_a_feature_that_tells_nothing_changes_nothing(grid, n_constant):
-    X, colours, centres = grid
+    X, groups, centres = grid
     padded = [np.hstack([rows, np.full((len(rows), n_constant), 7.0)]) for rows in (X, centres)]
-    assert (fair_assignment(padded[0], colours, padded[1]) == fair_assignment(X, colours, centres)).all()
+    assert (fair_assignment(padded[0], groups, padded[1]) == fair_assignment(X, groups, centres)).all()
 
 
 @relaxed
 @given(grids(), st.lists(st.integers(1, 3), min_size=4, max_size=4))
-def test_only_the_order_of_the_colour_codes_counts(grid, steps):
-    X, colours, centres = grid
-    renamed = np.cumsum(steps)[colours]  # other codes, gaps between them, the same order
-    assert (fair_assignment(X, renamed, centres) == fair_assignment(X, colours, centres)).all()
+def test_only_the_order_of_the_group_codes_counts(grid, steps):
+    X, groups, centres = grid
+    renamed = np.cumsum(steps)[groups]  # other codes, gaps between them, the same order
+    assert (fair_assignment(X, renamed, centres) == fair_assignment(X, groups, centres)).all()
 
 
 @relaxed
 @given(grids(), st.randoms(use_true_random=False))
-def test_colours_do_not_depend_on_how_their_rows_are_interleaved(grid, random):
-    X, colours, centres = grid
-    order = np.argsort(colours, kind="stable")
-    labels = fair_assignment(X, colours, centres)
-    assert (fair_assignment(X[order], colours[order], centres) == labels[order]).all()
+def test_groups_do_not_depend_on_how_their_rows_are_interleaved(grid, random):
+    X, groups, centres = grid
+    order = np.argsort(groups, kind="stable")
+    labels = fair_assignment(X, groups, centres)
+    assert (fair_assignment(X[order], groups[order], centres) == labels[order]).all()
 
 
 @relaxed
 @given(grids(), st.integers(0, 2**32 - 1), st.sampled_from(["even", "quota", "none"]))
 def test_a_frac_result_is_consistent(grid, seed, kind):
-    X, colours, centres = grid
+    X, groups, centres = grid
     n_clusters = min(len(centres), len(X))
     tau = {"even": None, "quota": Fraction(1, 2 * n_clusters), "none": 0}[kind]
-    result = frac(X, colours, n_clusters, np.random.default_rng(seed), tau, max_iter=10)
+    result = frac(X, groups, n_clusters, np.random.default_rng(seed), tau, max_iter=10)
     for labels in (result.labels_fair, result.labels_nearest):
         assert (np.unique(labels) == np.arange(labels.max() + 1)).all()
     means = np.array([X[result.labels_fair == index].mean(axis=0) for index in range(result.labels_fair.max() + 1)])
@@ -102,4 +102,4 @@ def test_a_frac_result_is_consistent(grid, seed, kind):
     assert (result.labels_nearest == np.unique(nearest, return_inverse=True)[1]).all()
     if kind == "even":
         assert len(means) == n_clusters
-        assert (np.ptp(colour_counts(result.labels_fair, colours, n_clusters), axis=0) <= 1).all()
+        assert (np.ptp(group_counts(result.labels_fair, groups, n_clusters), axis=0) <= 1).all()

@@ -29,24 +29,24 @@ greedy = pytest.mark.parametrize("match", [match_greedy_distance, match_greedy_b
 
 
 @st.composite
-def clusterlet_sets(draw, most_colours=4, fewest=1, most=5):
-    """Few colours, each with its own number of clusterlets, often duplicates of each other."""
-    numbers = draw(st.lists(st.integers(fewest, most), min_size=2, max_size=most_colours))
+def clusterlet_sets(draw, most_groups=4, fewest=1, most=5):
+    """Few groups, each with its own number of clusterlets, often duplicates of each other."""
+    numbers = draw(st.lists(st.integers(fewest, most), min_size=2, max_size=most_groups))
     n = sum(numbers)
-    colour = np.repeat(np.arange(len(numbers)), numbers)
+    group = np.repeat(np.arange(len(numbers)), numbers)
     counts = np.zeros((n, len(numbers)), dtype=np.int64)
-    counts[np.arange(n), colour] = draw(st.lists(st.integers(1, 9), min_size=n, max_size=n))
+    counts[np.arange(n), group] = draw(st.lists(st.integers(1, 9), min_size=n, max_size=n))
     coordinate = st.integers(-3, 3).map(float)
     centroids = draw(st.lists(st.tuples(coordinate, coordinate), min_size=n, max_size=n))
-    return Clusterlets(colour, counts, np.array(centroids), np.zeros(n), np.zeros(0, dtype=np.int64))
+    return Clusterlets(group, counts, np.array(centroids), np.zeros(n), np.zeros(0, dtype=np.int64))
 
 
 def as_sets(membership):
     return {frozenset(np.flatnonzero(row).tolist()) for row in membership}
 
 
-def holds_colours(clusterlets, membership):
-    """Instances of each colour in each cluster."""
+def holds_groups(clusterlets, membership):
+    """Instances of each group in each cluster."""
     return membership.astype(int) @ clusterlets.counts
 
 
@@ -55,12 +55,12 @@ def holds_colours(clusterlets, membership):
 @given(clusterlets=clusterlet_sets(), hops=hop_counts, scope=scopes)
 def test_pinball_covers_all_within_the_bound_and_repeats_no_cluster(match, clusterlets, hops, scope):
     membership = match(clusterlets, hops, scope)
-    n_colours = clusterlets.counts.shape[1]
+    n_groups = clusterlets.counts.shape[1]
     assert membership.dtype == bool and membership.shape[1] == len(clusterlets)
     assert membership.any(axis=0).all()
-    assert membership.sum(axis=1).max() <= 1 + hops * (n_colours - 1)
+    assert membership.sum(axis=1).max() <= 1 + hops * (n_groups - 1)
     assert len(as_sets(membership)) == len(membership)
-    assert (holds_colours(clusterlets, membership) > 0).all()  # a sweep passes every colour
+    assert (holds_groups(clusterlets, membership) > 0).all()  # a sweep passes every group
     assert (membership == match(clusterlets, hops, scope)).all()
 
 
@@ -77,28 +77,28 @@ def test_greedy_is_crisp_and_within_the_bound(match, clusterlets, hops, scope, s
 
 @quick
 @given(clusterlets=clusterlet_sets(), seed=seeds, scope=scopes)
-def test_greedy_distance_never_puts_one_colour_twice_in_a_row(clusterlets, seed, scope):
+def test_greedy_distance_never_puts_one_group_twice_in_a_row(clusterlets, seed, scope):
     membership = match_greedy_distance(clusterlets, 1, np.random.default_rng(seed), scope)
     pairs = membership[membership.sum(axis=1) == 2]
-    assert ((holds_colours(clusterlets, pairs) > 0).sum(axis=1) == 2).all()
-    # The first join is unconditional: whoever is alone found no other colour unused, so they are of one colour.
+    assert ((holds_groups(clusterlets, pairs) > 0).sum(axis=1) == 2).all()
+    # The first join is unconditional: whoever is alone found no other group unused, so they are of one group.
     alone = membership[membership.sum(axis=1) == 1].any(axis=0)
-    assert len(set(clusterlets.colour[alone].tolist())) <= 1
+    assert len(set(clusterlets.group[alone].tolist())) <= 1
 
 
 def without_ties(clusterlets, seed):
-    """The same colours at random positions and of random sizes, so that no two costs are equal."""
+    """The same groups at random positions and of random sizes, so that no two costs are equal."""
     rng, n = np.random.default_rng(seed), len(clusterlets)
     counts = (clusterlets.counts > 0) * rng.integers(1, 2**20, (n, 1))
     return replace(clusterlets, centroids=rng.normal(size=(n, 3)), counts=counts)
 
 
-def shuffled_within_colours(clusterlets, colours, draw):
-    """The clusterlets in another order within the given colours, and where each of them stands now."""
+def shuffled_within_groups(clusterlets, groups, draw):
+    """The clusterlets in another order within the given groups, and where each of them stands now."""
     order = []
-    for colour in range(clusterlets.counts.shape[1]):
-        ids = np.flatnonzero(clusterlets.colour == colour).tolist()
-        order += draw(st.permutations(ids)) if colour in colours else ids
+    for group in range(clusterlets.counts.shape[1]):
+        ids = np.flatnonzero(clusterlets.group == group).tolist()
+        order += draw(st.permutations(ids)) if group in groups else ids
     counts, centroids = clusterlets.counts[order], clusterlets.centroids[order]
     return replace(clusterlets, counts=counts, centroids=centroids), np.argsort(order)
 
@@ -114,25 +114,25 @@ class Starts:
         return np.array(self.order)
 
 
-# With three colours B's costs often tie, whatever the sizes: the colour that a union lacks decides its deviation.
-@pytest.mark.parametrize(("match", "most_colours"), [(match_distance, 4), (match_balance, 2)])
+# With three groups B's costs often tie, whatever the sizes: the group that a union lacks decides its deviation.
+@pytest.mark.parametrize(("match", "most_groups"), [(match_distance, 4), (match_balance, 2)])
 @quick
 @given(data=st.data(), hops=hop_counts, scope=scopes, seed=seeds)
-def test_order_within_a_colour_is_no_matter_to_pinball_without_ties(match, most_colours, data, hops, scope, seed):
-    """Any order if hops = 1; with more, a cluster of what colour 0 left may cover the next, so the first colour's."""
-    clusterlets = without_ties(data.draw(clusterlet_sets(most_colours)), seed)
-    colours = range(clusterlets.counts.shape[1] if hops == 1 else 1)
-    shuffled, place = shuffled_within_colours(clusterlets, colours, data.draw)
+def test_order_within_a_group_is_no_matter_to_pinball_without_ties(match, most_groups, data, hops, scope, seed):
+    """Any order if hops = 1; with more, a cluster of what group 0 left may cover the next, so the first group's."""
+    clusterlets = without_ties(data.draw(clusterlet_sets(most_groups)), seed)
+    groups = range(clusterlets.counts.shape[1] if hops == 1 else 1)
+    shuffled, place = shuffled_within_groups(clusterlets, groups, data.draw)
     assert as_sets(match(shuffled, hops, scope)[:, place]) == as_sets(match(clusterlets, hops, scope))
 
 
 @greedy
 @quick
 @given(clusterlets=clusterlet_sets(), data=st.data(), hops=hop_counts, scope=scopes, seed=seeds)
-def test_order_within_a_colour_is_no_matter_to_the_greedies_without_ties(match, clusterlets, data, hops, scope, seed):
-    """For the same starts in the same order. Unions of one colour deviate alike: G-B's first such choice is a tie."""
+def test_order_within_a_group_is_no_matter_to_the_greedies_without_ties(match, clusterlets, data, hops, scope, seed):
+    """For the same starts in the same order. Unions of one group deviate alike: G-B's first such choice is a tie."""
     clusterlets = without_ties(clusterlets, seed)
-    shuffled, place = shuffled_within_colours(clusterlets, range(clusterlets.counts.shape[1]), data.draw)
+    shuffled, place = shuffled_within_groups(clusterlets, range(clusterlets.counts.shape[1]), data.draw)
     starts = np.random.default_rng(seed).permutation(len(clusterlets))
     with patch.object(pinball_module, "_first_least_divergence", wraps=_first_least_divergence) as part_ties:
         expected = match(clusterlets, hops, Starts(starts), scope)
@@ -142,10 +142,10 @@ def test_order_within_a_colour_is_no_matter_to_the_greedies_without_ties(match, 
 
 
 @quick
-@given(clusterlets=clusterlet_sets(most_colours=3, fewest=2, most=3), data=st.data(), seed=seeds)
-def test_order_within_a_colour_is_no_matter_to_the_front_without_ties(clusterlets, data, seed):
+@given(clusterlets=clusterlet_sets(most_groups=3, fewest=2, most=3), data=st.data(), seed=seeds)
+def test_order_within_a_group_is_no_matter_to_the_front_without_ties(clusterlets, data, seed):
     clusterlets = without_ties(clusterlets, seed)
-    shuffled, place = shuffled_within_colours(clusterlets, range(clusterlets.counts.shape[1]), data.draw)
+    shuffled, place = shuffled_within_groups(clusterlets, range(clusterlets.counts.shape[1]), data.draw)
     fronts = [sample_partitions(c, 200_000, np.random.default_rng(0)) for c in (clusterlets, shuffled)]
     assert fronts[0].drawn == fronts[1].drawn == "enumerated"
     np.testing.assert_array_equal(fronts[0].silhouette, fronts[1].silhouette)
@@ -172,21 +172,21 @@ def test_units_are_no_matter(factor, clusterlets, hops, scope, seed):
 @given(clusterlets=clusterlet_sets(), hops=hop_counts, seed=seeds)
 def test_greedy_balance_never_worsens_its_start(clusterlets, hops, seed):
     membership = match_greedy_balance(clusterlets, hops, np.random.default_rng(seed))
-    dataset = clusterlets.colour_counts / clusterlets.colour_counts.sum()
-    alone = np.abs(np.eye(len(dataset))[clusterlets.colour] - dataset).max(axis=1)
-    counts = holds_colours(clusterlets, membership)
+    dataset = clusterlets.group_counts / clusterlets.group_counts.sum()
+    alone = np.abs(np.eye(len(dataset))[clusterlets.group] - dataset).max(axis=1)
+    counts = holds_groups(clusterlets, membership)
     deviation = np.abs(counts / counts.sum(axis=1, keepdims=True) - dataset).max(axis=1)
     assert all(d <= alone[row].max() + 1e-12 for d, row in zip(deviation, membership))
 
 
 @quick
 @given(
-    clusterlets=clusterlet_sets(most_colours=3, fewest=2, most=6),
+    clusterlets=clusterlet_sets(most_groups=3, fewest=2, most=6),
     omega=st.floats(0, 1),
     seed=seeds,
     sample_size=st.integers(1, 300),
 )
-def test_centroid_is_crisp_and_every_block_holds_every_colour(clusterlets, omega, seed, sample_size):
+def test_centroid_is_crisp_and_every_block_holds_every_group(clusterlets, omega, seed, sample_size):
     front = sample_partitions(clusterlets, sample_size, np.random.default_rng(seed))
     assert (np.diff(front.deviation) > 0).all() and (np.diff(front.silhouette) > 0).all()
     assert front.n_valid <= sample_size
@@ -196,16 +196,16 @@ def test_centroid_is_crisp_and_every_block_holds_every_colour(clusterlets, omega
         membership = match_centroid(front, omega)
         assert len(membership) >= 2
         assert (membership.sum(axis=0) == 1).all()
-        assert (holds_colours(clusterlets, membership) > 0).all()
+        assert (holds_groups(clusterlets, membership) > 0).all()
 
 
 @quick
-@given(clusterlets=clusterlet_sets(most_colours=3, fewest=2, most=3))
-def test_names_of_colours_are_no_matter_to_the_front(clusterlets):
-    """The colours in reverse: other labels, the same scores (all partitions are tried)."""
+@given(clusterlets=clusterlet_sets(most_groups=3, fewest=2, most=3))
+def test_names_of_groups_are_no_matter_to_the_front(clusterlets):
+    """The groups in reverse: other labels, the same scores (all partitions are tried)."""
     last = clusterlets.counts.shape[1] - 1
     mirrored = Clusterlets(
-        last - clusterlets.colour[::-1],
+        last - clusterlets.group[::-1],
         clusterlets.counts[::-1, ::-1],
         clusterlets.centroids[::-1],
         clusterlets.inertia,

@@ -106,7 +106,7 @@ DATASETS = pd.DataFrame(
         "source": "mirror",
         "rows": [768, 690],
         "features": [8, 10],
-        "colours": ["2: 0 500, 1 268", "2: 0 383, 1 307"],
+        "groups": ["2: 0 500, 1 268", "2: 0 383, 1 307"],
         "fingerprint ok": "yes",
         "licence": "CC0",
         "citation": "Someone, 1990.",

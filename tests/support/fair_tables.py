@@ -5,31 +5,31 @@ from math import ceil, floor
 import numpy as np
 
 
-def table(rng, n, n_colours, kind, once=False, outlier=1e9):
-    """Rows (n, 2) and colours (n,), each of which occurs; all but the first of them once if ``once``."""
-    others = np.zeros(n - n_colours, int) if once else rng.integers(0, n_colours, size=n - n_colours)
-    colours = rng.permutation(np.concatenate([np.arange(n_colours), others]))
+def table(rng, n, n_groups, kind, once=False, outlier=1e9):
+    """Rows (n, 2) and groups (n,), each of which occurs; all but the first of them once if ``once``."""
+    others = np.zeros(n - n_groups, int) if once else rng.integers(0, n_groups, size=n - n_groups)
+    groups = rng.permutation(np.concatenate([np.arange(n_groups), others]))
     X = rng.integers(0, 3, size=(n, 2)).astype(float) if kind == "duplicates" else rng.normal(size=(n, 2))
     if kind == "apart":
-        X += 4 * colours[:, None]
+        X += 4 * groups[:, None]
     if kind == "equal":
         X[:] = 0.1
     if kind == "outlier":
         X[0] = outlier
     if kind == "noise":
         X = 1e6 + 1e-12 * X
-    return X, colours
+    return X, groups
 
 
 def sse(X, labels):
     return sum(np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum() for c in np.unique(labels))
 
 
-def is_fair(labels, colours, k, delta):
+def is_fair(labels, groups, k, delta):
     """The definition, count by count; no cluster is empty."""
-    shares = np.bincount(colours) / len(colours)
+    shares = np.bincount(groups) / len(groups)
     for cluster in range(k):
-        held = np.bincount(colours[labels == cluster], minlength=len(shares))
+        held = np.bincount(groups[labels == cluster], minlength=len(shares))
         size = held.sum()
         for count, share in zip(held, shares, strict=True):
             least, most = floor(size * share * (1 - delta) + 1e-9), ceil(size * min(1, share / (1 - delta)) - 1e-9)

@@ -110,7 +110,7 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
         "kcenter_cost": 5.0 * noise[1],
         "silhouette": None if matcher in FUZZY else 0.3 - 0.05 * noise[2],
         "silhouette_error": None if matcher in FUZZY else 0.0,
-        "silhouette_least_colour": None if matcher in FUZZY else 0.25 - 0.05 * noise[2],
+        "silhouette_least_group": None if matcher in FUZZY else 0.25 - 0.05 * noise[2],
         "price_over_best": None if matcher in FUZZY else 1.1 + noise[2],
         "cohesion_error": None,
     }
@@ -120,7 +120,7 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
 
 
 def synthetic_clusterings(runs) -> dict[str, pd.DataFrame]:
-    """What recover-clusters would write of these runs, by file name, with made-up clusters of two colours."""
+    """What recover-clusters would write of these runs, by file name, with made-up clusters of two groups."""
     rows = selection.best_runs(runs).to_dict("records")
     composition = [clusterings.composition(row, _clusters(row), ["no", "yes"]) for row in rows]
     alike = clusterings.alike_runs(runs)

@@ -52,8 +52,8 @@ from clusterlets.estimators import (
 from clusterlets.estimators.memberships import nearest_of_own
 
 
-class ChecksHaveNoColours:
-    """scikit-learn's checks call ``fit(X)`` and ``fit(X, y)``: here every other row is of the other colour."""
+class ChecksHaveNoGroups:
+    """scikit-learn's checks call ``fit(X)`` and ``fit(X, y)``: here every other row is of the other group."""
 
     def fit(self, X, y=None, *, sensitive_features=None):
         if sensitive_features is None:
@@ -62,51 +62,51 @@ class ChecksHaveNoColours:
         return super().fit(X, y, sensitive_features=sensitive_features)
 
 
-class CheckedClusterlets(ChecksHaveNoColours, ClusterletClustering):
+class CheckedClusterlets(ChecksHaveNoGroups, ClusterletClustering):
     """`ClusterletClustering` as the checks call it."""
 
 
-class CheckedFRAC(ChecksHaveNoColours, FRAC):
+class CheckedFRAC(ChecksHaveNoGroups, FRAC):
     """`FRAC` as the checks call it."""
 
 
-class CheckedAntidote(ChecksHaveNoColours, Antidote):
+class CheckedAntidote(ChecksHaveNoGroups, Antidote):
     """`Antidote` as the checks call it."""
 
 
-class CheckedScaffTree(ChecksHaveNoColours, ScaffTree):
+class CheckedScaffTree(ChecksHaveNoGroups, ScaffTree):
     """`ScaffTree` as the checks call it."""
 
 
-class CheckedFairlets(ChecksHaveNoColours, Fairlets):
+class CheckedFairlets(ChecksHaveNoGroups, Fairlets):
     """`Fairlets` as the checks call it."""
 
 
-class CheckedTreeFairlets(ChecksHaveNoColours, TreeFairlets):
+class CheckedTreeFairlets(ChecksHaveNoGroups, TreeFairlets):
     """`TreeFairlets` as the checks call it."""
 
 
-class CheckedFairFlow(ChecksHaveNoColours, FairFlow):
+class CheckedFairFlow(ChecksHaveNoGroups, FairFlow):
     """`FairFlow` as the checks call it."""
 
 
-class CheckedFairLP(ChecksHaveNoColours, FairLP):
+class CheckedFairLP(ChecksHaveNoGroups, FairLP):
     """`FairLP` as the checks call it."""
 
 
-class CheckedCoreset(ChecksHaveNoColours, Coreset):
+class CheckedCoreset(ChecksHaveNoGroups, Coreset):
     """`Coreset` as the checks call it."""
 
 
-class CheckedFairKM(ChecksHaveNoColours, FairKM):
+class CheckedFairKM(ChecksHaveNoGroups, FairKM):
     """`FairKM` as the checks call it."""
 
 
-class CheckedVFC(ChecksHaveNoColours, VFC):
+class CheckedVFC(ChecksHaveNoGroups, VFC):
     """`VFC` as the checks call it."""
 
 
-class CheckedFairLloyd(ChecksHaveNoColours, FairLloyd):
+class CheckedFairLloyd(ChecksHaveNoGroups, FairLloyd):
     """`FairLloyd` as the checks call it."""
 
 
@@ -305,7 +305,7 @@ def test_a_rival_is_its_method(people, rival):
 @pytest.mark.parametrize("rival", RIVALS)
 def test_a_rival_takes_three_groups_or_says_that_it_does_not(people, rival):
     X, _, group = people
-    most = methods.get(rival._method).most_colours
+    most = methods.get(rival._method).most_groups
     if most is None:
         assert len(rival(3, random_state=0).fit(X, sensitive_features=group).sensitive_classes_) == 3
     else:
@@ -341,11 +341,11 @@ def test_a_table_that_a_rival_cannot_handle_is_refused():
 
 @pytest.mark.parametrize("rival", RIVALS)
 def test_fewer_clusters_than_asked_for_are_warned_of_and_as_many_are_not(rival):
-    """Four rows of each colour at two places; the methods that may part equal rows give what was asked for."""
-    X, colours = np.repeat([[0.0], [9.0]], 4, axis=0), np.arange(8) % 2
+    """Four rows of each group at two places; the methods that may part equal rows give what was asked for."""
+    X, groups = np.repeat([[0.0], [9.0]], 4, axis=0), np.arange(8) % 2
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        fitted = rival(3, random_state=0).fit(X, sensitive_features=colours)
+        fitted = rival(3, random_state=0).fit(X, sensitive_features=groups)
     told = [str(warning.message) for warning in caught if warning.category is ConvergenceWarning]
     assert [text.split(":")[0] for text in told] == [
         f"{rival.__name__} found {count} clusters in place of n_clusters=3" for count in [fitted.n_clusters_] if count < 3
@@ -410,7 +410,7 @@ def test_any_kind_of_column_gives_the_same_clusters(people, form):
     assert np.array_equal(found, expected)
 
 
-def test_colours_are_sorted_values_and_categories_keep_their_order():
+def test_groups_are_sorted_values_and_categories_keep_their_order():
     X, size = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], ["small", "large", "medium"] * 2
     by_value = FRAC(2, random_state=0).fit(X, sensitive_features=size)
     assert by_value.sensitive_classes_.tolist() == ["large", "medium", "small"]
@@ -419,7 +419,7 @@ def test_colours_are_sorted_values_and_categories_keep_their_order():
     assert in_order.sensitive_classes_.tolist() == ["small", "medium", "large"]
 
 
-def test_combinations_of_columns_are_the_colours(people):
+def test_combinations_of_columns_are_the_groups(people):
     X, sex, group = people
     both = pd.DataFrame({"sex": sex, "group": group})
     fitted = ClusterletClustering(3, matcher="D", random_state=0).fit(X, sensitive_features=both)
@@ -440,7 +440,7 @@ def test_twice_the_same_column_name_is_two_columns():
     [
         (None, "sensitive_features is missing"),
         (["a", "b"], "2 rows, and there are 4 instances"),
-        (["a", "a", "a", "a"], "one colour only; it takes two groups"),
+        (["a", "a", "a", "a"], "one group only; it takes two groups"),
         ("sex", "sensitive_features is 'sex', a single value"),
         (["a", None, "b", "b"], "row 1 (counting from 0) has no value; such rows: 1"),
         ([1.0, np.nan, 2.0, np.nan], "row 1 (counting from 0) has no value; such rows: 2"),
@@ -475,7 +475,7 @@ def test_sensitive_features_that_do_not_serve_are_refused_in_words(sensitive, wo
     ],
     ids=str,
 )
-def test_colours_of_any_kind_come_in_an_order_of_their_own(column, classes):
+def test_groups_of_any_kind_come_in_an_order_of_their_own(column, classes):
     """Whatever the order of the rows is; values of types that have no common order come type by type."""
     column = pd.Series(column, dtype=object) if isinstance(column, list) else column
     for order in (range(6), range(5, -1, -1)):
@@ -490,7 +490,7 @@ def test_colours_of_any_kind_come_in_an_order_of_their_own(column, classes):
         ClusterletClustering(2, random_state=0),
     ],
 )
-def test_the_colours_must_be_named_and_are_never_taken_from_y(estimator):
+def test_the_groups_must_be_named_and_are_never_taken_from_y(estimator):
     X = [[0.0], [1.0]]
     with pytest.raises(InvalidInput, match=r"and y, .* is ignored: .* by name, fit\(X, sensitive_features=groups\)"):
         estimator.fit(X, [0, 1])
@@ -512,11 +512,11 @@ def test_the_colours_must_be_named_and_are_never_taken_from_y(estimator):
     ],
 )
 def test_what_a_matcher_ignores_changes_nothing_and_is_warned_of(matcher, ignored, words):
-    X, colours = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
+    X, groups = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
     settings = {"n_clusterlets": 3, "matcher": matcher, "random_state": 0} | ({"sample_size": 500} if matcher == "C" else {})
-    plain = ClusterletClustering(**settings).fit(X, sensitive_features=colours)
+    plain = ClusterletClustering(**settings).fit(X, sensitive_features=groups)
     with pytest.warns(UserWarning, match=words) as told:
-        other = ClusterletClustering(**settings | ignored).fit(X, sensitive_features=colours)
+        other = ClusterletClustering(**settings | ignored).fit(X, sensitive_features=groups)
     assert len(told) == 1 and told[0].filename == __file__
     np.testing.assert_array_equal(plain.labels_, other.labels_)
 
@@ -574,10 +574,10 @@ def test_parameters_are_checked_at_fit_and_named(estimator, words):
 @pytest.mark.parametrize(
     "tau, words",
     [
-        (0.3, "tau = 0.3 for colour 0: it must lie between 0 and 1/k = 1/5"),
-        (True, "tau = True for colour 0"),
-        (Fraction(1, 4), "tau = 1/4 for colour 0"),
-        ([0.1], "1 values of tau for 2 colours"),
+        (0.3, "tau = 0.3 for group 0: it must lie between 0 and 1/k = 1/5"),
+        (True, "tau = True for group 0"),
+        (Fraction(1, 4), "tau = 1/4 for group 0"),
+        ([0.1], "1 values of tau for 2 groups"),
         ([], "0 values of tau"),
         ([0.1, 10**400], "tau = 1000"),
         ([0.1, np.nan], "tau = nan: it must be a finite number"),
@@ -586,7 +586,7 @@ def test_parameters_are_checked_at_fit_and_named(estimator, words):
         ([0.1, [0.1]], "tau = .0.1.: it must"),
         ({"female": 0.1, "male": 0.1}, "tau = female"),
         (np.array([[0.1, 0.1]]), "1 values of tau"),
-        (-Fraction(1, 9), "tau = -1/9 for colour 0"),
+        (-Fraction(1, 9), "tau = -1/9 for group 0"),
     ],
     ids=str,
 )
@@ -599,7 +599,7 @@ def test_a_tau_that_cannot_be_is_explained(people, variant, tau, words):
 @pytest.mark.parametrize(
     "tau", [Fraction(1, 10), [0.1, Fraction(1, 10)], (0.1, 0.1), np.array([0.1, 0.1]), pd.Series([0.1, 0.1])]
 )
-def test_a_tau_may_be_a_fraction_and_one_for_each_colour(people, tau):
+def test_a_tau_may_be_a_fraction_and_one_for_each_group(people, tau):
     X, sex, _ = people
     expected = FRAC(5, tau=0.1, random_state=0).fit_predict(X, sensitive_features=sex)
     assert np.array_equal(FRAC(5, tau=tau, random_state=0).fit_predict(X, sensitive_features=sex), expected)
@@ -678,9 +678,9 @@ def test_a_report_by_hand():
     assert report["kcenter_cost"] == pytest.approx(14 - mean)
     of_rows = [1 - 3 / mean, 1 - 3 / (mean - 3), 1 - 2 / 8.5, 1 - 2 / 8.5, 1 - 4 / 12.5]
     assert report["silhouette"] == pytest.approx(np.mean(of_rows)) and report["silhouette_error"] == 0
-    of_colours = {"a": (of_rows[0] + of_rows[2] + of_rows[3]) / 3, "b": (of_rows[1] + of_rows[4]) / 2}
-    assert report["silhouette_of_colours"] == pytest.approx(of_colours)
-    assert report["silhouette_least_colour"] == pytest.approx(min(of_colours.values()))
+    of_groups = {"a": (of_rows[0] + of_rows[2] + of_rows[3]) / 3, "b": (of_rows[1] + of_rows[4]) / 2}
+    assert report["silhouette_of_groups"] == pytest.approx(of_groups)
+    assert report["silhouette_least_group"] == pytest.approx(min(of_groups.values()))
     relative = fairness_report(X, labels, sex, deviation="relative")
     assert relative["deviation_max"] == pytest.approx(0.1 / 0.5)
 
@@ -718,7 +718,7 @@ def test_a_report_of_overlapping_clusters_by_hand(form):
     assert np.isnan(report["kmeans_cost"])
     assert report["bera_balance"] == pytest.approx(0.4 / 0.5) and report["weighted_deviation"] == pytest.approx(0.1)
     nearest = fairness_report(X, [0, 0, 1, 1, 1], sex)  # the row at 3 is nearer to 1.5 than to 9.25, the mean of all members
-    assert [report[name] == nearest[name] for name in ("silhouette", "silhouette_of_colours")] == [True, True]
+    assert [report[name] == nearest[name] for name in ("silhouette", "silhouette_of_groups")] == [True, True]
     assert report["kcenter_cost"] == 14 - 9.25 and report["kmedian_cost"] == 3 + 2 * 0.75 + 4.75
     composition = cluster_composition(memberships, sex)
     assert composition.index.tolist() == [0, 2] and composition.to_numpy().tolist() == [[1, 1], [2, 2]]
@@ -764,11 +764,11 @@ def test_costs_and_silhouettes_are_those_of_labels(people, matcher):
 
 def test_silhouettes_past_the_limit_are_sampled_with_their_error(monkeypatch):
     rng = np.random.default_rng(0)
-    X, labels, colours = rng.normal(size=(10_001, 2)), rng.integers(3, size=10_001), rng.integers(2, size=(10_001, 2))
-    sampled, exact = fairness_report(X, labels, colours, cohesion=False), silhouette_score(X, labels)
+    X, labels, groups = rng.normal(size=(10_001, 2)), rng.integers(3, size=10_001), rng.integers(2, size=(10_001, 2))
+    sampled, exact = fairness_report(X, labels, groups, cohesion=False), silhouette_score(X, labels)
     assert sampled["silhouette_error"] > 0 and abs(sampled["silhouette"] - exact) < 4 * sampled["silhouette_error"]
-    assert repr(sampled) == repr(fairness_report(X, labels, colours, cohesion=False))
-    assert list(sampled["silhouette_of_colours"]) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert repr(sampled) == repr(fairness_report(X, labels, groups, cohesion=False))
+    assert list(sampled["silhouette_of_groups"]) == [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
 @pytest.mark.parametrize("matcher", ["G-B", "B"])
@@ -800,10 +800,10 @@ def test_without_cohesion_the_other_scores_are_the_same(people):
 def test_without_silhouettes_the_other_scores_are_the_same(people):
     X, sex, _ = people
     full, rest = (fairness_report(X, np.arange(240) % 3, sex, silhouette=silhouette) for silhouette in (True, False))
-    names = {"silhouette", "silhouette_error", "silhouette_least_colour"}
+    names = {"silhouette", "silhouette_error", "silhouette_least_group"}
     assert not np.isnan([full[name] for name in names]).any() and np.isnan([rest[name] for name in names]).all()
-    assert np.isnan(list(rest["silhouette_of_colours"].values())).all()
-    assert all(full[name] == rest[name] for name in full.keys() - names - {"silhouette_of_colours"})
+    assert np.isnan(list(rest["silhouette_of_groups"].values())).all()
+    assert all(full[name] == rest[name] for name in full.keys() - names - {"silhouette_of_groups"})
 
 
 def test_points_that_coincide_are_wholly_cohesive():
@@ -841,9 +841,9 @@ def test_a_report_refuses_what_is_no_clustering(clustering, words):
 
 
 def test_features_that_cannot_be_computed_with_are_a_value_error():
-    X, colours = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 1, 0, 1]
-    fitted = [model.fit(X, sensitive_features=colours) for model in (ClusterletClustering(2), FRAC(2))]
-    for compute in (*(model.predict for model in fitted), lambda far: fairness_report(far, colours, colours)):
+    X, groups = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 1, 0, 1]
+    fitted = [model.fit(X, sensitive_features=groups) for model in (ClusterletClustering(2), FRAC(2))]
+    for compute in (*(model.predict for model in fitted), lambda far: fairness_report(far, groups, groups)):
         with pytest.raises(InvalidInput, match="feature 0 holds 3e"):
             compute(X * 1e150)
 
@@ -864,10 +864,10 @@ def test_a_report_refuses_settings_that_cannot_be(settings, words):
 
 @pytest.mark.parametrize("far", [7, 10**12, 2**63 - 1])
 def test_labels_may_be_any_numbers(far):
-    X, colours = [[0.0], [1.0], [2.0], [4.0]], list("abab")
-    composition = cluster_composition([far, 3, far, 3], colours)
+    X, groups = [[0.0], [1.0], [2.0], [4.0]], list("abab")
+    composition = cluster_composition([far, 3, far, 3], groups)
     assert composition.index.tolist() == [3, far] and composition.to_numpy().tolist() == [[0, 2], [2, 0]]
-    assert fairness_report(X, [far, 3, far, 3], colours) == fairness_report(X, [1, 0, 1, 0], colours)
+    assert fairness_report(X, [far, 3, far, 3], groups) == fairness_report(X, [1, 0, 1, 0], groups)
 
 
 @pytest.mark.parametrize("module", ["clusterlet", "frac", "method", "rivals"])

@@ -21,7 +21,7 @@ def test_deviation_by_hand():
     assert metrics.deviation_per_cluster(composition, counts) == pytest.approx(expected)
 
 
-def test_a_cluster_of_one_colour_scores_as_the_paper_says_of_adult():
+def test_a_cluster_of_one_group_scores_as_the_paper_says_of_adult():
     counts = np.array([37155, 11687])
     assert metrics.deviation_per_cluster(np.array([[10, 0]]), counts)[0] == pytest.approx(0.239, abs=5e-4)
 
@@ -31,12 +31,12 @@ def test_relative_deviation_divides_by_the_larger_share():
     assert deviation == pytest.approx([max(0.25 / 0.5, 0.25 / 0.75)])
 
 
-def test_kl_is_finite_for_a_missing_colour_and_zero_for_the_dataset_itself():
+def test_kl_is_finite_for_a_missing_group_and_zero_for_the_dataset_itself():
     deviation = metrics.deviation_per_cluster(np.array([[4, 0], [2, 6]]), np.array([2, 6]), "kl")
     assert deviation == pytest.approx([np.log(4), 0.0])
 
 
-def test_three_colours_take_the_largest_difference():
+def test_three_groups_take_the_largest_difference():
     deviation = metrics.deviation_per_cluster(np.array([[2, 1, 1]]), np.array([1, 1, 2]))
     assert deviation == pytest.approx([0.25])
 
@@ -60,26 +60,26 @@ def test_overlap_counts_instances_not_clusterlets():
 @st.composite
 def clustered(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n_groups, n_clusters = draw(st.integers(1, 6)), draw(st.integers(1, 4))
-    labels = np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=draw(st.integers(0, 30)))])
-    colours = labels % 2 if n_groups > 1 else np.zeros(len(labels), dtype=int)
+    n_pieces, n_clusters = draw(st.integers(1, 6)), draw(st.integers(1, 4))
+    labels = np.concatenate([np.arange(n_pieces), rng.integers(n_pieces, size=draw(st.integers(0, 30)))])
+    groups = labels % 2 if n_pieces > 1 else np.zeros(len(labels), dtype=int)
     X = rng.integers(0, 5, size=(len(labels), 2)).astype(float) if draw(st.booleans()) else rng.normal(size=(len(labels), 3))
-    membership = rng.random((n_clusters, n_groups)) < 0.5
-    membership[np.arange(n_clusters), rng.integers(n_groups, size=n_clusters)] = True
-    return X, colours, labels, membership
+    membership = rng.random((n_clusters, n_pieces)) < 0.5
+    membership[np.arange(n_clusters), rng.integers(n_pieces, size=n_clusters)] = True
+    return X, groups, labels, membership
 
 
 @settings(max_examples=150, deadline=None)
 @given(clustered())
 def test_cohesion_and_cost_equal_those_of_the_instances(case):
-    X, colours, labels, membership = case
-    n_groups = membership.shape[1]
-    order = np.argsort(np.arange(n_groups) % 2 if n_groups > 1 else np.zeros(n_groups), kind="stable")
+    X, groups, labels, membership = case
+    n_pieces = membership.shape[1]
+    order = np.argsort(np.arange(n_pieces) % 2 if n_pieces > 1 else np.zeros(n_pieces), kind="stable")
     rank = np.argsort(order)
-    clusterlets = clusterlets_from_labels(X, colours, rank[labels])
+    clusterlets = clusterlets_from_labels(X, groups, rank[labels])
     membership = membership[:, order]
     distances = cdist(X, X)
-    sums = distance_sums(X, clusterlets.labels, n_groups)
+    sums = distance_sums(X, clusterlets.labels, n_pieces)
     inside = [membership[c][clusterlets.labels] for c in range(len(membership))]
     means = [distances[np.ix_(i, i)].mean() for i in inside]
     largest = distances.max()
@@ -145,7 +145,7 @@ def test_score_of_a_crisp_clustering_by_hand():
 
 
 def test_scores_of_bounded_representation_by_hand():
-    """Half of the rows of each colour; a cluster of three to one, and one of one to three."""
+    """Half of the rows of each group; a cluster of three to one, and one of one to three."""
     composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
     assert metrics.bera_balance(composition, counts) == 0.5  # 1/4 against 1/2
     assert metrics.delta_min(composition, counts) == 0.5
@@ -181,9 +181,9 @@ def test_bounds_refuse_what_is_no_delta(delta):
 def compositions(draw):
     """Counts of crisp clusters, none of them empty, and those of the dataset."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n_clusters, n_colours = draw(st.integers(1, 6)), draw(st.integers(2, 5))
-    composition = rng.integers(0, draw(st.sampled_from([2, 10, 1000])), size=(n_clusters, n_colours))
-    composition[np.arange(n_clusters), rng.integers(n_colours, size=n_clusters)] += 1
+    n_clusters, n_groups = draw(st.integers(1, 6)), draw(st.integers(2, 5))
+    composition = rng.integers(0, draw(st.sampled_from([2, 10, 1000])), size=(n_clusters, n_groups))
+    composition[np.arange(n_clusters), rng.integers(n_groups, size=n_clusters)] += 1
     return composition, composition.sum(axis=0)
 
 
@@ -223,17 +223,17 @@ def test_delta_min_is_the_least_delta_without_a_violation(case, delta):
 
 @settings(max_examples=100, deadline=None)
 @given(compositions(), st.randoms(use_true_random=False))
-def test_the_order_of_clusters_and_colours_changes_no_score_of_counts(case, random):
+def test_the_order_of_clusters_and_groups_changes_no_score_of_counts(case, random):
     composition, counts = case
-    clusters, colours = (random.sample(range(length), length) for length in composition.shape)
+    clusters, groups = (random.sample(range(length), length) for length in composition.shape)
     for score in COUNT_SCORES:
-        other = score(composition[np.ix_(clusters, colours)], counts[colours])
+        other = score(composition[np.ix_(clusters, groups)], counts[groups])
         assert other == pytest.approx(score(composition, counts), rel=1e-12, abs=1e-12)
 
 
 @settings(max_examples=100, deadline=None)
 @given(compositions())
-def test_doubled_rows_and_colours_that_no_row_has_change_no_share(case):
+def test_doubled_rows_and_groups_that_no_row_has_change_no_share(case):
     composition, counts = case
     more = np.column_stack([composition, np.zeros(len(composition), dtype=int)]), np.append(counts, 0)
     for score in COUNT_SCORES:

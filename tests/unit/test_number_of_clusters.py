@@ -14,22 +14,22 @@ from clusterlets.estimators import ClusterletClustering, fairness_report
 CANCER, IRIS = load_breast_cancer(return_X_y=True), load_iris(return_X_y=True)
 
 
-def fitted(X, colours, **settings):
+def fitted(X, groups, **settings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return ClusterletClustering(random_state=3, **settings).fit(X, sensitive_features=colours)
+        return ClusterletClustering(random_state=3, **settings).fit(X, sensitive_features=groups)
 
 
 @pytest.mark.parametrize(
     ("table", "matcher", "n_clusters"), [(CANCER, "G-B", 5), (IRIS, "G-D", 4), (IRIS, "B", 5), (IRIS, "D", 2)]
 )
 def test_no_configuration_comes_closer(table, matcher, n_clusters):
-    X, colours = scale(table[0]), table[1]
-    found = fitted(X, colours, matcher=matcher, n_clusters=n_clusters)
+    X, groups = scale(table[0]), table[1]
+    found = fitted(X, groups, matcher=matcher, n_clusters=n_clusters)
 
     def preference(n_clusterlets, hops):
-        tried = fitted(X, colours, matcher=matcher, n_clusterlets=n_clusterlets, hops=hops)
-        report = fairness_report(X, tried.memberships_, colours, cohesion=False, silhouette=False)
+        tried = fitted(X, groups, matcher=matcher, n_clusterlets=n_clusterlets, hops=hops)
+        report = fairness_report(X, tried.memberships_, groups, cohesion=False, silhouette=False)
         return abs(tried.n_clusters_ - n_clusters), round(report["deviation_max"], 12), n_clusterlets, hops
 
     best = min(preference(*configuration) for configuration in product(range(2, 2 * n_clusters + 1), (1, 2, 3, 4)))
@@ -38,12 +38,12 @@ def test_no_configuration_comes_closer(table, matcher, n_clusters):
 
 @pytest.mark.parametrize("random_state", [7, "generator"])
 def test_it_is_the_result_of_the_configuration_alone(random_state):
-    X, colours = scale(CANCER[0]), CANCER[1]
+    X, groups = scale(CANCER[0]), CANCER[1]
     source = (lambda: np.random.default_rng(1)) if random_state == "generator" else (lambda: random_state)
-    found = ClusterletClustering(n_clusters=6, random_state=source()).fit(X, sensitive_features=colours)
+    found = ClusterletClustering(n_clusters=6, random_state=source()).fit(X, sensitive_features=groups)
     alone = ClusterletClustering(found.n_clusterlets_, hops=found.hops_, random_state=source())
     assert found.n_clusters_ == 6
-    assert np.array_equal(alone.fit(X, sensitive_features=colours).labels_, found.labels_)
+    assert np.array_equal(alone.fit(X, sensitive_features=groups).labels_, found.labels_)
     assert (alone.n_clusterlets_, alone.hops_) == (found.n_clusterlets_, found.hops_)
 
 
@@ -55,18 +55,18 @@ def test_a_number_that_does_not_come_out_is_told():
 
 
 def test_settings_that_the_search_chooses_itself_change_nothing_and_are_warned_of():
-    X, colours = scale(IRIS[0]), IRIS[1]
-    plain = fitted(X, colours, n_clusters=3)
+    X, groups = scale(IRIS[0]), IRIS[1]
+    plain = fitted(X, groups, n_clusters=3)
     with pytest.warns(UserWarning, match="n_clusters=3 ignores n_clusterlets=7 and hops=2, which it chooses itself") as told:
-        other = ClusterletClustering(7, n_clusters=3, hops=2, random_state=3).fit(X, sensitive_features=colours)
+        other = ClusterletClustering(7, n_clusters=3, hops=2, random_state=3).fit(X, sensitive_features=groups)
     assert len(told) == 1 and told[0].filename == __file__
     assert np.array_equal(plain.labels_, other.labels_)
 
 
 def test_a_tiny_table_has_its_configurations_too():
-    X, colours = np.array([[0.0], [0.1], [5.0], [5.1]]), [0, 1, 0, 1]
-    assert fitted(X, colours, n_clusters=2).n_clusters_ == 2
-    assert fitted(X, colours, n_clusters=50).n_clusters_ == 2
+    X, groups = np.array([[0.0], [0.1], [5.0], [5.1]]), [0, 1, 0, 1]
+    assert fitted(X, groups, n_clusters=2).n_clusters_ == 2
+    assert fitted(X, groups, n_clusters=50).n_clusters_ == 2
 
 
 @pytest.mark.parametrize("wrong", [0, 2.5, True])

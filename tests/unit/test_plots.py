@@ -21,7 +21,7 @@ def no_window(monkeypatch):
 
 
 def widths(axes):
-    return np.array([[bar.get_width() for bar in colour] for colour in axes.containers]).T
+    return np.array([[bar.get_width() for bar in group] for group in axes.containers]).T
 
 
 @pytest.mark.parametrize("form", [list, lambda labels: csr_array(np.equal.outer(labels, [3, 7]))])
@@ -73,7 +73,7 @@ def test_an_instance_in_several_clusters_is_shown_in_the_nearest():
 
 
 def report(unfairness, cost):
-    return {"deviation_mean": unfairness, "price_of_fairness": cost, "cohesion": cost, "silhouette_of_colours": {}}
+    return {"deviation_mean": unfairness, "price_of_fairness": cost, "cohesion": cost, "silhouette_of_groups": {}}
 
 
 def test_the_line_joins_the_clusterings_that_no_other_beats():
@@ -98,7 +98,7 @@ def test_the_line_joins_the_clusterings_that_no_other_beats():
         ({}, {}, "reports is empty"),
         ({"one": report(0.1, float("nan"))}, {}, "price_of_fairness is not defined for 'one'"),
         ({"one": report(0.1, 1.0)}, {"cost": "prize"}, "'one' has no score 'prize'; its scores are deviation_mean"),
-        ({"one": report(0.1, 1.0)}, {"cost": "silhouette_of_colours"}, "has no score 'silhouette_of_colours'"),
+        ({"one": report(0.1, 1.0)}, {"cost": "silhouette_of_groups"}, "has no score 'silhouette_of_groups'"),
     ],
 )
 def test_reports_that_cannot_be_placed_are_refused(reports, settings, words):

@@ -1,4 +1,4 @@
-"""Scorers in scikit-learn's searches: they score the clusters that an estimator makes, and get the colours by routing."""
+"""Scorers in scikit-learn's searches: they score the clusters that an estimator makes, and get the groups by routing."""
 
 import pickle
 
@@ -54,7 +54,7 @@ def test_other_rows_are_clustered_by_themselves_and_overlap_has_no_price():
     assert score == -fairness_report(X, overlapping.memberships_, SEX)["deviation_mean"]
 
 
-def test_an_estimator_that_takes_no_colours_is_scored_too():
+def test_an_estimator_that_takes_no_groups_is_scored_too():
     plain = KMeans(3, n_init=1, random_state=0).fit(X)
     expected = fairness_report(X, plain.labels_, SEX)
     assert deviation_scorer(plain, X, sensitive_features=SEX) == -expected["deviation_mean"]
@@ -80,7 +80,7 @@ def test_a_search_finds_what_scoring_by_hand_finds(routing):
     assert by_price.best_score_ == pytest.approx(max(price for _, price in by_hand))
 
 
-def test_a_search_over_folds_hands_each_fold_its_own_colours(routing):
+def test_a_search_over_folds_hands_each_fold_its_own_groups(routing):
     search = GridSearchCV(asking(FRAC(random_state=0)), {"n_clusters": [2, 3]}, scoring=deviation_scorer, cv=KFold(3))
     search.fit(X, sensitive_features=SEX)
     for place, (_, test) in enumerate(KFold(3).split(X)):
@@ -101,7 +101,7 @@ def test_a_pipelines_scaler_prepares_the_rows(routing):
     assert deviation_scorer(alone, X, sensitive_features=SEX) == deviation_scorer(alone[-1], X, sensitive_features=SEX)
 
 
-def test_colours_may_go_to_the_scorer_under_another_name(routing):
+def test_groups_may_go_to_the_scorer_under_another_name(routing):
     """The estimator is fair to some groups, and the score asks about others."""
     others = RNG.choice(["u", "v"], 90)
     scorer = deviation_scorer.set_score_request(sensitive_features="others")
@@ -116,7 +116,7 @@ def test_colours_may_go_to_the_scorer_under_another_name(routing):
     assert by_default == pytest.approx(deviation_scorer(estimator, X, sensitive_features=SEX)) and by_default != asked
 
 
-def test_a_scorer_without_colours_says_how_a_search_hands_them_on(routing):
+def test_a_scorer_without_groups_says_how_a_search_hands_them_on(routing):
     fitted = FRAC(2, random_state=0).fit(X, sensitive_features=SEX)
     with pytest.raises(InvalidInput, match=r"deviation_scorer was given no .*set_fit_request\(sensitive_features=True\)"):
         deviation_scorer(fitted, X)
@@ -146,7 +146,7 @@ MISSING = "sensitive_features is missing: give the group of each instance by nam
 
 
 @pytest.mark.parametrize("estimator", [FRAC(2), ClusterletClustering(2), FairFlow(2)])
-def test_missing_colours_are_named_through_a_pipeline_and_a_search_too(estimator):
+def test_missing_groups_are_named_through_a_pipeline_and_a_search_too(estimator):
     pipeline = make_pipeline(StandardScaler(), estimator)
     for fit in (pipeline.fit, pipeline.fit_predict, estimator.fit_predict):
         with pytest.raises(InvalidInput, match=MISSING):

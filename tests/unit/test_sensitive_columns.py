@@ -1,4 +1,4 @@
-"""The colours of arrays and lists, which need no pandas, are those that pandas finds."""
+"""The groups of arrays and lists, which need no pandas, are those that pandas finds."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from clusterlets.estimators import InvalidInput
-from clusterlets.estimators.colours import encode
+from clusterlets.estimators.groups import encode
 
 RNG = np.random.default_rng(0)
 WORDS = np.array(["b", "a", "ab", "", "é"])
@@ -32,7 +32,7 @@ def by_pandas(array):
 
 
 @pytest.mark.parametrize("name", ARRAYS)
-def test_an_array_has_the_colours_that_pandas_finds(name):
+def test_an_array_has_the_groups_that_pandas_finds(name):
     codes, values = encode(ARRAYS[name], 40)
     expected, uniques = by_pandas(ARRAYS[name])
     assert np.array_equal(codes, expected) and codes.dtype == np.int64

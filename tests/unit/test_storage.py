@@ -86,7 +86,7 @@ SAVED = {
 def saved(request, tmp_path):
     """A file of each kind, at its place below a folder of results: its path, its reader and what it holds."""
     save, load, value = SAVED[request.param]
-    path = tmp_path / "results/groups/iris/clusterlets/k5/seeds0-9.x"
+    path = tmp_path / "results/pieces/iris/clusterlets/k5/seeds0-9.x"
     save(path, value)
     return path, load, value
 
@@ -172,13 +172,13 @@ def test_without_a_free_descriptor_nothing_is_removed(saved):
 
 # By what a file is, where else it may be put by mistake.
 PLACES = {
-    "groups/iris/clusterlets/k5/seeds0-9.npz": [
-        "groups/wine/clusterlets/k5/seeds0-9.npz",
-        "groups/iris/frac/k5/seeds0-9.npz",
-        "groups/iris/clusterlets/k7/seeds0-9.npz",
-        "groups/iris/clusterlets/k5/seeds10-19.npz",
+    "pieces/iris/clusterlets/k5/seeds0-9.npz": [
+        "pieces/wine/clusterlets/k5/seeds0-9.npz",
+        "pieces/iris/frac/k5/seeds0-9.npz",
+        "pieces/iris/clusterlets/k7/seeds0-9.npz",
+        "pieces/iris/clusterlets/k5/seeds10-19.npz",
         "labels/iris/clusterlets/k5/seeds0-9.npz",
-        "variants/scaled/groups/iris/clusterlets/k5/seeds0-9.npz",
+        "variants/scaled/pieces/iris/clusterlets/k5/seeds0-9.npz",
     ],
     "runs/iris/D/k5_hops2/seeds0-9.csv": ["runs/wine/D/k5_hops2/seeds0-9.csv", "runs/iris/B/k5_hops2/seeds0-9.csv"],
     "variants/kl/runs/iris/D/k5_hops2/seeds0-9.csv": [
@@ -209,7 +209,7 @@ def test_a_file_at_anothers_place_is_refused_and_kept(tmp_path, place):
         assert equal(load(right), value)
 
 
-@pytest.mark.parametrize("folder", ["elsewhere/deep", "runs", "prepared", "groups/geometry", "a # place b", "variants"])
+@pytest.mark.parametrize("folder", ["elsewhere/deep", "runs", "prepared", "pieces/geometry", "a # place b", "variants"])
 def test_the_folder_of_results_may_move_and_be_renamed(tmp_path, monkeypatch, folder):
     monkeypatch.chdir(tmp_path)
     Path(folder).parent.mkdir(parents=True, exist_ok=True)

@@ -60,8 +60,8 @@ def test_the_choice_does_not_see_the_seeds_that_score(monkeypatch):
     """A method that is the best on the seeds that score, and unfair on those that choose, is not recommended."""
     real = trials.scores_of
 
-    def changed(candidate, table, colours, n_clusters, seed):
-        scores = real(candidate, table, colours, n_clusters, seed)
+    def changed(candidate, table, groups, n_clusters, seed):
+        scores = real(candidate, table, groups, n_clusters, seed)
         return scores | {"deviation_max": 1.0} if candidate.method == "FRAC" and seed < 2 else scores
 
     monkeypatch.setattr(trials, "scores_of", changed)
@@ -104,7 +104,7 @@ def test_a_method_that_cannot_handle_the_table_is_told():
     iris, kind = load_iris(return_X_y=True)
     found = tune(iris, sensitive_features=kind, methods_tried=["fairlets"], n_seeds=2, minutes=1)
     row = found.set_index("method").loc["fairlets"]
-    assert row["statuses"] == "unsupported 2" and "3 colours" in row["note"] and row["outcome"] == "no result"
+    assert row["statuses"] == "unsupported 2" and "3 groups" in row["note"] and row["outcome"] == "no result"
     assert "without a result on those seeds: fairlets" in found.recommendation()
 
 

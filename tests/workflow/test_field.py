@@ -11,7 +11,7 @@ from clusterlets.analysis.selection import PAPER_NAMES
 from clusterlets.grid.configuration import read_configuration
 
 ROOT = Path(__file__).resolve().parents[2]
-TWO_COLOURS = {"fairlets", "tree-fairlets"}
+TWO_GROUPS = {"fairlets", "tree-fairlets"}
 
 
 def one_point(grid):
@@ -40,7 +40,7 @@ def test_every_method_has_a_row_for_every_table_and_a_result_where_it_can_have_o
     found = [(row["dataset"], row["matcher"] or row["method"]) for row in rows]
     assert sorted(found) == sorted((dataset, name) for dataset in ("iris", "wine") for name in names for _ in range(2))
     for row in rows:
-        assert row["status"] == ("unsupported" if row["method"] in TWO_COLOURS else "ok"), row
+        assert row["status"] == ("unsupported" if row["method"] in TWO_GROUPS else "ok"), row
 
 
 def test_the_table_of_methods_names_each_with_its_citation(field):
@@ -53,7 +53,7 @@ def test_the_table_of_methods_names_each_with_its_citation(field):
 def test_the_ranking_of_all_methods_holds_all_that_have_results(field):
     ranked = {row["method"] for row in rows_of(field["statistics/mean_ranks.csv"]) if row["ranking"] == "all_methods"}
     names = {PAPER_NAMES.get(name, name) for method in methods.names() for name in methods.get(method).names_in_results()}
-    assert ranked == names - TWO_COLOURS
+    assert ranked == names - TWO_GROUPS
     assert field["figures/critical_difference_all_methods.png"].startswith(b"\x89PNG")
 
 
@@ -71,7 +71,7 @@ def test_the_leaderboard_holds_every_method_under_every_limit(field):
     assert sorted(places) == sorted(
         (dataset, limit, name) for dataset in ("iris", "wine") for limit in limits for name in names
     )
-    assert {row["outcome"] for row in rows if row["method"] in TWO_COLOURS} == {"no result"}
-    assert {row["statuses"] for row in rows if row["method"] in TWO_COLOURS} == {"unsupported 2"}
+    assert {row["outcome"] for row in rows if row["method"] in TWO_GROUPS} == {"no result"}
+    assert {row["statuses"] for row in rows if row["method"] in TWO_GROUPS} == {"unsupported 2"}
     ranked = [row for row in rows if row["rank"]]
     assert ranked and all(float(row["price"]) >= 1 and float(row["deviation_max"]) <= float(row["limit"]) for row in ranked)

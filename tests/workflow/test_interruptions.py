@@ -102,10 +102,10 @@ def with_a_flipped_bit(content):
 
 # Of every kind a file, and what has to be missing for a step to read it: all in branches of their own.
 KINDS = {
-    "prepared/iris.npz": ["groups/iris/FRAC/k2", "runs/iris/FRAC/k2"],
+    "prepared/iris.npz": ["pieces/iris/FRAC/k2", "runs/iris/FRAC/k2"],
     "prepared/breast_cancer.json": ["datasets.csv"],
     "geometry/iris.json": ["runs/iris/D/k2_hops2"],
-    "groups/breast_cancer/clusterlets/k2/seeds0-1.npz": ["runs/breast_cancer/D/k2_hops2"],
+    "pieces/breast_cancer/clusterlets/k2/seeds0-1.npz": ["runs/breast_cancer/D/k2_hops2"],
     "distances/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/B/k3_hops2"],
     "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3_omega0.5"],
 }
@@ -156,7 +156,7 @@ def test_what_steps_hand_to_each_other_says_its_place(finished):
     top = finished.folder / "results" / "tiny"
     sealed = [name for name, content in finished.results().items() if re.search(rb'# place |\n  "place": "', content)]
     assert {name.split("/")[0] for name in sealed} == {
-        *("prepared", "geometry", "groups", "labels", "distances", "partitions", "runs", "runs.csv.sha256")
+        *("prepared", "geometry", "pieces", "labels", "distances", "partitions", "runs", "runs.csv.sha256")
     }
     assert {name for name in finished.results() if name.endswith(".npz")} <= set(sealed)
     assert [name for name in sealed if place(top / name) != name] == []
@@ -164,9 +164,9 @@ def test_what_steps_hand_to_each_other_says_its_place(finished):
 
 # By a file, the one that is copied to its place, and what has to be missing for a step to read it.
 MISPLACED = {
-    "prepared/iris.npz": ("prepared/breast_cancer.npz", ["groups/iris/FRAC/k2", "runs/iris/FRAC/k2"]),
+    "prepared/iris.npz": ("prepared/breast_cancer.npz", ["pieces/iris/FRAC/k2", "runs/iris/FRAC/k2"]),
     "geometry/breast_cancer.json": ("geometry/iris.json", ["runs/breast_cancer/D/k2_hops2"]),
-    "groups/iris/clusterlets/k3/seeds0-1.npz": ("groups/iris/clusterlets/k2/seeds0-1.npz", ["runs/iris/B/k3_hops2"]),
+    "pieces/iris/clusterlets/k3/seeds0-1.npz": ("pieces/iris/clusterlets/k2/seeds0-1.npz", ["runs/iris/B/k3_hops2"]),
 }
 MISPLACED_CELL = {"runs/iris/C/k2_omega0.5/seeds0-1.csv": ("runs/breast_cancer/C/k2_omega0.5/seeds0-1.csv", ["runs.csv"])}
 

@@ -8,7 +8,7 @@ from clusterlets.methods import Method
 class Sleepy(Method):
     name = "sleepy"
 
-    def fit(self, X, colours, k, random_state):
+    def fit(self, X, groups, k, random_state):
         time.sleep(1.5)
         return np.arange(len(X)) % k
 """

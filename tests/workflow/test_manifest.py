@@ -45,7 +45,7 @@ def test_a_finished_run_passes_and_equals_itself(finished):
 def test_the_manifest_promises_every_result_but_what_carries_its_own_hash(finished):
     manifest = json.loads(finished.results()["manifest.json"])
     promised = {file for group in manifest["files"].values() for file in group}
-    kept = ("groups/", "labels/", "distances/", "partitions/", "prepared/", "geometry/")
+    kept = ("pieces/", "labels/", "distances/", "partitions/", "prepared/", "geometry/")
     left = {file for file in finished.results() if file not in promised and not file.startswith(kept)}
     assert left == {"manifest.json"}
     assert {name: found["rows"] for name, found in manifest["datasets"].items()} == {"iris": 150, "breast_cancer": 569}

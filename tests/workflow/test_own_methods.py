@@ -52,7 +52,7 @@ WRONG = {
         "labels must be whole numbers of at least 0, and that of row 3 is nan",
     ),
 }
-# A matcher of one's own: each colour's first clusterlets, then the second ones, and so on.
+# A matcher of one's own: each group's first clusterlets, then the second ones, and so on.
 ABREAST = """
 import numpy as np
 
@@ -64,8 +64,8 @@ class Abreast(Matcher):
     parameters = {"turn": [0, 1]}
 
     def match(self, clusterlets, random_state, turn=0):
-        places = np.concatenate([np.arange(size) for size in np.bincount(clusterlets.colour)])
-        places = (places + turn * clusterlets.colour) % (places.max() + 1)
+        places = np.concatenate([np.arange(size) for size in np.bincount(clusterlets.group)])
+        places = (places + turn * clusterlets.group) % (places.max() + 1)
         return places == np.arange(places.max() + 1)[:, None]
 """
 SOURCE = """
@@ -79,7 +79,7 @@ from clusterlets.methods import Method
 class Wrong(Method):
     name = "{name}"
 
-    def fit(self, X, colours, k, random_state):
+    def fit(self, X, groups, k, random_state):
         {body}
 """
 # Steps that no method makes run again, and folders of what they and the cells leave.

@@ -1,4 +1,4 @@
-"""A person's own table and other colours through the whole workflow, first of all as docs/extending.md shows it."""
+"""A person's own table and other groups through the whole workflow, first of all as docs/extending.md shows it."""
 
 import csv
 import hashlib
@@ -57,7 +57,7 @@ def test_the_data_command_prints_one_line_a_dataset(people):
     names = ("dataset", "iris", "people.city")
     header, iris, own = (re.search(rf"^\| {name} .*$", printed, re.MULTILINE)[0] for name in names)
     assert [cell.strip() for cell in header.split("|")][1:-1] == [
-        *("dataset", "source", "rows", "features", "colours", "fingerprint ok", "licence", "citation")
+        *("dataset", "source", "rows", "features", "groups", "fingerprint ok", "licence", "citation")
     ]
     assert [cell.strip() for cell in iris.split("|")][2:5] == ["bundled", "150", "4"] and "| yes " in iris
     assert [cell.strip() for cell in own.split("|")][2:5] == ["people.csv", "12", "3"] and "| not known " in own
@@ -67,14 +67,14 @@ def test_the_data_command_prints_one_line_a_dataset(people):
     assert any("3: Cork, Ireland 4, São Paulo 4, Zürich 4" in line for line in listed)
 
 
-def test_the_whole_grid_runs_to_the_report_with_colours_by_name(people):
+def test_the_whole_grid_runs_to_the_report_with_groups_by_name(people):
     folder, _ = people
     rows = list(csv.DictReader((folder / "results/people/runs.csv").read_text(encoding="utf-8").splitlines()))
     of = {name: [row for row in rows if row["dataset"] == name] for name in ("iris", "people.city")}
     assert len(of["people.city"]) == len(of["iris"]) == len(rows) / 2 == 2 * (5 + 4)
     assert {row["status"] for row in rows} == {"ok"}
     for file in ("results/people/prepared/people.city.json", "results/people/geometry/people.city.json"):
-        assert json.loads((folder / file).read_text(encoding="utf-8"))["colours"] == CITIES
+        assert json.loads((folder / file).read_text(encoding="utf-8"))["groups"] == CITIES
     scalings = [json.loads((folder / f"results/people/prepared/{name}.json").read_text())["scaling"] for name in of]
     assert scalings == ["none", "standard"]
     assert "people.city" in (folder / "results/people/report.html").read_text(encoding="utf-8")
@@ -109,9 +109,9 @@ def test_names_of_every_kind_reach_the_report_and_the_manifest(workflow):
     results = workflow.results()
     assert "manifest.json" in results and not (workflow.folder / "x").exists()
     described = json.loads(results["prepared/null.json"])
-    assert described["colours"] == dict.fromkeys(sorted(odd), 20) and described["colour"] == entry["sensitive"]
+    assert described["groups"] == dict.fromkeys(sorted(odd), 20) and described["sensitive"] == entry["sensitive"]
     listed = list(csv.DictReader(io.StringIO(results["clusterings/composition.csv"].decode(), newline="")))
-    assert {line["colour"] for line in listed} == set(odd) and {line["dataset"] for line in listed} == {"null"}
+    assert {line["group"] for line in listed} == set(odd) and {line["dataset"] for line in listed} == {"null"}
     page = results["report.html"].decode()
     assert f"6: {html.escape(', '.join(f'{name} 20' for name in sorted(odd)), quote=False)}" in page
 
@@ -130,20 +130,20 @@ def test_in_an_ascii_locale_logs_and_results_are_utf_8(workflow):
     assert "column 'age' holds 'älter'" in (results / "logs/prepare_user_table/people.gr__e.log").read_text(encoding="utf-8")
 
 
-def test_results_of_two_colours_lie_side_by_side(workflow):
+def test_results_of_two_groups_lie_side_by_side(workflow):
     if not MIRROR.is_dir():
         pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
     names = ("heart_failure", "heart_failure.sex+age_group")
     cells = [f"results/tiny/runs/{name}/G-B/k2_hops2/seeds0-1.csv" for name in names]
-    entries = ["heart_failure", {"name": "heart_failure", "colour": ["sex", "age_group"]}]
+    entries = ["heart_failure", {"name": "heart_failure", "sensitive": ["sex", "age_group"]}]
     done = workflow.run(*cells, config={"datasets": entries}, environment={"CLUSTERLETS_MIRROR": str(MIRROR)})
     assert done.status == 0, done.output
     for name, cell, clusterlets in zip(names, cells, ("4", "8"), strict=True):
         rows = read_cell(workflow.folder / cell)
         assert [(row["dataset"], row["n_clusterlets"]) for row in rows] == [(name, clusterlets)] * 2
     written = json.loads((workflow.folder / f"results/tiny/geometry/{names[1]}.json").read_text())
-    colours = {"man + 25 to 59": 83, "man + 60 or more": 111, "woman + 25 to 59": 46, "woman + 60 or more": 59}
-    assert written["colours"] == colours
+    groups = {"man + 25 to 59": 83, "man + 60 or more": 111, "woman + 25 to 59": 46, "woman + 60 or more": 59}
+    assert written["groups"] == groups
 
 
 def test_a_dataset_lies_beside_itself_without_its_duplicates(workflow):
@@ -158,10 +158,10 @@ def test_a_dataset_lies_beside_itself_without_its_duplicates(workflow):
 
 
 def test_all_faults_of_the_entries_are_said_at_once_before_anything_runs(workflow):
-    entries = [{"name": "adult", "colour": "sexx"}, {"name": "people", "path": "nowhere.csv", "sensitive": "city"}]
+    entries = [{"name": "adult", "sensitive": "sexx"}, {"name": "people", "path": "nowhere.csv", "sensitive": "city"}]
     done = workflow.run(config={"datasets": [*entries, "iris", "iris"]})
     assert done.status != 0 and "Traceback" not in done.output
-    for words in ("no colour 'sexx' (did you mean 'sex'?)", "no file nowhere.csv", "two entries go by 'iris'"):
+    for words in ("no group 'sexx' (did you mean 'sex'?)", "no file nowhere.csv", "two entries go by 'iris'"):
         assert words in done.output, done.output
     assert not (workflow.folder / "data").exists() and workflow.results() == {}
 
@@ -184,7 +184,7 @@ def test_a_table_may_have_any_name_and_so_may_its_columns(workflow):
     assert done.status == 0, done.output
     for number, name in enumerate(NAMES):
         described = json.loads((workflow.folder / f"results/tiny/prepared/t{number}.json").read_text())
-        assert (described["source"], described["rows"], described["colour"]) == (name, 9, COLUMN)
+        assert (described["source"], described["rows"], described["sensitive"]) == (name, 9, COLUMN)
     assert not list(workflow.folder.rglob("hit"))
     again = workflow.run("--dry-run", "results/tiny/datasets.md", config={"datasets": entries})
     assert "Nothing to be done" in again.output, again.output

@@ -77,7 +77,7 @@ def test_a_variant_has_files_of_the_touched_cells_alone(extended):
         made = {path for path in workflow.results() if path.startswith(f"variants/{name}/")}
         assert {path.split("/")[4] for path in made if "/runs/" in path} == touched
         kinds = {path.split("/")[2] for path in made} - {"runs", "runs.csv", "runs.csv.sha256", "logs"}
-        shared = {"prepared", "geometry", "groups", "labels", "distances", "partitions"}
+        shared = {"prepared", "geometry", "pieces", "labels", "distances", "partitions"}
         assert kinds == (shared if name == "scaling_standard" else set())
 
 
@@ -100,12 +100,12 @@ def test_rows_differ_where_the_choice_bears_and_nowhere_else(extended):
 def test_a_relative_deviation_is_that_of_the_shares(extended):
     workflow, _ = extended
     top = workflow.folder / "results/tiny"
-    colours = Prepared.load(str(top / "prepared/iris.npz")).colours
+    groups = Prepared.load(str(top / "prepared/iris.npz")).groups
     labels = SeedBlock.load(str(top / "labels/iris/FRAC/k3/seeds0-1.npz")).values["FRAC (nearest)/1"]["labels"]
-    overall = np.array([(colours == colour).mean() for colour in range(3)])
+    overall = np.array([(groups == group).mean() for group in range(3)])
     deviations = []
     for cluster in np.unique(labels):
-        shares = np.array([(colours[labels == cluster] == colour).mean() for colour in range(3)])
+        shares = np.array([(groups[labels == cluster] == group).mean() for group in range(3)])
         deviations.append(max(abs(p - q) / max(p, q) for p, q in zip(shares, overall)))
     found = rows(workflow, "variants/deviation_relative/runs.csv")
     [row] = [row for row in found if row["method"] == "FRAC (nearest)" and row["seed"] == "1"]

@@ -111,7 +111,7 @@ def test_a_damaged_intermediate_is_named_removed_and_built_again(workflow):
     cell = "results/tiny/runs/iris/D/k2_hops2/seeds0-1.csv"
     assert workflow.run(cell).status == 0
     before = (workflow.folder / cell).read_bytes()
-    groups = workflow.folder / "results/tiny/groups/iris/clusterlets/k2/seeds0-1.npz"
+    groups = workflow.folder / "results/tiny/pieces/iris/clusterlets/k2/seeds0-1.npz"
     groups.write_bytes(groups.read_bytes()[:-100])
     (workflow.folder / cell).unlink()
     broken = workflow.run(cell)

@@ -255,7 +255,7 @@ def table_settings(wildcards):
     if wildcards.dataset in settings["tables"]:
         return settings["tables"][wildcards.dataset]
     duplicates = describe(wildcards.dataset)["duplicates"]
-    return {"name": wildcards.dataset, "colour": [CLASS], "duplicates": duplicates, "scaling": settings["scaling"]}
+    return {"name": wildcards.dataset, "sensitive": [CLASS], "duplicates": duplicates, "scaling": settings["scaling"]}
 
 
 @functools.cache
@@ -291,8 +291,8 @@ def for_cell(path):
 def inputs_of_score(wildcards):
     """The clusters that a method found; for a matcher, what it joins."""
     if wildcards.method not in MATCHERS:
-        return {"groups": for_cell(of_block("groups", "{method}"))(wildcards)}
-    kinds = ["groups", "labels", "distances", *(["partitions"] if "partitions" in METHODS[wildcards.method].needs else [])]
+        return {"pieces": for_cell(of_block("pieces", "{method}"))(wildcards)}
+    kinds = ["pieces", "labels", "distances", *(["partitions"] if "partitions" in METHODS[wildcards.method].needs else [])]
     found = {kind: for_cell(of_block(kind))(wildcards) for kind in kinds}
     return {**found, "data": for_cell(prepared("npz"))(wildcards)}
 
@@ -330,7 +330,7 @@ def kept_of_grid():
         of_cell = {"base": OUT, "dataset": cell.dataset, "k": cell.k, "seeds": cell.seeds, "method": cell.method}
         of_cell["parameters"] = cell.configuration.removeprefix(f"k{cell.k}")
         source = "clusterlets" if cell.method in MATCHERS else "{method}"
-        kinds = ["groups", "labels", *(["partitions"] if "partitions" in METHODS[cell.method].needs else [])]
+        kinds = ["pieces", "labels", *(["partitions"] if "partitions" in METHODS[cell.method].needs else [])]
         paths.update(of_block(kind, source).format(**of_cell) for kind in kinds)
     return sorted(paths)
 

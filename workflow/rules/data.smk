@@ -36,13 +36,13 @@ rule prepare_dataset:
     params:
         code=dataset_fingerprint("preparing", lambda wildcards: table_settings(wildcards)["name"], ["numpy", "pandas"]),
         name=lambda wildcards: table_settings(wildcards)["name"],
-        colour=lambda wildcards: "+".join(table_settings(wildcards)["colour"]),
+        sensitive=lambda wildcards: "+".join(table_settings(wildcards)["sensitive"]),
         duplicates=lambda wildcards: table_settings(wildcards)["duplicates"],
         scaling=lambda wildcards: table_settings(wildcards)["scaling"],
     message:
         "Prepare {wildcards.dataset}"
     shell:
-        shell_line("prepare-dataset", "colour", "duplicates", dataset="{params.name:q}", raw_dir="data/raw")
+        shell_line("prepare-dataset", "sensitive", "duplicates", dataset="{params.name:q}", raw_dir="data/raw")
 
 
 # Its content decides whether the table is read again, and so is a parameter and no input: of an input Snakemake compares times, and

@@ -5,7 +5,7 @@ rule extract_clusterlets:
     input:
         data=prepared("npz"),
     output:
-        groups=of_block("groups"),
+        pieces=of_block("pieces"),
         labels=of_block("labels"),
     log:
         log_of_block("extract_clusterlets"),
@@ -41,7 +41,7 @@ rule sum_distances:
 
 rule sample_partitions:
     input:
-        groups=of_block("groups"),
+        pieces=of_block("pieces"),
     output:
         output=of_block("partitions"),
     log:

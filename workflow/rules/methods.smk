@@ -5,7 +5,7 @@ rule fit_method:
     input:
         data=prepared("npz"),
     output:
-        groups=of_block("groups", "{method}"),
+        pieces=of_block("pieces", "{method}"),
         labels=of_block("labels", "{method}"),
     log:
         "{base}/logs/fit_method/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.log",
@@ -16,7 +16,7 @@ rule fit_method:
         method=entry_of,
         parameters=parameters_of,
         base_seed=config["base_seed"],
-        to_meet=limits_to_meet(of_block("groups", "{method}")),
+        to_meet=limits_to_meet(of_block("pieces", "{method}")),
     message:
         "{wildcards.dataset}: {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:

@@ -68,12 +68,12 @@ class ParetoFront:
 def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: np.random.Generator) -> ParetoFront:
     """Draw partitions of the clusterlets and keep the Pareto front of the valid ones.
 
-    A partition is valid if it has two blocks or more and every block holds two clusterlets or more and every colour.
+    A partition is valid if it has two blocks or more and every block holds two clusterlets or more and every group.
 
     Parameters
     ----------
     clusterlets : Clusterlets
-        N clusterlets of K >= 2 colours.
+        N clusterlets of K >= 2 groups.
     sample_size : int
         Partitions to draw, valid or not, at least 1.
     random_state : numpy.random.Generator
@@ -82,12 +82,12 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
     Returns
     -------
     ParetoFront
-        ``enumerated``: there are no more partitions than ``sample_size`` and all were tried (or a colour has one
+        ``enumerated``: there are no more partitions than ``sample_size`` and all were tried (or a group has one
         clusterlet only, and none is valid). ``sampled``: blocks of a size uniform in 2..N-1, or of all that is left if
         less is left, were filled with a random choice of the clusterlets left. ``constructed``: less than one sample
-        in 100 was valid, as happens with many colours, and instead ``sample_size`` partitions (less those whose sizes
+        in 100 was valid, as happens with many groups, and instead ``sample_size`` partitions (less those whose sizes
         leave a single clusterlet) were made valid: as many blocks as the sizes of a sample give, but at most as the
-        rarest colour has clusterlets; each colour puts one random clusterlet in every block, and the rest anywhere.
+        rarest group has clusterlets; each group puts one random clusterlet in every block, and the rest anywhere.
 
     Raises
     ------
@@ -110,14 +110,14 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
 
 def _explore(search: "_Search", sample_size: int, random_state: np.random.Generator) -> ParetoFront:
     """The front of all partitions, of samples, or of constructions, as :func:`sample_partitions` says."""
-    colour_sizes = np.count_nonzero(search.counts, axis=0)
-    if colour_sizes.min() < 2:
+    group_sizes = np.count_nonzero(search.counts, axis=0)
+    if group_sizes.min() < 2:
         return search.front([], "enumerated")
-    if _has_few_partitions(colour_sizes.sum(), sample_size):
-        return search.front(_enumerate(colour_sizes), "enumerated")
-    front = search.front(_sample(colour_sizes, sample_size, random_state), "sampled")
+    if _has_few_partitions(group_sizes.sum(), sample_size):
+        return search.front(_enumerate(group_sizes), "enumerated")
+    front = search.front(_sample(group_sizes, sample_size, random_state), "sampled")
     if front.n_valid * _RARE < sample_size:
-        front = search.front(_construct(colour_sizes, sample_size, random_state), "constructed")
+        front = search.front(_construct(group_sizes, sample_size, random_state), "constructed")
     return front
 
 
@@ -161,7 +161,7 @@ def match_centroid(front: ParetoFront, omega: float, equation: Literal["correcte
     labels = best_partition(front, omega, equation)
     if labels is None:
         raise ClusterletsError(
-            "No partition was found whose every cluster holds every colour: C needs two clusterlets of each colour or "
+            "No partition was found whose every cluster holds every group: C needs two clusterlets of each group or "
             "more (a larger k), or more samples."
         )
     return labels == np.arange(labels.max() + 1)[:, None]
@@ -279,29 +279,29 @@ def _has_few_partitions(n: int, limit: int) -> bool:
     return row[-1] <= limit
 
 
-def _enumerate(colour_sizes: np.ndarray) -> Iterator[np.ndarray]:
+def _enumerate(group_sizes: np.ndarray) -> Iterator[np.ndarray]:
     """All valid partitions, in batches with the same number of blocks."""
     labels = np.zeros((1, 1), dtype=np.uint8)
-    for _ in range(colour_sizes.sum() - 1):
+    for _ in range(group_sizes.sum() - 1):
         choices = labels.max(axis=0).astype(np.int64) + 2  # any block there is, or a new one
         first = np.repeat(np.cumsum(choices) - choices, choices)
         labels = np.vstack([labels.repeat(choices, axis=1), (np.arange(choices.sum()) - first).astype(np.uint8)])
-    colour_starts = np.cumsum(colour_sizes) - colour_sizes
+    group_starts = np.cumsum(group_sizes) - group_sizes
     n_blocks = labels.max(axis=0) + 1
-    for number in range(2, colour_sizes.min() + 1):
+    for number in range(2, group_sizes.min() + 1):
         same_number = labels.compress(n_blocks == number, axis=1)
         for start in range(0, same_number.shape[1], _DEALT):
             batch = same_number[:, start : start + _DEALT]
-            in_colours = np.logical_or.reduceat(members_of(batch, bool), colour_starts, axis=1)
-            yield batch.compress(in_colours.all(axis=(0, 1)), axis=1)
+            in_groups = np.logical_or.reduceat(members_of(batch, bool), group_starts, axis=1)
+            yield batch.compress(in_groups.all(axis=(0, 1)), axis=1)
 
 
-def _sample(colour_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
+def _sample(group_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
     """The valid ones of ``sample_size`` random partitions, in batches with the same number of blocks."""
-    for sizes in _draw_block_sizes(colour_sizes.sum(), sample_size, random_state):
-        if 2 <= len(sizes) <= colour_sizes.min():
+    for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
+        if 2 <= len(sizes) <= group_sizes.min():
             for start in range(0, sizes.shape[1], _DEALT):
-                yield _deal(sizes[:, start : start + _DEALT], colour_sizes, random_state)
+                yield _deal(sizes[:, start : start + _DEALT], group_sizes, random_state)
 
 
 def _draw_block_sizes(n: int, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
@@ -318,16 +318,16 @@ def _draw_block_sizes(n: int, sample_size: int, random_state: np.random.Generato
             sizes, left = np.vstack([sizes, size]).compress(~last, axis=1), (left - size)[~last]
 
 
-def _deal(sizes: np.ndarray, colour_sizes: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
-    """Labels (N, S') of clusterlets put at random into blocks of given sizes (B, S), less those that miss a colour.
+def _deal(sizes: np.ndarray, group_sizes: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
+    """Labels (N, S') of clusterlets put at random into blocks of given sizes (B, S), less those that miss a group.
 
     Each clusterlet in turn takes one of the places left at random, which fills the blocks with a random choice.
     """
     room = sizes.copy()
-    left = int(colour_sizes.sum())
+    left = int(group_sizes.sum())
     labels = np.empty((0, room.shape[1]), dtype=room.dtype)
-    for colour_size in colour_sizes:
-        before, dealt = room.copy(), np.empty((colour_size, room.shape[1]), dtype=room.dtype)
+    for group_size in group_sizes:
+        before, dealt = room.copy(), np.empty((group_size, room.shape[1]), dtype=room.dtype)
         for label in dealt:
             _take_place(room, random_state.integers(left, size=room.shape[1], dtype=room.dtype), label)
             left -= 1
@@ -347,18 +347,18 @@ def _take_place(room: np.ndarray, place: np.ndarray, label: np.ndarray) -> None:
         block_room -= label == block
 
 
-def _construct(colour_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
-    """Partitions in which every block was dealt every colour, in batches with the same number of blocks."""
-    for sizes in _draw_block_sizes(colour_sizes.sum(), sample_size, random_state):
-        n_blocks = min(len(sizes), int(colour_sizes.min()))
+def _construct(group_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
+    """Partitions in which every block was dealt every group, in batches with the same number of blocks."""
+    for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
+        n_blocks = min(len(sizes), int(group_sizes.min()))
         for start in range(0, sizes.shape[1], _DEALT):
             n_dealt = min(_DEALT, sizes.shape[1] - start)
-            yield np.vstack([_deal_colour(size, n_blocks, n_dealt, random_state) for size in colour_sizes])
+            yield np.vstack([_deal_group(size, n_blocks, n_dealt, random_state) for size in group_sizes])
 
 
-def _deal_colour(colour_size: int, n_blocks: int, n_dealt: int, random_state: np.random.Generator) -> np.ndarray:
-    """Labels (colour_size, n_dealt) of the clusterlets of one colour: one in every block, the rest anywhere."""
+def _deal_group(group_size: int, n_blocks: int, n_dealt: int, random_state: np.random.Generator) -> np.ndarray:
+    """Labels (group_size, n_dealt) of the clusterlets of one group: one in every block, the rest anywhere."""
     dtype = np.min_scalar_type(n_blocks)
     one_each = np.repeat(np.arange(n_blocks, dtype=dtype)[:, None], n_dealt, axis=1)
-    rest = random_state.integers(n_blocks, size=(colour_size - n_blocks, n_dealt), dtype=dtype)
+    rest = random_state.integers(n_blocks, size=(group_size - n_blocks, n_dealt), dtype=dtype)
     return random_state.permuted(np.vstack([one_each, rest]), axis=0)

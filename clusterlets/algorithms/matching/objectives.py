@@ -13,15 +13,15 @@ from clusterlets.errors import ClusterletsError
 TIE = 1e-12
 
 
-def deviations(counts: np.ndarray, colour_counts: np.ndarray) -> np.ndarray:
-    """Largest difference, over colours, of the share in a cluster and the share in the dataset.
+def deviations(counts: np.ndarray, group_counts: np.ndarray) -> np.ndarray:
+    """Largest difference, over groups, of the share in a cluster and the share in the dataset.
 
     Parameters
     ----------
     counts : array (..., K)
-        Instances of each colour in each cluster; whole numbers, no cluster empty.
-    colour_counts : int array (K,)
-        Instances of each colour in the dataset, n in all.
+        Instances of each group in each cluster; whole numbers, no cluster empty.
+    group_counts : int array (K,)
+        Instances of each group in the dataset, n in all.
 
     Returns
     -------
@@ -33,11 +33,11 @@ def deviations(counts: np.ndarray, colour_counts: np.ndarray) -> np.ndarray:
     Equal deviations come out as equal floats: ``|a n - A m|`` is a whole number, exact in double precision for
     n up to 9 * 10^7, and its quotient by the cluster's size m is rounded correctly.
     """
-    totals, by_colour = np.asarray(colour_counts, dtype=np.float64), np.moveaxis(counts, -1, 0)
+    totals, by_group = np.asarray(group_counts, dtype=np.float64), np.moveaxis(counts, -1, 0)
     n = totals.sum()
-    sizes = by_colour.sum(axis=0, dtype=np.float64)
-    # Colours first: the loops run along the clusters, which are many.
-    return np.abs(by_colour * n - np.multiply.outer(totals, sizes)).max(axis=0) / sizes / n
+    sizes = by_group.sum(axis=0, dtype=np.float64)
+    # Groups first: the loops run along the clusters, which are many.
+    return np.abs(by_group * n - np.multiply.outer(totals, sizes)).max(axis=0) / sizes / n
 
 
 def first_least(costs: np.ndarray) -> np.ndarray:

@@ -17,14 +17,14 @@ SCOPES = ("last", "cluster")
 
 
 def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> np.ndarray:
-    """Distance pinball matcher (D): hop over the colours, each time to the nearest clusterlet (Algorithm 2).
+    """Distance pinball matcher (D): hop over the groups, each time to the nearest clusterlet (Algorithm 2).
 
     Parameters
     ----------
     clusterlets : Clusterlets
-        N clusterlets of K colours, every colour present.
+        N clusterlets of K groups, every group present.
     hops : int
-        Sweeps over the other K - 1 colours, at least 1.
+        Sweeps over the other K - 1 groups, at least 1.
     scope : {"last", "cluster"}
         Nearest to the clusterlet added last (the paper's numbers), or by the sum of the distances to all clusterlets
         of the cluster (the paper's text).
@@ -33,7 +33,7 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
     -------
     bool array (C, N)
         Every clusterlet is in at least one cluster, a cluster holds at most ``1 + hops * (K - 1)``; no two are equal.
-        The clusters that started from colour 0 come first, in index order.
+        The clusters that started from group 0 come first, in index order.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
 
 
 def match_balance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> np.ndarray:
-    """Balance pinball matcher (B): hop over the colours, each time to the clusterlet of least deviation (Algorithm 2).
+    """Balance pinball matcher (B): hop over the groups, each time to the clusterlet of least deviation (Algorithm 2).
 
     As :func:`match_distance`, with the deviation from the dataset for a cost: of the clusterlet added last and the
     candidate together (``scope="last"``), or of the whole cluster with the candidate (``scope="cluster"``).
@@ -64,13 +64,13 @@ def match_balance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> n
 
     def union_deviation(sums, known, candidates):
         added = np.where(known[:, :, None], 0, counts[candidates])  # one in the cluster already changes nothing
-        return deviations(sums[:, None] + added, clusterlets.colour_counts)
+        return deviations(sums[:, None] + added, clusterlets.group_counts)
 
     return _match_pinball(clusterlets, hops, scope, counts, union_deviation)
 
 
 def _match_pinball(clusterlets, hops, scope, features, cost):
-    """Clusters from every clusterlet of colour 0, then from each of the other colours that no cluster holds by then.
+    """Clusters from every clusterlet of group 0, then from each of the other groups that no cluster holds by then.
 
     ``cost(sums, known, candidates)`` is (m, c), from the ``features`` (N, F) summed over each reference (m, F) and
     whether the reference holds the candidate (m, c).
@@ -78,35 +78,35 @@ def _match_pinball(clusterlets, hops, scope, features, cost):
     _check_parameters(hops, scope)
     # A way there and back leads to a new clusterlet, or to where the walk goes round: after N of them no cluster grows.
     hops = min(hops, 2 * len(clusterlets))
-    n_colours = clusterlets.counts.shape[1]
+    n_groups = clusterlets.counts.shape[1]
     covered = np.zeros(len(clusterlets), dtype=bool)
     clusters = {}
-    for colour in range(n_colours):
-        starts = np.flatnonzero((clusterlets.colour == colour) & ~covered)
-        grown = _grow(clusterlets.colour, starts, _route(colour, n_colours, hops), scope, features, cost)
+    for group in range(n_groups):
+        starts = np.flatnonzero((clusterlets.group == group) & ~covered)
+        grown = _grow(clusterlets.group, starts, _route(group, n_groups, hops), scope, features, cost)
         for start, cluster in zip(starts, grown, strict=True):
-            if colour == 0 or not covered[start]:
+            if group == 0 or not covered[start]:
                 clusters.setdefault(cluster.tobytes(), cluster)  # equal clusters are kept once
                 covered |= cluster
     return np.stack(list(clusters.values()))
 
 
-def _route(start: int, n_colours: int, hops: int) -> list[int]:
-    """Colours in the order in which a cluster that starts from colour ``start`` visits them."""
-    before, after = list(range(start)), list(range(start + 1, n_colours))
+def _route(start: int, n_groups: int, hops: int) -> list[int]:
+    """Groups in the order in which a cluster that starts from group ``start`` visits them."""
+    before, after = list(range(start)), list(range(start + 1, n_groups))
     there = before[::-1] + after[::-1] if start else after
     back = [*there[-2::-1], start] if there else []
-    return [colour for hop in range(hops) for colour in (back if hop % 2 else there)]
+    return [group for hop in range(hops) for group in (back if hop % 2 else there)]
 
 
-def _grow(colour, starts, route, scope, features, cost):
+def _grow(group, starts, route, scope, features, cost):
     """Clusters (m, N) grown from the clusterlets ``starts`` (m,) along a route; none depends on another."""
     rows = np.arange(len(starts))
-    members = np.zeros((len(starts), len(colour)), dtype=bool)
+    members = np.zeros((len(starts), len(group)), dtype=bool)
     members[rows, starts] = True
     reference, sums = members.copy(), features[starts]
     for visited in route:
-        candidates = np.flatnonzero(colour == visited)
+        candidates = np.flatnonzero(group == visited)
         last = candidates[first_least(cost(sums, reference[:, candidates], candidates))]
         if scope == "last":
             reference[:] = False
@@ -120,12 +120,12 @@ def _grow(colour, starts, route, scope, features, cost):
 def match_greedy_distance(
     clusterlets: Clusterlets, hops: int, random_state: np.random.Generator, scope: str = "cluster"
 ) -> np.ndarray:
-    """Greedy distance matcher (G-D): crisp; the nearest unused clusterlet of another colour than the last joins.
+    """Greedy distance matcher (G-D): crisp; the nearest unused clusterlet of another group than the last joins.
 
     Parameters
     ----------
     clusterlets : Clusterlets
-        N clusterlets of K colours.
+        N clusterlets of K groups.
     hops : int
         Most clusterlets that join a start, at least 1.
     random_state : numpy.random.Generator
@@ -148,7 +148,7 @@ def match_greedy_distance(
     The first join is unconditional; a later one happens only if its distance is not above the one before, else the
     cluster is finished. O(N^2 d) time, O(N d) memory; ties go to the lower index. Paper, section "Pinball Matchers".
     """
-    colour, sizes, centroids = clusterlets.colour, clusterlets.sizes, clusterlets.centroids
+    group, sizes, centroids = clusterlets.group, clusterlets.sizes, clusterlets.centroids
 
     def distances(reference, candidates):
         weights = sizes[reference]
@@ -156,7 +156,7 @@ def match_greedy_distance(
         return distances_to(centre, centroids[candidates])
 
     def choose(cluster, unused):
-        candidates = np.flatnonzero(unused & (colour != colour[cluster[-1]]))
+        candidates = np.flatnonzero(unused & (group != group[cluster[-1]]))
         if len(candidates) == 0:
             return None
         return candidates[first_least(distances(_reference(cluster, scope), candidates))]
@@ -170,14 +170,14 @@ def match_greedy_distance(
 def match_greedy_balance(
     clusterlets: Clusterlets, hops: int, random_state: np.random.Generator, scope: str = "cluster"
 ) -> np.ndarray:
-    """Greedy balance matcher (G-B): crisp; the unused clusterlet of whatever colour that gives least deviation joins.
+    """Greedy balance matcher (G-B): crisp; the unused clusterlet of whatever group that gives least deviation joins.
 
     As :func:`match_greedy_distance`, with the deviation from the dataset for a cost: of the cluster with the candidate
     (``scope="cluster"``), or of the clusterlet added last with the candidate (``scope="last"``). Equal deviations are
     parted by Kullback-Leibler divergence from the dataset (of the same union), then by index. A clusterlet joins only
     if the deviation of the whole cluster does not rise, else the cluster is finished. O(N^2 K) time.
     """
-    counts, totals = clusterlets.counts, clusterlets.colour_counts
+    counts, totals = clusterlets.counts, clusterlets.group_counts
 
     def choose(cluster, unused):
         candidates = np.flatnonzero(unused)
@@ -234,12 +234,12 @@ def _reference(cluster: list, scope: str) -> list:
     return cluster if scope == "cluster" else cluster[-1:]
 
 
-def _first_least_divergence(counts: np.ndarray, colour_counts: np.ndarray) -> int:
+def _first_least_divergence(counts: np.ndarray, group_counts: np.ndarray) -> int:
     """Index of the first cluster (m, K) of least Kullback-Leibler divergence from the dataset, up to 10^-12 nats."""
     if len(counts) == 1:
         return 0
     shares = counts / counts.sum(axis=1, keepdims=True)
-    divergences = kullback_leibler(shares, colour_counts / colour_counts.sum())
+    divergences = kullback_leibler(shares, group_counts / group_counts.sum())
     return int((divergences <= divergences.min() + TIE).argmax())
 
 

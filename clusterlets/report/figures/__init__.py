@@ -1,4 +1,4 @@
-"""The figures, a module each: colour-blind safe, and the same bytes for the same runs (no dates inside)."""
+"""The figures, a module each: group-blind safe, and the same bytes for the same runs (no dates inside)."""
 
 CAPTIONS = {
     "figure1_critical_difference": "Figure 1: critical differences of the matchers by mean deviation. Right is better, "
@@ -15,12 +15,12 @@ CAPTIONS = {
     "omega_effect": "What weighing the silhouette does to C: each grey line is a dataset, averaged over k and seeds, the "
     "blue line their mean. At 0 only the largest deviation counts. Dashed: the same means of random partitions and of plain "
     "k-means, which have no omega.",
-    "composition": "The colours of every cluster in the best run of each dataset by mean deviation (table 4), of "
+    "composition": "The groups of every cluster in the best run of each dataset by mean deviation (table 4), of "
     "Clusterlets, of FRAC as the paper scored it and as it is defined, and of the controls. "
     "A bar is a cluster, the largest on the left, with its size where there is room; dashed: the "
     "dataset's shares, which every bar of a perfectly fair clustering would meet.",
     "projection": "One dataset on its two principal components with the clusters of each matcher, all at the same setting "
-    "(k near 5, 2 hops, omega near 0.5) on the first seed. Hue: cluster, by falling size; shape: colour. A row in several "
+    "(k near 5, 2 hops, omega near 0.5) on the first seed. Hue: cluster, by falling size; shape: group. A row in several "
     "clusters shows one inside the other. The dataset is the one with the largest share of variance on its second component.",
     "reported_vs_reproduced": "The paper's numbers against ours. On the diagonal they are equal; the bands around it are "
     "those of the verdict by bands, the marks show the verdict by the rule. "

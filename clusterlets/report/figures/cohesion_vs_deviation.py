@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from clusterlets.analysis import selection
 from clusterlets.paper import reported
 from clusterlets.report.figures.names import cut
-from clusterlets.report.figures.style import COLOURS, explain, looks, panels
+from clusterlets.report.figures.style import COLORS, explain, looks, panels
 
 _LONGEST = 20  # letters of a dataset's name
 _KEY = (
@@ -30,10 +30,10 @@ def draw(runs: pd.DataFrame) -> Figure:
     runs = runs.assign(name=selection.names(runs))
     marks, kept = _marks(runs), selection.without_limit_cases(runs)
     datasets = selection.in_order(runs["dataset"], reported.datasets())
-    look = looks(selection.in_order(runs["name"], COLOURS))
+    look = looks(selection.in_order(runs["name"], COLORS))
     figure, places = panels(len(datasets))
     for axes, dataset in zip(places, datasets, strict=True):
-        for name, (colour, marker) in look.items():
+        for name, (color, marker) in look.items():
             cloud, mark = (part[(part["dataset"] == dataset) & (part["name"] == name)] for part in (runs, marks))
             faint = {
                 "s": 4,
@@ -43,9 +43,9 @@ def draw(runs: pd.DataFrame) -> Figure:
                 "marker": marker,
                 "zorder": 3,
             }
-            axes.scatter(cloud["deviation_mean"], cloud["cohesion"], color=colour, **faint)
-            face = mark["limit_case"].map({True: "white", False: colour})
-            large = {"s": 24, "color": face, "edgecolor": colour, "lw": 1.2, "zorder": 4, "marker": marker}
+            axes.scatter(cloud["deviation_mean"], cloud["cohesion"], color=color, **faint)
+            face = mark["limit_case"].map({True: "white", False: color})
+            large = {"s": 24, "color": face, "edgecolor": color, "lw": 1.2, "zorder": 4, "marker": marker}
             axes.scatter(mark["deviation_mean"], mark["cohesion"], **large)
         front = pareto_front(kept[kept["dataset"] == dataset])
         axes.plot(*front.T, color="0.45", lw=1, drawstyle="steps-post", zorder=2)  # below all marks

@@ -1,4 +1,4 @@
-"""The colours of each cluster of the best clusterings, against the dataset's."""
+"""The groups of each cluster of the best clusterings, against the dataset's."""
 
 from collections.abc import Sequence
 
@@ -14,10 +14,10 @@ from clusterlets.paper import reported
 from clusterlets.report.figures.names import cut
 from clusterlets.report.figures.style import nothing, panels
 
-# Okabe and Ito's, in an order in which neighbours differ in lightness too; more colours come from one scale.
+# Okabe and Ito's, in an order in which neighbours differ in lightness too; more groups come from one scale.
 _HUES = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#D55E00")
-_NAMED = 3  # colours whose names have room beside each other
-_LONGEST = 12  # letters of a colour's name
+_NAMED = 3  # groups whose names have room beside each other
+_LONGEST = 12  # letters of a group's name
 _TITLE = 28  # of a dataset's
 _LABELLED = 7  # bars with room for their sizes
 _OUTLINE = withStroke(linewidth=2, foreground="white")
@@ -41,7 +41,7 @@ def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
         axes.set_title(cut(dataset, _TITLE), loc="left", pad=14)
         axes.grid(False)
         _draw_dataset(axes, composition[composition["dataset"] == dataset], methods)
-        axes.set_ylabel("share of\nthe colour")
+        axes.set_ylabel("share of\nthe group")
     return figure
 
 
@@ -60,7 +60,7 @@ def _draw_dataset(axes: Axes, lines: pd.DataFrame, methods: Sequence[str]) -> No
             fontsize=7.5,
         )
         return
-    names = list(lines["colour"].unique())
+    names = list(lines["group"].unique())
     hues = _HUES if len(names) <= len(_HUES) else colormaps["viridis"](np.linspace(0.05, 0.95, len(names)))
     lefts = _APART * np.arange(len(methods))
     for left, method in zip(lefts, methods, strict=True):
@@ -70,20 +70,20 @@ def _draw_dataset(axes: Axes, lines: pd.DataFrame, methods: Sequence[str]) -> No
     axes.set_xticks(lefts + 0.5, [_in_words(lines[lines["method"] == method], method) for method in methods])
     axes.tick_params(axis="x", length=0)
     axes.set_xlim(-0.03, lefts[-1] + 1.03)
-    shares = lines.drop_duplicates("colour")["dataset_share"].cumsum().to_numpy()[:-1]
+    shares = lines.drop_duplicates("group")["dataset_share"].cumsum().to_numpy()[:-1]
     for share in shares:
         axes.axhline(share, color="black", lw=1, ls=(0, (4, 2)), path_effects=[_OUTLINE])
-    _name_colours(axes, names, hues)
+    _name_groups(axes, names, hues)
 
 
 def _draw_bars(axes: Axes, left: float, lines: pd.DataFrame, names: list[str], hues: Sequence) -> None:
     """Stacked bars, one a cluster, over a width of 1; with their sizes where these have room."""
-    shares = lines.pivot(index="cluster", columns="colour", values="share")[names].to_numpy()
+    shares = lines.pivot(index="cluster", columns="group", values="share")[names].to_numpy()
     starts = np.cumsum(shares, axis=1) - shares
     places = left + (np.arange(len(shares)) + 0.5) / len(shares)
-    for colour, name in enumerate(names):
-        look = {"width": 0.88 / len(shares), "color": hues[colour], "lw": 0, "label": name}
-        axes.bar(places, shares[:, colour], bottom=starts[:, colour], **look)
+    for group, name in enumerate(names):
+        look = {"width": 0.88 / len(shares), "color": hues[group], "lw": 0, "label": name}
+        axes.bar(places, shares[:, group], bottom=starts[:, group], **look)
     if len(shares) <= _LABELLED:
         for place, size in zip(places, lines.drop_duplicates("cluster")["size"], strict=True):
             axes.text(place, 0.03, f"{size:,}", rotation=90, ha="center", va="bottom", fontsize=6.5, path_effects=[_OUTLINE])
@@ -98,10 +98,10 @@ def _in_words(lines: pd.DataFrame, method: str) -> str:
     return f"{name}\n{lines['cluster'].nunique()} clusters of\n{sizes.min():,} to {sizes.max():,}"
 
 
-def _name_colours(axes: Axes, names: list[str], hues: Sequence) -> None:
-    """The names of the colours above the panel, each with its hue; how many, if they are too many."""
+def _name_groups(axes: Axes, names: list[str], hues: Sequence) -> None:
+    """The names of the groups above the panel, each with its hue; how many, if they are too many."""
     words = [(cut(name, _LONGEST), hue) for name, hue in zip(names, hues, strict=False)]
-    words = words if len(names) <= _NAMED else [(f"{len(names)} colours", "0.3")]
+    words = words if len(names) <= _NAMED else [(f"{len(names)} groups", "0.3")]
     look = {"va": "bottom", "fontsize": 7}
     text = axes.annotate("", (0, 1.03), xycoords="axes fraction", **look)
     for name, hue in words:

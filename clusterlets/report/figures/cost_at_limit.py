@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.report.figures.names import cut
-from clusterlets.report.figures.style import COLOURS, explain_with, looks, middle, nothing, panels
+from clusterlets.report.figures.style import COLORS, explain_with, looks, middle, nothing, panels
 
 LIMIT = 0.05  # of those of the leaderboard
 _LONGEST = 30  # letters of a dataset's name
@@ -36,7 +36,7 @@ def draw(board: pd.DataFrame, names: pd.Series) -> Figure:
     k = middle(shown["k"])
     shown = shown[shown["k"] == k]
     absent = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
-    order, look = _order(shown[~shown["method"].isin(absent)]), looks(selection.in_order(names, COLOURS))
+    order, look = _order(shown[~shown["method"].isin(absent)]), looks(selection.in_order(names, COLORS))
     prices = shown.loc[shown["rank"].notna(), "price"]
     end = next((each for each in _ENDS if (prices <= each).mean() >= 0.75), _ENDS[-1])
     datasets = list(shown["dataset"].unique())
@@ -65,11 +65,11 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]],
     for place, (name, row) in enumerate(rows.iterrows()):
         if pd.isna(row["price"]):
             continue
-        colour, marker = look[str(name)]
+        color, marker = look[str(name)]
         low, price, high = (min(row[column], end) for column in ("price_low", "price", "price_high"))
-        face = colour if pd.notna(row["rank"]) else "white"
-        axes.plot([low, high], [place, place], color=colour, lw=1.1, solid_capstyle="butt", zorder=2)
-        axes.plot(price, place, marker=marker, markersize=3.6, color=colour, markerfacecolor=face, zorder=3)
+        face = color if pd.notna(row["rank"]) else "white"
+        axes.plot([low, high], [place, place], color=color, lw=1.1, solid_capstyle="butt", zorder=2)
+        axes.plot(price, place, marker=marker, markersize=3.6, color=color, markerfacecolor=face, zorder=3)
 
 
 def _explain(figure: Figure, k: float, absent: list[str]) -> None:

@@ -44,7 +44,7 @@ def draw(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
         ax=axes,
         label_fmt_left="{label} ({rank:.2f})  ",
         label_fmt_right="  ({rank:.2f}) {label}",
-        color_palette={name: colour for name, (colour, _) in looks({*names, *ranking.mean_ranks.index}).items()},
+        color_palette={name: color for name, (color, _) in looks({*names, *ranking.mean_ranks.index}).items()},
     )
     for (band,) in artists["crossbars"]:  # through points in the order of a set, which is another one in every process
         band.set_xdata(sorted(band.get_xdata()))

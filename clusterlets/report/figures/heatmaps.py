@@ -11,7 +11,7 @@ from clusterlets.analysis import selection
 from clusterlets.report.figures.style import WIDTH, nothing
 from clusterlets.text import decimal
 
-# A quantity's title, and its colours: dark is better in both.
+# A quantity's title, and its colors: dark is better in both.
 _SHOWN = {
     "deviation_mean": ("mean deviation\n(share; darker is fairer)", "cividis"),
     "cohesion": ("cohesion\n(darker is better)", "cividis_r"),
@@ -39,12 +39,12 @@ def draw(runs: pd.DataFrame) -> Figure:
     figure, places = subplots(
         *(len(_SHOWN), len(parts)), figsize=(WIDTH, height), squeeze=False, layout="constrained", width_ratios=widths
     )
-    for row, (quantity, (title, colours)) in zip(places, _SHOWN.items(), strict=True):
+    for row, (quantity, (title, colors)) in zip(places, _SHOWN.items(), strict=True):
         maps = [means(part, quantity, parameter) for _, part, parameter in parts]
         maps = [map_.reindex(np.sort(runs["k"].unique())[::-1]) for map_ in maps]  # the same rows in all
         limits = {"vmin": min(np.nanmin(map_) for map_ in maps), "vmax": max(np.nanmax(map_) for map_ in maps)}
         for axes, map_ in zip(row, maps, strict=True):
-            _draw_map(axes, map_, {"cmap": colours, **limits})
+            _draw_map(axes, map_, {"cmap": colors, **limits})
             axes.set(xlabel="", ylabel="")
         for axes in row[1:]:
             axes.set_yticklabels([])
@@ -90,12 +90,12 @@ def _written(value: float) -> str:
     return f"{digit}e{int(exponent)}".replace("-", "−")
 
 
-def _draw_map(axes: Axes, map_: pd.DataFrame, colours: dict) -> None:
+def _draw_map(axes: Axes, map_: pd.DataFrame, colors: dict) -> None:
     """Cells with their numbers, where these have room; grey where no run has a result."""
     written = map_.map(lambda value: "" if pd.isna(value) else _written(value))
     show = {"annot": written, "fmt": "", "annot_kws": {"fontsize": 5}} if map_.shape[1] <= _WRITTEN else {}
     axes.set_facecolor("0.9")
-    sns.heatmap(map_, ax=axes, cbar=False, linewidths=0.5, **show, **colours)
+    sns.heatmap(map_, ax=axes, cbar=False, linewidths=0.5, **show, **colors)
     named = [value if isinstance(value, str) else f"{value:g}" for value in map_.columns]
     axes.set_xticklabels(named, rotation=0)
     axes.set_yticklabels([f"{value:g}" for value in map_.index], rotation=0)

@@ -6,7 +6,7 @@ from matplotlib.lines import Line2D
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.statistics import CONTROLS
-from clusterlets.report.figures.style import COLOURS, explain_with, nothing, panels
+from clusterlets.report.figures.style import COLORS, explain_with, nothing, panels
 
 _SHOWN = {
     "centroid_silhouette": "centroid silhouette\n(up is better)",
@@ -27,19 +27,19 @@ def draw(runs: pd.DataFrame) -> Figure:
     if lines.empty:
         return nothing("Nothing to show: no run of C has a result.")
     figure, places = panels(len(_SHOWN), height=1.7)
-    colour, controls = COLOURS["C"], means_of_controls(runs)
+    color, controls = COLORS["C"], means_of_controls(runs)
     for axes, (quantity, title) in zip(places, _SHOWN.items(), strict=True):
         of_dataset = lines[quantity].unstack("dataset")
         axes.plot(of_dataset.index, of_dataset, color="0.7", lw=0.8, marker="o", markersize=2)
-        axes.plot(of_dataset.index, of_dataset.mean(axis=1), color=colour, lw=2, marker="o", markersize=4)
+        axes.plot(of_dataset.index, of_dataset.mean(axis=1), color=color, lw=2, marker="o", markersize=4)
         for name, level in controls[quantity].dropna().items():
-            axes.axhline(level, color=COLOURS[name], lw=1.2, ls="--")
+            axes.axhline(level, color=COLORS[name], lw=1.2, ls="--")
         axes.set_title(title, fontsize=8)
         axes.set_xlabel("omega")
         axes.set_xticks(of_dataset.index, [f"{omega:g}" for omega in of_dataset.index])
-    mean = Line2D([], [], color=colour, lw=2, marker="o", markersize=4, label="mean over datasets")
+    mean = Line2D([], [], color=color, lw=2, marker="o", markersize=4, label="mean over datasets")
     each = Line2D([], [], color="0.7", lw=0.8, marker="o", markersize=2, label="a dataset, mean over k and seeds")
-    dashed = [Line2D([], [], color=COLOURS[name], lw=1.2, ls="--", label=name) for name in controls.index]
+    dashed = [Line2D([], [], color=COLORS[name], lw=1.2, ls="--", label=name) for name in controls.index]
     explain_with(figure, [mean, each, *dashed])
     return figure
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.leaderboard import FACTORS, price_ratios
-from clusterlets.report.figures.style import COLOURS, explain, looks, nothing, panels
+from clusterlets.report.figures.style import COLORS, explain, looks, nothing, panels
 
 _TICKS = (1, 1.25, 1.5, 2, 3)
 _MARKS = 2  # of a line
@@ -26,7 +26,7 @@ def draw(board: pd.DataFrame, names: pd.Series) -> Figure:
     board = board[board["rank"].notna()]
     if board.empty:
         return nothing("Nothing to show: no method keeps any limit.")
-    look = looks(selection.in_order(names, COLOURS))
+    look = looks(selection.in_order(names, COLORS))
     figure, places = panels(board["limit"].nunique(), a_row=2, height=2.5)
     for axes, (limit, of_limit) in zip(places, board.groupby("limit"), strict=True):
         ratios = price_ratios(of_limit)
@@ -48,11 +48,11 @@ def _draw_profiles(axes: Axes, ratios: pd.DataFrame, look: dict[str, tuple[str, 
     starts = np.geomspace(1, FACTORS[-1], _MARKS + 1)
     shifts = np.linspace(0.05, 0.95, len(ratios.columns)) * np.log(starts[1])
     for name, shift in zip(sorted(ratios.columns, key=list(look).index), shifts, strict=True):
-        colour, marker = look[name]
+        color, marker = look[name]
         known = np.sort(ratios[name].dropna().to_numpy())
         x = np.concatenate([[1.0], known, [FACTORS[-1]]])
         y = np.concatenate([[(known <= 1).sum()], np.arange(1, len(known) + 1), [len(known)]]) / len(ratios)
-        axes.plot(x, y, color=colour, lw=1, drawstyle="steps-post", zorder=2)
+        axes.plot(x, y, color=color, lw=1, drawstyle="steps-post", zorder=2)
         at = starts[:-1] * np.exp(shift)
         heights = (known[:, None] <= at).sum(axis=0) / len(ratios)
-        axes.plot(at, heights, color=colour, marker=marker, markersize=4, ls="", zorder=3)
+        axes.plot(at, heights, color=color, marker=marker, markersize=4, ls="", zorder=3)

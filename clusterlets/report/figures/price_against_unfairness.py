@@ -8,7 +8,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from clusterlets.analysis import selection
 from clusterlets.report.figures.names import cut
-from clusterlets.report.figures.style import COLOURS, explain, looks, middle, nothing, panels
+from clusterlets.report.figures.style import COLORS, explain, looks, middle, nothing, panels
 
 _LONGEST = 20  # letters of a dataset's name
 _LABELLED = 20  # letters of a configuration beside its point
@@ -29,7 +29,7 @@ def draw(points: pd.DataFrame, names: pd.Series) -> Figure:
     """
     if points.empty:
         return nothing("Nothing to show: it takes two methods, two seeds and runs with a cost.")
-    look = looks(selection.in_order(names, COLOURS))
+    look = looks(selection.in_order(names, COLORS))
     k = middle(points["k"])
     shown = points[points["k"] == k]
     datasets = list(shown["dataset"].unique())
@@ -56,8 +56,8 @@ def _draw_points(axes: Axes, points: pd.DataFrame, look: dict[str, tuple[str, st
     axes.yaxis.set(major_locator=MaxNLocator(5, steps=[1, 2, 5, 10]), minor_locator=NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     for name, of_method in points.groupby("method", sort=False):
-        colour, marker = look[str(name)]
-        style = {"color": colour, "marker": marker, "s": 18, "alpha": 0.85, "lw": 0.3, "edgecolor": "white"}
+        color, marker = look[str(name)]
+        style = {"color": color, "marker": marker, "s": 18, "alpha": 0.85, "lw": 0.3, "edgecolor": "white"}
         axes.scatter(of_method["delta_min"], of_method["price"], zorder=3, clip_on=False, **style)
     front = points[points["on_front"].astype(bool)].sort_values(["delta_min", "price"])
     axes.plot(front["delta_min"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)

@@ -14,9 +14,9 @@ from clusterlets.report.figures.style import explain_with, nothing, panels
 
 # Clusters by falling size: Okabe and Ito's without black, and grey for all further ones.
 _HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#AAAAAA")
-_COLOURS = ("0.65", "black", "0.4")
+_GREYS = ("0.65", "black", "0.4")
 _MARKERS = "o^sDvP*Xdp"
-_NAMED, _LONGEST, _TITLE = 8, 24, 40  # colours with a name, and letters of a colour's and of a dataset's name
+_NAMED, _LONGEST, _TITLE = 8, 24, 40  # groups with a name, and letters of a group's and of a dataset's name
 _INK = 7_000  # square points for all marks of a panel
 
 
@@ -26,16 +26,16 @@ def from_runs(runs: pd.DataFrame, projection: pd.DataFrame) -> dict[str, Figure]
 
 
 def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
-    """A panel with the colours, and one for each matcher with its clusters; a row in two clusters has one inside the other."""
+    """A panel with the groups, and one for each matcher with its clusters; a row in two clusters has one inside the other."""
     if projection.empty:
         return nothing("Nothing to show: no run of Clusterlets has a result.")
     matchers = selection.in_order(runs.loc[runs["method"] == "Clusterlets", "matcher"], selection.PAPER_NAMES)
     figure, places = panels(1 + len(matchers), a_row=3, height=2.05)
-    markers = dict(zip(sorted(projection["colour"].unique()), cycle(_MARKERS)))
+    markers = dict(zip(sorted(projection["group"].unique()), cycle(_MARKERS)))
     rows = projection.drop_duplicates("row")
-    greys = dict(zip(markers, cycle(_COLOURS)))
-    places[0].set_title("the data, by colour")
-    _draw_points(places[0], rows.assign(hue=rows["colour"].map(greys)), markers)
+    greys = dict(zip(markers, cycle(_GREYS)))
+    places[0].set_title("the data, by group")
+    _draw_points(places[0], rows.assign(hue=rows["group"].map(greys)), markers)
     _name_shapes(places[0], markers, greys)
     for axes, matcher in zip(places[1:], matchers, strict=True):
         lines = projection[projection["matcher"] == matcher]
@@ -49,12 +49,12 @@ def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
 
 
 def _name_shapes(axes: Axes, markers: dict[str, str], greys: dict[str, str]) -> None:
-    """The colours' names with their marks; how many, if they are too many."""
+    """The groups' names with their marks; how many, if they are too many."""
     dot = {"ls": "", "markersize": 4}
     shapes = [Line2D([], [], color=greys[name], marker=marker, **dot) for name, marker in markers.items()]
     words = [cut(name, _LONGEST) for name in markers]
     if len(words) > _NAMED:
-        shapes, words = [Line2D([], [], ls="")], [f"{len(words)} colours"]
+        shapes, words = [Line2D([], [], ls="")], [f"{len(words)} groups"]
     axes.legend(shapes, words, fontsize=7, handletextpad=0.1, borderpad=0.3, labelspacing=0.3)
 
 
@@ -63,8 +63,8 @@ def _draw_points(axes: Axes, lines: pd.DataFrame, markers: dict[str, str]) -> No
     depth = lines.groupby("row").cumcount()
     area = np.clip(_INK / lines["row"].nunique(), 10, 24) if len(lines) else 0
     for inside in range(depth.max() + 1 if len(lines) else 0):
-        for colour, marker in markers.items():
-            part = lines[(depth == inside) & (lines["colour"] == colour)]
+        for group, marker in markers.items():
+            part = lines[(depth == inside) & (lines["group"] == group)]
             mark = {"s": area / (1 + inside) ** 1.6, "lw": 0, "marker": marker, "rasterized": True}
             axes.scatter(part["x"], part["y"], color=part["hue"], **mark)
 

@@ -55,9 +55,9 @@ def draw(cells: pd.DataFrame) -> Figure:
         axes.set_title(title)
         _same_scale(axes, numbers[["reported", "reproduced"]].to_numpy(), ticks)
         _draw_bands(axes, quantity)
-        for verdict, (colour, marker) in _VERDICT_LOOK.items():
+        for verdict, (color, marker) in _VERDICT_LOOK.items():
             points = numbers[numbers["verdict"] == verdict]
-            look = {"color": colour, "marker": marker, "s": 16, "alpha": 0.85, "lw": 0}
+            look = {"color": color, "marker": marker, "s": 16, "alpha": 0.85, "lw": 0}
             axes.scatter(points["reported"], points["reproduced"], **look)
     key = "grey: reproduced (dark) and close (light) by bands; named: the furthest out (T2: table 2)"
     explain(figure, _VERDICT_LOOK, "in the paper", "ours", key)

@@ -5,13 +5,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.pyplot import subplots
 
-from clusterlets.report.figures.style import COLOURS, panels
+from clusterlets.report.figures.style import COLORS, panels
 
-# Column of steps.csv: title, colour, whether its numbers span powers of ten.
+# Column of steps.csv: title, color, whether its numbers span powers of ten.
 _SHOWN = {
-    "cpu_seconds": ("CPU time\nof all jobs (s)", COLOURS["C"], True),
-    "jobs": ("jobs", COLOURS["k-means"], True),
-    "largest_memory_mb": ("memory of the\nlargest job (MB)", COLOURS["G-D-PB"], False),
+    "cpu_seconds": ("CPU time\nof all jobs (s)", COLORS["C"], True),
+    "jobs": ("jobs", COLORS["k-means"], True),
+    "largest_memory_mb": ("memory of the\nlargest job (MB)", COLORS["G-D-PB"], False),
 }
 
 
@@ -22,8 +22,8 @@ def draw(steps: pd.DataFrame) -> Figure:
     figure, places = subplots(
         *(1, len(_SHOWN)), figsize=(6.2, 1.1 + 0.24 * len(steps)), sharey=True, layout="constrained", width_ratios=[3, 2, 2]
     )
-    for axes, (column, (title, colour, powers)) in zip(places, _SHOWN.items(), strict=True):
-        _marks(axes, steps[column], colour, powers)
+    for axes, (column, (title, color, powers)) in zip(places, _SHOWN.items(), strict=True):
+        _marks(axes, steps[column], color, powers)
         axes.set_title(title, fontsize=10)
     places[0].set_yticks(range(len(steps)), steps["step"], fontsize=10)
     places[0].set_ylim(len(steps) - 0.4, -0.6)
@@ -31,15 +31,15 @@ def draw(steps: pd.DataFrame) -> Figure:
     return figure
 
 
-def _marks(axes: Axes, values: pd.Series, colour: str, powers: bool) -> None:
+def _marks(axes: Axes, values: pd.Series, color: str, powers: bool) -> None:
     """A dot and its number for every step; bars only on a scale that begins at zero."""
     if powers:
         axes.set_xscale("log")
         axes.set_xlim(values.min() / 2, values.max() * (values.max() / values.min() + 10) ** 0.45)
         axes.hlines(range(len(values)), values.min() / 2, values, color="0.88", lw=1)
-        axes.plot(values, range(len(values)), "o", color=colour, markersize=6)
+        axes.plot(values, range(len(values)), "o", color=color, markersize=6)
     else:
-        axes.barh(range(len(values)), values, color=colour, height=0.62)
+        axes.barh(range(len(values)), values, color=color, height=0.62)
         axes.set_xlim(0, values.max() * 1.4)
     for row, value in enumerate(values):
         axes.annotate(_number(value), (value, row), (6, 0), textcoords="offset points", va="center", fontsize=9)

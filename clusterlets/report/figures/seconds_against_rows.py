@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures.style import COLOURS, explain, looks, nothing, panels
+from clusterlets.report.figures.style import COLORS, explain, looks, nothing, panels
 
 _TICKS = 3
 _PANELS = 3  # 19 lines in one panel cannot be told apart
@@ -23,7 +23,7 @@ def draw(costs: pd.DataFrame, rows: pd.Series) -> Figure:
         return nothing("Nothing to show: no fit has been timed.")
     lines = known.groupby(["method", "rows"])["seconds"].median().clip(lower=1e-4).reset_index()
     slowest = lines.groupby("method")["seconds"].max().sort_values(kind="stable").index
-    look = looks(selection.in_order(lines["method"], COLOURS))
+    look = looks(selection.in_order(lines["method"], COLORS))
     number = min(_PANELS, len(slowest))
     figure, places = panels(number, a_row=_PANELS, height=2.9)
     for place, axes in enumerate(places):
@@ -44,8 +44,8 @@ def _draw_lines(axes: Axes, lines: pd.DataFrame, look: dict[str, tuple[str, str]
     axes.set_xscale("log")
     axes.set_yscale("log")
     for name, line in lines.groupby("method"):
-        colour, marker = look[str(name)]
-        axes.plot(line["rows"], line["seconds"], color=colour, marker=marker, markersize=4, lw=1)
+        color, marker = look[str(name)]
+        axes.plot(line["rows"], line["seconds"], color=color, marker=marker, markersize=4, lw=1)
     ticks = sorted({round(tick) for tick in np.geomspace(rows.min(), rows.max(), _TICKS)})
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axes.set_xlim(rows.min() / 1.4, rows.max() * 1.4)

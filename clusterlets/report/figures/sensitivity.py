@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures.style import COLOURS, plt, sns
+from clusterlets.report.figures.style import COLORS, plt, sns
 
 _MATCHERS = list(selection.PAPER_NAMES.values())
 _TABLES = ("table1_matchers", "table2_best_by_deviation", "table3_best_by_cohesion", "table4_frac_vs_clusterlets")
@@ -48,8 +48,8 @@ def draw(assessed: pd.DataFrame) -> Figure:
         place.set_title(title, fontsize=9)
         for position, subject in enumerate(subjects):
             offset = 0.13 * (position - (len(subjects) - 1) / 2)
-            colour = COLOURS[subject] if subject in _MATCHERS else _INK
-            _draw_number(place, numbers[numbers["row"] == subject], rows, offset, colour)
+            color = COLORS[subject] if subject in _MATCHERS else _INK
+            _draw_number(place, numbers[numbers["row"] == subject], rows, offset, color)
         if numbers.empty:
             place.text(0.5, 0.5, "none of the paper's\ndatasets is here", ha="center", fontsize=8, transform=place.transAxes)
         place.margins(x=0.12)
@@ -61,27 +61,27 @@ def draw(assessed: pd.DataFrame) -> Figure:
     return figure
 
 
-def _draw_number(axes: Axes, numbers: pd.DataFrame, rows: list[str], offset: float, colour: str) -> None:
+def _draw_number(axes: Axes, numbers: pd.DataFrame, rows: list[str], offset: float, color: str) -> None:
     """One number under all choices, at its height within each row."""
     if numbers.empty:
         return
     first = numbers.iloc[0]
-    axes.plot(first["reported"], offset, marker="D", ms=4.5, color=colour, mfc="white", zorder=3)
-    axes.axvline(first["baseline"], color=colour, lw=0.7, alpha=0.5, zorder=1)
-    axes.plot(first["baseline"], 1 + offset, marker="o", ms=5, color=colour, zorder=3)
+    axes.plot(first["reported"], offset, marker="D", ms=4.5, color=color, mfc="white", zorder=3)
+    axes.axvline(first["baseline"], color=color, lw=0.7, alpha=0.5, zorder=1)
+    axes.plot(first["baseline"], 1 + offset, marker="o", ms=5, color=color, zorder=3)
     for change in numbers[numbers["difference"] != 0].to_dict("records"):
         y = rows.index(change["label"]) + offset
         if change["label"] == _USUAL:
-            axes.plot(change["varied"], y, marker="|", ms=7, color=colour, zorder=2)
+            axes.plot(change["varied"], y, marker="|", ms=7, color=color, zorder=2)
             continue
-        axes.plot([change["baseline"], change["varied"]], [y, y], color=colour, lw=1.2, zorder=2)
-        axes.plot(change["varied"], y, marker="o", ms=5, color=colour, zorder=3)
+        axes.plot([change["baseline"], change["varied"]], [y, y], color=color, lw=1.2, zorder=2)
+        axes.plot(change["varied"], y, marker="o", ms=5, color=color, zorder=3)
 
 
 def _legend() -> list[Line2D]:
     look = {"color": _INK, "ls": "", "markersize": 5}
     return [
-        *(Line2D([], [], **look | {"color": COLOURS[matcher]}, marker="o", label=matcher) for matcher in _MATCHERS),
+        *(Line2D([], [], **look | {"color": COLORS[matcher]}, marker="o", label=matcher) for matcher in _MATCHERS),
         Line2D([], [], **look, marker="o", label="in all"),
         Line2D([], [], **look, marker="D", mfc="white", label="the paper"),
         Line2D([], [], **look, marker="|", label="ten other seeds"),

@@ -1,4 +1,4 @@
-"""What the figures share: colours, sizes, panels, legend, and files without dates.
+"""What the figures share: colors, sizes, panels, legend, and files without dates.
 
 Figures are drawn at the size at which a paper prints them across its text, 7 inches, so that their letters are 7 points
 or more there.
@@ -27,8 +27,8 @@ from matplotlib.lines import Line2D
 from clusterlets.report.figures import names  # noqa: F401, which keeps matplotlib from reading names as formulas
 from clusterlets.storage import write_bytes
 
-# Okabe and Ito's palette: told apart with every common colour blindness. Grey is in the place of its yellow, too pale.
-COLOURS = {
+# Okabe and Ito's palette: told apart with every common color blindness. Grey is in the place of its yellow, too pale.
+COLORS = {
     "C": "#0072B2",
     "G-B": "#D55E00",
     "D-PB": "#009E73",
@@ -39,9 +39,9 @@ COLOURS = {
     "k-means": "#999999",
     "random": "#882255",
 }
-_MARKERS = dict(zip(COLOURS, ("o", "s", "^", "D", "v", "P", "X", "<", ">"), strict=True))
-# Of further methods, in turn. Two that share a colour have markers unlike each other.
-_FURTHER_COLOURS = (
+_MARKERS = dict(zip(COLORS, ("o", "s", "^", "D", "v", "P", "X", "<", ">"), strict=True))
+# Of further methods, in turn. Two that share a color have markers unlike each other.
+_FURTHER_COLORS = (
     *("#7F5539", "#44AA99", "#332288", "#999933", "#AA4499", "#117733"),
     *("#6699CC", "#CC6677", "#661100", "#EE3377", "#BBCC33"),
 )
@@ -65,12 +65,12 @@ plt.rcParams.update(
 
 
 def looks(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Colour and marker of each method, by the names that the report gives them; no two methods have the same two."""
+    """Color and marker of each method, by the names that the report gives them; no two methods have the same two."""
     further = {
-        name: (_FURTHER_COLOURS[place % len(_FURTHER_COLOURS)], _FURTHER_MARKERS[place % len(_FURTHER_MARKERS)])
-        for place, name in enumerate(sorted(set(methods) - set(COLOURS)))
+        name: (_FURTHER_COLORS[place % len(_FURTHER_COLORS)], _FURTHER_MARKERS[place % len(_FURTHER_MARKERS)])
+        for place, name in enumerate(sorted(set(methods) - set(COLORS)))
     }
-    return {name: further.get(name) or (COLOURS[name], _MARKERS[name]) for name in methods}
+    return {name: further.get(name) or (COLORS[name], _MARKERS[name]) for name in methods}
 
 
 def middle(values: Iterable[float]) -> float:
@@ -134,9 +134,9 @@ def panels(number: int, a_row: int = _PANELS_A_ROW, height: float = 1.62) -> tup
 
 
 def explain(figure: Figure, look: dict[str, tuple[str, str]], x: str, y: str, key: str | None = None) -> None:
-    """What all panels share: a legend of colours and markers with ``key`` as its title, and the names of the axes."""
+    """What all panels share: a legend of colors and markers with ``key`` as its title, and the names of the axes."""
     handles = [
-        Line2D([], [], color=colour, marker=marker, ls="", markersize=5, label=name) for name, (colour, marker) in look.items()
+        Line2D([], [], color=color, marker=marker, ls="", markersize=5, label=name) for name, (color, marker) in look.items()
     ]
     explain_with(figure, handles, key)
     figure.supxlabel(x, fontsize=8)

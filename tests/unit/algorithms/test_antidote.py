@@ -13,17 +13,17 @@ from clusterlets.algorithms.kmeans import lloyd
 from clusterlets.errors import ClusterletsError
 
 
-def shares_by_hand(labels, colours, n_clusters):
+def shares_by_hand(labels, groups, n_clusters):
     found = []
     for cluster in range(n_clusters):
-        p = np.array([(colours[labels == cluster] == colour).mean() for colour in np.unique(colours)])
-        r = np.array([(colours == colour).mean() for colour in np.unique(colours)])
+        p = np.array([(groups[labels == cluster] == group).mean() for group in np.unique(groups)])
+        r = np.array([(groups == group).mean() for group in np.unique(groups)])
         found.append(min(np.minimum(p / r, r / np.where(p > 0, p, 1)).tolist()) if p.all() else 0.0)
     return found
 
 
-def score_by_hand(labels, colours, n_clusters):
-    balances = shares_by_hand(labels, colours, n_clusters)
+def score_by_hand(labels, groups, n_clusters):
+    balances = shares_by_hand(labels, groups, n_clusters)
     return min(balances) + 0.1 * np.mean(balances)
 
 
@@ -50,23 +50,23 @@ def plain_labels(X, k, seed):
 
 
 def test_balances_by_hand():
-    """Colours 4 of 6 and 2 of 6. Cluster 0 has 3 and 1: 3/4 over 2/3 and 1/4 over 1/3; cluster 1 has 1 and 1."""
-    labels, colours = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 0, 0, 1, 0, 1])
-    np.testing.assert_allclose(least_balances(labels, colours, 2), [3 / 4, 2 / 3])
+    """Groups 4 of 6 and 2 of 6. Cluster 0 has 3 and 1: 3/4 over 2/3 and 1/4 over 1/3; cluster 1 has 1 and 1."""
+    labels, groups = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 0, 0, 1, 0, 1])
+    np.testing.assert_allclose(least_balances(labels, groups, 2), [3 / 4, 2 / 3])
 
 
 @given(codes=st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0, 1, 5])), min_size=3, max_size=30))
 def test_balances_are_those_of_the_shares(codes):
-    labels, colours = np.array([(0, 0), (1, 5), (2, 0), *codes]).T
-    np.testing.assert_allclose(least_balances(labels, colours, 3), shares_by_hand(labels, colours, 3), atol=1e-12)
+    labels, groups = np.array([(0, 0), (1, 5), (2, 0), *codes]).T
+    np.testing.assert_allclose(least_balances(labels, groups, 3), shares_by_hand(labels, groups, 3), atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_added_points_count_as_so_many_rows(seed):
     rng = np.random.default_rng(seed)
-    X, colours = blobs(seed)
+    X, groups = blobs(seed)
     centres, places = X[rng.choice(len(X), 4, replace=False)], rng.normal(2, 4, size=(5, 2))
-    added = module._Added(X, colours, centres, 3.0)
+    added = module._Added(X, groups, centres, 3.0)
     found = added.labels(places)
     assert np.array_equal(found, k_means_of_rows(np.concatenate([X, np.repeat(places, 3, axis=0)]), centres)[: len(X)])
     assert not np.array_equal(found, k_means_of_rows(X, centres))
@@ -80,9 +80,9 @@ def test_a_centre_of_added_points_alone_moves_to_their_mean():
 
 
 def test_the_score_by_hand():
-    X, colours = np.array([[0.0], [2.0], [10.0], [14.0], [10.0], [14.0]]), np.array([0, 1, 0, 0, 0, 1])
+    X, groups = np.array([[0.0], [2.0], [10.0], [14.0], [10.0], [14.0]]), np.array([0, 1, 0, 0, 0, 1])
     labels = np.array([0, 0, 1, 1, 1, 1])
-    fairness, closeness = module._Added(X, colours, np.array([[0.0], [12.0]]), 1.0).score(labels)
+    fairness, closeness = module._Added(X, groups, np.array([[0.0], [12.0]]), 1.0).score(labels)
     assert fairness == pytest.approx(2 / 3 + 0.1 * (2 / 3 + 3 / 4) / 2)
     assert closeness == pytest.approx(-(2 + 16))
 
@@ -90,32 +90,32 @@ def test_the_score_by_hand():
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [2, 5])
 def test_the_labels_are_those_that_the_added_points_bring_about(seed, k):
-    X, colours = blobs(seed)
-    found = antidote(X, colours, k, np.random.default_rng(seed), n_evaluations=60)
+    X, groups = blobs(seed)
+    found = antidote(X, groups, k, np.random.default_rng(seed), n_evaluations=60)
     assert len(found.places) == 5 and found.weight == 8 / 5
     assert (found.places >= X.min(axis=0)).all() and (found.places <= X.max(axis=0)).all()
-    added = module._Added(X, colours, module._plain(X, k, np.random.default_rng(seed)), 8 / 5)
+    added = module._Added(X, groups, module._plain(X, k, np.random.default_rng(seed)), 8 / 5)
     assert np.array_equal(found.labels, added.labels(found.places))
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_longer_the_search_the_fairer_and_never_less_fair_than_plain_k_means(seed):
-    X, colours = blobs(seed)
-    scores = [score_by_hand(plain_labels(X, 4, seed), colours, 4)]
+    X, groups = blobs(seed)
+    scores = [score_by_hand(plain_labels(X, 4, seed), groups, 4)]
     for n_evaluations in (1, 2, 10, 40, 160):
-        labels = antidote(X, colours, 4, np.random.default_rng(seed), n_evaluations=n_evaluations).labels
-        scores.append(score_by_hand(labels, colours, 4))
+        labels = antidote(X, groups, 4, np.random.default_rng(seed), n_evaluations=n_evaluations).labels
+        scores.append(score_by_hand(labels, groups, 4))
     assert scores == sorted(scores) and scores[-1] > scores[0]
 
 
 def test_plain_k_means_stays_where_no_points_were_found_that_help():
-    X, colours = blobs(3)
+    X, groups = blobs(3)
     numbers = set()
     for seed in range(12):
-        plain, found = plain_labels(X, 4, seed), antidote(X, colours, 4, np.random.default_rng(seed), rho=1, n_evaluations=1)
+        plain, found = plain_labels(X, 4, seed), antidote(X, groups, 4, np.random.default_rng(seed), rho=1, n_evaluations=1)
         numbers.add(len(found.places))
         if len(found.places):
-            assert score_by_hand(found.labels, colours, 4) >= score_by_hand(plain, colours, 4)
+            assert score_by_hand(found.labels, groups, 4) >= score_by_hand(plain, groups, 4)
         else:
             assert np.array_equal(found.labels, plain)
     assert numbers == {0, 5}
@@ -129,8 +129,8 @@ def test_the_number_of_added_points_is_rounded_up(n, rho, added):
 
 
 def test_more_points_do_more():
-    X, colours = blobs(1, n=400)
-    reached = [score_by_hand(antidote(X, colours, 3, np.random.default_rng(0), rho).labels, colours, 3) for rho in (0.005, 0.2)]
+    X, groups = blobs(1, n=400)
+    reached = [score_by_hand(antidote(X, groups, 3, np.random.default_rng(0), rho).labels, groups, 3) for rho in (0.005, 0.2)]
     assert reached[1] > reached[0] + 0.05
 
 
@@ -140,8 +140,8 @@ def test_steps_have_mean_0_and_variance_1():
 
 
 def test_the_generator_alone_decides():
-    X, colours = blobs(2)
-    one, same, other = (antidote(X, colours, 4, np.random.default_rng(seed), n_evaluations=30) for seed in (3, 3, 4))
+    X, groups = blobs(2)
+    one, same, other = (antidote(X, groups, 4, np.random.default_rng(seed), n_evaluations=30) for seed in (3, 3, 4))
     assert np.array_equal(one.labels, same.labels) and np.array_equal(one.places, same.places)
     assert not np.array_equal(one.places, other.places)
 
@@ -152,18 +152,18 @@ def test_the_generator_alone_decides():
 )
 def test_any_table_gives_clusters_without_gaps(rows, data):
     table = np.array(rows)
-    X, colours = table[:, :2].astype(float), table[:, 2]
+    X, groups = table[:, :2].astype(float), table[:, 2]
     k = data.draw(st.integers(1, len(X)))
-    found = antidote(X, colours, k, np.random.default_rng(0), n_evaluations=8)
+    found = antidote(X, groups, k, np.random.default_rng(0), n_evaluations=8)
     m = min(k, len(np.unique(X, axis=0)))
     assert found.labels.shape == (len(X),) and set(found.labels) == set(range(found.labels.max() + 1))
     assert found.labels.max() < m and np.isfinite(found.places).all()
 
 
 def test_one_cluster_and_one_for_each_row():
-    X, colours = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
-    assert set(antidote(X, colours, 1, np.random.default_rng(0), n_evaluations=5).labels) == {0}
-    assert sorted(antidote(X, colours, 20, np.random.default_rng(0), n_evaluations=5).labels) == list(range(20))
+    X, groups = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
+    assert set(antidote(X, groups, 1, np.random.default_rng(0), n_evaluations=5).labels) == {0}
+    assert sorted(antidote(X, groups, 20, np.random.default_rng(0), n_evaluations=5).labels) == list(range(20))
     assert set(antidote(np.ones((9, 2)), np.arange(9) % 2, 4, np.random.default_rng(0)).labels) == {0}
 
 
@@ -179,10 +179,10 @@ def test_on_a_real_table_the_clusters_become_fairer():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"X": np.array([0.0, 1.0])}, "X .n, d. and colours"),
-        ({"colours": np.array([0, 1])}, "X .n, d. and colours"),
-        ({"colours": np.array([0, 1, -1])}, "codes 0..K-1"),
-        ({"colours": np.array([0.0, 1.0, 0.0])}, "codes 0..K-1"),
+        ({"X": np.array([0.0, 1.0])}, "X .n, d. and groups"),
+        ({"groups": np.array([0, 1])}, "X .n, d. and groups"),
+        ({"groups": np.array([0, 1, -1])}, "codes 0..K-1"),
+        ({"groups": np.array([0.0, 1.0, 0.0])}, "codes 0..K-1"),
         ({"X": np.array([[0.0], [np.inf], [1.0]])}, "finite features"),
         ({"X": np.array([[0.0], [1e200], [1.0]])}, "feature 0 holds 1e.200"),
         ({"n_clusters": 4}, "4 clusters of 3 instances"),
@@ -194,6 +194,6 @@ def test_on_a_real_table_the_clusters_become_fairer():
     ],
 )
 def test_what_cannot_be_searched_is_refused_in_words(changes, words):
-    good = {"X": np.array([[0.0], [1.0], [2.0]]), "colours": np.array([0, 1, 0]), "n_clusters": 2}
+    good = {"X": np.array([[0.0], [1.0], [2.0]]), "groups": np.array([0, 1, 0]), "n_clusters": 2}
     with pytest.raises(ClusterletsError, match=words):
         antidote(**good | {"random_state": np.random.default_rng(0)} | changes)

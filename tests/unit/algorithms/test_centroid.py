@@ -25,25 +25,25 @@ from clusterlets.errors import ClusterletsError
 OMEGAS = (0, 0.25, 0.5, 0.75, 1)
 
 
-def build(colour_sizes, positions, sizes):
-    colour = np.repeat(np.arange(len(colour_sizes)), colour_sizes)
-    counts = np.zeros((len(colour), len(colour_sizes)), dtype=np.int64)
-    counts[np.arange(len(colour)), colour] = sizes
-    centroids = np.asarray(positions, dtype=float).reshape(len(colour), -1)
-    return Clusterlets(colour, counts, centroids, np.zeros(len(colour)), np.zeros(0, dtype=np.int64))
+def build(group_sizes, positions, sizes):
+    group = np.repeat(np.arange(len(group_sizes)), group_sizes)
+    counts = np.zeros((len(group), len(group_sizes)), dtype=np.int64)
+    counts[np.arange(len(group)), group] = sizes
+    centroids = np.asarray(positions, dtype=float).reshape(len(group), -1)
+    return Clusterlets(group, counts, centroids, np.zeros(len(group)), np.zeros(0, dtype=np.int64))
 
 
-def on_a_grid(colour_sizes, seed, width=6, largest=4):
+def on_a_grid(group_sizes, seed, width=6, largest=4):
     """Clusterlets on few points of a line and with few sizes, so that many partitions tie."""
     rng = np.random.default_rng(seed)
-    n = sum(colour_sizes)
-    return build(colour_sizes, rng.integers(0, width, n), rng.integers(1, largest + 1, n))
+    n = sum(group_sizes)
+    return build(group_sizes, rng.integers(0, width, n), rng.integers(1, largest + 1, n))
 
 
-def anywhere(colour_sizes, seed):
+def anywhere(group_sizes, seed):
     rng = np.random.default_rng(seed)
-    n = sum(colour_sizes)
-    return build(colour_sizes, rng.normal(size=(n, 5)), rng.integers(5, 500, n))
+    n = sum(group_sizes)
+    return build(group_sizes, rng.normal(size=(n, 5)), rng.integers(5, 500, n))
 
 
 # ---- naive: all set partitions; scores as fractions, for centroids at whole numbers of a line
@@ -58,10 +58,8 @@ def set_partitions(n):
 
 def is_valid(clusterlets, labels):
     blocks = [[j for j in range(len(labels)) if labels[j] == b] for b in set(labels)]
-    colours = set(clusterlets.colour.tolist())
-    return len(blocks) > 1 and all(
-        len(block) > 1 and {int(clusterlets.colour[j]) for j in block} == colours for block in blocks
-    )
+    groups = set(clusterlets.group.tolist())
+    return len(blocks) > 1 and all(len(block) > 1 and {int(clusterlets.group[j]) for j in block} == groups for block in blocks)
 
 
 def naive_scores(clusterlets, labels):
@@ -117,19 +115,19 @@ def assert_front(front, expected):
 
 
 def samples_of(clusterlets, sample_size, seed):
-    colour_sizes = np.bincount(clusterlets.colour)
-    batches = centroid._sample(colour_sizes, sample_size, np.random.default_rng(seed))
+    group_sizes = np.bincount(clusterlets.group)
+    batches = centroid._sample(group_sizes, sample_size, np.random.default_rng(seed))
     return [canonical(column) for batch in batches for column in batch.T.tolist()]
 
 
 # ---- enumeration
 
 
-@pytest.mark.parametrize("colour_sizes", [(2, 2), (2, 3), (3, 3), (2, 5), (4, 3), (4, 4), (2, 2, 2), (2, 2, 3)])
+@pytest.mark.parametrize("group_sizes", [(2, 2), (2, 3), (3, 3), (2, 5), (4, 3), (4, 4), (2, 2, 2), (2, 2, 3)])
 @pytest.mark.parametrize("seed", range(4))
-def test_enumeration_against_all_partitions(colour_sizes, seed):
-    clusterlets = on_a_grid(colour_sizes, [seed, *colour_sizes])
-    partitions = [p for p in set_partitions(sum(colour_sizes)) if is_valid(clusterlets, p)]
+def test_enumeration_against_all_partitions(group_sizes, seed):
+    clusterlets = on_a_grid(group_sizes, [seed, *group_sizes])
+    partitions = [p for p in set_partitions(sum(group_sizes)) if is_valid(clusterlets, p)]
     front = sample_partitions(clusterlets, 5000, np.random.default_rng(0))
     assert (front.drawn, front.n_valid) == ("enumerated", len(partitions))
     scored = score_all(clusterlets, partitions)
@@ -145,13 +143,13 @@ def test_enumeration_takes_over_where_partitions_are_no_more_than_samples():
     assert sample_partitions(clusterlets, 202, np.random.default_rng(0)).drawn == "sampled"
 
 
-@pytest.mark.parametrize("colour_sizes", [(1, 1), (1, 6), (5, 1), (3, 1, 30)])
-def test_a_colour_of_one_clusterlet_leaves_no_partition(colour_sizes):
-    front = sample_partitions(anywhere(colour_sizes, 0), 100, np.random.default_rng(0))
+@pytest.mark.parametrize("group_sizes", [(1, 1), (1, 6), (5, 1), (3, 1, 30)])
+def test_a_group_of_one_clusterlet_leaves_no_partition(group_sizes):
+    front = sample_partitions(anywhere(group_sizes, 0), 100, np.random.default_rng(0))
     assert (len(front), front.n_valid, front.drawn) == (0, 0, "enumerated")
-    assert front.labels.shape == (0, sum(colour_sizes))
+    assert front.labels.shape == (0, sum(group_sizes))
     assert best_partition(front, 0.5) is None
-    with pytest.raises(ClusterletsError, match="two clusterlets of each colour"):
+    with pytest.raises(ClusterletsError, match="two clusterlets of each group"):
         match_centroid(front, 0.5)
 
 
@@ -170,11 +168,11 @@ def in_parts(monkeypatch, merged, scored):
     monkeypatch.setattr(centroid, "_SCORED", scored)
 
 
-@pytest.mark.parametrize("colour_sizes", [(4, 4), (3, 7), (3, 3, 3)])
+@pytest.mark.parametrize("group_sizes", [(4, 4), (3, 7), (3, 3, 3)])
 @pytest.mark.parametrize("seed", range(4))
-def test_front_against_scoring_every_sample(colour_sizes, seed, monkeypatch):
+def test_front_against_scoring_every_sample(group_sizes, seed, monkeypatch):
     in_parts(monkeypatch, merged=16, scored=50)
-    clusterlets = on_a_grid(colour_sizes, [seed, *colour_sizes])
+    clusterlets = on_a_grid(group_sizes, [seed, *group_sizes])
     partitions = samples_of(clusterlets, 500, seed)
     assert all(is_valid(clusterlets, labels) for labels in partitions)
     front = sample_partitions(clusterlets, 500, np.random.default_rng(seed))
@@ -216,10 +214,10 @@ def process_probabilities(n):
     return found
 
 
-@pytest.mark.parametrize("colour_sizes", [(3, 4), (2, 2, 2)])
-def test_samples_follow_the_process(colour_sizes):
-    n, sample_size = sum(colour_sizes), 40_000
-    clusterlets = anywhere(colour_sizes, 0)
+@pytest.mark.parametrize("group_sizes", [(3, 4), (2, 2, 2)])
+def test_samples_follow_the_process(group_sizes):
+    n, sample_size = sum(group_sizes), 40_000
+    clusterlets = anywhere(group_sizes, 0)
     expected = Counter()
     for blocks, probability in process_probabilities(n).items():
         labels = canonical([next(b for b in blocks if j in b) for j in range(n)])
@@ -259,12 +257,12 @@ class AllButTwo:
 def test_batches_hold_as_many_samples_as_were_asked_for(monkeypatch):
     monkeypatch.setattr(centroid, "_DRAWN", 64)
     monkeypatch.setattr(centroid, "_DEALT", 16)
-    colour_sizes = np.array([4, 5])
-    batches = list(centroid._construct(colour_sizes, 150, AllButTwo()))
+    group_sizes = np.array([4, 5])
+    batches = list(centroid._construct(group_sizes, 150, AllButTwo()))
     assert max(batch.shape[1] for batch in batches) == 16
     assert sum(batch.shape[1] for batch in batches) == 150
-    monkeypatch.setattr(centroid, "_deal", lambda sizes, colour_sizes, random_state: sizes)
-    assert sum(batch.shape[1] for batch in centroid._sample(colour_sizes, 150, AllButTwo())) == 150
+    monkeypatch.setattr(centroid, "_deal", lambda sizes, group_sizes, random_state: sizes)
+    assert sum(batch.shape[1] for batch in centroid._sample(group_sizes, 150, AllButTwo())) == 150
 
 
 def test_construction_begins_below_the_share_of_valid_samples(monkeypatch):
@@ -299,9 +297,9 @@ def test_many_clusterlets_need_wider_integers():
 # ---- construction
 
 
-def test_many_colours_are_drawn_by_construction():
-    colour_sizes = (2,) * 8  # 128 valid partitions among 10^10
-    clusterlets = on_a_grid(colour_sizes, 2, width=9)
+def test_many_groups_are_drawn_by_construction():
+    group_sizes = (2,) * 8  # 128 valid partitions among 10^10
+    clusterlets = on_a_grid(group_sizes, 2, width=9)
     front = sample_partitions(clusterlets, 6000, np.random.default_rng(0))
     assert front.drawn == "constructed" and 5000 < front.n_valid <= 6000
     everything = [
@@ -313,17 +311,17 @@ def test_many_colours_are_drawn_by_construction():
     assert_front(front, naive_front(score_all(clusterlets, everything)))
 
 
-def test_construction_deals_every_colour_to_every_block():
-    colour_sizes = np.array([3, 5, 4, 6, 3, 3])
-    clusterlets = anywhere(colour_sizes, 1)
+def test_construction_deals_every_group_to_every_block():
+    group_sizes = np.array([3, 5, 4, 6, 3, 3])
+    clusterlets = anywhere(group_sizes, 1)
     partitions = [
         tuple(column)
-        for batch in centroid._construct(colour_sizes, 3000, np.random.default_rng(0))
+        for batch in centroid._construct(group_sizes, 3000, np.random.default_rng(0))
         for column in batch.T.tolist()
     ]
     assert all(is_valid(clusterlets, labels) for labels in set(partitions))
     assert {max(labels) + 1 for labels in partitions} == {2, 3}
-    # The first colour's 3 clusterlets over two blocks: all 6 ways, alike.
+    # The first group's 3 clusterlets over two blocks: all 6 ways, alike.
     heads = Counter(labels[:3] for labels in partitions if max(labels) == 1)
     assert len(heads) == 6 and chisquare(list(heads.values())).pvalue > 1e-3
 
@@ -351,7 +349,7 @@ def test_bulk_scores_are_within_the_slack(seed):
                 [clusterlets.counts[row == b].sum(axis=0) / clusterlets.counts[row == b].sum() for b in range(row.max() + 1)]
                 for row in labels
             ]
-            dataset = clusterlets.colour_counts / clusterlets.colour_counts.sum()
+            dataset = clusterlets.group_counts / clusterlets.group_counts.sum()
             np.testing.assert_allclose(deviations, [np.abs(s - dataset).max() for s in shares], rtol=1e-12)
 
 
@@ -501,9 +499,9 @@ def limits():
 
 def fit(seed):
     for _ in range(6):
-        ClusterletClustering(5, matcher="C", sample_size=2000, random_state=seed).fit(X, sensitive_features=colours)
+        ClusterletClustering(5, matcher="C", sample_size=2000, random_state=seed).fit(X, sensitive_features=groups)
 
-X, colours = np.random.default_rng(0).normal(size=(100, 4)), np.arange(100) % 2
+X, groups = np.random.default_rng(0).normal(size=(100, 4)), np.arange(100) % 2
 X @ X.T
 before = limits()
 with ThreadPoolExecutor(8) as threads:

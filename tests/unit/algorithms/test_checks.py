@@ -12,19 +12,19 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import FRAC, ClusterletClustering, fairness_report
 
 X = np.random.default_rng(0).normal(size=(60, 2))
-COLOURS = np.arange(60) % 2
+GROUPS = np.arange(60) % 2
 
 
 @pytest.mark.parametrize("factor", [1e160, 1e101, 1e-101, 1e-170, 1e-320])
 @pytest.mark.parametrize(
     "compute",
     [
-        lambda X: frac(X, COLOURS, 3, np.random.default_rng(0)),
-        lambda X: extract_clusterlets(X, COLOURS, 3, np.random.default_rng(0)),
+        lambda X: frac(X, GROUPS, 3, np.random.default_rng(0)),
+        lambda X: extract_clusterlets(X, GROUPS, 3, np.random.default_rng(0)),
         diameter,
-        lambda X: FRAC(3).fit(X, sensitive_features=COLOURS),
-        lambda X: ClusterletClustering(3).fit(X, sensitive_features=COLOURS),
-        lambda X: fairness_report(X, COLOURS, COLOURS),
+        lambda X: FRAC(3).fit(X, sensitive_features=GROUPS),
+        lambda X: ClusterletClustering(3).fit(X, sensitive_features=GROUPS),
+        lambda X: fairness_report(X, GROUPS, GROUPS),
     ],
 )
 def test_what_cannot_be_squared_is_refused(factor, compute):
@@ -34,7 +34,7 @@ def test_what_cannot_be_squared_is_refused(factor, compute):
 
 @pytest.mark.parametrize("estimator", [FRAC(3), ClusterletClustering(3, matcher="G-B")])
 def test_rows_to_predict_may_be_alike_but_not_too_large(estimator):
-    fitted = estimator.fit(X, sensitive_features=COLOURS)
+    fitted = estimator.fit(X, sensitive_features=GROUPS)
     with pytest.raises(ClusterletsError, match="feature 1 holds 1e\\+160"):
         fitted.predict([[0.0, 0.0], [0.0, 1e160]])
     assert len(set(fitted.predict([[0.0, 0.0], [0.0, 1e-170]]))) == 1
@@ -42,9 +42,9 @@ def test_rows_to_predict_may_be_alike_but_not_too_large(estimator):
 
 @pytest.mark.parametrize("factor", [2.0**300, 2.0**-300])
 def test_up_to_there_the_scale_changes_nothing(factor):
-    plain, other = (frac(table, COLOURS, 3, np.random.default_rng(0)) for table in (X, X * factor))
+    plain, other = (frac(table, GROUPS, 3, np.random.default_rng(0)) for table in (X, X * factor))
     assert np.array_equal(plain.labels_fair, other.labels_fair)
-    plain, other = (extract_clusterlets(table, COLOURS, 5, np.random.default_rng(0)) for table in (X, X * factor))
+    plain, other = (extract_clusterlets(table, GROUPS, 5, np.random.default_rng(0)) for table in (X, X * factor))
     assert np.array_equal(plain.labels, other.labels)
     assert diameter(X * factor) == diameter(X) * factor
 
@@ -77,6 +77,6 @@ def test_features_that_do_not_vary_are_no_fault():
 
 @pytest.mark.parametrize("factor", [1e160, 1e-170])
 def test_nothing_infinite_is_made_by_scaling(factor):
-    table = Table(X * factor, COLOURS, ("weight", "height"), ("a", "b"))
+    table = Table(X * factor, GROUPS, ("weight", "height"), ("a", "b"))
     with pytest.raises(ClusterletsError, match="'(weight|height)'"):
         scaled(table, "standard")

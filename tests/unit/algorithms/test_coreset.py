@@ -26,35 +26,35 @@ KINDS = ["plain", "duplicates", "apart", "equal", "outlier", "noise"]
     n=st.integers(1, 300),
     k=st.integers(1, 20),
     size=st.integers(1, 400),
-    n_colours=st.integers(1, 6),
+    n_groups=st.integers(1, 6),
     kind=st.sampled_from(KINDS),
     once=st.booleans(),
 )
-def test_weights_add_up_to_the_instances_of_each_colour(seed, n, k, size, n_colours, kind, once):
+def test_weights_add_up_to_the_instances_of_each_group(seed, n, k, size, n_groups, kind, once):
     rng = np.random.default_rng(seed)
-    n_colours, k = min(n_colours, n), min(k, n)
-    X, colours = table(rng, n, n_colours, kind, once)
-    rows, weights = sample_coreset(X, colours, k, size, rng)
+    n_groups, k = min(n_groups, n), min(k, n)
+    X, groups = table(rng, n, n_groups, kind, once)
+    rows, weights = sample_coreset(X, groups, k, size, rng)
     assert (np.diff(rows) > 0).all() and rows.min() >= 0 and rows.max() < n
     assert weights.shape == rows.shape and (weights >= 1).all()
-    totals = np.bincount(colours)
-    assert np.bincount(colours[rows], weights, n_colours) == pytest.approx(totals)
+    totals = np.bincount(groups)
+    assert np.bincount(groups[rows], weights, n_groups) == pytest.approx(totals)
     if size >= n * n:  # so many of each ring that none is left out
         assert np.array_equal(rows, np.arange(n)) and (weights == 1).all()
 
 
 @pytest.mark.parametrize("size", [300, 1000, 3000])
 def test_a_coreset_has_about_the_size_that_is_asked_for(size):
-    X, colours = table(np.random.default_rng(0), 20_000, 2, "plain")
-    rows, _ = sample_coreset(X, colours, 5, size, np.random.default_rng(0))
+    X, groups = table(np.random.default_rng(0), 20_000, 2, "plain")
+    rows, _ = sample_coreset(X, groups, 5, size, np.random.default_rng(0))
     assert 0.5 * size < len(rows) <= 1.1 * size
 
 
-def test_every_place_of_a_colour_is_in_its_coreset():
+def test_every_place_of_a_group_is_in_its_coreset():
     """Of rows at few places, each place is a centre, and has its own ring: weights are the rows at each place."""
     X = np.repeat([[0.0], [1.0], [50.0]], [500, 300, 200], axis=0)
-    colours = np.zeros(1000, int)
-    rows, weights = sample_coreset(X, colours, 3, 30, np.random.default_rng(0))
+    groups = np.zeros(1000, int)
+    rows, weights = sample_coreset(X, groups, 3, 30, np.random.default_rng(0))
     assert [weights[X[rows, 0] == place].sum() for place in (0, 1, 50)] == pytest.approx([500, 300, 200])
 
 
@@ -62,30 +62,30 @@ def test_far_rows_are_not_left_out():
     """Two rows in 5,000 that are most of the cost: rings hold what a plain sample of 200 misses."""
     X = np.random.default_rng(1).normal(size=(5000, 2))
     X[[7, 4321]] += [[300, 0], [0, 300]]
-    colours = np.arange(5000) % 2
+    groups = np.arange(5000) % 2
     for seed in range(5):
-        rows, _ = sample_coreset(X, colours, 1, 200, np.random.default_rng(seed))
+        rows, _ = sample_coreset(X, groups, 1, 200, np.random.default_rng(seed))
         assert {7, 4321} <= set(rows)
 
 
-@pytest.mark.parametrize(("kind", "n_colours"), [("plain", 2), ("apart", 2), ("apart", 3)])
-def test_the_promise_is_worth_more_with_more_rows(kind, n_colours):
-    X, colours = table(np.random.default_rng(2), 4000, n_colours, kind)
+@pytest.mark.parametrize(("kind", "n_groups"), [("plain", 2), ("apart", 2), ("apart", 3)])
+def test_the_promise_is_worth_more_with_more_rows(kind, n_groups):
+    X, groups = table(np.random.default_rng(2), 4000, n_groups, kind)
     errors = []
     for size in (100, 1500):
         of_size = []
         for seed in range(3):
-            rows, weights = sample_coreset(X, colours, 4, size, np.random.default_rng(seed))
-            of_size.append(largest_error(X, colours, rows, weights, 4, np.random.default_rng(9), n_trials=4))
+            rows, weights = sample_coreset(X, groups, 4, size, np.random.default_rng(seed))
+            of_size.append(largest_error(X, groups, rows, weights, 4, np.random.default_rng(9), n_trials=4))
         errors.append(np.mean(of_size))
     assert errors[1] < 0.06 and errors[1] < 0.8 * errors[0]
 
 
 def test_the_whole_table_is_its_own_coreset():
-    X, colours = table(np.random.default_rng(3), 400, 2, "apart")
-    assert largest_error(X, colours, np.arange(400), np.ones(400), 3, np.random.default_rng(0), n_trials=4) == 0
+    X, groups = table(np.random.default_rng(3), 400, 2, "apart")
+    assert largest_error(X, groups, np.arange(400), np.ones(400), 3, np.random.default_rng(0), n_trials=4) == 0
     # Each weight doubled doubles the cost, nearly: the slack of a cluster stays what it is.
-    doubled = largest_error(X, colours, np.arange(400), np.full(400, 2.0), 3, np.random.default_rng(0), n_trials=4)
+    doubled = largest_error(X, groups, np.arange(400), np.full(400, 2.0), 3, np.random.default_rng(0), n_trials=4)
     assert doubled == pytest.approx(1, abs=0.02)
 
 
@@ -95,35 +95,35 @@ def test_the_whole_table_is_its_own_coreset():
     n=st.integers(1, 120),
     k=st.integers(1, 120),
     size=st.sampled_from([None, 1, 10, 50]),
-    n_colours=st.integers(1, 6),
+    n_groups=st.integers(1, 6),
     kind=st.sampled_from(KINDS),
     delta=st.sampled_from([0.0, 0.2, 0.99]),
     once=st.booleans(),
 )
-def test_every_table_gives_a_fair_clustering(seed, n, k, size, n_colours, kind, delta, once):
+def test_every_table_gives_a_fair_clustering(seed, n, k, size, n_groups, kind, delta, once):
     rng = np.random.default_rng(seed)
-    k, n_colours = min(k, n, 9 if seed % 4 else n), min(n_colours, n)
-    X, colours = table(rng, n, n_colours, kind, once)
-    assert is_fair(coreset_clustering(X, colours, k, rng, delta, size), colours, k, delta)
+    k, n_groups = min(k, n, 9 if seed % 4 else n), min(n_groups, n)
+    X, groups = table(rng, n, n_groups, kind, once)
+    assert is_fair(coreset_clustering(X, groups, k, rng, delta, size), groups, k, delta)
 
 
-@pytest.mark.parametrize(("kind", "n_colours"), [("plain", 2), ("apart", 2), ("apart", 3)])
-def test_the_clustering_is_nearly_as_good_as_that_of_all_rows(kind, n_colours):
-    X, colours = table(np.random.default_rng(4), 6000, n_colours, kind)
-    whole = min(fair_flow(X, colours, 4, np.random.default_rng(seed), n_init=1).inertia for seed in range(3))
-    found = min(sse(X, coreset_clustering(X, colours, 4, np.random.default_rng(seed), size=600)) for seed in range(3))
+@pytest.mark.parametrize(("kind", "n_groups"), [("plain", 2), ("apart", 2), ("apart", 3)])
+def test_the_clustering_is_nearly_as_good_as_that_of_all_rows(kind, n_groups):
+    X, groups = table(np.random.default_rng(4), 6000, n_groups, kind)
+    whole = min(fair_flow(X, groups, 4, np.random.default_rng(seed), n_init=1).inertia for seed in range(3))
+    found = min(sse(X, coreset_clustering(X, groups, 4, np.random.default_rng(seed), size=600)) for seed in range(3))
     assert found < 1.1 * whole
 
 
 def test_one_seed_one_result_whatever_the_memory_layout_and_the_codes():
-    X, colours = table(np.random.default_rng(5), 400, 3, "apart")
+    X, groups = table(np.random.default_rng(5), 400, 3, "apart")
     X = X.round(1)
     before = X.copy()
-    expected = coreset_clustering(X, colours, 4, np.random.default_rng(0), size=80)
-    for variant, codes in ((np.asfortranarray(X), colours), (X.tolist(), colours.astype(np.int8)), (X, 3 * colours + 1)):
+    expected = coreset_clustering(X, groups, 4, np.random.default_rng(0), size=80)
+    for variant, codes in ((np.asfortranarray(X), groups), (X.tolist(), groups.astype(np.int8)), (X, 3 * groups + 1)):
         assert np.array_equal(coreset_clustering(variant, codes, 4, np.random.default_rng(0), size=80), expected)
     assert np.array_equal(X, before)
-    assert not np.array_equal(coreset_clustering(X, colours, 4, np.random.default_rng(1), size=80), expected)
+    assert not np.array_equal(coreset_clustering(X, groups, 4, np.random.default_rng(1), size=80), expected)
 
 
 @pytest.mark.parametrize(
@@ -136,12 +136,12 @@ def test_one_seed_one_result_whatever_the_memory_layout_and_the_codes():
         ({"n_init": 0}, "n_init = 0: a coreset needs"),
         ({"X": np.full((6, 2), np.inf)}, "finite features"),
         ({"X": np.full((6, 2), 1e200)}, "1e\\+200"),
-        ({"colours": np.array([0, 1])}, r"\(6, 2\) and \(2,\)"),
-        ({"colours": np.arange(6) - 1}, "codes 0..K-1"),
+        ({"groups": np.array([0, 1])}, r"\(6, 2\) and \(2,\)"),
+        ({"groups": np.arange(6) - 1}, "codes 0..K-1"),
     ],
 )
 def test_unusable_input_is_refused(change, message):
-    usual = {"X": np.zeros((6, 2)), "colours": np.array([0, 1] * 3), "n_clusters": 2, "random_state": np.random.default_rng(0)}
+    usual = {"X": np.zeros((6, 2)), "groups": np.array([0, 1] * 3), "n_clusters": 2, "random_state": np.random.default_rng(0)}
     with pytest.raises(ClusterletsError, match=message):
         coreset_clustering(**(usual | change))
 
@@ -152,16 +152,16 @@ def standardised(name):
         pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
     prepared = datasets.prepare(name, MIRROR)
     X, width = prepared.X - prepared.X.mean(axis=0), prepared.X.std(axis=0)
-    return X / np.where(width > 0, width, 1), prepared.colour
+    return X / np.where(width > 0, width, 1), prepared.groups
 
 
 @pytest.mark.parametrize(("k", "known"), [(5, 105_824), (20, 75_372)])
 def test_a_real_table_from_a_tenth_of_it(k, known):
     """The sums known are those of fair rounds on all rows."""
-    X, colours = standardised("magic")
+    X, groups = standardised("magic")
     found = min(
-        (coreset_clustering(X, colours, k, np.random.default_rng(s)) for s in range(3)), key=lambda labels: sse(X, labels)
+        (coreset_clustering(X, groups, k, np.random.default_rng(s)) for s in range(3)), key=lambda labels: sse(X, labels)
     )
-    assert is_fair(found, colours, k, 0.0) and sse(X, found) < 1.05 * known
-    rows, weights = sample_coreset(X, colours, k, 2000, np.random.default_rng(0))
-    assert largest_error(X, colours, rows, weights, k, np.random.default_rng(0), n_trials=4) < 0.1
+    assert is_fair(found, groups, k, 0.0) and sse(X, found) < 1.05 * known
+    rows, weights = sample_coreset(X, groups, k, 2000, np.random.default_rng(0))
+    assert largest_error(X, groups, rows, weights, k, np.random.default_rng(0), n_trials=4) < 0.1

@@ -14,31 +14,31 @@ from clusterlets.algorithms.transport import transport
 KINDS = ["plain", "few values", "equal", "apart"]
 
 
-def problem(seed, n, k, n_colours, kind, delta):
-    """Costs, colours, bounds, and fair labels from random counts made whole, each colour the cheapest for its own."""
+def problem(seed, n, k, n_groups, kind, delta):
+    """Costs, groups, bounds, and fair labels from random counts made whole, each group the cheapest for its own."""
     rng = np.random.default_rng(seed)
-    colours = rng.permutation(np.concatenate([np.arange(n_colours), rng.integers(0, n_colours, size=n - n_colours)]))
+    groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
     costs = {
         "plain": rng.random((n, k)),
         "few values": rng.integers(0, 3, size=(n, k)).astype(float),
         "equal": np.full((n, k), 0.1),
-        "apart": rng.random((n, k)) + 9 * (rng.permutation(k)[colours % k][:, None] != np.arange(k)),
+        "apart": rng.random((n, k)) + 9 * (rng.permutation(k)[groups % k][:, None] != np.arange(k)),
     }[kind]
-    low, high = share_bounds(colours, delta)
-    totals = np.bincount(colours)
-    counts, _ = whole_counts(rng.dirichlet(np.ones(k), size=n_colours) * totals[:, None], low, high, totals)
-    return costs, colours, cheapest(costs, colours, counts), low, high
+    low, high = share_bounds(groups, delta)
+    totals = np.bincount(groups)
+    counts, _ = whole_counts(rng.dirichlet(np.ones(k), size=n_groups) * totals[:, None], low, high, totals)
+    return costs, groups, cheapest(costs, groups, counts), low, high
 
 
-def cheapest(costs, colours, counts):
+def cheapest(costs, groups, counts):
     labels = np.empty(len(costs), dtype=np.int64)
-    for colour, sizes in enumerate(counts):
-        labels[colours == colour] = transport(costs[colours == colour], sizes)[0]
+    for group, sizes in enumerate(counts):
+        labels[groups == group] = transport(costs[groups == group], sizes)[0]
     return labels
 
 
-def counts_of(labels, colours, k):
-    return np.stack([np.bincount(labels[colours == colour], minlength=k) for colour in range(colours.max() + 1)])
+def counts_of(labels, groups, k):
+    return np.stack([np.bincount(labels[groups == group], minlength=k) for group in range(groups.max() + 1)])
 
 
 def are_fair(counts, low, high):
@@ -56,70 +56,70 @@ def cost_of(costs, labels):
     seed=st.integers(0, 10**6),
     n=st.integers(1, 80),
     k=st.integers(1, 9),
-    n_colours=st.integers(1, 7),
+    n_groups=st.integers(1, 7),
     kind=st.sampled_from(KINDS),
     delta=st.sampled_from([0.0, 0.1, 0.5, 0.99]),
     most=st.sampled_from([0, 1, 3, 1000]),
 )
-def test_it_is_never_worse_and_always_fair(seed, n, k, n_colours, kind, delta, most):
-    costs, colours, labels, low, high = problem(seed, n, min(k, n), min(n_colours, n), kind, delta)
+def test_it_is_never_worse_and_always_fair(seed, n, k, n_groups, kind, delta, most):
+    costs, groups, labels, low, high = problem(seed, n, min(k, n), min(n_groups, n), kind, delta)
     before = labels.copy()
-    found = move_counts(costs, colours, labels, low, high, most)
+    found = move_counts(costs, groups, labels, low, high, most)
     assert np.array_equal(labels, before), "those handed in stay as they are"
-    counts = counts_of(found, colours, costs.shape[1])
+    counts = counts_of(found, groups, costs.shape[1])
     assert are_fair(counts, low, high)
     assert cost_of(costs, found) <= cost_of(costs, labels) + 1e-9
     if most == 0 or kind == "equal":
         assert np.array_equal(found, labels)
-    # Every colour is still the cheapest for its counts.
-    assert cost_of(costs, found) == pytest.approx(cost_of(costs, cheapest(costs, colours, counts)), abs=1e-9)
+    # Every group is still the cheapest for its counts.
+    assert cost_of(costs, found) == pytest.approx(cost_of(costs, cheapest(costs, groups, counts)), abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["plain", "few values", "apart"])
-@pytest.mark.parametrize(("n_colours", "delta"), [(1, 0.0), (2, 0.0), (2, 0.3), (3, 0.0), (3, 0.3)])
-def test_no_move_of_one_or_two_instances_is_left_that_pays(n_colours, delta, kind):
-    """Each is tried by transports of its own: all single moves, and all pairs of two colours that have a cluster in common."""
+@pytest.mark.parametrize(("n_groups", "delta"), [(1, 0.0), (2, 0.0), (2, 0.3), (3, 0.0), (3, 0.3)])
+def test_no_move_of_one_or_two_instances_is_left_that_pays(n_groups, delta, kind):
+    """Each is tried by transports of its own: all single moves, and all pairs of two groups that have a cluster in common."""
     k = 3
     for seed in range(4):
-        costs, colours, labels, low, high = problem(seed, 24, k, n_colours, kind, delta)
-        found = move_counts(costs, colours, labels, low, high, 1000)
-        counts, reached = counts_of(found, colours, k), cost_of(costs, found)
-        singles = [(colour, *ends) for colour in range(n_colours) for ends in permutations(range(k), 2)]
+        costs, groups, labels, low, high = problem(seed, 24, k, n_groups, kind, delta)
+        found = move_counts(costs, groups, labels, low, high, 1000)
+        counts, reached = counts_of(found, groups, k), cost_of(costs, found)
+        singles = [(group, *ends) for group in range(n_groups) for ends in permutations(range(k), 2)]
         pairs = [pair for pair in combinations(singles, 2) if pair[0][0] != pair[1][0]]
         for moves in [*((single,) for single in singles), *pairs]:
             changed = counts.copy()
-            for colour, source, target in moves:
-                changed[colour, source] -= 1
-                changed[colour, target] += 1
+            for group, source, target in moves:
+                changed[group, source] -= 1
+                changed[group, target] += 1
             if (changed >= 0).all() and are_fair(changed, low, high):
-                assert cost_of(costs, cheapest(costs, colours, changed)) >= reached - 1e-9
+                assert cost_of(costs, cheapest(costs, groups, changed)) >= reached - 1e-9
 
 
 def test_small_tables_end_at_the_optimum_nearly_always():
     missed = 0
     for seed in range(30):
-        k, n_colours = 2 + seed % 2, 1 + seed % 3
-        costs, colours, labels, low, high = problem(seed, 8, k, n_colours, "plain", 0.0)
+        k, n_groups = 2 + seed % 2, 1 + seed % 3
+        costs, groups, labels, low, high = problem(seed, 8, k, n_groups, "plain", 0.0)
         ways = (np.array(way) for way in product(range(k), repeat=8))
-        least = min(cost_of(costs, way) for way in ways if are_fair(counts_of(way, colours, k), low, high))
-        reached = cost_of(costs, move_counts(costs, colours, labels, low, high, 1000))
+        least = min(cost_of(costs, way) for way in ways if are_fair(counts_of(way, groups, k), low, high))
+        reached = cost_of(costs, move_counts(costs, groups, labels, low, high, 1000))
         assert reached >= least - 1e-9
         missed += reached > least + 1e-9
     assert missed <= 3
 
 
 def test_one_instance_moves_by_hand():
-    """Of one colour, 2 is in cluster 0 and nearer to 1."""
+    """Of one group, 2 is in cluster 0 and nearer to 1."""
     costs = np.array([[0.0, 9.0], [0.0, 9.0], [5.0, 1.0], [9.0, 0.0]])
     found = move_counts(costs, np.zeros(4, int), np.array([0, 0, 0, 1]), np.ones(1), np.ones(1), 10)
     assert found.tolist() == [0, 0, 1, 1]
 
 
-def test_two_colours_move_together_by_hand():
-    """Of halves, 1 and 2 in cluster 0. Its one of colour 0 gains 5 elsewhere, but leaves 0 and 2; one of colour 1 goes too."""
+def test_two_groups_move_together_by_hand():
+    """Of halves, 1 and 2 in cluster 0. Its one of group 0 gains 5 elsewhere, but leaves 0 and 2; one of group 1 goes too."""
     costs = np.array([[5.0, 0.0], [9.0, 0.0], [9.0, 0.0], [9.0, 0.0], [0.0, 1.0], [0.0, 9.0], [9.0, 0.0], [9.0, 0.0]])
-    colours, labels = np.repeat([0, 1], 4), np.array([0, 1, 1, 1, 0, 0, 1, 1])
-    found = move_counts(costs, colours, labels, np.full(2, 0.5), np.full(2, 0.5), 1)
+    groups, labels = np.repeat([0, 1], 4), np.array([0, 1, 1, 1, 0, 0, 1, 1])
+    found = move_counts(costs, groups, labels, np.full(2, 0.5), np.full(2, 0.5), 1)
     assert found.tolist() == [1, 1, 1, 1, 1, 0, 1, 1]
 
 
@@ -130,13 +130,13 @@ def test_no_cluster_is_emptied():
 
 
 def test_the_same_input_gives_the_same_labels_whatever_the_memory_layout():
-    costs, colours, labels, low, high = problem(1, 200, 6, 3, "few values", 0.1)
-    expected = move_counts(costs, colours, labels, low, high, 100)
+    costs, groups, labels, low, high = problem(1, 200, 6, 3, "few values", 0.1)
+    expected = move_counts(costs, groups, labels, low, high, 100)
     for variant in (costs.copy(), np.asfortranarray(costs), np.repeat(costs, 2, axis=1)[:, ::2]):
-        assert np.array_equal(move_counts(variant, colours.astype(np.int32), labels, low, high, 100), expected)
+        assert np.array_equal(move_counts(variant, groups.astype(np.int32), labels, low, high, 100), expected)
 
 
 def test_a_few_moves_are_on_the_way_of_many():
-    costs, colours, labels, low, high = problem(2, 300, 5, 2, "plain", 0.0)
-    reached = [cost_of(costs, move_counts(costs, colours, labels, low, high, most)) for most in range(12)]
+    costs, groups, labels, low, high = problem(2, 300, 5, 2, "plain", 0.0)
+    reached = [cost_of(costs, move_counts(costs, groups, labels, low, high, most)) for most in range(12)]
     assert reached == sorted(reached, reverse=True) and reached[4] < reached[0]

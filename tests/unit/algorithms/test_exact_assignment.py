@@ -19,11 +19,11 @@ def all_labels(n, k):
     return np.array(list(product(range(k), repeat=n)))
 
 
-def is_fair(labels, colours, k, delta):
+def is_fair(labels, groups, k, delta):
     """The definition, count by count."""
-    low, high = share_bounds(colours, delta)
+    low, high = share_bounds(groups, delta)
     for cluster in range(k):
-        held = np.bincount(colours[labels == cluster], minlength=len(low))
+        held = np.bincount(groups[labels == cluster], minlength=len(low))
         size = int(held.sum())
         if size == 0:
             return False
@@ -33,39 +33,39 @@ def is_fair(labels, colours, k, delta):
     return True
 
 
-def least_cost(costs, colours, delta):
+def least_cost(costs, groups, delta):
     """By enumeration, from the cheapest on."""
     n, k = costs.shape
     labels = all_labels(n, k)
     totals = costs[np.arange(n), labels].sum(axis=1)
-    return next(totals[row] for row in np.argsort(totals) if is_fair(labels[row], colours, k, delta))
+    return next(totals[row] for row in np.argsort(totals) if is_fair(labels[row], groups, k, delta))
 
 
 def small_problem(seed):
     rng = np.random.default_rng(seed)
-    n_colours, k = 2 + seed % 2, 1 + seed % 3
-    n = int(rng.integers(max(n_colours, k, 4), 10))
-    colours = rng.permutation(np.concatenate([np.arange(n_colours), rng.integers(0, n_colours, size=n - n_colours)]))
+    n_groups, k = 2 + seed % 2, 1 + seed % 3
+    n = int(rng.integers(max(n_groups, k, 4), 10))
+    groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
     X = rng.normal(size=(n, 2)) if seed % 5 else rng.integers(0, 3, size=(n, 2)).astype(float)
-    X += 2 * colours[:, None]
-    return np.square(X[:, None] - X[rng.permutation(n)[:k]]).sum(axis=2), colours
+    X += 2 * groups[:, None]
+    return np.square(X[:, None] - X[rng.permutation(n)[:k]]).sum(axis=2), groups
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_it_is_the_cheapest_and_between_the_bound_and_the_cost_of_the_quick_one(seed):
-    costs, colours = small_problem(seed)
+    costs, groups = small_problem(seed)
     for delta in DELTAS:
-        found, quick = exact_assignment(costs, colours, delta), fair_assignment(costs, colours, delta)
-        least = least_cost(costs, colours, delta)
-        assert found.is_optimal and is_fair(found.labels, colours, costs.shape[1], delta)
-        assert found.cost == pytest.approx(costs[np.arange(len(colours)), found.labels].sum())
+        found, quick = exact_assignment(costs, groups, delta), fair_assignment(costs, groups, delta)
+        least = least_cost(costs, groups, delta)
+        assert found.is_optimal and is_fair(found.labels, groups, costs.shape[1], delta)
+        assert found.cost == pytest.approx(costs[np.arange(len(groups)), found.labels].sum())
         assert found.cost == pytest.approx(least, rel=1e-5, abs=1e-9)
         assert found.bound <= least + 1e-9 and found.bound == pytest.approx(least, rel=1e-5, abs=1e-9)
         assert quick.bound <= least * (1 + 1e-9) + 1e-9 and least <= quick.cost + 1e-9
 
 
 def test_a_case_by_hand():
-    """Two of each colour, apart: no centre may take two of a colour and none of the other. Three and one are allowed."""
+    """Two of each group, apart: no centre may take two of a group and none of the other. Three and one are allowed."""
     costs = np.array([[0.0, 9.0], [0.0, 5.0], [7.0, 0.0], [8.0, 0.0]])
     found = exact_assignment(costs, np.array([0, 0, 1, 1]))
     assert found.labels.tolist() == [0, 1, 1, 1] and found.cost == 5
@@ -89,32 +89,32 @@ def test_equal_centres_cost_nothing():
 
 @pytest.mark.parametrize("unit", [1e-8, 1e12])
 def test_the_unit_of_costs_does_not_matter(unit):
-    costs, colours = small_problem(5)
-    assert exact_assignment(costs * unit, colours).cost == pytest.approx(exact_assignment(costs, colours).cost * unit)
+    costs, groups = small_problem(5)
+    assert exact_assignment(costs * unit, groups).cost == pytest.approx(exact_assignment(costs, groups).cost * unit)
 
 
 def test_what_all_assignments_cost_is_no_part_of_the_problem():
-    costs, colours = small_problem(5)
-    found, offset = exact_assignment(costs, colours), exact_assignment(costs + 1e6, colours)
+    costs, groups = small_problem(5)
+    found, offset = exact_assignment(costs, groups), exact_assignment(costs + 1e6, groups)
     assert (offset.labels == found.labels).all()
 
 
 def test_a_table_of_some_size_is_proved():
     rng = np.random.default_rng(0)
-    colours = (rng.random(300) < 0.3).astype(int)
-    X = rng.normal(size=(300, 2)) + colours[:, None]
+    groups = (rng.random(300) < 0.3).astype(int)
+    X = rng.normal(size=(300, 2)) + groups[:, None]
     costs = np.square(X[:, None] - X[:4]).sum(axis=2)
-    found, quick = exact_assignment(costs, colours), fair_assignment(costs, colours)
-    assert found.is_optimal and is_fair(found.labels, colours, 4, 0.0)
+    found, quick = exact_assignment(costs, groups), fair_assignment(costs, groups)
+    assert found.is_optimal and is_fair(found.labels, groups, 4, 0.0)
     assert quick.bound <= found.bound * (1 + 1e-6) <= found.cost * (1 + 2e-6) <= quick.cost * (1 + 3e-6)
 
 
 def test_out_of_time_there_still_is_an_assignment_and_a_bound():
     rng = np.random.default_rng(0)
-    colours = rng.integers(0, 3, size=400)
+    groups = rng.integers(0, 3, size=400)
     costs = rng.random((400, 8))
-    found = exact_assignment(costs, colours, time_limit=0.01)
-    assert not found.is_optimal and is_fair(found.labels, colours, 8, 0.0) and 0 < found.bound <= found.cost
+    found = exact_assignment(costs, groups, time_limit=0.01)
+    assert not found.is_optimal and is_fair(found.labels, groups, 8, 0.0) and 0 < found.bound <= found.cost
 
 
 def test_unusable_input_is_refused():

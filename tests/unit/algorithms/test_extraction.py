@@ -1,4 +1,4 @@
-"""Clusterlets: one colour each, as many as asked for or as there are distinct instances, in order, reproducible."""
+"""Clusterlets: one group each, as many as asked for or as there are distinct instances, in order, reproducible."""
 
 import numpy as np
 import pytest
@@ -6,25 +6,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets.algorithms.extraction import clusterlets_from_labels, extract_clusterlets
-from clusterlets.algorithms.geometry import group_moments
+from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.errors import ClusterletsError
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(2, 8), st.booleans())
-def test_invariants(seed, n_colours, k, on_grid):
+def test_invariants(seed, n_groups, k, on_grid):
     rng = np.random.default_rng(seed)
-    colours = np.concatenate([np.arange(n_colours), rng.integers(n_colours, size=30)])
-    X = rng.integers(0, 3, size=(len(colours), 2)).astype(float) if on_grid else rng.normal(size=(len(colours), 2))
-    found = extract_clusterlets(X, colours, k, np.random.default_rng(seed))
-    for colour in range(n_colours):
-        distinct = len(np.unique(X[colours == colour], axis=0))
-        assert (found.colour == colour).sum() == min(k, distinct)
-    assert (np.diff(found.colour) >= 0).all()
-    assert np.array_equal(found.colour[found.labels], colours)
+    groups = np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=30)])
+    X = rng.integers(0, 3, size=(len(groups), 2)).astype(float) if on_grid else rng.normal(size=(len(groups), 2))
+    found = extract_clusterlets(X, groups, k, np.random.default_rng(seed))
+    for group in range(n_groups):
+        distinct = len(np.unique(X[groups == group], axis=0))
+        assert (found.groups == group).sum() == min(k, distinct)
+    assert (np.diff(found.groups) >= 0).all()
+    assert np.array_equal(found.groups[found.labels], groups)
     assert np.array_equal(found.sizes, np.bincount(found.labels))
-    assert np.array_equal(found.colour_counts, np.bincount(colours))
+    assert np.array_equal(found.group_counts, np.bincount(groups))
     for index in range(len(found)):
         members = X[found.labels == index]
         assert found.centroids[index] == pytest.approx(members.mean(axis=0))
@@ -33,8 +33,8 @@ def test_invariants(seed, n_colours, k, on_grid):
 
 def test_same_stream_same_clusterlets_another_stream_others():
     rng = np.random.default_rng(3)
-    X, colours = rng.normal(size=(300, 3)), rng.integers(2, size=300)
-    first, again, other = (extract_clusterlets(X, colours, 8, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    X, groups = rng.normal(size=(300, 3)), rng.integers(2, size=300)
+    first, again, other = (extract_clusterlets(X, groups, 8, np.random.default_rng(seed)) for seed in (1, 1, 2))
     assert np.array_equal(first.labels, again.labels)
     assert not np.array_equal(first.labels, other.labels)
 
@@ -58,20 +58,20 @@ def test_distinct_rows_that_show_up_late_are_counted():
     assert len(set(kmeans_labels(X, 5, np.random.default_rng(0)))) == 5
 
 
-def test_a_gap_in_the_colour_codes_is_refused():
-    with pytest.raises(ClusterletsError, match="colour 1 has no instance"):
+def test_a_gap_in_the_group_codes_is_refused():
+    with pytest.raises(ClusterletsError, match="group 1 has no instance"):
         extract_clusterlets(np.zeros((2, 1)), np.array([0, 2]), 2, np.random.default_rng(0))
 
 
-def test_groups_of_two_colours_or_out_of_order_are_refused():
+def test_groups_of_two_groups_or_out_of_order_are_refused():
     X = np.zeros((2, 1))
-    with pytest.raises(ValueError, match="exactly one colour"):
+    with pytest.raises(ValueError, match="exactly one group"):
         clusterlets_from_labels(X, np.array([0, 1]), np.array([0, 0]))
     with pytest.raises(ValueError, match="sorted"):
         clusterlets_from_labels(X, np.array([0, 1]), np.array([1, 0]))
 
 
 def test_moments_by_hand():
-    means, inertia = group_moments(np.array([[0.0], [2.0], [7.0]]), np.array([0, 0, 1]), 2)
+    means, inertia = moments_by_label(np.array([[0.0], [2.0], [7.0]]), np.array([0, 0, 1]), 2)
     assert np.array_equal(means, [[1.0], [7.0]])
     assert np.array_equal(inertia, [2.0, 0.0])

@@ -26,30 +26,30 @@ def all_labels(n, k):
     return np.array(list(product(range(k), repeat=n)))
 
 
-def least_cost(costs, colours, delta):
+def least_cost(costs, groups, delta):
     """By enumeration, from the cheapest on."""
     labels = all_labels(*costs.shape)
     totals = costs[np.arange(len(costs)), labels].sum(axis=1)
-    return next(totals[row] for row in np.argsort(totals) if is_fair(labels[row], colours, costs.shape[1], delta))
+    return next(totals[row] for row in np.argsort(totals) if is_fair(labels[row], groups, costs.shape[1], delta))
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_the_least_cost_of_all_assignments_lies_between_bound_and_cost(seed):
     rng = np.random.default_rng(seed)
-    n, k, n_colours = int(rng.integers(4, 10)), int(rng.integers(1, 4)), int(rng.integers(1, 4))
-    X, colours = table(rng, n, n_colours, KINDS[seed % 4], outlier=1e6)
+    n, k, n_groups = int(rng.integers(4, 10)), int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    X, groups = table(rng, n, n_groups, KINDS[seed % 4], outlier=1e6)
     costs = squared_distances(X, X[rng.choice(n, k, replace=False)] + rng.normal(size=2))
     for delta in DELTAS:
-        found, least = fair_assignment(costs, colours, delta), least_cost(costs, colours, delta)
-        assert is_fair(found.labels, colours, k, delta)
+        found, least = fair_assignment(costs, groups, delta), least_cost(costs, groups, delta)
+        assert is_fair(found.labels, groups, k, delta)
         assert found.cost == pytest.approx(costs[np.arange(n), found.labels].sum())
         assert found.bound <= least * (1 + 1e-9) + 1e-9 and least <= found.cost * (1 + 1e-9) + 1e-9
         assert found.gap == pytest.approx(found.cost / found.bound - 1)
 
 
-def balances(labels, colours, k):
-    """The count of each cluster's rarer colour over that of the other."""
-    counts = np.stack([np.bincount(labels[colours == colour], minlength=k) for colour in (0, 1)])
+def balances(labels, groups, k):
+    """The count of each cluster's rarer group over that of the other."""
+    counts = np.stack([np.bincount(labels[groups == group], minlength=k) for group in (0, 1)])
     return counts.min(axis=0) / counts.max(axis=0)
 
 
@@ -57,74 +57,74 @@ def balances(labels, colours, k):
 def test_a_bound_on_the_balance_is_kept_at_nearly_the_least_cost(seed):
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(5, 10)), int(rng.integers(1, 4))
-    X, colours = table(rng, n, 2, KINDS[seed % 4], outlier=1e6)
+    X, groups = table(rng, n, 2, KINDS[seed % 4], outlier=1e6)
     costs = squared_distances(X, X[rng.choice(n, k, replace=False)] + rng.normal(size=2))
-    totals = np.bincount(colours)
+    totals = np.bincount(groups)
     for part in (0.0, 0.4, 0.9, 1.0):
         balance = part * totals.min() / totals.max()
-        found = fair_assignment(costs, colours, balance=balance)
+        found = fair_assignment(costs, groups, balance=balance)
         assert set(found.labels) == set(range(k))
-        if (balances(found.labels, colours, k) >= balance - 1e-9).all():
+        if (balances(found.labels, groups, k) >= balance - 1e-9).all():
             ways = all_labels(n, k)
             ways = ways[np.argsort(costs[np.arange(n), ways].sum(axis=1))]
-            fair = (way for way in ways if len(set(way)) == k and (balances(way, colours, k) >= balance - 1e-9).all())
+            fair = (way for way in ways if len(set(way)) == k and (balances(way, groups, k) >= balance - 1e-9).all())
             least = costs[np.arange(n), next(fair)].sum()
             assert found.bound <= least * (1 + 1e-9) + 1e-9 and least <= found.cost * (1 + 1e-9) + 1e-9
         sizes = np.bincount(found.labels, minlength=k)
-        for colour in (0, 1):
-            counts = np.bincount(found.labels[colours == colour], minlength=k)
+        for group in (0, 1):
+            counts = np.bincount(found.labels[groups == group], minlength=k)
             assert (counts >= np.floor(balance / (1 + balance) * sizes + 1e-9)).all()
 
 
 def test_a_balance_that_whole_instances_can_keep_is_kept():
     rng = np.random.default_rng(0)
-    X, colours = rng.normal(size=(400, 2)), (np.arange(400) % 3 == 0).astype(int)
-    X += colours[:, None]
-    costs, counts = squared_distances(X, X[:5]), np.bincount(colours)
-    found = fair_assignment(costs, colours, balance=0.45)
-    assert (balances(found.labels, colours, 5) >= 0.45).all() and found.gap < 0.02
-    assert balances(costs.argmin(axis=1), colours, 5).min() < 0.3
-    # A bound on shares would hold the rarer colour down as well; this one lets a cluster have as much of it as it likes.
-    low, high = balance_bounds(colours, 0.45)
+    X, groups = rng.normal(size=(400, 2)), (np.arange(400) % 3 == 0).astype(int)
+    X += groups[:, None]
+    costs, counts = squared_distances(X, X[:5]), np.bincount(groups)
+    found = fair_assignment(costs, groups, balance=0.45)
+    assert (balances(found.labels, groups, 5) >= 0.45).all() and found.gap < 0.02
+    assert balances(costs.argmin(axis=1), groups, 5).min() < 0.3
+    # A bound on shares would hold the rarer group down as well; this one lets a cluster have as much of it as it likes.
+    low, high = balance_bounds(groups, 0.45)
     assert low == pytest.approx([9 / 29, 9 / 29]) and high == pytest.approx([20 / 29, 20 / 29])
-    assert balance_bounds(colours, counts.min() / counts.max())[0][1] == pytest.approx(counts[1] / 400)
+    assert balance_bounds(groups, counts.min() / counts.max())[0][1] == pytest.approx(counts[1] / 400)
 
 
 @pytest.mark.parametrize(
-    ("colours", "balance", "message"),
+    ("groups", "balance", "message"),
     [
-        ([0, 1, 2, 0], 0.5, "two colours, and here are 3"),
-        ([0, 0, 0, 0], 0.5, "two colours, and here are 1"),
+        ([0, 1, 2, 0], 0.5, "two groups, and here are 3"),
+        ([0, 0, 0, 0], 0.5, "two groups, and here are 1"),
         ([0, 1, 0, 0], 0.34, "from 0 to the table's own, 0.333333, not 0.34"),
         ([0, 1, 0, 1], -0.1, "from 0 to the table's own, 1, not -0.1"),
         ([0, 1, 0, 1], float("nan"), "not nan"),
     ],
 )
-def test_a_balance_that_no_clustering_has_is_refused(colours, balance, message):
+def test_a_balance_that_no_clustering_has_is_refused(groups, balance, message):
     with pytest.raises(ClusterletsError, match=message):
-        fair_assignment(np.ones((4, 2)), np.array(colours), balance=balance)
+        fair_assignment(np.ones((4, 2)), np.array(groups), balance=balance)
 
 
 def test_small_tables_nearly_always_get_the_optimum():
     costs_above = []
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        k, n_colours = int(rng.integers(1, 4)), int(rng.integers(1, 4))
-        X, colours = table(rng, 8, n_colours, KINDS[seed % 4], outlier=1e6)
+        k, n_groups = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+        X, groups = table(rng, 8, n_groups, KINDS[seed % 4], outlier=1e6)
         costs = squared_distances(X, X[rng.choice(8, k, replace=False)] + rng.normal(size=2))
         for delta in (0.0, 0.3):
-            costs_above.append(fair_assignment(costs, colours, delta).cost / least_cost(costs, colours, delta) - 1)
+            costs_above.append(fair_assignment(costs, groups, delta).cost / least_cost(costs, groups, delta) - 1)
     assert np.mean(np.array(costs_above) > 1e-9) < 0.05 and max(costs_above) < 0.3
 
 
-@pytest.mark.parametrize(("n", "k", "n_colours"), [(60, 3, 2), (60, 4, 3), (120, 5, 2)])
-def test_a_proved_optimum_lies_between_bound_and_cost(n, k, n_colours):
+@pytest.mark.parametrize(("n", "k", "n_groups"), [(60, 3, 2), (60, 4, 3), (120, 5, 2)])
+def test_a_proved_optimum_lies_between_bound_and_cost(n, k, n_groups):
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        X, colours = table(rng, n, n_colours, "plain")
+        X, groups = table(rng, n, n_groups, "plain")
         costs = squared_distances(X, X[:k])
         for delta in (0.0, 0.2):
-            found, exact = fair_assignment(costs, colours, delta), exact_assignment(costs, colours, delta, time_limit=10)
+            found, exact = fair_assignment(costs, groups, delta), exact_assignment(costs, groups, delta, time_limit=10)
             assert found.bound <= exact.cost * (1 + 1e-9) and exact.bound <= found.cost * (1 + 1e-9)
 
 
@@ -133,83 +133,83 @@ def test_a_proved_optimum_lies_between_bound_and_cost(n, k, n_colours):
     seed=st.integers(0, 10**6),
     n=st.integers(1, 70),
     k=st.integers(1, 70),
-    n_colours=st.integers(1, 12),
+    n_groups=st.integers(1, 12),
     kind=st.sampled_from(KINDS),
     delta=st.one_of(st.sampled_from(DELTAS), st.floats(0, 0.999)),
     once=st.booleans(),
 )
-def test_shares_keep_their_bounds_and_no_cluster_is_empty(seed, n, k, n_colours, kind, delta, once):
+def test_shares_keep_their_bounds_and_no_cluster_is_empty(seed, n, k, n_groups, kind, delta, once):
     rng = np.random.default_rng(seed)
-    k, n_colours = min(k, n), min(n_colours, n)
-    X, colours = table(rng, n, n_colours, kind, once, outlier=1e6)
+    k, n_groups = min(k, n), min(n_groups, n)
+    X, groups = table(rng, n, n_groups, kind, once, outlier=1e6)
     costs = squared_distances(X, X[rng.integers(0, n, size=k)])  # equal centres among them
-    found = fair_assignment(costs, colours, delta)
-    assert is_fair(found.labels, colours, k, delta)
+    found = fair_assignment(costs, groups, delta)
+    assert is_fair(found.labels, groups, k, delta)
     assert found.cost == pytest.approx(costs[np.arange(n), found.labels].sum())
     assert 0 <= found.bound <= found.cost and found.gap >= 0
     # Those of this solution, as those of nearby centres: they change the way, not what is promised.
-    again = fair_assignment(costs, colours, delta, found.multipliers)
-    assert is_fair(again.labels, colours, k, delta) and again.bound <= found.cost * (1 + 1e-9)
+    again = fair_assignment(costs, groups, delta, found.multipliers)
+    assert is_fair(again.labels, groups, k, delta) and again.bound <= found.cost * (1 + 1e-9)
 
 
 def test_a_case_by_hand():
-    """Four of each colour, apart; three clusters. A case whose counts are forced: halves, up to whole instances."""
+    """Four of each group, apart; three clusters. A case whose counts are forced: halves, up to whole instances."""
     costs = np.array([[0.0, 9.0]] * 4 + [[7.0, 0.0]] * 4)
     costs[0, 1], costs[7, 0] = 5, 6
-    colours = np.repeat([0, 1], 4)
-    found = fair_assignment(costs, colours)
-    # Of three in cluster 1 (or 0) it may hold one or two of a colour: 2 of colour 0 there, 3 of colour 1, cost 5 + 9 + 6.
-    assert is_fair(found.labels, colours, 2, 0.0) and found.cost == least_cost(costs, colours, 0.0)
+    groups = np.repeat([0, 1], 4)
+    found = fair_assignment(costs, groups)
+    # Of three in cluster 1 (or 0) it may hold one or two of a group: 2 of group 0 there, 3 of group 1, cost 5 + 9 + 6.
+    assert is_fair(found.labels, groups, 2, 0.0) and found.cost == least_cost(costs, groups, 0.0)
     assert found.labels[0] == 1, "the cheapest to move"
 
 
 def test_whole_instances_are_all_that_delta_0_allows_beyond_the_shares():
-    colours = np.repeat([0, 1], [30, 60])
-    X = np.random.default_rng(0).normal(size=(90, 2)) + 5 * colours[:, None]
-    labels = fair_assignment(squared_distances(X, X[::30]), colours).labels
+    groups = np.repeat([0, 1], [30, 60])
+    X = np.random.default_rng(0).normal(size=(90, 2)) + 5 * groups[:, None]
+    labels = fair_assignment(squared_distances(X, X[::30]), groups).labels
     for cluster in range(3):
         size = (labels == cluster).sum()
-        assert abs((colours[labels == cluster] == 0).sum() - size / 3) < 1
+        assert abs((groups[labels == cluster] == 0).sum() - size / 3) < 1
 
 
-@pytest.mark.parametrize("n_colours", [1, 2, 3])
-def test_bounds_that_bind_nothing_leave_the_nearest_centres(n_colours):
-    X, colours = table(np.random.default_rng(1), 60, n_colours, "plain")
+@pytest.mark.parametrize("n_groups", [1, 2, 3])
+def test_bounds_that_bind_nothing_leave_the_nearest_centres(n_groups):
+    X, groups = table(np.random.default_rng(1), 60, n_groups, "plain")
     costs = squared_distances(X, X[:4])
-    # 0.999 allows a colour nothing or all of a cluster as small as these.
-    assert np.array_equal(fair_assignment(costs, colours, 0.999).labels, costs.argmin(axis=1))
+    # 0.999 allows a group nothing or all of a cluster as small as these.
+    assert np.array_equal(fair_assignment(costs, groups, 0.999).labels, costs.argmin(axis=1))
 
 
 def test_one_cluster_and_as_many_as_instances():
     rng = np.random.default_rng(2)
-    X, colours = table(rng, 12, 3, "plain")
-    assert not fair_assignment(squared_distances(X, X[:1]), colours).labels.any()
-    found = fair_assignment(squared_distances(X, X), colours)
+    X, groups = table(rng, 12, 3, "plain")
+    assert not fair_assignment(squared_distances(X, X[:1]), groups).labels.any()
+    found = fair_assignment(squared_distances(X, X), groups)
     assert sorted(found.labels) == list(range(12))
     assert found.cost == found.bound == found.gap == 0 and found.labels.tolist() == list(range(12))
 
 
 def test_equal_centres_share_what_there_is():
-    colours = np.arange(12) % 2
-    found = fair_assignment(np.zeros((12, 3)), colours)
-    assert found.cost == found.bound == found.gap == 0 and is_fair(found.labels, colours, 3, 0.0)
+    groups = np.arange(12) % 2
+    found = fair_assignment(np.zeros((12, 3)), groups)
+    assert found.cost == found.bound == found.gap == 0 and is_fair(found.labels, groups, 3, 0.0)
 
 
-@pytest.mark.parametrize(("n", "k", "n_colours", "most"), [(1000, 5, 2, 0.01), (1000, 5, 3, 0.02), (3000, 10, 2, 0.01)])
-def test_the_gap_is_small_on_tables_of_some_size(n, k, n_colours, most):
+@pytest.mark.parametrize(("n", "k", "n_groups", "most"), [(1000, 5, 2, 0.01), (1000, 5, 3, 0.02), (3000, 10, 2, 0.01)])
+def test_the_gap_is_small_on_tables_of_some_size(n, k, n_groups, most):
     for seed in range(3):
-        X, colours = table(np.random.default_rng(seed), n, n_colours, "plain")
+        X, groups = table(np.random.default_rng(seed), n, n_groups, "plain")
         for delta in (0.0, 0.2):
-            assert fair_assignment(squared_distances(X, X[:k]), colours, delta).gap < most
+            assert fair_assignment(squared_distances(X, X[:k]), groups, delta).gap < most
 
 
-@pytest.mark.parametrize("n_colours", [2, 3])
-def test_the_order_of_clusters_and_the_names_of_colours_do_not_change_the_cost(n_colours):
-    X, colours = table(np.random.default_rng(3), 400, n_colours, "plain")
+@pytest.mark.parametrize("n_groups", [2, 3])
+def test_the_order_of_clusters_and_the_names_of_groups_do_not_change_the_cost(n_groups):
+    X, groups = table(np.random.default_rng(3), 400, n_groups, "plain")
     costs, order = squared_distances(X, X[:5]), np.array([3, 1, 4, 0, 2])
-    expected = fair_assignment(costs, colours, 0.1)
-    permuted = fair_assignment(costs[:, order], colours, 0.1)
-    renamed = fair_assignment(costs, n_colours - 1 - colours, 0.1)
+    expected = fair_assignment(costs, groups, 0.1)
+    permuted = fair_assignment(costs[:, order], groups, 0.1)
+    renamed = fair_assignment(costs, n_groups - 1 - groups, 0.1)
     for found in (permuted, renamed):
         assert found.bound == pytest.approx(expected.bound, rel=1e-3)
         assert found.cost == pytest.approx(expected.cost, rel=1e-2)
@@ -217,46 +217,46 @@ def test_the_order_of_clusters_and_the_names_of_colours_do_not_change_the_cost(n
 
 def test_memory_layout_and_type_of_the_input_do_not_matter():
     rng = np.random.default_rng(4)
-    costs, colours = rng.integers(0, 50, size=(80, 4)).astype(float), rng.permutation(np.arange(80) % 3)
+    costs, groups = rng.integers(0, 50, size=(80, 4)).astype(float), rng.permutation(np.arange(80) % 3)
     before = costs.copy()
-    expected = fair_assignment(costs, colours, 0.1)
+    expected = fair_assignment(costs, groups, 0.1)
     for variant in (costs.tolist(), costs.astype(int), np.asfortranarray(costs), np.repeat(costs, 2, axis=1)[:, ::2]):
-        found = fair_assignment(variant, colours.astype(np.int8), 0.1)
+        found = fair_assignment(variant, groups.astype(np.int8), 0.1)
         assert np.array_equal(found.labels, expected.labels) and found.bound == expected.bound
         assert found.multipliers.tobytes() == expected.multipliers.tobytes()
     assert np.array_equal(costs, before)
 
 
-def test_a_colour_whose_costs_hardly_differ_takes_any_price():
+def test_a_group_whose_costs_hardly_differ_takes_any_price():
     rng = np.random.default_rng(5)
-    X, colours = table(rng, 60, 3, "plain")
+    X, groups = table(rng, 60, 3, "plain")
     costs = squared_distances(X, X[:4])
-    costs[colours == 2] = 1 + 1e-15 * rng.integers(0, 3, size=((colours == 2).sum(), 4))
+    costs[groups == 2] = 1 + 1e-15 * rng.integers(0, 3, size=((groups == 2).sum(), 4))
     with np.errstate(all="raise"):
-        found = fair_assignment(costs, colours)
-    assert is_fair(found.labels, colours, 4, 0.0)
+        found = fair_assignment(costs, groups)
+    assert is_fair(found.labels, groups, 4, 0.0)
 
 
 class TestWholeCounts:
     @settings(max_examples=200, deadline=None)
     @given(
         seed=st.integers(0, 10**6),
-        n_colours=st.integers(1, 8),
+        n_groups=st.integers(1, 8),
         k=st.integers(1, 12),
         most=st.integers(1, 60),
         kind=st.sampled_from(["fair", "any", "concentrated", "nothing"]),
         delta=st.one_of(st.sampled_from(DELTAS), st.floats(0, 0.999)),
     )
-    def test_they_keep_sums_and_bounds(self, seed, n_colours, k, most, kind, delta):
+    def test_they_keep_sums_and_bounds(self, seed, n_groups, k, most, kind, delta):
         rng = np.random.default_rng(seed)
-        totals = rng.integers(1, most + 1, size=n_colours)
+        totals = rng.integers(1, most + 1, size=n_groups)
         totals[0] += max(0, k - totals.sum())
-        low, high = share_bounds(np.repeat(np.arange(n_colours), totals), delta)
+        low, high = share_bounds(np.repeat(np.arange(n_groups), totals), delta)
         parts = {
-            "fair": np.tile(rng.dirichlet(np.ones(k)), (n_colours, 1)),
-            "any": rng.dirichlet(np.full(k, 0.3), size=n_colours),
-            "concentrated": np.eye(k)[np.zeros(n_colours, int)],
-            "nothing": np.zeros((n_colours, k)),
+            "fair": np.tile(rng.dirichlet(np.ones(k)), (n_groups, 1)),
+            "any": rng.dirichlet(np.full(k, 0.3), size=n_groups),
+            "concentrated": np.eye(k)[np.zeros(n_groups, int)],
+            "nothing": np.zeros((n_groups, k)),
         }[kind]
         found, _ = whole_counts(parts * totals[:, None], low, high, totals)
         sizes = found.sum(axis=0)
@@ -287,7 +287,7 @@ def test_an_unfairness_out_of_range_is_refused(delta):
 
 
 @pytest.mark.parametrize(
-    ("costs", "colours", "message"),
+    ("costs", "groups", "message"),
     [
         (np.ones((2, 3)), [0, 1], "2 instances cannot fill 3 clusters"),
         (np.ones((2, 0)), [0, 1], "2 instances cannot fill 0 clusters"),
@@ -300,6 +300,6 @@ def test_an_unfairness_out_of_range_is_refused(delta):
         (np.ones((3, 2)), [0, -1, 0], "codes 0..K-1"),
     ],
 )
-def test_unusable_input_is_refused(costs, colours, message):
+def test_unusable_input_is_refused(costs, groups, message):
     with pytest.raises(ClusterletsError, match=message):
-        fair_assignment(costs, np.array(colours))
+        fair_assignment(costs, np.array(groups))

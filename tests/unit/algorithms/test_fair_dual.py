@@ -16,27 +16,27 @@ from clusterlets.algorithms.fair_dual import TEMPERATURES, fractional_assignment
 KINDS = ["plain", "duplicates", "apart", "offset", "equal"]
 
 
-def problem(seed, n, k, n_colours, kind="plain"):
-    """Costs (n, k) and colours (n,), each of which occurs, some once."""
+def problem(seed, n, k, n_groups, kind="plain"):
+    """Costs (n, k) and groups (n,), each of which occurs, some once."""
     rng = np.random.default_rng(seed)
-    others = rng.choice(n_colours, n - n_colours, p=rng.dirichlet(np.full(n_colours, 0.7)))
-    colours = rng.permutation(np.concatenate([np.arange(n_colours), others]))
+    others = rng.choice(n_groups, n - n_groups, p=rng.dirichlet(np.full(n_groups, 0.7)))
+    groups = rng.permutation(np.concatenate([np.arange(n_groups), others]))
     X = {
         "plain": rng.normal(size=(n, 2)),
         "duplicates": rng.integers(0, 3, size=(n, 2)).astype(float),
-        "apart": rng.normal(size=(n, 2)) + 5 * colours[:, None],
+        "apart": rng.normal(size=(n, 2)) + 5 * groups[:, None],
         "offset": rng.normal(size=(n, 2)),
         "equal": np.full((n, 2), 0.1),
     }[kind]
     centres = X[rng.choice(n, k, replace=False)]
-    return np.square(X[:, None] - centres).sum(axis=2) + 1000 * (kind == "offset"), colours
+    return np.square(X[:, None] - centres).sum(axis=2) + 1000 * (kind == "offset"), groups
 
 
-def linear_program(costs, weights, colours, n_colours, low, high, slack):
-    """Its least value, with a row for each bound of each colour."""
+def linear_program(costs, weights, groups, n_groups, low, high, slack):
+    """Its least value, with a row for each bound of each group."""
     n, k = costs.shape
-    rows = np.concatenate([low[:, None] - np.eye(n_colours), np.eye(n_colours) - high[:, None]])
-    held = csr_array((weights, (colours, np.arange(n))), shape=(n_colours, n))
+    rows = np.concatenate([low[:, None] - np.eye(n_groups), np.eye(n_groups) - high[:, None]])
+    held = csr_array((weights, (groups, np.arange(n))), shape=(n_groups, n))
     shares = kron(csr_array(rows) @ held, eye_array(k))
     each = kron(eye_array(n), np.ones((1, k)))
     right = np.full(shares.shape[0], slack)
@@ -50,140 +50,138 @@ def linear_program(costs, weights, colours, n_colours, low, high, slack):
     seed=st.integers(0, 10**6),
     n=st.integers(6, 120),
     k=st.integers(1, 6),
-    n_colours=st.integers(1, 6),
+    n_groups=st.integers(1, 6),
     kind=st.sampled_from(KINDS),
     delta=st.sampled_from([0.0, 0.05, 0.3, 0.8]),
     exact=st.booleans(),
 )
-def test_the_bound_is_never_above_the_linear_program_and_hardly_below(seed, n, k, n_colours, kind, delta, exact):
-    costs, colours = problem(seed, n, k, n_colours, kind)
-    low, high = share_bounds(colours, delta)
+def test_the_bound_is_never_above_the_linear_program_and_hardly_below(seed, n, k, n_groups, kind, delta, exact):
+    costs, groups = problem(seed, n, k, n_groups, kind)
+    low, high = share_bounds(groups, delta)
     slack = 0.0 if exact else whole_slack(n, delta)
-    dual = solve_dual(costs, np.ones(n), colours, n_colours, share_rows(low, high), slack)
-    least = linear_program(costs, np.ones(n), colours, n_colours, low, high, slack)
+    dual = solve_dual(costs, np.ones(n), groups, n_groups, share_rows(low, high), slack)
+    least = linear_program(costs, np.ones(n), groups, n_groups, low, high, slack)
     assert dual.bound <= least * (1 + 1e-9) + 1e-9
     assert dual.bound >= least - 0.05 * abs(least) - 1e-9, "small tables are the hardest"
 
 
 @pytest.mark.parametrize("kind", ["plain", "duplicates", "apart", "offset"])
-@pytest.mark.parametrize(("n_colours", "delta"), [(1, 0.0), (2, 0.0), (2, 0.2), (3, 0.0), (5, 0.2)])
-def test_it_is_the_linear_program_to_a_thousandth(kind, n_colours, delta):
+@pytest.mark.parametrize(("n_groups", "delta"), [(1, 0.0), (2, 0.0), (2, 0.2), (3, 0.0), (5, 0.2)])
+def test_it_is_the_linear_program_to_a_thousandth(kind, n_groups, delta):
     n, k = 500, 6
     for seed in range(3):
-        costs, colours = problem(seed, n, k, n_colours, kind)
-        low, high = share_bounds(colours, delta)
+        costs, groups = problem(seed, n, k, n_groups, kind)
+        low, high = share_bounds(groups, delta)
         slack = whole_slack(n, delta)
-        dual = solve_dual(costs, np.ones(n), colours, n_colours, share_rows(low, high), slack)
-        least = linear_program(costs, np.ones(n), colours, n_colours, low, high, slack)
+        dual = solve_dual(costs, np.ones(n), groups, n_groups, share_rows(low, high), slack)
+        least = linear_program(costs, np.ones(n), groups, n_groups, low, high, slack)
         assert least * (1 - 1e-3) <= dual.bound <= least * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("n_colours", [2, 3])
-def test_weights_count_like_instances(n_colours):
-    costs, colours = problem(1, 200, 4, n_colours)
+@pytest.mark.parametrize("n_groups", [2, 3])
+def test_weights_count_like_instances(n_groups):
+    costs, groups = problem(1, 200, 4, n_groups)
     times = np.random.default_rng(0).integers(1, 6, size=200)
-    low, high = share_bounds(np.repeat(colours, times), 0.1)
+    low, high = share_bounds(np.repeat(groups, times), 0.1)
     rows = share_rows(low, high)
-    weighted = solve_dual(costs, times.astype(float), colours, n_colours, rows, 1.0)
-    repeated = solve_dual(
-        np.repeat(costs, times, axis=0), np.ones(times.sum()), np.repeat(colours, times), n_colours, rows, 1.0
-    )
+    weighted = solve_dual(costs, times.astype(float), groups, n_groups, rows, 1.0)
+    repeated = solve_dual(np.repeat(costs, times, axis=0), np.ones(times.sum()), np.repeat(groups, times), n_groups, rows, 1.0)
     assert weighted.bound == pytest.approx(repeated.bound, rel=1e-6)
     assert weighted.counts == pytest.approx(repeated.counts, abs=0.5)
-    least = linear_program(costs, times.astype(float), colours, n_colours, low, high, 1.0)
+    least = linear_program(costs, times.astype(float), groups, n_groups, low, high, 1.0)
     assert least * (1 - 1e-3) <= weighted.bound <= least * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n_colours", [1, 2, 4])
-def test_its_parts_belong_together(kind, n_colours):
-    costs, colours = problem(2, 300, 5, n_colours, kind)
-    rows, weights = share_rows(*share_bounds(colours, 0.1)), np.random.default_rng(0).uniform(0.5, 3, size=300)
-    dual = solve_dual(costs, weights, colours, n_colours, rows, 1.0)
+@pytest.mark.parametrize("n_groups", [1, 2, 4])
+def test_its_parts_belong_together(kind, n_groups):
+    costs, groups = problem(2, 300, 5, n_groups, kind)
+    rows, weights = share_rows(*share_bounds(groups, 0.1)), np.random.default_rng(0).uniform(0.5, 3, size=300)
+    dual = solve_dual(costs, weights, groups, n_groups, rows, 1.0)
     assert (dual.multipliers >= 0).all() and dual.multipliers.shape == (len(rows), 5)
     assert dual.prices == pytest.approx(rows.T @ dual.multipliers)
     # The multipliers' own value, by the definition, is a bound too, and the best one met is at least that.
-    least = (costs + dual.prices[colours]).min(axis=1)
+    least = (costs + dual.prices[groups]).min(axis=1)
     assert dual.bound >= (weights * least).sum() - dual.multipliers.sum() - 1e-6 * abs(dual.bound)
-    parts = fractional_assignment(costs, colours, dual)
+    parts = fractional_assignment(costs, groups, dual)
     assert (parts >= 0).all() and parts.sum(axis=1) == pytest.approx(np.ones(300))
-    counts = np.stack([(parts * weights[:, None])[colours == colour].sum(axis=0) for colour in range(n_colours)])
+    counts = np.stack([(parts * weights[:, None])[groups == group].sum(axis=0) for group in range(n_groups)])
     assert counts == pytest.approx(dual.counts)
 
 
 @pytest.mark.parametrize("kind", ["plain", "apart"])
 def test_the_counts_nearly_keep_the_bounds(kind):
-    costs, colours = problem(3, 2000, 6, 3, kind)
-    low, high = share_bounds(colours, 0.1)
-    counts = solve_dual(costs, np.ones(2000), colours, 3, share_rows(low, high), 1.0).counts
+    costs, groups = problem(3, 2000, 6, 3, kind)
+    low, high = share_bounds(groups, 0.1)
+    counts = solve_dual(costs, np.ones(2000), groups, 3, share_rows(low, high), 1.0).counts
     sizes = counts.sum(axis=0)
     assert (counts >= low[:, None] * sizes - 3).all() and (counts <= high[:, None] * sizes + 3).all()
 
 
 def test_a_case_by_hand():
-    """Two of each colour, apart, exact shares: one of each pair must move; the cheapest moves cost 5 and 7."""
+    """Two of each group, apart, exact shares: one of each pair must move; the cheapest moves cost 5 and 7."""
     costs = np.array([[0.0, 9.0], [0.0, 5.0], [7.0, 0.0], [8.0, 0.0]])
-    colours = np.array([0, 0, 1, 1])
-    dual = solve_dual(costs, np.ones(4), colours, 2, share_rows(*share_bounds(colours, 0.0)), 0.0)
+    groups = np.array([0, 0, 1, 1])
+    dual = solve_dual(costs, np.ones(4), groups, 2, share_rows(*share_bounds(groups, 0.0)), 0.0)
     assert dual.bound == pytest.approx(12, rel=1e-3) and dual.bound <= 12 + 1e-9
     # Of three quarters of an instance more than its share each cluster may hold as much.
     slack = whole_slack(4, 0.0)
-    dual = solve_dual(costs, np.ones(4), colours, 2, share_rows(*share_bounds(colours, 0.0)), slack)
-    least = linear_program(costs, np.ones(4), colours, 2, *share_bounds(colours, 0.0), slack)
+    dual = solve_dual(costs, np.ones(4), groups, 2, share_rows(*share_bounds(groups, 0.0)), slack)
+    least = linear_program(costs, np.ones(4), groups, 2, *share_bounds(groups, 0.0), slack)
     assert slack == 0.75 and dual.bound == pytest.approx(least, rel=1e-3)
 
 
-def test_one_colour_costs_what_the_nearest_clusters_cost():
-    costs, colours = problem(4, 50, 5, 1)
-    dual = solve_dual(costs, np.ones(50), colours, 1, share_rows(*share_bounds(colours, 0.0)), 0.0)
+def test_one_group_costs_what_the_nearest_clusters_cost():
+    costs, groups = problem(4, 50, 5, 1)
+    dual = solve_dual(costs, np.ones(50), groups, 1, share_rows(*share_bounds(groups, 0.0)), 0.0)
     assert dual.bound == pytest.approx(costs.min(axis=1).sum()) and not dual.multipliers.any()
 
 
 def test_rounded_distances_of_0_do_not_set_the_scale():
     """Rows at their centres, up to the last bit, must not pass for the size of costs."""
     rng = np.random.default_rng(0)
-    X, colours = rng.normal(size=60), np.repeat([0, 1], 30)
+    X, groups = rng.normal(size=60), np.repeat([0, 1], 30)
     X[:30] = X[0]
     costs = np.square(X[:, None] - np.r_[X[0] + 1e-13, X[30:34]])
     costs = np.maximum(costs - costs.min(axis=1, keepdims=True), 1e-30)
-    low, high = share_bounds(colours, 0.0)
-    least = linear_program(costs, np.ones(60), colours, 2, low, high, 59 / 60)
-    bound = solve_dual(costs, np.ones(60), colours, 2, share_rows(low, high), 59 / 60).bound
+    low, high = share_bounds(groups, 0.0)
+    least = linear_program(costs, np.ones(60), groups, 2, low, high, 59 / 60)
+    bound = solve_dual(costs, np.ones(60), groups, 2, share_rows(low, high), 59 / 60).bound
     assert 5 < 0.98 * least <= bound <= least * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("unit", [2.0**-200, 2.0**200])
 def test_powers_of_two_in_the_unit_change_nothing(unit):
-    costs, colours = problem(6, 200, 4, 3)
-    rows = share_rows(*share_bounds(colours, 0.1))
-    plain, scaled = (solve_dual(c, np.ones(200), colours, 3, rows, 1.0) for c in (costs, costs * unit))
+    costs, groups = problem(6, 200, 4, 3)
+    rows = share_rows(*share_bounds(groups, 0.1))
+    plain, scaled = (solve_dual(c, np.ones(200), groups, 3, rows, 1.0) for c in (costs, costs * unit))
     assert scaled.bound == plain.bound * unit and np.array_equal(scaled.counts, plain.counts)
 
 
 def test_multipliers_of_nearby_costs_lead_to_the_same_bound():
-    costs, colours = problem(7, 800, 6, 2, "apart")
-    rows, weights = share_rows(*share_bounds(colours, 0.0)), np.ones(800)
-    before = solve_dual(costs, weights, colours, 2, rows, 0.9)
+    costs, groups = problem(7, 800, 6, 2, "apart")
+    rows, weights = share_rows(*share_bounds(groups, 0.0)), np.ones(800)
+    before = solve_dual(costs, weights, groups, 2, rows, 0.9)
     given = before.multipliers.copy()
     near = costs * np.random.default_rng(0).uniform(0.98, 1.02, size=costs.shape)
-    again = solve_dual(near, weights, colours, 2, rows, 0.9, before.multipliers, TEMPERATURES[3:])
-    assert again.bound == pytest.approx(solve_dual(near, weights, colours, 2, rows, 0.9).bound, rel=1e-4)
+    again = solve_dual(near, weights, groups, 2, rows, 0.9, before.multipliers, TEMPERATURES[3:])
+    assert again.bound == pytest.approx(solve_dual(near, weights, groups, 2, rows, 0.9).bound, rel=1e-4)
     assert np.array_equal(before.multipliers, given), "those handed in stay as they are"
 
 
-@pytest.mark.parametrize("n_colours", [2, 3])
-def test_the_numbers_of_clusters_do_not_matter(n_colours):
-    costs, colours = problem(8, 400, 5, n_colours)
-    rows, order = share_rows(*share_bounds(colours, 0.05)), np.array([3, 1, 4, 0, 2])
-    plain = solve_dual(costs, np.ones(400), colours, n_colours, rows, 1.0)
-    permuted = solve_dual(np.ascontiguousarray(costs[:, order]), np.ones(400), colours, n_colours, rows, 1.0)
+@pytest.mark.parametrize("n_groups", [2, 3])
+def test_the_numbers_of_clusters_do_not_matter(n_groups):
+    costs, groups = problem(8, 400, 5, n_groups)
+    rows, order = share_rows(*share_bounds(groups, 0.05)), np.array([3, 1, 4, 0, 2])
+    plain = solve_dual(costs, np.ones(400), groups, n_groups, rows, 1.0)
+    permuted = solve_dual(np.ascontiguousarray(costs[:, order]), np.ones(400), groups, n_groups, rows, 1.0)
     assert permuted.bound == pytest.approx(plain.bound, rel=1e-4)
 
 
 def test_the_same_input_gives_the_same_bytes():
-    costs, colours = problem(9, 300, 5, 3)
-    rows = share_rows(*share_bounds(colours, 0.0))
-    one, two = (solve_dual(costs, np.ones(300), colours, 3, rows, 1.0) for _ in range(2))
+    costs, groups = problem(9, 300, 5, 3)
+    rows = share_rows(*share_bounds(groups, 0.0))
+    one, two = (solve_dual(costs, np.ones(300), groups, 3, rows, 1.0) for _ in range(2))
     for name in ("multipliers", "prices", "counts"):
         assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
     assert one.bound == two.bound
@@ -195,8 +193,8 @@ def test_the_same_input_gives_the_same_bytes():
     delta=st.sampled_from([0.0, 0.1, 0.4, 0.9]),
 )
 def test_rows_say_that_shares_keep_their_bounds(shares, counts, delta):
-    colours, m = np.repeat(np.arange(len(shares)), shares), np.array(counts[: len(shares)])
-    low, high = share_bounds(colours, delta)
+    groups, m = np.repeat(np.arange(len(shares)), shares), np.array(counts[: len(shares)])
+    low, high = share_bounds(groups, delta)
     size = m.sum()
     kept = (m >= low * size - 1e-9).all() and (m <= high * size + 1e-9).all()
     rows = share_rows(low, high)

@@ -30,17 +30,17 @@ KINDS = ["plain", "duplicates", "apart", "equal", "outlier", "noise"]
     seed=st.integers(0, 10**6),
     n=st.integers(1, 60),
     k=st.integers(1, 60),
-    n_colours=st.integers(1, 8),
+    n_groups=st.integers(1, 8),
     kind=st.sampled_from(KINDS),
     delta=st.sampled_from(DELTAS),
     once=st.booleans(),
 )
-def test_every_table_gives_a_fair_clustering(seed, n, k, n_colours, kind, delta, once):
+def test_every_table_gives_a_fair_clustering(seed, n, k, n_groups, kind, delta, once):
     rng = np.random.default_rng(seed)
-    k, n_colours = min(k, n, 9 if seed % 4 else n), min(n_colours, n)
-    X, colours = table(rng, n, n_colours, kind, once)
-    found = fair_flow(X, colours, k, rng, delta)
-    assert is_fair(found.labels, colours, k, delta)
+    k, n_groups = min(k, n, 9 if seed % 4 else n), min(n_groups, n)
+    X, groups = table(rng, n, n_groups, kind, once)
+    found = fair_flow(X, groups, k, rng, delta)
+    assert is_fair(found.labels, groups, k, delta)
     assert np.isfinite(found.centres).all() and found.gap >= 0 and 1 <= found.n_iter <= 100
     scale = np.square(X - X.mean(axis=0)).sum()
     assert found.inertia == pytest.approx(sse(X, found.labels), rel=1e-6, abs=1e-9 * scale)
@@ -51,24 +51,24 @@ def test_every_table_gives_a_fair_clustering(seed, n, k, n_colours, kind, delta,
 @pytest.mark.parametrize("seed", range(12))
 def test_ten_starts_come_near_the_best_of_all_fair_clusterings(seed):
     rng = np.random.default_rng(seed)
-    n, k, n_colours = 8, 2 + seed % 2, 2 + seed // 2 % 2
-    X, colours = table(rng, n, n_colours, ["plain", "apart"][seed % 2])
+    n, k, n_groups = 8, 2 + seed % 2, 2 + seed // 2 % 2
+    X, groups = table(rng, n, n_groups, ["plain", "apart"][seed % 2])
     ways = (np.array(way) for way in product(range(k), repeat=n))
-    least = min(sse(X, way) for way in ways if is_fair(way, colours, k, 0.0))
-    found = min(fair_flow(X, colours, k, np.random.default_rng(start)).inertia for start in range(10))
+    least = min(sse(X, way) for way in ways if is_fair(way, groups, k, 0.0))
+    found = min(fair_flow(X, groups, k, np.random.default_rng(start)).inertia for start in range(10))
     assert least * (1 - 1e-9) <= found <= least * 1.1
 
 
 def test_a_case_by_hand():
-    """Two places with one of each colour: no cluster across them."""
-    X, colours = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 1, 0, 1])
-    found = fair_flow(X, colours, 2, np.random.default_rng(0))
+    """Two places with one of each group: no cluster across them."""
+    X, groups = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 1, 0, 1])
+    found = fair_flow(X, groups, 2, np.random.default_rng(0))
     assert found.labels[0] == found.labels[1] != found.labels[2] == found.labels[3]
     assert found.inertia == 1 and sorted(found.centres[:, 0]) == [0.5, 10.5]
 
 
-def test_colours_apart_must_be_joined_across():
-    """Each colour has two places of its own; fair clusters pair the lower ones and the upper ones."""
+def test_groups_apart_must_be_joined_across():
+    """Each group has two places of its own; fair clusters pair the lower ones and the upper ones."""
     X = np.array([[0.0, 0.0]] * 5 + [[0.0, 3.0]] * 5 + [[20.0, 0.0]] * 5 + [[20.0, 3.0]] * 5)
     found = fair_flow(X, np.repeat([0, 1], 10), 2, np.random.default_rng(0))
     # Halves of ten and ten cost 2,000; one instance more on one side, which whole instances allow, hardly less.
@@ -78,36 +78,36 @@ def test_colours_apart_must_be_joined_across():
 
 
 def test_it_does_better_than_one_assignment_at_plain_centres():
-    X, colours = table(np.random.default_rng(1), 600, 2, "apart")
+    X, groups = table(np.random.default_rng(1), 600, 2, "apart")
     for seed in range(3):
         centres = lloyd(X, X[kmeans_plus_plus(X, 5, np.random.default_rng(seed))]).centres
-        once = fair_assignment(distances_to_centres(X, centres, 5), colours)
-        assert fair_flow(X, colours, 5, np.random.default_rng(seed)).inertia < sse(X, once.labels)
+        once = fair_assignment(distances_to_centres(X, centres, 5), groups)
+        assert fair_flow(X, groups, 5, np.random.default_rng(seed)).inertia < sse(X, once.labels)
 
 
 def test_more_rounds_are_never_worse_and_end():
-    X, colours = table(np.random.default_rng(2), 500, 3, "apart")
-    runs = [fair_flow(X, colours, 6, np.random.default_rng(0), max_iter=most) for most in (1, 2, 5, 1000)]
+    X, groups = table(np.random.default_rng(2), 500, 3, "apart")
+    runs = [fair_flow(X, groups, 6, np.random.default_rng(0), max_iter=most) for most in (1, 2, 5, 1000)]
     assert runs[0].n_iter == 1 and all(run.n_iter <= most for run, most in zip(runs, (1, 2, 5, 1000), strict=True))
     inertias = [run.inertia for run in runs]
     assert inertias == sorted(inertias, reverse=True)
 
 
 def test_more_unfairness_costs_less():
-    X, colours = table(np.random.default_rng(3), 600, 2, "apart")
-    costs = [fair_flow(X, colours, 4, np.random.default_rng(0), delta).inertia for delta in (0.0, 0.2, 0.5, 0.99)]
+    X, groups = table(np.random.default_rng(3), 600, 2, "apart")
+    costs = [fair_flow(X, groups, 4, np.random.default_rng(0), delta).inertia for delta in (0.0, 0.2, 0.5, 0.99)]
     plain = lloyd(X, X[kmeans_plus_plus(X, 4, np.random.default_rng(0))]).inertia
     assert costs == sorted(costs, reverse=True) and costs[-1] < 0.5 * costs[0] and costs[-1] > 0.8 * plain
 
 
 def test_a_bound_on_the_balance_is_kept_and_a_weaker_one_costs_less():
-    X, colours = table(np.random.default_rng(3), 600, 2, "apart")
-    counts = np.bincount(colours)
+    X, groups = table(np.random.default_rng(3), 600, 2, "apart")
+    counts = np.bincount(groups)
     own = counts.min() / counts.max()
     costs = []
     for balance in (0.9 * own, 0.5 * own, 0.0):
-        found = fair_flow(X, colours, 4, np.random.default_rng(0), balance=balance)
-        of_clusters = np.stack([np.bincount(found.labels[colours == colour], minlength=4) for colour in (0, 1)])
+        found = fair_flow(X, groups, 4, np.random.default_rng(0), balance=balance)
+        of_clusters = np.stack([np.bincount(found.labels[groups == group], minlength=4) for group in (0, 1)])
         assert (of_clusters.min(axis=0) / of_clusters.max(axis=0) >= balance).all()
         costs.append(found.inertia)
     assert costs == sorted(costs, reverse=True) and costs[2] < 0.9 * costs[0]
@@ -115,37 +115,37 @@ def test_a_bound_on_the_balance_is_kept_and_a_weaker_one_costs_less():
 
 @pytest.mark.parametrize("delta", [0.0, 0.3])
 def test_a_large_table_starts_from_a_sample(delta, monkeypatch):
-    X, colours = table(np.random.default_rng(4), 3000, 3, "apart", once=False)
-    colours[np.flatnonzero(colours == 2)[7:]] = 0  # a colour below the least that a sample holds of it
-    whole = fair_flow(X, colours, 4, np.random.default_rng(0), delta)
+    X, groups = table(np.random.default_rng(4), 3000, 3, "apart", once=False)
+    groups[np.flatnonzero(groups == 2)[7:]] = 0  # a group below the least that a sample holds of it
+    whole = fair_flow(X, groups, 4, np.random.default_rng(0), delta)
     monkeypatch.setattr(module, "_SAMPLE", 500)
-    sampled = fair_flow(X, colours, 4, np.random.default_rng(0), delta)
-    assert is_fair(sampled.labels, colours, 4, delta) and sampled.inertia < 1.1 * whole.inertia
+    sampled = fair_flow(X, groups, 4, np.random.default_rng(0), delta)
+    assert is_fair(sampled.labels, groups, 4, delta) and sampled.inertia < 1.1 * whole.inertia
 
 
-def test_a_sample_stands_for_all_instances_of_each_colour(monkeypatch):
+def test_a_sample_stands_for_all_instances_of_each_group(monkeypatch):
     seen = []
     monkeypatch.setattr(module, "_SAMPLE", 300)
     rounds = module.fractional_lloyd
     monkeypatch.setattr(module, "fractional_lloyd", lambda *given: seen.append(given) or rounds(*given))
-    X, colours = table(np.random.default_rng(6), 2000, 3, "plain")
-    colours[np.flatnonzero(colours == 2)[20:]] = 0
-    fair_flow(X, colours, 2, np.random.default_rng(0))
+    X, groups = table(np.random.default_rng(6), 2000, 3, "plain")
+    groups[np.flatnonzero(groups == 2)[20:]] = 0
+    fair_flow(X, groups, 2, np.random.default_rng(0))
     ((rows, weights, of_sample, *_),) = seen
-    assert len(rows) < 500 and np.bincount(of_sample, weights) == pytest.approx(np.bincount(colours), rel=1e-3)
+    assert len(rows) < 500 and np.bincount(of_sample, weights) == pytest.approx(np.bincount(groups), rel=1e-3)
 
 
 def test_one_seed_one_result_whatever_the_memory_layout_and_the_codes():
-    X, colours = table(np.random.default_rng(6), 300, 3, "apart")
+    X, groups = table(np.random.default_rng(6), 300, 3, "apart")
     X = X.round()
     before = X.copy()
-    expected = fair_flow(X, colours, 4, np.random.default_rng(0), 0.1)
-    variants = ((np.asfortranarray(X), colours), (X.astype(int), colours.astype(np.int8)), (X.tolist(), 5 * colours + 2))
+    expected = fair_flow(X, groups, 4, np.random.default_rng(0), 0.1)
+    variants = ((np.asfortranarray(X), groups), (X.astype(int), groups.astype(np.int8)), (X.tolist(), 5 * groups + 2))
     for variant, codes in variants:
         found = fair_flow(variant, codes, 4, np.random.default_rng(0), 0.1)
         assert np.array_equal(found.labels, expected.labels) and found.centres.tobytes() == expected.centres.tobytes()
     assert np.array_equal(X, before)
-    one, other = (fair_flow(X, colours, 4, np.random.default_rng(seed), 0.1, n_init=1).labels for seed in (0, 1))
+    one, other = (fair_flow(X, groups, 4, np.random.default_rng(seed), 0.1, n_init=1).labels for seed in (0, 1))
     assert not np.array_equal(one, other)
 
 
@@ -161,13 +161,13 @@ def test_one_seed_one_result_whatever_the_memory_layout_and_the_codes():
         ({"X": np.full((6, 2), np.nan)}, "finite features"),
         ({"X": np.full((6, 2), 1e200)}, "1e\\+200"),
         ({"X": np.zeros(6)}, r"\(6,\) and \(6,\)"),
-        ({"colours": np.array([0, 1])}, r"\(6, 2\) and \(2,\)"),
-        ({"colours": np.arange(6) - 1}, "codes 0..K-1"),
-        ({"colours": np.arange(6) / 2}, "codes 0..K-1"),
+        ({"groups": np.array([0, 1])}, r"\(6, 2\) and \(2,\)"),
+        ({"groups": np.arange(6) - 1}, "codes 0..K-1"),
+        ({"groups": np.arange(6) / 2}, "codes 0..K-1"),
     ],
 )
 def test_unusable_input_is_refused(change, message):
-    usual = {"X": np.zeros((6, 2)), "colours": np.array([0, 1] * 3), "n_clusters": 2, "random_state": np.random.default_rng(0)}
+    usual = {"X": np.zeros((6, 2)), "groups": np.array([0, 1] * 3), "n_clusters": 2, "random_state": np.random.default_rng(0)}
     with pytest.raises(ClusterletsError, match=message):
         fair_flow(**(usual | change))
 
@@ -178,7 +178,7 @@ def standardised(name):
         pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
     prepared = datasets.prepare(name, MIRROR)
     X, width = prepared.X - prepared.X.mean(axis=0), prepared.X.std(axis=0)
-    return X / np.where(width > 0, width, 1), prepared.colour
+    return X / np.where(width > 0, width, 1), prepared.groups
 
 
 # Of an exact assignment in every round, and of the published MS-FlowFC; benchmarks/bench_fair_flow.py runs more.
@@ -191,8 +191,8 @@ def standardised(name):
     ],
 )
 def test_sums_of_squares_known_of_real_tables(name, k, seeds, known, published):
-    X, colours = standardised(name)
-    found = min((fair_flow(X, colours, k, np.random.default_rng(seed)) for seed in seeds), key=lambda run: run.inertia)
-    assert is_fair(found.labels, colours, k, 0.0) and found.inertia == pytest.approx(sse(X, found.labels))
+    X, groups = standardised(name)
+    found = min((fair_flow(X, groups, k, np.random.default_rng(seed)) for seed in seeds), key=lambda run: run.inertia)
+    assert is_fair(found.labels, groups, k, 0.0) and found.inertia == pytest.approx(sse(X, found.labels))
     assert found.inertia < published and found.gap < 0.003
     assert known is None or found.inertia < 1.01 * known

@@ -12,26 +12,26 @@ from clusterlets.algorithms.fair_lloyd import fair_centres, fair_lloyd
 from clusterlets.errors import ClusterletsError
 
 
-def colour_costs(X, colours, labels, centres):
+def group_costs(X, groups, labels, centres):
     distances = np.square(X - centres[labels]).sum(axis=1)
-    return np.array([distances[colours == colour].mean() for colour in np.unique(colours)])
+    return np.array([distances[groups == group].mean() for group in np.unique(groups)])
 
 
-def table(seed, n=40, n_colours=2, d=2):
+def table(seed, n=40, n_groups=2, d=2):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * rng.integers(1, 4, size=(n, 1))
-    colours = np.concatenate([np.arange(n_colours), rng.integers(0, n_colours, size=n - n_colours)])
-    return X + colours[:, None], colours
+    groups = np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)])
+    return X + groups[:, None], groups
 
 
-def least_social_cost(X, colours, labels, start):
-    """By SLSQP: min t, where no colour's cost is above t."""
+def least_social_cost(X, groups, labels, start):
+    """By SLSQP: min t, where no group's cost is above t."""
     k, d = start.shape
 
     def costs(flat):
-        return colour_costs(X, colours, labels, flat[:-1].reshape(k, d))
+        return group_costs(X, groups, labels, flat[:-1].reshape(k, d))
 
-    first = np.append(start.ravel(), colour_costs(X, colours, labels, start).max())
+    first = np.append(start.ravel(), group_costs(X, groups, labels, start).max())
     found = minimize(
         lambda flat: flat[-1],
         first,
@@ -43,70 +43,70 @@ def least_social_cost(X, colours, labels, start):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("n_colours", [1, 2, 3, 5])
-def test_the_centres_are_those_of_least_social_cost(seed, n_colours):
-    X, colours = table(seed, n_colours=n_colours)
+@pytest.mark.parametrize("n_groups", [1, 2, 3, 5])
+def test_the_centres_are_those_of_least_social_cost(seed, n_groups):
+    X, groups = table(seed, n_groups=n_groups)
     labels = np.random.default_rng(seed).integers(0, 3, size=len(X))
     start = np.array([X[labels == cluster].mean(axis=0) for cluster in range(3)])
-    found = fair_centres(X, colours, labels, start)
-    assert found.social_cost == pytest.approx(colour_costs(X, colours, labels, found.centres).max(), rel=1e-12)
+    found = fair_centres(X, groups, labels, start)
+    assert found.social_cost == pytest.approx(group_costs(X, groups, labels, found.centres).max(), rel=1e-12)
     assert 0 <= found.gap <= 1e-7 and found.bound <= found.social_cost
-    assert found.social_cost == pytest.approx(least_social_cost(X, colours, labels, start), rel=1e-5)
+    assert found.social_cost == pytest.approx(least_social_cost(X, groups, labels, start), rel=1e-5)
 
 
-def test_clusters_of_one_colour_each():
-    X, colours = np.array([[0.0], [2.0], [10.0], [16.0], [30.0]]), np.array([0, 0, 1, 1, 2])
-    found = fair_centres(X, colours, colours, np.zeros((3, 1)))
-    # Nothing is shared, so every colour can have its mean; the largest cost is that of colour 1, 9.
+def test_clusters_of_one_group_each():
+    X, groups = np.array([[0.0], [2.0], [10.0], [16.0], [30.0]]), np.array([0, 0, 1, 1, 2])
+    found = fair_centres(X, groups, groups, np.zeros((3, 1)))
+    # Nothing is shared, so every group can have its mean; the largest cost is that of group 1, 9.
     assert found.social_cost == pytest.approx(9) and found.bound == pytest.approx(9)
     assert found.centres[1, 0] == pytest.approx(13, abs=0.01)
 
 
-def test_two_colours_by_hand():
-    # One cluster: colour 0 at 0 and 4 (mean 2, within 4), colour 1 at 10. At c: 4 + (c - 2)^2 = (10 - c)^2 gives c = 5.75.
-    X, colours = np.array([[0.0], [4.0], [10.0]]), np.array([0, 0, 1])
-    found = fair_lloyd(X, colours, 1, np.random.default_rng(0))
+def test_two_groups_by_hand():
+    # One cluster: group 0 at 0 and 4 (mean 2, within 4), group 1 at 10. At c: 4 + (c - 2)^2 = (10 - c)^2 gives c = 5.75.
+    X, groups = np.array([[0.0], [4.0], [10.0]]), np.array([0, 0, 1])
+    found = fair_lloyd(X, groups, 1, np.random.default_rng(0))
     assert found.centres[0, 0] == pytest.approx(5.75, abs=1e-5) and found.social_cost == pytest.approx(4.25**2)
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("n_colours", [2, 3])
-def test_rounds_never_raise_the_cost_nor_undercut_the_optimum(seed, n_colours):
-    X, colours = table(seed, n=7, n_colours=n_colours, d=1)
+@pytest.mark.parametrize("n_groups", [2, 3])
+def test_rounds_never_raise_the_cost_nor_undercut_the_optimum(seed, n_groups):
+    X, groups = table(seed, n=7, n_groups=n_groups, d=1)
     costs = []
     for max_iter in range(1, 8):
-        found = fair_lloyd(X, colours, 2, np.random.default_rng(seed), max_iter, tol=0)
+        found = fair_lloyd(X, groups, 2, np.random.default_rng(seed), max_iter, tol=0)
         costs.append(found.social_cost)
-        assert found.social_cost == pytest.approx(colour_costs(X, colours, found.labels, found.centres).max(), rel=1e-12)
+        assert found.social_cost == pytest.approx(group_costs(X, groups, found.labels, found.centres).max(), rel=1e-12)
         squares = np.square(X[:, None] - found.centres).sum(axis=2)
         assert (found.labels == squares.argmin(axis=1)).all()
     assert all(later <= earlier for earlier, later in pairwise(costs))
-    least = min(fair_centres(X, colours, np.array(labels), np.zeros((2, 1))).bound for labels in product(range(2), repeat=7))
+    least = min(fair_centres(X, groups, np.array(labels), np.zeros((2, 1))).bound for labels in product(range(2), repeat=7))
     assert costs[-1] >= least * (1 - 1e-9)
 
 
 def test_it_is_fairer_than_plain_k_means():
     rng = np.random.default_rng(0)
-    colours = (rng.random(600) < 0.1).astype(int)
-    X = rng.normal(size=(600, 2)) * (1 + 3 * colours)[:, None]
+    groups = (rng.random(600) < 0.1).astype(int)
+    X = rng.normal(size=(600, 2)) * (1 + 3 * groups)[:, None]
     plain = fair_lloyd(X, np.zeros(600, dtype=int), 4, np.random.default_rng(1))
-    fair = fair_lloyd(X, colours, 4, np.random.default_rng(1))
-    assert fair.social_cost < 0.7 * colour_costs(X, colours, plain.labels, plain.centres).max()
+    fair = fair_lloyd(X, groups, 4, np.random.default_rng(1))
+    assert fair.social_cost < 0.7 * group_costs(X, groups, plain.labels, plain.centres).max()
 
 
 # Two in which rounding once ended Newton's steps early.
-@example(n=13, values=4, n_colours=3, seed=3628800)
-@example(n=11, values=5, n_colours=6, seed=723)
+@example(n=13, values=4, n_groups=3, seed=3628800)
+@example(n=11, values=5, n_groups=6, seed=723)
 @settings(deadline=None, max_examples=60)
 @given(st.integers(1, 14), st.integers(1, 5), st.integers(1, 6), st.integers(0, 2**32 - 1))
-def test_any_table_is_clustered(n, values, n_colours, seed):
+def test_any_table_is_clustered(n, values, n_groups, seed):
     rng = np.random.default_rng(seed)
-    X, colours = rng.integers(0, values, size=(n, 2)).astype(float), rng.integers(0, n_colours, size=n)
+    X, groups = rng.integers(0, values, size=(n, 2)).astype(float), rng.integers(0, n_groups, size=n)
     for k in {1, min(3, n), n}:
-        found = fair_lloyd(X, colours, k, np.random.default_rng(seed))
+        found = fair_lloyd(X, groups, k, np.random.default_rng(seed))
         assert len(found.centres) == min(k, len(np.unique(X, axis=0))) and np.isfinite(found.centres).all()
         assert found.gap <= 1e-7
-        assert found.social_cost == pytest.approx(colour_costs(X, colours, found.labels, found.centres).max(), abs=1e-12)
+        assert found.social_cost == pytest.approx(group_costs(X, groups, found.labels, found.centres).max(), abs=1e-12)
         if k == n:
             assert found.social_cost == pytest.approx(0, abs=1e-12)
 

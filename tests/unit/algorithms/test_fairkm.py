@@ -13,55 +13,55 @@ from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 from clusterlets.errors import ClusterletsError
 
 
-def terms(X, colours, labels):
+def terms(X, groups, labels):
     """SSE and U by their definitions."""
-    shares = np.bincount(colours) / len(X)
+    shares = np.bincount(groups) / len(X)
     sse = unfairness = 0.0
     for cluster in np.unique(labels):
         members = labels == cluster
         sse += np.square(X[members] - X[members].mean(axis=0)).sum()
-        found = np.bincount(colours[members], minlength=len(shares)) / members.sum()
+        found = np.bincount(groups[members], minlength=len(shares)) / members.sum()
         unfairness += members.mean() ** 2 * np.square(found - shares).mean()
     return sse, unfairness
 
 
-def table(seed, n=60, n_colours=3, d=2):
+def table(seed, n=60, n_groups=3, d=2):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) + 3 * rng.integers(0, 3, size=(n, 1))
-    return X, np.concatenate([np.arange(n_colours), (X[n_colours:, 0] > 2) * rng.integers(0, n_colours, size=n - n_colours)])
+    return X, np.concatenate([np.arange(n_groups), (X[n_groups:, 0] > 2) * rng.integers(0, n_groups, size=n - n_groups)])
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("penalty", [0, 0.3, 30, "authors"])
 def test_every_move_changes_the_objective_by_what_was_said_and_lowers_it(seed, penalty):
-    X, colours = table(seed)
+    X, groups = table(seed)
     labels = lloyd(X, X[kmeans_plus_plus(X, 5, np.random.default_rng(seed))]).labels
-    weight = module._weight(penalty, len(X), 5, terms(X, colours, labels)[0])
+    weight = module._weight(penalty, len(X), 5, terms(X, groups, labels)[0])
     for _ in range(3):
         before, changes = labels.copy(), np.empty(len(X))
-        moved = module._pass(X, colours, labels, 5, weight, changes)
+        moved = module._pass(X, groups, labels, 5, weight, changes)
         assert moved == (labels != before).any() and ((changes < 0) == (labels != before)).all()
-        sse, unfairness = terms(X, colours, before)
+        sse, unfairness = terms(X, groups, before)
         for row in np.flatnonzero(labels != before):
             former = sse + weight * unfairness
             before[row] = labels[row]
-            sse, unfairness = terms(X, colours, before)
+            sse, unfairness = terms(X, groups, before)
             assert sse + weight * unfairness - former == pytest.approx(changes[row], rel=1e-6, abs=1e-9 * former)
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("penalty", [0, 1, 100])
 def test_no_single_move_is_left_and_the_optimum_is_not_undercut(seed, penalty):
-    X, colours = table(seed, n=7, n_colours=2)
-    found = fairkm(X, colours, 3, np.random.default_rng(seed), penalty, max_iter=1000)
+    X, groups = table(seed, n=7, n_groups=2)
+    found = fairkm(X, groups, 3, np.random.default_rng(seed), penalty, max_iter=1000)
     assert found.converged
 
     def objective(labels):
-        sse, unfairness = terms(X, colours, labels)
+        sse, unfairness = terms(X, groups, labels)
         return sse + found.weight * unfairness
 
     assert found.objective == pytest.approx(objective(found.labels))
-    assert (found.sse, found.unfairness) == pytest.approx(terms(X, colours, found.labels))
+    assert (found.sse, found.unfairness) == pytest.approx(terms(X, groups, found.labels))
     least = min(objective(np.array(labels)) for labels in product(range(3), repeat=7))
     assert found.objective >= least * (1 - 1e-9)
     for row in range(7):
@@ -73,31 +73,31 @@ def test_no_single_move_is_left_and_the_optimum_is_not_undercut(seed, penalty):
 
 
 def test_a_case_by_hand():
-    # Plain k-means parts the colours: SSE 4 * .25 = 1 and U = 2 * (1/2)^2 * (1/2)(1/4 + 1/4) = 1/8.
-    X, colours = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 0, 1, 1])
-    plain = fairkm(X, colours, 2, np.random.default_rng(0), 0)
+    # Plain k-means parts the groups: SSE 4 * .25 = 1 and U = 2 * (1/2)^2 * (1/2)(1/4 + 1/4) = 1/8.
+    X, groups = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 0, 1, 1])
+    plain = fairkm(X, groups, 2, np.random.default_rng(0), 0)
     assert plain.labels[0] == plain.labels[1] != plain.labels[2] == plain.labels[3]
     assert (plain.sse, plain.unfairness, plain.objective, plain.n_iter) == (1.0, 0.125, 1.0, 1)
-    fair = fairkm(X, colours, 2, np.random.default_rng(0), 1e6)
+    fair = fairkm(X, groups, 2, np.random.default_rng(0), 1e6)
     assert fair.unfairness < 0.125 and fair.weight == 1e6
 
 
 def test_a_larger_penalty_makes_fairer_clusters():
-    X, colours = table(1, n=400)
-    found = [fairkm(X, colours, 4, np.random.default_rng(0), penalty) for penalty in (0, 1, 100, 10_000)]
+    X, groups = table(1, n=400)
+    found = [fairkm(X, groups, 4, np.random.default_rng(0), penalty) for penalty in (0, 1, 100, 10_000)]
     assert all(fairer.unfairness <= other.unfairness for other, fairer in pairwise(found))
     assert found[-1].unfairness < found[0].unfairness / 100
 
 
 def test_the_authors_weight_hangs_on_n_and_k():
-    X, colours = table(0)
-    assert fairkm(X, colours, 5, np.random.default_rng(0), "authors").weight == 144
+    X, groups = table(0)
+    assert fairkm(X, groups, 5, np.random.default_rng(0), "authors").weight == 144
 
 
 def test_it_ends_after_max_iter_passes():
-    X, colours = table(3, n=500)
-    found = fairkm(X, colours, 6, np.random.default_rng(0), 100, max_iter=1)
-    further = fairkm(X, colours, 6, np.random.default_rng(0), 100, max_iter=200)
+    X, groups = table(3, n=500)
+    found = fairkm(X, groups, 6, np.random.default_rng(0), 100, max_iter=1)
+    further = fairkm(X, groups, 6, np.random.default_rng(0), 100, max_iter=200)
     assert (found.n_iter, found.converged) == (1, False)
     assert further.converged and 1 < further.n_iter < 200 and further.objective < found.objective
 
@@ -106,11 +106,11 @@ def test_it_ends_after_max_iter_passes():
 @given(st.integers(1, 12), st.integers(1, 4), st.integers(0, 2**32 - 1), st.sampled_from([0, 0.1, 10, "authors"]))
 def test_any_table_is_clustered(n, values, seed, penalty):
     rng = np.random.default_rng(seed)
-    X, colours = rng.integers(0, values, size=(n, 2)).astype(float), rng.integers(0, 4, size=n)
+    X, groups = rng.integers(0, values, size=(n, 2)).astype(float), rng.integers(0, 4, size=n)
     for k in {1, min(2, n), n}:
-        found = fairkm(X, colours, k, np.random.default_rng(seed), penalty)
+        found = fairkm(X, groups, k, np.random.default_rng(seed), penalty)
         assert found.labels.shape == (n,) and found.labels.min() >= 0 and found.labels.max() < k
-        sse, _ = terms(X, np.unique(colours, return_inverse=True)[1], found.labels)
+        sse, _ = terms(X, np.unique(groups, return_inverse=True)[1], found.labels)
         assert found.sse == pytest.approx(sse, abs=1e-9) and np.isfinite(found.objective)
 
 
@@ -121,18 +121,18 @@ def test_unusable_penalties_are_refused(penalty):
 
 
 def test_unusable_tables_are_refused():
-    X, colours = table(0)
+    X, groups = table(0)
     for bad, said in [
-        ((X[:, 0], colours, 2), "X \\(n, d\\)"),
-        ((X, colours[1:], 2), "colours \\(n,\\)"),
-        ((X, colours, 0), "0 clusters of 60 instances"),
-        ((X, colours, 61), "61 clusters of 60 instances"),
-        ((X, colours / 2, 2), "as codes"),
-        ((X, colours - 1, 2), "as codes"),
-        ((X * np.nan, colours, 2), "finite features"),
-        ((X * 1e120, colours, 2), "1e\\+100"),
+        ((X[:, 0], groups, 2), "X \\(n, d\\)"),
+        ((X, groups[1:], 2), "groups \\(n,\\)"),
+        ((X, groups, 0), "0 clusters of 60 instances"),
+        ((X, groups, 61), "61 clusters of 60 instances"),
+        ((X, groups / 2, 2), "as codes"),
+        ((X, groups - 1, 2), "as codes"),
+        ((X * np.nan, groups, 2), "finite features"),
+        ((X * 1e120, groups, 2), "1e\\+100"),
     ]:
         with pytest.raises(ClusterletsError, match=said):
             fairkm(*bad, np.random.default_rng(0))
     with pytest.raises(ClusterletsError, match="max_iter = 0"):
-        fairkm(X, colours, 2, np.random.default_rng(0), max_iter=0)
+        fairkm(X, groups, 2, np.random.default_rng(0), max_iter=0)

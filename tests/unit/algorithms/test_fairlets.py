@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from clusterlets import methods
 from clusterlets.algorithms import fairlets as module
 from clusterlets.algorithms.fairlets import cheapest_stars, fairlet_decomposition
-from clusterlets.algorithms.weighted_kmeans import cluster_groups
+from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
 from clusterlets.errors import ClusterletsError
 
 CHECKOUT = Path(__file__).parents[3]
@@ -118,7 +118,7 @@ def test_by_hand():
     assert fairlet_decomposition(X, np.array([0, 0, 1, 1, 1, 1])).tolist() == [0, 1, 0, 0, 1, 1]
     # Of three blues one red takes one and the other two.
     assert fairlet_decomposition(X[:5], np.array([0, 0, 1, 1, 1])).tolist() == [0, 1, 0, 0, 1]
-    # The rarer colour is the centre, whatever its code.
+    # The rarer group is the centre, whatever its code.
     assert fairlet_decomposition(X, np.array([1, 1, 0, 0, 0, 0])).tolist() == [0, 1, 0, 0, 1, 1]
 
 
@@ -126,38 +126,36 @@ def test_by_hand():
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 60), share=st.floats(0.02, 0.98), k=st.integers(1, 60))
 def test_every_cluster_keeps_the_balance(seed, n, share, k):
     rng = np.random.default_rng(seed)
-    X, colours = rng.integers(5, size=(n, 2)).astype(float), (rng.random(n) < share).astype(int)
-    colours[:2] = 0, 1
-    fairlets = fairlet_decomposition(X, colours)
-    rarer = np.bincount(colours).argmin()
-    labels = methods.get("fairlets")().fit(X, colours, k, np.random.default_rng(seed))
-    fewer, more = np.bincount(colours).min(), np.bincount(colours).max()
-    for groups in (fairlets, labels):
-        reds, blues = np.bincount(groups, colours == rarer), np.bincount(groups, colours != rarer)
+    X, groups = rng.integers(5, size=(n, 2)).astype(float), (rng.random(n) < share).astype(int)
+    groups[:2] = 0, 1
+    fairlets = fairlet_decomposition(X, groups)
+    rarer = np.bincount(groups).argmin()
+    labels = methods.get("fairlets")().fit(X, groups, k, np.random.default_rng(seed))
+    fewer, more = np.bincount(groups).min(), np.bincount(groups).max()
+    for sets in (fairlets, labels):
+        reds, blues = np.bincount(sets, groups == rarer), np.bincount(sets, groups != rarer)
         assert (blues >= reds * (more // fewer)).all() and (blues <= reds * -(-more // fewer)).all() and (reds > 0).all()
     assert set(fairlets) == set(range(fewer)) and set(labels) == set(range(len(set(labels)))) and len(set(labels)) <= k
 
 
 def test_seeds_share_the_fairlets_of_a_table_and_other_tables_get_their_own(monkeypatch):
     asked = []
-    monkeypatch.setattr(
-        module, "fairlet_decomposition", lambda X, colours: asked.append(X) or fairlet_decomposition(X, colours)
-    )
+    monkeypatch.setattr(module, "fairlet_decomposition", lambda X, groups: asked.append(X) or fairlet_decomposition(X, groups))
     rng = np.random.default_rng(5)
-    X, colours = rng.normal(size=(60, 2)), np.arange(60) % 3 == 0
-    tables = [(X, colours * 1), (X.copy(), colours * 1), (X + 1, colours * 1), (X + 1, 1 - colours), (X, colours * 1)]
+    X, groups = rng.normal(size=(60, 2)), np.arange(60) % 3 == 0
+    tables = [(X, groups * 1), (X.copy(), groups * 1), (X + 1, groups * 1), (X + 1, 1 - groups), (X, groups * 1)]
     found = [methods.get("fairlets")().fit(*table, 4, np.random.default_rng(0)) for table in tables]
     assert len(asked) == 4
     for table, labels in zip(tables, found, strict=True):
-        expected = cluster_groups(table[0], fairlet_decomposition(*table), 4, np.random.default_rng(0))
+        expected = cluster_fairlets(table[0], fairlet_decomposition(*table), 4, np.random.default_rng(0))
         assert (labels == expected).all()
 
 
 def test_permuted_rows_cost_the_same():
     rng = np.random.default_rng(2)
-    X, colours = rng.normal(size=(150, 4)), (rng.random(150) < 0.3).astype(int)
+    X, groups = rng.normal(size=(150, 4)), (rng.random(150) < 0.3).astype(int)
     order = rng.permutation(150)
-    first, second = sse(X, fairlet_decomposition(X, colours)), sse(X[order], fairlet_decomposition(X[order], colours[order]))
+    first, second = sse(X, fairlet_decomposition(X, groups)), sse(X[order], fairlet_decomposition(X[order], groups[order]))
     assert first == pytest.approx(second, rel=1e-9)
 
 
@@ -169,25 +167,25 @@ def test_constant_and_extreme_features(X):
 
 def test_mistakes_are_named():
     X = np.zeros((4, 1))
-    for features, colours, message in (
-        (X, [0, 0, 0, 0], "two colours, 0 and 1, and here are 1"),
-        (X, [0, 1, 2, 0], "two colours, 0 and 1, and here are 3"),
-        (X, [0, 1, 1], r"colours \(n,\)"),
+    for features, groups, message in (
+        (X, [0, 0, 0, 0], "two groups, 0 and 1, and here are 1"),
+        (X, [0, 1, 2, 0], "two groups, 0 and 1, and here are 3"),
+        (X, [0, 1, 1], r"groups \(n,\)"),
         (X + np.nan, [0, 1, 1, 0], "finite"),
         (np.where(np.arange(4)[:, None] == 1, 1e200, X), [0, 1, 1, 0], "computer's numbers"),
     ):
         with pytest.raises(ClusterletsError, match=message):
-            fairlet_decomposition(features, np.array(colours))
+            fairlet_decomposition(features, np.array(groups))
 
 
 def test_pairs_that_must_stay_together_are_found():
-    """Two colours at the same places in five heaps: fairlets are pairs of equal rows, and clusters the heaps."""
+    """Two groups at the same places in five heaps: fairlets are pairs of equal rows, and clusters the heaps."""
     rng = np.random.default_rng(0)
     heaps = np.repeat(np.arange(5.0) * 100, 20)[:, None] + rng.normal(size=(100, 2))
-    X, colours = np.repeat(heaps, 2, axis=0), np.tile([0, 1], 100)
-    fairlets = fairlet_decomposition(X, colours)
+    X, groups = np.repeat(heaps, 2, axis=0), np.tile([0, 1], 100)
+    fairlets = fairlet_decomposition(X, groups)
     assert sse(X, fairlets) == 0
-    labels = cluster_groups(X, fairlets, 5, np.random.default_rng(0), 10)
+    labels = cluster_fairlets(X, fairlets, 5, np.random.default_rng(0), 10)
     assert len(set(zip(labels, np.repeat(np.arange(5), 40), strict=True))) == 5
 
 
@@ -196,12 +194,12 @@ def test_pairs_cost_no_more_than_published(name):
     if not FIELD.is_dir():
         pytest.skip(f"no files with published sums: neither CLUSTERLETS_FIELD nor {FIELD} is a folder")
     rows = np.loadtxt(FIELD / "balanced" / f"{name}.csv", delimiter=",", skiprows=1)
-    X, colours = np.ascontiguousarray(rows[:, 1:]), rows[:, 0].astype(int)
+    X, groups = np.ascontiguousarray(rows[:, 1:]), rows[:, 0].astype(int)
     published = [line.split(",") for line in (FIELD / "balanced" / "expected.csv").read_text().split()[1:]]
     sums = {int(k): float(total) for table_name, k, total in published if table_name == name}
     assert sums
-    fairlets = fairlet_decomposition(X, colours)
+    fairlets = fairlet_decomposition(X, groups)
     for k, total in sums.items():
-        labels = cluster_groups(X, fairlets, k, np.random.default_rng(0), n_init=10)
+        labels = cluster_fairlets(X, fairlets, k, np.random.default_rng(0), n_init=10)
         assert len(set(labels)) == k and sse(X, labels) <= total * 1.01
-        assert (np.bincount(labels, colours) * 2 == np.bincount(labels)).all()
+        assert (np.bincount(labels, groups) * 2 == np.bincount(labels)).all()

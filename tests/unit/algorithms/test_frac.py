@@ -24,14 +24,14 @@ def squared_distance(x, y):
     return total
 
 
-def simulate(X, colours, centres, taus):
+def simulate(X, groups, centres, taus):
     """The definition, word by word, point by point."""
     n_clusters = len(centres)
     distances = [[squared_distance(x, centre) for centre in centres] for x in X]
     labels = np.full(len(X), -1)
     turn = 0
-    for colour, tau in enumerate(taus):
-        free = [i for i in range(len(X)) if colours[i] == colour]
+    for group, tau in enumerate(taus):
+        free = [i for i in range(len(X)) if groups[i] == group]
         dealt = len(free) if tau == Fraction(1, n_clusters) else n_clusters * floor(tau * len(free))
         for _ in range(dealt):
             taken = min(free, key=lambda i: (distances[i][turn], i))
@@ -43,9 +43,9 @@ def simulate(X, colours, centres, taus):
     return labels
 
 
-def colour_counts(labels, colours, n_clusters):
-    counts = np.zeros((n_clusters, colours.max() + 1), dtype=int)
-    np.add.at(counts, (labels, colours), 1)
+def group_counts(labels, groups, n_clusters):
+    counts = np.zeros((n_clusters, groups.max() + 1), dtype=int)
+    np.add.at(counts, (labels, groups), 1)
     return counts
 
 
@@ -64,10 +64,10 @@ class TestFairAssignmentByHand:
         labels = fair_assignment(column(0, 1, 2, 90), np.zeros(4, int), column(0, -1))
         assert labels.tolist() == [0, 1, 0, 1]
 
-    def test_the_turn_is_not_reset_between_colours(self):
-        X, colours = column(0, 1, 10, 0, 1, 10), np.array([0, 0, 0, 1, 1, 1])
-        # colour 0: centre 0, 1, 0; colour 1 begins with centre 1, which takes 10, and ends with it, which takes 1
-        assert fair_assignment(X, colours, column(0, 10)).tolist() == [0, 0, 1, 0, 1, 1]
+    def test_the_turn_is_not_reset_between_groups(self):
+        X, groups = column(0, 1, 10, 0, 1, 10), np.array([0, 0, 0, 1, 1, 1])
+        # group 0: centre 0, 1, 0; group 1 begins with centre 1, which takes 10, and ends with it, which takes 1
+        assert fair_assignment(X, groups, column(0, 10)).tolist() == [0, 0, 1, 0, 1, 1]
 
     def test_ties_go_by_input_order(self):
         assert fair_assignment(column(5, 5, 5, 5, 5), np.zeros(5, int), column(5, 5)).tolist() == [0, 1, 0, 1, 0]
@@ -81,16 +81,16 @@ class TestFairAssignmentByHand:
     def test_the_rest_goes_to_the_lower_of_equally_near_centres(self):
         assert fair_assignment(column(0, 2, -2), np.zeros(3, int), column(1, -1), tau=0).tolist() == [0, 0, 1]
 
-    def test_a_colour_with_a_quota_leaves_the_turn_where_it_was(self):
-        X, colours = column(0, 0, 0, 1, 2, 1), np.array([0, 0, 0, 1, 1, 1])
-        # colour 0 ends with centre 0; colour 1 gives one turn each, centre 1 first, and its rest goes to centre 0
-        labels = fair_assignment(X, colours, column(1, 1), tau=[Fraction(1, 2), Fraction(1, 3)])
+    def test_a_group_with_a_quota_leaves_the_turn_where_it_was(self):
+        X, groups = column(0, 0, 0, 1, 2, 1), np.array([0, 0, 0, 1, 1, 1])
+        # group 0 ends with centre 0; group 1 gives one turn each, centre 1 first, and its rest goes to centre 0
+        labels = fair_assignment(X, groups, column(1, 1), tau=[Fraction(1, 2), Fraction(1, 3)])
         assert labels.tolist() == [0, 1, 0, 1, 0, 0]
 
-    def test_a_colour_smaller_than_k(self):
-        X, colours = column(0, 1, 2, 0, 1, 2, 3), np.array([0, 0, 1, 1, 1, 1, 1])
-        # colour 0 reaches centres 0 and 1 only; colour 1 begins with centre 2
-        assert fair_assignment(X, colours, column(0, 0, 0)).tolist() == [0, 1, 1, 2, 0, 2, 0]
+    def test_a_group_smaller_than_k(self):
+        X, groups = column(0, 1, 2, 0, 1, 2, 3), np.array([0, 0, 1, 1, 1, 1, 1])
+        # group 0 reaches centres 0 and 1 only; group 1 begins with centre 2
+        assert fair_assignment(X, groups, column(0, 0, 0)).tolist() == [0, 1, 1, 2, 0, 2, 0]
 
     def test_small_distances_are_told_apart(self):
         assert fair_assignment(column(2e-9, 1e-9), np.zeros(2, int), column(0, 5)).tolist() == [1, 0]
@@ -108,10 +108,10 @@ class TestTau:
     @pytest.mark.parametrize("n_clusters", range(1, 60))
     def test_one_over_k_deals_everything_out(self, n_clusters):
         X = np.arange(2 * n_clusters + 1.0)[:, None]
-        colours, centres = np.zeros(len(X), int), X[:n_clusters]
-        expected = fair_assignment(X, colours, centres)
-        assert (fair_assignment(X, colours, centres, tau=1 / n_clusters) == expected).all()
-        assert (fair_assignment(X, colours, centres, tau=Fraction(1, n_clusters)) == expected).all()
+        groups, centres = np.zeros(len(X), int), X[:n_clusters]
+        expected = fair_assignment(X, groups, centres)
+        assert (fair_assignment(X, groups, centres, tau=1 / n_clusters) == expected).all()
+        assert (fair_assignment(X, groups, centres, tau=Fraction(1, n_clusters)) == expected).all()
 
     def test_fractions_survive_the_rounding_of_floats(self):
         rng = np.random.default_rng(0)
@@ -143,7 +143,7 @@ class TestTau:
 
 def random_input(rng):
     n, n_clusters = int(rng.integers(1, 45)), int(rng.integers(1, 9))
-    n_colours, n_features = int(rng.integers(1, 5)), int(rng.integers(1, 4))
+    n_groups, n_features = int(rng.integers(1, 5)), int(rng.integers(1, 4))
     shape = (n, n_features)
     kind = rng.integers(4)
     if kind == 0:
@@ -157,37 +157,37 @@ def random_input(rng):
     centres = rng.normal(size=(n_clusters, n_features))
     if rng.random() < 0.5:
         centres = X[rng.integers(0, n, size=n_clusters)]
-    return X, rng.integers(0, n_colours, size=n), centres
+    return X, rng.integers(0, n_groups, size=n), centres
 
 
 @pytest.mark.parametrize("seed", range(150))
 def test_equals_the_simulation(seed):
     rng = np.random.default_rng(seed)
-    X, colours, centres = random_input(rng)
-    n_clusters, n_colours = len(centres), colours.max() + 1
+    X, groups, centres = random_input(rng)
+    n_clusters, n_groups = len(centres), groups.max() + 1
     even = Fraction(1, n_clusters)
-    per_colour = [even * Fraction(int(rng.integers(0, 8)), 7) for _ in range(n_colours)]
+    per_group = [even * Fraction(int(rng.integers(0, 8)), 7) for _ in range(n_groups)]
     same = even * Fraction(int(rng.integers(0, 8)), 7)
-    sizes = np.bincount(colours)
-    for tau, taus in ((None, [even] * n_colours), (same, [same] * n_colours), (per_colour, per_colour)):
-        labels = fair_assignment(X, colours, centres, tau)
-        assert (labels == simulate(X, colours, centres, taus)).all()
-        counts = colour_counts(labels, colours, n_clusters)
+    sizes = np.bincount(groups)
+    for tau, taus in ((None, [even] * n_groups), (same, [same] * n_groups), (per_group, per_group)):
+        labels = fair_assignment(X, groups, centres, tau)
+        assert (labels == simulate(X, groups, centres, taus)).all()
+        counts = group_counts(labels, groups, n_clusters)
         assert (counts >= [floor(tau * size) for tau, size in zip(taus, sizes)]).all()
-    counts = colour_counts(fair_assignment(X, colours, centres), colours, n_clusters)
+    counts = group_counts(fair_assignment(X, groups, centres), groups, n_clusters)
     assert (np.ptp(counts, axis=0) <= 1).all() and np.ptp(counts.sum(axis=1)) <= 1
-    as_floats = fair_assignment(X, colours, centres, [float(tau) for tau in per_colour])
-    assert (as_floats == fair_assignment(X, colours, centres, per_colour)).all()
+    as_floats = fair_assignment(X, groups, centres, [float(tau) for tau in per_group])
+    assert (as_floats == fair_assignment(X, groups, centres, per_group)).all()
 
 
 @pytest.mark.parametrize("values", [3, 40, None])
 def test_equals_the_simulation_where_centres_look_ahead_repeatedly(values):
     rng = np.random.default_rng(7)
     X = rng.normal(size=(1100, 2)) if values is None else rng.integers(0, values, size=(1100, 2)).astype(float)
-    colours = (rng.random(1100) < 0.3).astype(int)
+    groups = (rng.random(1100) < 0.3).astype(int)
     centres = np.vstack([X[:4], X[:4] + 0.5, X[:1], [[50.0, 50.0]]])
     even = [Fraction(1, 10)] * 2
-    assert (fair_assignment(X, colours, centres) == simulate(X, colours, centres, even)).all()
+    assert (fair_assignment(X, groups, centres) == simulate(X, groups, centres, even)).all()
 
 
 @pytest.mark.parametrize("n", [0, 1, 2047, 2048, 2049, 5000])
@@ -203,13 +203,13 @@ def test_sorting_by_digits_is_a_stable_sort(n):
 def test_memory_layout_and_type_of_the_input_do_not_matter():
     rng = np.random.default_rng(3)
     X = rng.integers(0, 9, size=(60, 3))
-    colours = rng.integers(0, 2, size=60)
-    expected = fair_assignment(X.astype(float), colours, X[:5].astype(float))
+    groups = rng.integers(0, 2, size=60)
+    expected = fair_assignment(X.astype(float), groups, X[:5].astype(float))
     frozen = X.astype(float)
     frozen.flags.writeable = False
     for variant in (X, X.tolist(), np.asfortranarray(X), frozen, frozen[::-1][::-1]):
         centres = np.asarray(variant)[:5]
-        assert (fair_assignment(variant, colours.astype(np.int8), centres) == expected).all()
+        assert (fair_assignment(variant, groups.astype(np.int8), centres) == expected).all()
 
 
 class TestFrac:
@@ -217,21 +217,21 @@ class TestFrac:
         rng = np.random.default_rng(seed)
         return rng.normal(size=(n, 2)) + 4 * rng.integers(0, 3, size=(n, 1)), (rng.random(n) < 0.3).astype(int)
 
-    def iterates(self, X, colours, centres, rounds):
+    def iterates(self, X, groups, centres, rounds):
         """(labels, cost) of each round, by the simulation."""
         found = []
         for _ in range(rounds):
-            labels = simulate(X, colours, centres, [Fraction(1, len(centres))] * (colours.max() + 1))
+            labels = simulate(X, groups, centres, [Fraction(1, len(centres))] * (groups.max() + 1))
             centres = np.array([X[labels == index].mean(axis=0) for index in range(len(centres))])
             found.append((labels, ((X - centres[labels]) ** 2).sum(), centres))
         return found
 
     @pytest.mark.parametrize("seed", range(4))
     def test_keeps_the_best_round(self, seed):
-        X, colours = self.data(seed)
+        X, groups = self.data(seed)
         first = X[np.random.default_rng(seed).permutation(len(X))[:4]]
-        result = frac(X, colours, 4, np.random.default_rng(seed), max_iter=12, tol=-1)
-        labels, cost, centres = min(self.iterates(X, colours, first, 12), key=lambda iterate: iterate[1])
+        result = frac(X, groups, 4, np.random.default_rng(seed), max_iter=12, tol=-1)
+        labels, cost, centres = min(self.iterates(X, groups, first, 12), key=lambda iterate: iterate[1])
         assert result.n_iter == 12
         assert (result.labels_fair == labels).all()
         assert result.cost == pytest.approx(cost)
@@ -240,20 +240,20 @@ class TestFrac:
         assert (result.labels_nearest == np.unique(nearest, return_inverse=True)[1]).all()
 
     def test_some_run_is_not_monotone(self):
-        X, colours = self.data(1)
-        costs = [cost for _, cost, _ in self.iterates(X, colours, X[:4], 30)]
+        X, groups = self.data(1)
+        costs = [cost for _, cost, _ in self.iterates(X, groups, X[:4], 30)]
         assert min(costs) < costs[-1], "this data should show why the best round is kept"
 
     def test_ends_when_the_cost_settles(self):
-        X, colours = self.data()
+        X, groups = self.data()
         first = X[np.random.default_rng(5).permutation(len(X))[:4]]
-        costs = [cost for _, cost, _ in self.iterates(X, colours, first, 40)]
+        costs = [cost for _, cost, _ in self.iterates(X, groups, first, 40)]
         settled = [abs(a - b) <= 0.01 * b for a, b in pairwise(costs)].index(True) + 2
-        assert frac(X, colours, 4, np.random.default_rng(5), tol=0.01).n_iter == settled
+        assert frac(X, groups, 4, np.random.default_rng(5), tol=0.01).n_iter == settled
 
     def test_ends_where_nothing_changes_even_if_no_change_is_allowed(self):
-        X, colours = column(0, 1, 10, 11), np.array([0, 1, 0, 1])
-        assert frac(X, colours, 2, np.random.default_rng(0), tol=0).n_iter < 10
+        X, groups = column(0, 1, 10, 11), np.array([0, 1, 0, 1])
+        assert frac(X, groups, 2, np.random.default_rng(0), tol=0).n_iter < 10
 
     def test_defaults_are_those_of_the_paper(self):
         defaults = {name: parameter.default for name, parameter in inspect.signature(frac).parameters.items()}
@@ -261,13 +261,13 @@ class TestFrac:
 
     @pytest.mark.parametrize("max_iter", [1, 2, 5])
     def test_honours_max_iter(self, max_iter):
-        X, colours = self.data()
-        assert frac(X, colours, 4, np.random.default_rng(0), max_iter=max_iter, tol=-1).n_iter == max_iter
+        X, groups = self.data()
+        assert frac(X, groups, 4, np.random.default_rng(0), max_iter=max_iter, tol=-1).n_iter == max_iter
 
     @pytest.mark.parametrize("init", ["random", "k-means++"])
     def test_one_seed_one_result(self, init):
-        X, colours = self.data()
-        runs = [frac(X, colours, 5, np.random.default_rng(seed), init=init) for seed in (1, 1, 2)]
+        X, groups = self.data()
+        runs = [frac(X, groups, 5, np.random.default_rng(seed), init=init) for seed in (1, 1, 2)]
         assert runs[0].centres.tobytes() == runs[1].centres.tobytes()
         assert runs[0].labels_fair.tobytes() == runs[1].labels_fair.tobytes()
         assert runs[0].centres.tobytes() != runs[2].centres.tobytes()
@@ -282,49 +282,49 @@ class TestFrac:
 
     @pytest.mark.parametrize("cluster", [frac, frac_oe, lambda *args: frac(*args, init="k-means++")])
     def test_fewer_distinct_rows_than_clusters(self, cluster):
-        X, colours = np.repeat([[0.0], [9.0]], 10, axis=0), np.tile([0, 1], 10)
-        result = cluster(X, colours, 4, np.random.default_rng(0))
-        counts = colour_counts(result.labels_fair, colours, 4)
+        X, groups = np.repeat([[0.0], [9.0]], 10, axis=0), np.tile([0, 1], 10)
+        result = cluster(X, groups, 4, np.random.default_rng(0))
+        counts = group_counts(result.labels_fair, groups, 4)
         assert np.ptp(counts, axis=0).max() <= 1 and result.centres.shape == (4, 1)
         assert result.labels_nearest.max() < 4
 
     def test_empty_clusters_keep_their_centre_and_their_number_goes(self):
-        X, colours = np.zeros((6, 1)), np.zeros(6, int)
-        result = frac(X, colours, 3, np.random.default_rng(0), tau=0)
+        X, groups = np.zeros((6, 1)), np.zeros(6, int)
+        result = frac(X, groups, 3, np.random.default_rng(0), tau=0)
         assert result.labels_fair.tolist() == result.labels_nearest.tolist() == [0] * 6
         assert result.centres.tolist() == [[0.0]] * 3 and result.cost == 0
 
     def test_an_empty_cluster_among_others_keeps_its_centre(self):
-        X, colours = column(0, 9), np.zeros(2, int)
-        labels, centres, cost = frac_module._round(X, colours, column(1, 1, 8), turns=[0])
+        X, groups = column(0, 9), np.zeros(2, int)
+        labels, centres, cost = frac_module._round(X, groups, column(1, 1, 8), turns=[0])
         assert labels.tolist() == [0, 2] and centres.ravel().tolist() == [0, 1, 9] and cost == 0
 
     def test_as_many_clusters_as_instances(self):
-        X, colours = self.data(n=12)
-        result = frac(X, colours, 12, np.random.default_rng(0))
+        X, groups = self.data(n=12)
+        result = frac(X, groups, 12, np.random.default_rng(0))
         assert sorted(result.labels_fair) == list(range(12)) and result.cost == pytest.approx(0)
 
     def test_one_cluster(self):
-        X, colours = self.data()
-        for result in (frac(X, colours, 1, np.random.default_rng(0)), frac_oe(X, colours, 1, np.random.default_rng(0))):
+        X, groups = self.data()
+        for result in (frac(X, groups, 1, np.random.default_rng(0)), frac_oe(X, groups, 1, np.random.default_rng(0))):
             assert not result.labels_fair.any() and not result.labels_nearest.any()
 
     def test_only_at_the_end(self):
-        X, colours = self.data()
-        result = frac_oe(X, colours, 3, np.random.default_rng(0))
+        X, groups = self.data()
+        result = frac_oe(X, groups, 3, np.random.default_rng(0))
         labels = frac_module.kmeans_labels(X, 3, np.random.default_rng(0))
         means = np.array([X[labels == index].mean(axis=0) for index in range(3)])
-        assert (result.labels_fair == fair_assignment(X, colours, means)).all()
+        assert (result.labels_fair == fair_assignment(X, groups, means)).all()
         fair_means = np.array([X[result.labels_fair == index].mean(axis=0) for index in range(3)])
         assert result.centres == pytest.approx(fair_means)
         assert result.cost == pytest.approx(((X - fair_means[result.labels_fair]) ** 2).sum())
         assert result.n_iter == 1
 
     def test_the_centres_of_plain_k_means_are_repeated_where_they_are_too_few(self, monkeypatch):
-        X, colours = column(0, 1, 2, 10, 11, 12), np.array([0, 1] * 3)
+        X, groups = column(0, 1, 2, 10, 11, 12), np.array([0, 1] * 3)
         monkeypatch.setattr(frac_module, "kmeans_labels", lambda X, k, random_state: np.array([0, 0, 0, 1, 1, 1]))
-        result = frac_oe(X, colours, 4, np.random.default_rng(0))
-        assert (result.labels_fair == fair_assignment(X, colours, column(1, 11, 1, 11))).all()
+        result = frac_oe(X, groups, 4, np.random.default_rng(0))
+        assert (result.labels_fair == fair_assignment(X, groups, column(1, 11, 1, 11))).all()
         assert result.n_iter == 1
 
     def test_kmeans_plus_plus_starts_from_distinct_rows_and_repeats_them_where_they_are_too_few(self):
@@ -336,10 +336,10 @@ class TestFrac:
             assert (five == np.vstack([three, three[:2]])).all()
 
     def test_quotas_hold_in_the_result(self):
-        X, colours = self.data()
-        result = frac(X, colours, 4, np.random.default_rng(0), tau=[0.2, 0.1])
-        floors = [floor(Fraction(1, 5) * (colours == 0).sum()), floor(Fraction(1, 10) * (colours == 1).sum())]
-        assert (colour_counts(result.labels_fair, colours, 4) >= floors).all()
+        X, groups = self.data()
+        result = frac(X, groups, 4, np.random.default_rng(0), tau=[0.2, 0.1])
+        floors = [floor(Fraction(1, 5) * (groups == 0).sum()), floor(Fraction(1, 10) * (groups == 1).sum())]
+        assert (group_counts(result.labels_fair, groups, 4) >= floors).all()
 
     @pytest.mark.parametrize("cluster", [frac, frac_oe])
     @pytest.mark.parametrize("n_clusters", [0, 7])
@@ -348,15 +348,15 @@ class TestFrac:
             cluster(np.zeros((6, 1)), np.zeros(6, int), n_clusters, np.random.default_rng(0))
 
     def test_other_mistakes_are_named(self):
-        X, colours, rng = np.zeros((6, 2)), np.zeros(6, int), np.random.default_rng(0)
+        X, groups, rng = np.zeros((6, 2)), np.zeros(6, int), np.random.default_rng(0)
         for mistake, message in (
-            (lambda: frac(X, colours, 2, rng, init="best"), "init = 'best'"),
-            (lambda: frac(X, colours, 2, rng, max_iter=0), "max_iter = 0"),
-            (lambda: frac(X + np.nan, colours, 2, rng), "finite"),
-            (lambda: frac(X, colours[:3], 2, rng), r"\(6, 2\) and \(3,\)"),
-            (lambda: frac(X, colours - 1, 2, rng), "codes"),
-            (lambda: frac(X, colours + 0.5, 2, rng), "codes"),
-            (lambda: fair_assignment(X, colours, np.zeros((2, 3))), r"\(2, 3\)"),
+            (lambda: frac(X, groups, 2, rng, init="best"), "init = 'best'"),
+            (lambda: frac(X, groups, 2, rng, max_iter=0), "max_iter = 0"),
+            (lambda: frac(X + np.nan, groups, 2, rng), "finite"),
+            (lambda: frac(X, groups[:3], 2, rng), r"\(6, 2\) and \(3,\)"),
+            (lambda: frac(X, groups - 1, 2, rng), "codes"),
+            (lambda: frac(X, groups + 0.5, 2, rng), "codes"),
+            (lambda: fair_assignment(X, groups, np.zeros((2, 3))), r"\(2, 3\)"),
         ):
             with pytest.raises(ClusterletsError, match=message):
                 mistake()
@@ -366,9 +366,9 @@ FINGERPRINT = """
 import hashlib, numpy as np
 from clusterlets.algorithms.frac import frac, frac_oe
 rng = np.random.default_rng(0)
-X, colours = rng.normal(size=(3000, 5)), rng.integers(0, 2, size=3000)
-runs = [frac(X, colours, 8, np.random.default_rng(0), max_iter=5, init=init) for init in ("random", "k-means++")]
-runs.append(frac_oe(X, colours, 8, np.random.default_rng(0)))
+X, groups = rng.normal(size=(3000, 5)), rng.integers(0, 2, size=3000)
+runs = [frac(X, groups, 8, np.random.default_rng(0), max_iter=5, init=init) for init in ("random", "k-means++")]
+runs.append(frac_oe(X, groups, 8, np.random.default_rng(0)))
 parts = [part.tobytes() for run in runs for part in (run.labels_fair, run.labels_nearest, run.centres)]
 print(hashlib.sha256(b"".join(parts)).hexdigest())
 """

@@ -14,26 +14,26 @@ from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 KINDS = ["plain", "duplicates", "apart", "equal"]
 
 
-def table(seed, n=300, n_colours=2, kind="plain"):
+def table(seed, n=300, n_groups=2, kind="plain"):
     rng = np.random.default_rng(seed)
-    colours = rng.permutation(np.concatenate([np.arange(n_colours), rng.integers(0, n_colours, size=n - n_colours)]))
+    groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
     X = rng.integers(0, 2, size=(n, 2)).astype(float) if kind == "duplicates" else rng.normal(size=(n, 2))
     if kind == "apart":
-        X += 4 * colours[:, None]
+        X += 4 * groups[:, None]
     if kind == "equal":
         X[:] = 0.1
-    return X, colours
+    return X, groups
 
 
-def some_weights(seed, colours):
-    """Those of each colour add up to its instances, as in a sample that stands for a table."""
-    weights = np.random.default_rng(seed).uniform(0.5, 5, size=len(colours))
-    return weights * (np.bincount(colours) / np.bincount(colours, weights))[colours]
+def some_weights(seed, groups):
+    """Those of each group add up to its instances, as in a sample that stands for a table."""
+    weights = np.random.default_rng(seed).uniform(0.5, 5, size=len(groups))
+    return weights * (np.bincount(groups) / np.bincount(groups, weights))[groups]
 
 
-def fair_cost(X, weights, colours, centres, bounds, slack=1.0):
+def fair_cost(X, weights, groups, centres, bounds, slack=1.0):
     rows = share_rows(*bounds)
-    return solve_dual(distances_to_centres(X, centres, len(centres)), weights, colours, len(bounds[0]), rows, slack).bound
+    return solve_dual(distances_to_centres(X, centres, len(centres)), weights, groups, len(bounds[0]), rows, slack).bound
 
 
 @settings(max_examples=50, deadline=None)
@@ -41,77 +41,77 @@ def fair_cost(X, weights, colours, centres, bounds, slack=1.0):
     seed=st.integers(0, 10**6),
     n=st.integers(6, 80),
     k=st.integers(1, 6),
-    n_colours=st.integers(1, 5),
+    n_groups=st.integers(1, 5),
     kind=st.sampled_from(KINDS),
     delta=st.sampled_from([0.0, 0.2, 0.9]),
 )
-def test_centres_lie_among_the_rows_and_suit_fair_clusters(seed, n, k, n_colours, kind, delta):
-    X, colours = table(seed, n, n_colours, kind)
-    weights, bounds = some_weights(seed, colours), share_bounds(colours, delta)
-    centres, multipliers = fractional_lloyd(X, weights, colours, k, bounds, 1.0, np.random.default_rng(seed))
+def test_centres_lie_among_the_rows_and_suit_fair_clusters(seed, n, k, n_groups, kind, delta):
+    X, groups = table(seed, n, n_groups, kind)
+    weights, bounds = some_weights(seed, groups), share_bounds(groups, delta)
+    centres, multipliers = fractional_lloyd(X, weights, groups, k, bounds, 1.0, np.random.default_rng(seed))
     assert centres.shape == (k, 2) and np.isfinite(centres).all()
     assert (centres >= X.min(axis=0) - 1e-9).all() and (centres <= X.max(axis=0) + 1e-9).all()
     assert multipliers.shape == (len(share_rows(*bounds)), k) and (multipliers >= 0).all()
 
 
 @pytest.mark.parametrize("kind", ["plain", "apart"])
-@pytest.mark.parametrize("n_colours", [2, 3])
-def test_its_centres_cost_less_than_those_of_plain_k_means(kind, n_colours):
+@pytest.mark.parametrize("n_groups", [2, 3])
+def test_its_centres_cost_less_than_those_of_plain_k_means(kind, n_groups):
     for seed in range(3):
-        X, colours = table(seed, 300, n_colours, kind)
-        weights, bounds = some_weights(0, colours), share_bounds(colours, 0.0)
+        X, groups = table(seed, 300, n_groups, kind)
+        weights, bounds = some_weights(0, groups), share_bounds(groups, 0.0)
         plain, _ = weighted_kmeans(X, weights, 4, np.random.default_rng(seed))
-        centres, _ = fractional_lloyd(X, weights, colours, 4, bounds, 1.0, np.random.default_rng(seed))
-        gained = fair_cost(X, weights, colours, centres, bounds) / fair_cost(X, weights, colours, plain, bounds)
+        centres, _ = fractional_lloyd(X, weights, groups, 4, bounds, 1.0, np.random.default_rng(seed))
+        gained = fair_cost(X, weights, groups, centres, bounds) / fair_cost(X, weights, groups, plain, bounds)
         assert gained < 1
 
 
 def test_more_rounds_and_more_starts_do_not_cost_more():
-    X, colours = table(1, 400, 2, "apart")
-    weights, bounds = np.ones(400), share_bounds(colours, 0.0)
+    X, groups = table(1, 400, 2, "apart")
+    weights, bounds = np.ones(400), share_bounds(groups, 0.0)
     costs = {}
     for n_init, max_iter in ((1, 1), (1, 5), (1, 30), (6, 5)):
         random_state = np.random.default_rng(4)  # the first start of six is the only one of one
-        found = fractional_lloyd(X, weights, colours, 6, bounds, 1.0, random_state, n_init, max_iter, tol=0)[0]
-        costs[n_init, max_iter] = fair_cost(X, weights, colours, found, bounds)
+        found = fractional_lloyd(X, weights, groups, 6, bounds, 1.0, random_state, n_init, max_iter, tol=0)[0]
+        costs[n_init, max_iter] = fair_cost(X, weights, groups, found, bounds)
     assert costs[1, 30] < costs[1, 5] < costs[1, 1]
     assert costs[6, 5] <= costs[1, 5] * (1 + 1e-3)
 
 
 def test_of_one_cluster_the_centre_is_the_weighted_mean():
-    X, colours = table(2, 50, 3)
+    X, groups = table(2, 50, 3)
     weights = np.random.default_rng(0).uniform(0.5, 5, size=50)
-    centres, _ = fractional_lloyd(X, weights, colours, 1, share_bounds(colours, 0.0), 1.0, np.random.default_rng(0))
+    centres, _ = fractional_lloyd(X, weights, groups, 1, share_bounds(groups, 0.0), 1.0, np.random.default_rng(0))
     assert centres[0] == pytest.approx((weights[:, None] * X).sum(axis=0) / weights.sum())
 
 
 def test_a_case_by_hand():
-    """Two places with as many of each colour: the centres are the places, and a weight of 3 is three rows."""
-    X, colours = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 1, 0, 1])
-    bounds = share_bounds(colours, 0.0)
+    """Two places with as many of each group: the centres are the places, and a weight of 3 is three rows."""
+    X, groups = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 1, 0, 1])
+    bounds = share_bounds(groups, 0.0)
     for seed in range(5):
-        centres, _ = fractional_lloyd(X, np.ones(4), colours, 2, bounds, 0.75, np.random.default_rng(seed))
+        centres, _ = fractional_lloyd(X, np.ones(4), groups, 2, bounds, 0.75, np.random.default_rng(seed))
         assert sorted(centres[:, 0]) == pytest.approx([0.5, 10.5], abs=0.02)
         weights = np.array([3.0, 1.0, 1.0, 3.0])
-        centres, _ = fractional_lloyd(X, weights, colours, 2, share_bounds(colours, 0.9), 1.0, np.random.default_rng(seed))
+        centres, _ = fractional_lloyd(X, weights, groups, 2, share_bounds(groups, 0.9), 1.0, np.random.default_rng(seed))
         assert sorted(centres[:, 0]) == pytest.approx([0.25, 10.75], abs=0.02)
 
 
 def test_fewer_distinct_rows_than_clusters_repeat_centres():
-    X, colours = np.repeat([[0.0], [9.0]], 10, axis=0), np.tile([0, 1], 10)
-    centres, _ = fractional_lloyd(X, np.ones(20), colours, 5, share_bounds(colours, 0.0), 0.95, np.random.default_rng(0))
+    X, groups = np.repeat([[0.0], [9.0]], 10, axis=0), np.tile([0, 1], 10)
+    centres, _ = fractional_lloyd(X, np.ones(20), groups, 5, share_bounds(groups, 0.0), 0.95, np.random.default_rng(0))
     assert centres.shape == (5, 1)
     assert np.abs(centres - [[0.0, 9.0]]).min(axis=0) == pytest.approx([0, 0], abs=0.1)
 
 
 def test_one_seed_one_result_whatever_the_memory_layout():
-    X, colours = table(3)
-    bounds, weights = share_bounds(colours, 0.1), np.ones(300)
-    expected = fractional_lloyd(X, weights, colours, 4, bounds, 1.0, np.random.default_rng(0))
+    X, groups = table(3)
+    bounds, weights = share_bounds(groups, 0.1), np.ones(300)
+    expected = fractional_lloyd(X, weights, groups, 4, bounds, 1.0, np.random.default_rng(0))
     for variant in (X, np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2]):
-        found = fractional_lloyd(variant, weights, colours, 4, bounds, 1.0, np.random.default_rng(0))
+        found = fractional_lloyd(variant, weights, groups, 4, bounds, 1.0, np.random.default_rng(0))
         assert all(one.tobytes() == two.tobytes() for one, two in zip(found, expected, strict=True))
-    other = fractional_lloyd(X, weights, colours, 4, bounds, 1.0, np.random.default_rng(1))
+    other = fractional_lloyd(X, weights, groups, 4, bounds, 1.0, np.random.default_rng(1))
     assert other[0].tobytes() != expected[0].tobytes()
 
 

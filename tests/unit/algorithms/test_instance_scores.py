@@ -9,14 +9,14 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import silhouette_samples
 
 from clusterlets.algorithms import instance_scores
-from clusterlets.algorithms.geometry import group_moments, row_sums
+from clusterlets.algorithms.geometry import moments_by_label, row_sums
 from clusterlets.algorithms.instance_scores import (
     cluster_centres,
     costs,
-    labels_of_groups,
+    labels_of_pieces,
     nearest_own_centre,
     sample_rows,
-    silhouette_of_colours,
+    silhouette_of_groups,
     silhouette_scores,
     silhouettes,
 )
@@ -90,10 +90,10 @@ class TestSilhouettes:
 
     def test_each_grouping_is_that_alone(self):
         X = np.random.default_rng(3).normal(size=(300, 5))
-        groupings = np.random.default_rng(4).integers(6, size=(4, 300))
+        labellings = np.random.default_rng(4).integers(6, size=(4, 300))
         rows = np.array([5, 0, 299, 130])
-        together = row_sums(X, rows, groupings, 6)
-        for labels, sums in zip(groupings, together, strict=True):
+        together = row_sums(X, rows, labellings, 6)
+        for labels, sums in zip(labellings, together, strict=True):
             assert np.array_equal(sums, row_sums(X, rows, labels, 6))
             assert sums == pytest.approx(np.stack([cdist(X[rows], X[labels == g]).sum(axis=1) for g in range(6)]), rel=1e-12)
 
@@ -126,10 +126,10 @@ class TestSamples:
         assert means.std() / errors.mean() == pytest.approx(1, abs=0.15)
 
     def test_the_mean_of_all_rows_has_no_error(self):
-        values, colours = np.array([0.5, 1.0, -0.5, 0.0]), np.array([0, 0, 2, 2])
-        found = silhouette_scores(values, colours, 4)
-        assert found == {"silhouette": 0.25, "silhouette_error": 0, "silhouette_least_colour": -0.25}
-        assert silhouette_of_colours(values, colours) == {0: 0.75, 2: -0.25}
+        values, groups = np.array([0.5, 1.0, -0.5, 0.0]), np.array([0, 0, 2, 2])
+        found = silhouette_scores(values, groups, 4)
+        assert found == {"silhouette": 0.25, "silhouette_error": 0, "silhouette_least_group": -0.25}
+        assert silhouette_of_groups(values, groups) == {0: 0.75, 2: -0.25}
 
     def test_the_error_of_a_sample_by_hand(self):
         found = silhouette_scores(np.array([0.0, 1.0]), np.array([0, 1]), 4)
@@ -141,34 +141,34 @@ class TestSamples:
 
 class TestCosts:
     def test_by_hand(self):
-        """Clusters of 0, 3 and of 10, 14; the first colour is at 0 and 10, the second at 3, the third at 14."""
-        X, colours, labels = np.array([[0.0], [3.0], [10.0], [14.0]]), np.array([0, 1, 0, 2]), np.array([0, 0, 1, 1])
-        found = costs(X, colours, labels, np.array([[1.5], [12.0]]))
+        """Clusters of 0, 3 and of 10, 14; the first group is at 0 and 10, the second at 3, the third at 14."""
+        X, groups, labels = np.array([[0.0], [3.0], [10.0], [14.0]]), np.array([0, 1, 0, 2]), np.array([0, 0, 1, 1])
+        found = costs(X, groups, labels, np.array([[1.5], [12.0]]))
         assert found == {"social_cost": 4.0, "kmedian_cost": 7.0, "kcenter_cost": 2.0}
         assert costs(X, np.array([0, 1, 0, 1]), labels, np.array([[1.5], [12.0]]))["social_cost"] == (1.5**2 + 4) / 2
 
-    def test_a_colour_that_no_row_has_does_not_count(self):
+    def test_a_group_that_no_row_has_does_not_count(self):
         X, centres = np.array([[0.0], [2.0]]), np.array([[1.0]])
-        found = [costs(X, colours, np.zeros(2, dtype=int), centres) for colours in (np.array([0, 1]), np.array([0, 5]))]
+        found = [costs(X, groups, np.zeros(2, dtype=int), centres) for groups in (np.array([0, 1]), np.array([0, 5]))]
         assert found[0] == found[1] and found[0]["social_cost"] == 1
 
     @settings(max_examples=100, deadline=None)
     @given(tables())
     def test_by_brute_force(self, case):
         X, labels, rng = case
-        colours, centres = rng.integers(3, size=len(X)), group_moments(X, labels, labels.max() + 1)[0]
+        groups, centres = rng.integers(3, size=len(X)), moments_by_label(X, labels, labels.max() + 1)[0]
         to_mean = np.array([np.linalg.norm(row - X[labels == label].mean(axis=0)) for row, label in zip(X, labels)])
-        social = max((to_mean[colours == colour] ** 2).mean() for colour in set(colours))
+        social = max((to_mean[groups == group] ** 2).mean() for group in set(groups))
         expected = {"social_cost": social, "kmedian_cost": to_mean.sum(), "kcenter_cost": to_mean.max()}
-        assert costs(X, colours, labels, centres) == pytest.approx(expected, abs=1e-9)
+        assert costs(X, groups, labels, centres) == pytest.approx(expected, abs=1e-9)
 
     @settings(max_examples=50, deadline=None)
     @given(tables())
     def test_doubled_rows_double_sums_alone(self, case):
         X, labels, rng = case
-        colours, centres = rng.integers(3, size=len(X)), group_moments(X, labels, labels.max() + 1)[0]
-        once = costs(X, colours, labels, centres)
-        twice = costs(np.repeat(X, 2, axis=0), np.repeat(colours, 2), np.repeat(labels, 2), centres)
+        groups, centres = rng.integers(3, size=len(X)), moments_by_label(X, labels, labels.max() + 1)[0]
+        once = costs(X, groups, labels, centres)
+        twice = costs(np.repeat(X, 2, axis=0), np.repeat(groups, 2), np.repeat(labels, 2), centres)
         assert twice == pytest.approx(once | {"kmedian_cost": 2 * once["kmedian_cost"]}, rel=1e-12, abs=1e-12)
 
 
@@ -181,15 +181,15 @@ class TestLabels:
 
     @settings(max_examples=100, deadline=None)
     @given(tables())
-    def test_from_groups_they_are_those_of_the_rows(self, case):
-        X, group_of, rng = case
-        membership = rng.random((3, group_of.max() + 1)) < 0.4
+    def test_from_pieces_they_are_those_of_the_rows(self, case):
+        X, piece_of, rng = case
+        membership = rng.random((3, piece_of.max() + 1)) < 0.4
         membership[rng.integers(3, size=membership.shape[1]), np.arange(membership.shape[1])] = True
         membership = membership[membership.any(axis=1)]
-        centroids, _ = group_moments(X, group_of, membership.shape[1])
-        centres = cluster_centres(membership, np.bincount(group_of), centroids)
-        held = membership[:, group_of]
+        centroids, _ = moments_by_label(X, piece_of, membership.shape[1])
+        centres = cluster_centres(membership, np.bincount(piece_of), centroids)
+        held = membership[:, piece_of]
         assert centres == pytest.approx(np.stack([X[rows].mean(axis=0) for rows in held]), abs=1e-9)
-        found = labels_of_groups(X, group_of, membership, centres)
+        found = labels_of_pieces(X, piece_of, membership, centres)
         expected = np.where(held.T, np.square(X[:, None] - centres).sum(axis=2), np.inf).argmin(axis=1)
         assert np.array_equal(found, expected)

@@ -1,4 +1,4 @@
-"""The compiled loops against plain sums, on few rows: every lane, every row of a block, every edge of a tile and a group."""
+"""The compiled loops against plain sums, on few rows: every lane, every row of a block, every edge of a tile and a label."""
 
 from itertools import product
 
@@ -12,9 +12,9 @@ from clusterlets.algorithms.kernels import (
     add_row_distances,
     assign,
     candidate_distances,
-    group_inertia,
-    group_sums,
+    inertia_by_label,
     largest_squared_distance,
+    sums_by_label,
     tiles_of,
 )
 
@@ -45,20 +45,20 @@ def test_tiles_hold_every_feature_of_every_row_and_zeros(n, d):
 
 
 @pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("n_groupings", [1, 2, 3])
-def test_distances_are_added_in_the_order_that_is_written_down(n, n_groupings):
+@pytest.mark.parametrize("n_labellings", [1, 2, 3])
+def test_distances_are_added_in_the_order_that_is_written_down(n, n_labellings):
     rows, tiles = rows_and_tiles(n, 3)
-    labels = np.random.default_rng(n).integers(4, size=(n_groupings, n))
+    labels = np.random.default_rng(n).integers(4, size=(n_labellings, n))
     distances = np.sqrt(squares(rows, rows))
-    expected = np.full((n_groupings, 5, 5), 0.5)  # the last group is empty
-    for grouping, j in product(range(n_groupings), range(n)):
-        groups = labels[grouping]
+    expected = np.full((n_labellings, 5, 5), 0.5)  # the last label is empty
+    for labelling, j in product(range(n_labellings), range(n)):
+        of_rows = labels[labelling]
         for a in range(5):
             total = 0.0
-            for i in np.flatnonzero(groups[:j] == a):
+            for i in np.flatnonzero(of_rows[:j] == a):
                 total += distances[i, j]
-            expected[grouping, a, groups[j]] += total
-    sums = np.full((n_groupings, 5, 5), 0.5)
+            expected[labelling, a, of_rows[j]] += total
+    sums = np.full((n_labellings, 5, 5), 0.5)
     add_distances(rows, tiles, labels, sums)
     assert np.array_equal(sums, expected)
 
@@ -70,12 +70,12 @@ def test_distances_to_rows_are_added_in_the_order_of_the_rows(n, m):
     others, tiles = rows_and_tiles(m, 3)
     labels = np.random.default_rng(n).integers(4, size=(2, n))
     distances = np.sqrt(squares(rows, others))
-    expected = np.full((2, 5, m), 0.5)  # the last group is empty
-    for grouping, group in product(range(2), range(5)):
+    expected = np.full((2, 5, m), 0.5)  # the last label is empty
+    for labelling, label in product(range(2), range(5)):
         total = np.zeros(m)
-        for i in np.flatnonzero(labels[grouping] == group):
+        for i in np.flatnonzero(labels[labelling] == label):
             total += distances[i]
-        expected[grouping, group] += total
+        expected[labelling, label] += total
     sums = np.full((2, 5, m), 0.5)
     add_row_distances(rows, tiles, labels, sums)
     assert np.array_equal(sums, expected)
@@ -147,7 +147,7 @@ def test_sums_sizes_and_inertia_of_groups_by_hand():
     rows = np.array([[1.0, 2.0], [3.0, 4.0], [10.0, 20.0]])
     labels = np.array([2, 2, 0])
     sums, sizes, inertia = np.full((3, 2), 9.0), np.full(3, 9), np.full(3, 9.0)
-    group_sums(rows, labels, sums, sizes)
+    sums_by_label(rows, labels, sums, sizes)
     assert sums.tolist() == [[10, 20], [0, 0], [4, 6]] and sizes.tolist() == [1, 0, 2]
-    group_inertia(rows, labels, np.array([[10.0, 19.0], [0.0, 0.0], [2.0, 3.0]]), inertia)
+    inertia_by_label(rows, labels, np.array([[10.0, 19.0], [0.0, 0.0], [2.0, 3.0]]), inertia)
     assert inertia.tolist() == [1, 0, 4]

@@ -22,20 +22,20 @@ from clusterlets.errors import ClusterletsError
 
 
 def build(positions, sizes=None):
-    """Clusterlets from positions and sizes by colour; a position is a number or a tuple."""
-    sizes = sizes or [[1] * len(of_colour) for of_colour in positions]
-    colour = np.repeat(np.arange(len(positions)), [len(of_colour) for of_colour in positions])
-    flat_sizes = np.array([size for of_colour in sizes for size in of_colour])
-    counts = np.zeros((len(colour), len(positions)), dtype=np.int64)
-    counts[np.arange(len(colour)), colour] = flat_sizes
-    centroids = np.array([np.atleast_1d(p) for of_colour in positions for p in of_colour], dtype=float)
-    labels = np.repeat(np.arange(len(colour)), flat_sizes)
-    return Clusterlets(colour, counts, centroids, np.zeros(len(colour)), labels)
+    """Clusterlets from positions and sizes by group; a position is a number or a tuple."""
+    sizes = sizes or [[1] * len(of_group) for of_group in positions]
+    group = np.repeat(np.arange(len(positions)), [len(of_group) for of_group in positions])
+    flat_sizes = np.array([size for of_group in sizes for size in of_group])
+    counts = np.zeros((len(group), len(positions)), dtype=np.int64)
+    counts[np.arange(len(group)), group] = flat_sizes
+    centroids = np.array([np.atleast_1d(p) for of_group in positions for p in of_group], dtype=float)
+    labels = np.repeat(np.arange(len(group)), flat_sizes)
+    return Clusterlets(group, counts, centroids, np.zeros(len(group)), labels)
 
 
 def by_size(sizes):
     """Clusterlets of which only the sizes matter."""
-    return build([[0] * len(of_colour) for of_colour in sizes], sizes)
+    return build([[0] * len(of_group) for of_group in sizes], sizes)
 
 
 def clusters(membership):
@@ -53,20 +53,20 @@ class InOrder:
         return np.array(self.order)
 
 
-def random_clusterlets(rng, n_colours, dimensions=1, grid=True):
-    """Few clusterlets, unequal numbers of a colour; on a small grid, so that ties are common."""
-    numbers = rng.integers(1, 6, n_colours)
+def random_clusterlets(rng, n_groups, dimensions=1, grid=True):
+    """Few clusterlets, unequal numbers of a group; on a small grid, so that ties are common."""
+    numbers = rng.integers(1, 6, n_groups)
     sizes = [rng.integers(1, 7, number).tolist() for number in numbers]
     draw = (lambda: rng.integers(0, 12, dimensions)) if grid else (lambda: rng.normal(size=dimensions))
     return build([[tuple(draw()) for _ in range(number)] for number in numbers], sizes)
 
 
-# ---- by hand: two colours
+# ---- by hand: two groups
 
 TWO = [[0, 10], [1, 4, 12]]
 
 
-def test_distance_covers_what_colour_0_leaves():
+def test_distance_covers_what_group_0_leaves():
     # 0@0 -> 2@1, 1@10 -> 4@12; 3@4 is left over and goes to 0@0 (4 away; 1@10 is 6 away).
     assert clusters(match_distance(build(TWO), 1)) == [{0, 2}, {1, 4}, {0, 3}]
 
@@ -104,7 +104,7 @@ def test_equal_clusters_are_kept_once_in_order_of_first_appearance():
 
 
 def test_balance_by_hand():
-    # Colour 0 is 3/7 of the dataset. From 4: 4/5, 4/7, 4/8, the last is nearest. From 2: 2/3, 2/5, 2/6: the second.
+    # Group 0 is 3/7 of the dataset. From 4: 4/5, 4/7, 4/8, the last is nearest. From 2: 2/3, 2/5, 2/6: the second.
     # Left over: 1, with 4: 4/5, with 2: 2/3.
     assert clusters(match_balance(by_size([[4, 2], [1, 3, 4]]), 1)) == [{0, 4}, {1, 3}, {1, 2}]
 
@@ -117,19 +117,19 @@ def test_balance_ties_that_floats_would_miss_go_to_the_lower_index():
         assert clusters(match_balance(by_size([[2, 3], [1, 4]]), 1, scope))[0] == {0, 2}
 
 
-# ---- by hand: three colours
+# ---- by hand: three groups
 
 
-def test_distance_with_three_colours():
+def test_distance_with_three_groups():
     # 0@0, 1@20 | 2@5, 3@-6 | 4@-1, 5@12, one sweep.
-    # 0@0 -> 2@5 -> 4@-1 (6 against 7); 1@20 -> 2@5 -> 4@-1. Left over: 3@-6 -> colour 0: 0@0 -> colour 2: 4@-1;
-    # 5@12 -> colour 1: 2@5 -> colour 0: 0@0 (from 5: 5 against 15; straight from 12 it would be 1@20).
+    # 0@0 -> 2@5 -> 4@-1 (6 against 7); 1@20 -> 2@5 -> 4@-1. Left over: 3@-6 -> group 0: 0@0 -> group 2: 4@-1;
+    # 5@12 -> group 1: 2@5 -> group 0: 0@0 (from 5: 5 against 15; straight from 12 it would be 1@20).
     clusterlets = build([[0, 20], [5, -6], [-1, 12]])
     assert clusters(match_distance(clusterlets, 1)) == [{0, 2, 4}, {1, 2, 4}, {0, 3, 4}, {0, 2, 5}]
 
 
 @pytest.mark.parametrize(
-    ("start", "n_colours", "hops", "expected"),
+    ("start", "n_groups", "hops", "expected"),
     [
         (0, 2, 3, [1, 0, 1]),
         (1, 2, 3, [0, 1, 0]),
@@ -141,8 +141,8 @@ def test_distance_with_three_colours():
         (1, 4, 2, [0, 3, 2, 3, 0, 1]),
     ],
 )
-def test_order_of_the_colours(start, n_colours, hops, expected):
-    assert _route(start, n_colours, hops) == expected
+def test_order_of_the_groups(start, n_groups, hops, expected):
+    assert _route(start, n_groups, hops) == expected
 
 
 # ---- by hand: the greedies
@@ -150,7 +150,7 @@ def test_order_of_the_colours(start, n_colours, hops, expected):
 
 def test_greedy_distance_weighs_by_size_and_stops_when_distance_grows():
     # 0@0 (size 1) takes 2@3 (size 3), 3 away. Centroid 9/4, so 1@5 is 2.75 away and joins (unweighted: 3.5, it would
-    # not). Centroid 14/5, 3@8 is 5.2 away: finished. 3 is left alone: no other colour is unused.
+    # not). Centroid 14/5, 3@8 is 5.2 away: finished. 3 is left alone: no other group is unused.
     clusterlets = build([[0, 5], [3, 8]], [[1, 1], [3, 1]])
     assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3))) == [{0, 1, 2}, {3}]
     # Equal sizes: 1@5 is 3.5 from the centroid and stays out; so it takes 3@8.
@@ -167,7 +167,7 @@ def test_greedy_distance_joins_at_equal_distance():
 
 
 def test_greedy_balance_parts_ties_by_divergence_and_stops_when_deviation_rises():
-    # A quarter is colour 0. 2 with 18 is 1/10, 2 with 3 is 4/10: both .15 off, KL .0725 against .0541. Then 1 makes
+    # A quarter is group 0. 2 with 18 is 1/10, 2 with 3 is 4/10: both .15 off, KL .0725 against .0541. Then 1 makes
     # 7/10 and 2 makes 2/23, both further off. 1 takes what is left.
     clusterlets = by_size([[2, 5], [18, 3]])
     assert clusters(match_greedy_balance(clusterlets, 4, InOrder(0, 1, 2, 3))) == [{0, 3}, {1, 2}]
@@ -181,7 +181,7 @@ def test_greedy_balance_ties_of_divergence_go_to_the_lower_index():
 
 
 def test_divergences_that_are_equal_on_paper_tie():
-    # The same shares in another order of the colours: equal, but for the last bit of the sum.
+    # The same shares in another order of the groups: equal, but for the last bit of the sum.
     assert _first_least_divergence(np.array([[1, 4, 1], [1, 1, 4]]), np.array([7, 7, 7])) == 0
     assert _first_least_divergence(np.array([[1, 4, 1], [1, 3, 2]]), np.array([7, 7, 7])) == 1
 
@@ -193,7 +193,7 @@ def test_greedy_balance_joins_when_deviation_stays():
 
 
 def test_greedy_balance_by_the_last_added_still_asks_the_whole_cluster():
-    # Halves. 2 takes 3 (2/5). To that 3, 40 of colour 0 is best, but 42 : 3 is further off than 2 : 3: finished.
+    # Halves. 2 takes 3 (2/5). To that 3, 40 of group 0 is best, but 42 : 3 is further off than 2 : 3: finished.
     # 40 takes 38; to that 38 the 1 left is all there is, and 40 : 39 is nearer than 40 : 38.
     clusterlets = by_size([[2, 40], [1, 3, 38]])
     found = match_greedy_balance(clusterlets, 2, InOrder(0, 1, 2, 3, 4), "last")
@@ -203,9 +203,9 @@ def test_greedy_balance_by_the_last_added_still_asks_the_whole_cluster():
 # ---- against section 3, naively
 
 
-def naive_route(start, n_colours, steps):
-    """A walk on the line of colours: forward, bounce, back, bounce."""
-    line = list(range(n_colours)) if start == 0 else [*range(start, -1, -1), *range(n_colours - 1, start, -1)]
+def naive_route(start, n_groups, steps):
+    """A walk on the line of groups: forward, bounce, back, bounce."""
+    line = list(range(n_groups)) if start == 0 else [*range(start, -1, -1), *range(n_groups - 1, start, -1)]
     at, step, order = 0, 1, []
     for _ in range(steps):
         if not 0 <= at + step < len(line):
@@ -237,15 +237,15 @@ def distance(clusterlets, i, j):
 
 def naive_pinball(clusterlets, hops, cost):
     """``cost(cluster, last, candidate)``; the first of the least, in index order."""
-    n_colours = clusterlets.counts.shape[1]
+    n_groups = clusterlets.counts.shape[1]
     found = []
     for start in range(len(clusterlets)):
-        colour = int(clusterlets.colour[start])
-        if colour > 0 and any(start in cluster for cluster in found):
+        group = int(clusterlets.group[start])
+        if group > 0 and any(start in cluster for cluster in found):
             continue
         cluster, last = {start}, start
-        for visited in naive_route(colour, n_colours, hops * (n_colours - 1)):
-            candidates = [j for j in range(len(clusterlets)) if clusterlets.colour[j] == visited]
+        for visited in naive_route(group, n_groups, hops * (n_groups - 1)):
+            candidates = [j for j in range(len(clusterlets)) if clusterlets.group[j] == visited]
             last = min(candidates, key=lambda j: (cost(cluster, last, j), j))
             cluster = cluster | {last}
         if cluster not in found:
@@ -280,14 +280,14 @@ def naive_distance_to_centre(clusterlets, group, j):
     return sum(squares)  # as the crow flies, squared: the order is the same, and exact
 
 
-CASES = [(n_colours, scope, seed) for n_colours in (2, 3, 4) for scope in ("last", "cluster") for seed in range(25)]
+CASES = [(n_groups, scope, seed) for n_groups in (2, 3, 4) for scope in ("last", "cluster") for seed in range(25)]
 
 
-@pytest.mark.parametrize(("n_colours", "scope", "seed"), CASES)
-def test_pinball_matchers_against_the_naive_ones(n_colours, scope, seed):
-    rng = np.random.default_rng([seed, n_colours])
+@pytest.mark.parametrize(("n_groups", "scope", "seed"), CASES)
+def test_pinball_matchers_against_the_naive_ones(n_groups, scope, seed):
+    rng = np.random.default_rng([seed, n_groups])
     grid = seed % 3 > 0
-    clusterlets = random_clusterlets(rng, n_colours, dimensions=1 if grid else 3, grid=grid)
+    clusterlets = random_clusterlets(rng, n_groups, dimensions=1 if grid else 3, grid=grid)
     hops = int(rng.integers(1, 5))
 
     def summed(cluster, last, j):
@@ -319,10 +319,10 @@ def test_hops_without_end_end_where_no_cluster_grows_any_more(scope, seed):
         assert np.array_equal(*found)
 
 
-@pytest.mark.parametrize(("n_colours", "scope", "seed"), CASES)
-def test_greedy_matchers_against_the_naive_ones(n_colours, scope, seed):
-    rng = np.random.default_rng([seed, n_colours])
-    clusterlets = random_clusterlets(rng, n_colours, dimensions=1 + seed % 2)
+@pytest.mark.parametrize(("n_groups", "scope", "seed"), CASES)
+def test_greedy_matchers_against_the_naive_ones(n_groups, scope, seed):
+    rng = np.random.default_rng([seed, n_groups])
+    clusterlets = random_clusterlets(rng, n_groups, dimensions=1 + seed % 2)
     hops = int(rng.integers(1, 6))
     order = np.random.default_rng(seed).permutation(len(clusterlets)).tolist()
 
@@ -330,7 +330,7 @@ def test_greedy_matchers_against_the_naive_ones(n_colours, scope, seed):
         return cluster if scope == "cluster" else cluster[-1:]
 
     def nearest(cluster, unused):
-        candidates = [j for j in unused if clusterlets.colour[j] != clusterlets.colour[cluster[-1]]]
+        candidates = [j for j in unused if clusterlets.group[j] != clusterlets.group[cluster[-1]]]
         key = lambda j: (naive_distance_to_centre(clusterlets, reference(cluster), j), j)  # noqa: E731
         return min(candidates, key=key) if candidates else None
 

@@ -27,11 +27,11 @@ def area(is_positive, is_left):
     return max(right, 1 - right)
 
 
-def gain(targets, colours, is_left, theta):
+def gain(targets, groups, is_left, theta):
     """SCAFF of a split of the rows given, less that of no split."""
     labels = sum(Fraction(int((targets == t).sum()), len(targets)) * area(targets == t, is_left) for t in np.unique(targets))
-    groups = max(area(colours == h, is_left) for h in np.unique(colours))
-    return (1 - theta) * (labels - Fraction(1, 2)) - theta * (groups - Fraction(1, 2))
+    worst = max(area(groups == h, is_left) for h in np.unique(groups))
+    return (1 - theta) * (labels - Fraction(1, 2)) - theta * (worst - Fraction(1, 2))
 
 
 def cuts(X, rows, least_size):
@@ -51,14 +51,14 @@ def fall(X, rows, is_left):
     return squared_error(X, rows) - squared_error(X, rows[is_left]) - squared_error(X, rows[~is_left])
 
 
-def check_against_every_cut(X, colours, targets, n_leaves, theta):
+def check_against_every_cut(X, groups, targets, n_leaves, theta):
     """Follow the tree's splits, and hold each against all cuts of all leaves of that moment."""
-    tree = grow_tree(X, colours, targets, n_leaves, theta)
+    tree = grow_tree(X, groups, targets, n_leaves, theta)
     n, least_size, exact = len(X), max(1, len(X) // (20 * n_leaves)), Fraction(theta)
     leaves = {0: np.arange(n)}
     for split in tree.splits:
         gains = {
-            (node, feature, value): float(gain(targets[rows], colours[rows], left, exact) * len(rows) / n)
+            (node, feature, value): float(gain(targets[rows], groups[rows], left, exact) * len(rows) / n)
             for node, rows in leaves.items()
             for feature, value, left in cuts(X, rows, least_size)
         }
@@ -92,15 +92,15 @@ def test_every_split_is_the_best_of_all_cuts(data, n, theta):
         return np.array(data.draw(st.lists(st.integers(0, highest), min_size=size, max_size=size))).reshape(shape)
 
     X = whole(data.draw(st.sampled_from([1, 3, 20])), n, data.draw(st.integers(1, 3))).astype(float)
-    colours, targets = whole(data.draw(st.integers(0, 4)), n), whole(data.draw(st.integers(0, 4)), n)
-    check_against_every_cut(X, colours, targets, data.draw(st.integers(1, n)), theta)
+    groups, targets = whole(data.draw(st.integers(0, 4)), n), whole(data.draw(st.integers(0, 4)), n)
+    check_against_every_cut(X, groups, targets, data.draw(st.integers(1, n)), theta)
 
 
 @pytest.mark.parametrize("theta", [0, 0.5, 0.75])
 def test_every_split_is_the_best_of_all_cuts_where_leaves_have_a_least_size(theta):
     rng = np.random.default_rng(int(theta * 4))
-    X, colours = np.round(rng.normal(size=(90, 3)), 1), rng.integers(3, size=90)
-    tree = check_against_every_cut(X, colours, kmeans_labels(X, 2, rng), 2, theta)
+    X, groups = np.round(rng.normal(size=(90, 3)), 1), rng.integers(3, size=90)
+    tree = check_against_every_cut(X, groups, kmeans_labels(X, 2, rng), 2, theta)
     assert np.bincount(tree.labels).min() >= 2
 
 
@@ -108,53 +108,53 @@ class TestByHand:
     X = np.array([[0.0, 0], [1, 3], [2, 0], [3, 3]])
     TARGETS = np.array([0, 0, 1, 1])
 
-    def split(self, X, colours, targets, theta, n_leaves=2):
-        (split,) = grow_tree(np.asarray(X, float), np.array(colours), np.array(targets), n_leaves, theta).splits
+    def split(self, X, groups, targets, theta, n_leaves=2):
+        (split,) = grow_tree(np.asarray(X, float), np.array(groups), np.array(targets), n_leaves, theta).splits
         return split
 
     def test_the_labels_are_learnt(self):
         split = self.split(self.X, [0, 1, 0, 1], self.TARGETS, 0.0)
         assert (split.node, split.left, split.right, split.feature, split.threshold, split.forced) == (0, 1, 2, 0, 1.5, False)
 
-    def test_colours_that_agree_with_the_labels_weigh_against_them(self):
-        """Cut 1.5: label area 1, colour area 1. Cut .5: 1/2 of one label, none of the other: 3/4; colour 3/4 too."""
+    def test_groups_that_agree_with_the_labels_weigh_against_them(self):
+        """Cut 1.5: label area 1, group area 1. Cut .5: 1/2 of one label, none of the other: 3/4; group 3/4 too."""
         assert self.split(self.X[:, :1], [0, 0, 1, 1], self.TARGETS, 0.25).threshold == 1.5
         assert not self.split(self.X[:, :1], [0, 0, 1, 1], self.TARGETS, 0.25).forced
 
-    def test_at_even_weights_nothing_is_gained_where_the_colours_are_the_labels(self):
+    def test_at_even_weights_nothing_is_gained_where_the_groups_are_the_labels(self):
         """And the sum of squared errors decides: it falls by 4 at 1.5, by 3 at .5 and 2.5."""
         split = self.split(self.X[:, :1], [0, 0, 1, 1], self.TARGETS, 0.5)
         assert split.forced and split.threshold == 1.5
 
     def test_rounding_is_no_gain(self):
         for n in range(10, 60):
-            colours = (np.arange(n) % 7 < 3).astype(int)
-            assert all(split.forced for split in grow_tree(np.arange(n)[:, None], colours, colours, 5, 0.5).splits)
+            groups = (np.arange(n) % 7 < 3).astype(int)
+            assert all(split.forced for split in grow_tree(np.arange(n)[:, None], groups, groups, 5, 0.5).splits)
 
     def test_of_equally_good_forced_cuts_the_lower_is_taken(self):
         split = self.split([[0, 0], [1, 1], [2, 2]], [0, 0, 0], [0, 0, 0], 0.0)
         assert (split.feature, split.threshold, split.forced) == (0, 0.5, True)
 
-    def test_a_feature_without_colours_is_taken_where_the_best_one_shows_them(self):
-        """Feature 0 tells labels and colours wholly; feature 1 the labels by 3/4 and the colours not: .25 (1 - theta)."""
+    def test_a_feature_without_groups_is_taken_where_the_best_one_shows_them(self):
+        """Feature 0 tells labels and groups wholly; feature 1 the labels by 3/4 and the groups not: .25 (1 - theta)."""
         X = [[0, 0], [0, 0], [0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [1, 1]]
-        targets, colours = [0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1, 1, 1]
-        assert self.split(X, colours, targets, 0.0).feature == 0
-        shown = [0, 1, 0, 1, 0, 1, 0, 1]  # feature 1: colour areas 1/2 + |1/4 - 3/4| / 2 = 3/4; feature 0: 1/2
+        targets, groups = [0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1, 1, 1]
+        assert self.split(X, groups, targets, 0.0).feature == 0
+        shown = [0, 1, 0, 1, 0, 1, 0, 1]  # feature 1: group areas 1/2 + |1/4 - 3/4| / 2 = 3/4; feature 0: 1/2
         assert self.split(X, shown, targets, 0.9).feature == 0
         mixed = [0, 1, 0, 0, 1, 1, 0, 1]  # feature 1: 1/2; feature 0: 1/2 + |3/4 - 1/4| / 2 = 3/4
         assert self.split(X, mixed, targets, 0.25).feature == 0  # .75 * .5 - .25 * .25 = .3125 against .75 * .25
         assert self.split(X, mixed, targets, 0.75).feature == 1  # .25 * .5 - .75 * .25 < 0, against .25 * .25
 
-    def test_the_colour_told_best_counts_and_not_their_mean(self):
-        """Feature 0 tells colour 0 of three wholly, the others by 3/4; feature 1 all three by less, and the labels as well."""
+    def test_the_group_told_best_counts_and_not_their_mean(self):
+        """Feature 0 tells group 0 of three wholly, the others by 3/4; feature 1 all three by less, and the labels as well."""
         X = [[0, 0], [0, 0], [1, 0], [1, 1], [1, 1], [1, 1]]
-        colours = [0, 0, 1, 2, 1, 2]
+        groups = [0, 0, 1, 2, 1, 2]
         targets = [0, 0, 0, 1, 1, 1]
-        # feature 0: label area 5/6, colours 1, 3/4, 3/4; feature 1: label area 1, colours 1, 1/2 + 1/8, 3/4
-        assert self.split(X, colours, targets, 0.25).feature == 1
+        # feature 0: label area 5/6, groups 1, 3/4, 3/4; feature 1: label area 1, groups 1, 1/2 + 1/8, 3/4
+        assert self.split(X, groups, targets, 0.25).feature == 1
         # .25 * 1/2 - .75 * 1/2 and worse: no split gains. The squared errors fall by 1.833 at feature 0, by 2.167 at feature 1.
-        forced = self.split(X, colours, targets, 0.75)
+        forced = self.split(X, groups, targets, 0.75)
         assert forced.forced and forced.feature == 1
 
     def test_labels_count_by_their_instances(self):
@@ -237,38 +237,38 @@ def test_a_theta_of_one_forces_every_split():
 
 def unforced_tree(seed, n=80, theta=0.25):
     rng = np.random.default_rng(seed)
-    X, colours, targets = rng.normal(size=(n, 4)), rng.integers(3, size=n), rng.integers(5, size=n)
-    tree = grow_tree(X, colours, targets, 5, theta)
+    X, groups, targets = rng.normal(size=(n, 4)), rng.integers(3, size=n), rng.integers(5, size=n)
+    tree = grow_tree(X, groups, targets, 5, theta)
     assert not any(split.forced for split in tree.splits)
-    return rng, X, colours, targets, tree
+    return rng, X, groups, targets, tree
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_neither_the_order_of_the_rows_nor_the_names_of_the_colours_matter(seed):
-    rng, X, colours, targets, tree = unforced_tree(seed)
+def test_neither_the_order_of_the_rows_nor_the_names_of_the_groups_matter(seed):
+    rng, X, groups, targets, tree = unforced_tree(seed)
     order = rng.permutation(len(X))
-    assert np.array_equal(grow_tree(X[order], colours[order], targets[order], 5, 0.25).labels, tree.labels[order])
-    renamed = np.array([7, 0, 2])[colours]
+    assert np.array_equal(grow_tree(X[order], groups[order], targets[order], 5, 0.25).labels, tree.labels[order])
+    renamed = np.array([7, 0, 2])[groups]
     assert np.array_equal(grow_tree(X, renamed, targets, 5, 0.25).labels, tree.labels)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_only_the_order_of_a_features_values_matters(seed):
-    _, X, colours, targets, tree = unforced_tree(seed)
+    _, X, groups, targets, tree = unforced_tree(seed)
     stretched = np.column_stack([X[:, 0] ** 3, np.arctan(X[:, 1]), 1e6 * X[:, 2], np.exp(X[:, 3])])
-    assert np.array_equal(grow_tree(stretched, colours, targets, 5, 0.25).labels, tree.labels)
+    assert np.array_equal(grow_tree(stretched, groups, targets, 5, 0.25).labels, tree.labels)
 
 
 def test_a_column_given_twice_and_one_without_values_are_never_split():
-    _, X, colours, targets, tree = unforced_tree(9)
+    _, X, groups, targets, tree = unforced_tree(9)
     wide = np.column_stack([X, X[:, ::-1], np.full(len(X), 3.0)])
-    again = grow_tree(wide, colours, targets, 5, 0.25)
+    again = grow_tree(wide, groups, targets, 5, 0.25)
     assert np.array_equal(again.labels, tree.labels) and all(split.feature < 4 for split in again.splits)
 
 
 def test_twice_every_row_is_the_same_tree():
-    _, X, colours, targets, tree = unforced_tree(4, n=60)
-    twice = grow_tree(*(np.repeat(of_row, 2, axis=0) for of_row in (X, colours, targets)), 5, 0.25)
+    _, X, groups, targets, tree = unforced_tree(4, n=60)
+    twice = grow_tree(*(np.repeat(of_row, 2, axis=0) for of_row in (X, groups, targets)), 5, 0.25)
     assert np.array_equal(twice.labels, np.repeat(tree.labels, 2))
 
 
@@ -280,18 +280,18 @@ def test_twice_every_row_is_the_same_tree():
 )
 def test_there_are_as_many_clusters_as_can_be(rows, data, theta):
     table = np.array(rows)
-    X, colours = table[:, :2].astype(float), table[:, 2]
+    X, groups = table[:, :2].astype(float), table[:, 2]
     k = data.draw(st.integers(1, len(X)))
-    labels = scaff_tree(X, colours, k, np.random.default_rng(0), theta).labels
+    labels = scaff_tree(X, groups, k, np.random.default_rng(0), theta).labels
     assert set(labels) == set(range(min(k, len(np.unique(X, axis=0)))))
     # Rows that coincide are together.
     assert len(np.unique(np.column_stack([X, labels]), axis=0)) == len(np.unique(X, axis=0))
 
 
 def test_one_cluster_and_one_for_each_row():
-    X, colours = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 3
-    assert set(scaff_tree(X, colours, 1, np.random.default_rng(0)).labels) == {0}
-    assert sorted(scaff_tree(X, colours, 30, np.random.default_rng(0)).labels) == list(range(30))
+    X, groups = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 3
+    assert set(scaff_tree(X, groups, 1, np.random.default_rng(0)).labels) == {0}
+    assert sorted(scaff_tree(X, groups, 30, np.random.default_rng(0)).labels) == list(range(30))
 
 
 def test_without_features_that_differ_there_is_one_cluster():
@@ -306,7 +306,7 @@ def test_it_learns_what_k_means_finds_with_the_generators_draws():
     assert adjusted_rand_score(found, kmeans_labels(X, 3, np.random.default_rng(5))) == 1
 
 
-def test_on_a_real_table_a_larger_theta_trades_the_labels_for_the_colours():
+def test_on_a_real_table_a_larger_theta_trades_the_labels_for_the_groups():
     table = load_breast_cancer()
     X = (table.data - table.data.mean(axis=0)) / table.data.std(axis=0)
     agreements, deviations = [], []
@@ -321,10 +321,10 @@ def test_on_a_real_table_a_larger_theta_trades_the_labels_for_the_colours():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"X": np.array([0.0, 1.0])}, "X .n, d. and colours"),
-        ({"colours": np.array([0, 1])}, "X .n, d. and colours"),
-        ({"colours": np.array([0, 1, -1])}, "codes 0..K-1"),
-        ({"colours": np.array([0.0, 1.0, 0.0])}, "codes 0..K-1"),
+        ({"X": np.array([0.0, 1.0])}, "X .n, d. and groups"),
+        ({"groups": np.array([0, 1])}, "X .n, d. and groups"),
+        ({"groups": np.array([0, 1, -1])}, "codes 0..K-1"),
+        ({"groups": np.array([0.0, 1.0, 0.0])}, "codes 0..K-1"),
         ({"X": np.array([[0.0], [np.nan], [1.0]])}, "finite features"),
         ({"X": np.array([[0.0], [1e200], [1.0]])}, "feature 0 holds 1e.200"),
         ({"n_leaves": 4}, "4 clusters of 3 instances"),
@@ -336,6 +336,6 @@ def test_on_a_real_table_a_larger_theta_trades_the_labels_for_the_colours():
     ],
 )
 def test_what_makes_no_tree_is_refused_in_words(changes, words):
-    good = {"X": np.array([[0.0], [1.0], [2.0]]), "colours": np.array([0, 1, 0]), "targets": np.array([0, 1, 0]), "n_leaves": 2}
+    good = {"X": np.array([[0.0], [1.0], [2.0]]), "groups": np.array([0, 1, 0]), "targets": np.array([0, 1, 0]), "n_leaves": 2}
     with pytest.raises(ClusterletsError, match=words):
         grow_tree(**good | changes)

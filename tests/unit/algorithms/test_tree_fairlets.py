@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clusterlets import methods
 from clusterlets.algorithms import tree_fairlets as module
 from clusterlets.algorithms.tree_fairlets import promised_balance, tree_fairlets
-from clusterlets.algorithms.weighted_kmeans import cluster_groups
+from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
 from clusterlets.errors import ClusterletsError, NoClusteringError
 
 
@@ -18,8 +18,8 @@ def sse(X, labels):
     return sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in np.unique(labels))
 
 
-def counts_of(groups, colours):
-    return np.stack([np.bincount(groups, colours == colour, groups.max() + 1) for colour in (0, 1)])
+def counts_of(groups, sets):
+    return np.stack([np.bincount(sets, groups == group, sets.max() + 1) for group in (0, 1)])
 
 
 def is_balanced(counts, balance):
@@ -41,7 +41,7 @@ def test_the_largest_fraction_below_the_balance_of_the_table(fewer, more, larges
     assert promised_balance(fewer, more, largest_q) == balance
 
 
-def test_too_rare_a_colour_has_no_clustering():
+def test_too_rare_a_group_has_no_clustering():
     with pytest.raises(NoClusteringError, match="Take largest_q = 21 or more") as refused:
         tree_fairlets(np.zeros((22, 1)), np.append(0, np.ones(21, int)), np.random.default_rng(0))
     assert refused.value.status == "infeasible"
@@ -53,12 +53,12 @@ def test_balanced_points_of_one_leaf_split_into_balanced_fairlets():
     rng = np.random.default_rng(0)
     for fewer in range(1, 16):
         for more in range(fewer, 32):
-            colours = rng.permutation(np.repeat([0, 1], [fewer, more]))
+            groups = rng.permutation(np.repeat([0, 1], [fewer, more]))
             for largest_q in (1, 2, 3, 5, 8):
                 if fewer * largest_q < more:
                     continue
                 balance = promised_balance(fewer, more, largest_q)
-                counts = counts_of(tree_fairlets(np.zeros((len(colours), 1)), colours, rng, largest_q), colours)
+                counts = counts_of(tree_fairlets(np.zeros((len(groups), 1)), groups, rng, largest_q), groups)
                 assert is_balanced(counts, balance) and counts.sum(axis=0).min() > 0
                 assert counts.sum(axis=0).max() <= balance.numerator + balance.denominator
 
@@ -74,20 +74,20 @@ def test_balanced_points_of_one_leaf_split_into_balanced_fairlets():
 )
 def test_every_fairlet_and_every_cluster_keeps_the_balance(seed, n, n_features, share, largest_q, values):
     rng = np.random.default_rng(seed)
-    X, colours = rng.integers(values, size=(n, n_features)).astype(float), (rng.random(n) < share).astype(int)
-    colours[:2] = 0, 1
-    fewer, more = np.sort(np.bincount(colours))
+    X, groups = rng.integers(values, size=(n, n_features)).astype(float), (rng.random(n) < share).astype(int)
+    groups[:2] = 0, 1
+    fewer, more = np.sort(np.bincount(groups))
     if fewer * largest_q < more:
         with pytest.raises(NoClusteringError):
-            tree_fairlets(X, colours, np.random.default_rng(seed), largest_q)
+            tree_fairlets(X, groups, np.random.default_rng(seed), largest_q)
         return
     balance = promised_balance(fewer, more, largest_q)
-    fairlets = tree_fairlets(X, colours, np.random.default_rng(seed), largest_q)
+    fairlets = tree_fairlets(X, groups, np.random.default_rng(seed), largest_q)
     assert set(fairlets) == set(range(fairlets.max() + 1))
-    assert is_balanced(counts_of(fairlets, colours), balance)
-    assert counts_of(fairlets, colours).sum(axis=0).max() <= balance.numerator + balance.denominator
-    labels = methods.get("tree-fairlets")().fit(X, colours, 4, np.random.default_rng(seed), largest_q=largest_q)
-    assert is_balanced(counts_of(labels, colours), balance) and labels.max() < 4
+    assert is_balanced(counts_of(fairlets, groups), balance)
+    assert counts_of(fairlets, groups).sum(axis=0).max() <= balance.numerator + balance.denominator
+    labels = methods.get("tree-fairlets")().fit(X, groups, 4, np.random.default_rng(seed), largest_q=largest_q)
+    assert is_balanced(counts_of(labels, groups), balance) and labels.max() < 4
 
 
 def test_what_children_give_and_keep_is_balanced():
@@ -110,39 +110,39 @@ def test_heaps_that_are_balanced_by_themselves_stay_apart():
     """Heaps in opposite corners part at the root, wherever it is shifted; nothing has to cross."""
     rng = np.random.default_rng(0)
     X = np.repeat([[0.0, 0.0], [1e6, 1e6]], 40, axis=0) + rng.normal(size=(80, 2))
-    colours = np.tile([0, 1], 40)
+    groups = np.tile([0, 1], 40)
     for seed in range(10):
-        labels = cluster_groups(X, tree_fairlets(X, colours, np.random.default_rng(seed), 1), 2, np.random.default_rng(0))
+        labels = cluster_fairlets(X, tree_fairlets(X, groups, np.random.default_rng(seed), 1), 2, np.random.default_rng(0))
         assert len(set(labels[:40])) == len(set(labels[40:])) == 1 and labels[0] != labels[40]
 
 
 def test_the_tree_is_worth_more_than_chance():
     rng = np.random.default_rng(0)
-    X, colours = rng.normal(size=(2000, 2)), (rng.random(2000) < 0.4).astype(int)
-    found = tree_fairlets(X, colours, np.random.default_rng(0), 10)
+    X, groups = rng.normal(size=(2000, 2)), (rng.random(2000) < 0.4).astype(int)
+    found = tree_fairlets(X, groups, np.random.default_rng(0), 10)
     assert sse(X, found) < 0.2 * sse(X, rng.permutation(found))
 
 
 def test_units_and_places_do_not_matter_but_the_shift_does():
     rng = np.random.default_rng(0)
-    X, colours = rng.integers(0, 2**20, size=(300, 3)).astype(float), (rng.random(300) < 0.4).astype(int)
-    first = tree_fairlets(X, colours, np.random.default_rng(0))
-    assert (first == tree_fairlets(X * 2.0**-60, colours, np.random.default_rng(0))).all()
-    assert (first == tree_fairlets(X - 2.0**25, colours, np.random.default_rng(0))).all()
-    assert (first != tree_fairlets(X, colours, np.random.default_rng(1))).any()
+    X, groups = rng.integers(0, 2**20, size=(300, 3)).astype(float), (rng.random(300) < 0.4).astype(int)
+    first = tree_fairlets(X, groups, np.random.default_rng(0))
+    assert (first == tree_fairlets(X * 2.0**-60, groups, np.random.default_rng(0))).all()
+    assert (first == tree_fairlets(X - 2.0**25, groups, np.random.default_rng(0))).all()
+    assert (first != tree_fairlets(X, groups, np.random.default_rng(1))).any()
 
 
 def test_mistakes_are_named():
     X, rng = np.zeros((4, 1)), np.random.default_rng(0)
-    for features, colours, largest_q, message in (
-        (X, [0, 0, 0, 0], 20, "two colours, 0 and 1, and here are 1"),
-        (X, [0, 1, 2, 0], 20, "two colours, 0 and 1, and here are 3"),
-        (X, [0, 1, 1], 20, r"colours \(n,\)"),
+    for features, groups, largest_q, message in (
+        (X, [0, 0, 0, 0], 20, "two groups, 0 and 1, and here are 1"),
+        (X, [0, 1, 2, 0], 20, "two groups, 0 and 1, and here are 3"),
+        (X, [0, 1, 1], 20, r"groups \(n,\)"),
         (X + np.inf, [0, 1, 1, 0], 20, "finite"),
         (X, [0, 1, 1, 0], 0, "largest_q = 0"),
     ):
         with pytest.raises(ClusterletsError, match=message):
-            tree_fairlets(features, np.array(colours), rng, largest_q)
+            tree_fairlets(features, np.array(groups), rng, largest_q)
 
 
 def test_faults_of_the_grid_are_told():

@@ -25,10 +25,10 @@ def table(seed=0, n=300):
     return X, (rng.random(n) < 0.2 + 0.3 * blobs).astype(int)
 
 
-def error(colours, labels):
+def error(groups, labels):
     """Sum over clusters of KL(r || p)."""
-    shares = np.bincount(colours) / len(colours)
-    found = [np.bincount(colours[labels == c], minlength=len(shares)) / (labels == c).sum() for c in np.unique(labels)]
+    shares = np.bincount(groups) / len(groups)
+    found = [np.bincount(groups[labels == c], minlength=len(shares)) / (labels == c).sum() for c in np.unique(labels)]
     return sum((shares * np.log(shares / share)).sum() for share in found)
 
 
@@ -36,36 +36,36 @@ def sse(X, labels):
     return sum(np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum() for c in np.unique(labels))
 
 
-def objective(costs, colours, soft, weight):
-    shares = np.bincount(colours) / len(colours)
-    masses = np.array([soft[colours == colour].sum(axis=0) for colour in range(len(shares))])
+def objective(costs, groups, soft, weight):
+    shares = np.bincount(groups) / len(groups)
+    masses = np.array([soft[groups == group].sum(axis=0) for group in range(len(shares))])
     return (soft * costs).sum() + weight * (shares[:, None] * np.log(shares[:, None] / (masses / masses.sum(axis=0)))).sum()
 
 
 class Problem(module._Problem):
     """A problem whose shares are set by hand."""
 
-    def __init__(self, costs, colours, weight, lipschitz, seed=0):
-        super().__init__(colours, costs.shape[1], weight, lipschitz)
+    def __init__(self, costs, groups, weight, lipschitz, seed=0):
+        super().__init__(groups, costs.shape[1], weight, lipschitz)
         self.soft[:] = np.random.default_rng(seed).random(costs.shape)
         self.soft /= self.soft.sum(axis=1, keepdims=True)
-        self.masses[:] = [self.soft[colours == colour].sum(axis=0) for colour in range(len(self.shares))]
+        self.masses[:] = [self.soft[groups == group].sum(axis=0) for group in range(len(self.shares))]
         module._weigh(costs, lipschitz, self.weights)
 
 
 def test_a_step_is_that_of_the_paper():
     rng = np.random.default_rng(0)
-    costs, colours = 5 * rng.random((50, 4)), np.repeat([0, 1, 2], [10, 25, 15])
-    problem = Problem(costs, colours, weight=20.0, lipschitz=3.0)
+    costs, groups = 5 * rng.random((50, 4)), np.repeat([0, 1, 2], [10, 25, 15])
+    problem = Problem(costs, groups, weight=20.0, lipschitz=3.0)
     soft = problem.soft.copy()
-    slopes = 1 / soft.sum(axis=0) - problem.shares[colours, None] / problem.masses[colours]
+    slopes = 1 / soft.sum(axis=0) - problem.shares[groups, None] / problem.masses[groups]
     expected = soft * np.exp(-(costs + 20 * slopes) / 3)
     expected /= expected.sum(axis=1, keepdims=True)
     cost = problem._try(costs)
     assert problem.trial == pytest.approx(expected, rel=1e-10)
     assert cost == pytest.approx((expected * costs).sum())
-    assert problem.trial_masses == pytest.approx(np.array([expected[colours == h].sum(axis=0) for h in range(3)]))
-    assert problem._objective(cost, problem.trial_masses) == pytest.approx(objective(costs, colours, expected, 20))
+    assert problem.trial_masses == pytest.approx(np.array([expected[groups == h].sum(axis=0) for h in range(3)]))
+    assert problem._objective(cost, problem.trial_masses) == pytest.approx(objective(costs, groups, expected, 20))
     # Constants by mass are the same step where none of them is above the one for all.
     problem.by_mass, problem.lipschitz = True, 1000.0
     problem._try(costs)
@@ -76,13 +76,13 @@ def test_a_step_is_that_of_the_paper():
 @pytest.mark.parametrize("by_mass", [False, True])
 def test_no_step_raises_the_objective(by_mass):
     rng = np.random.default_rng(1)
-    costs, colours = 5 * rng.random((80, 5)), np.repeat([0, 1], [20, 60])
-    problem = Problem(costs, colours, weight=300.0, lipschitz=0.1)
+    costs, groups = 5 * rng.random((80, 5)), np.repeat([0, 1], [20, 60])
+    problem = Problem(costs, groups, weight=300.0, lipschitz=0.1)
     problem.by_mass = by_mass
-    values = [objective(costs, colours, problem.soft, 300)]
+    values = [objective(costs, groups, problem.soft, 300)]
     for _ in range(200):
         values.append(problem._lower(costs, values[-1]))
-    assert values[-1] == pytest.approx(objective(costs, colours, problem.soft, 300), rel=1e-9)
+    assert values[-1] == pytest.approx(objective(costs, groups, problem.soft, 300), rel=1e-9)
     assert all(later <= earlier * (1 + 1e-8) for earlier, later in pairwise(values))
     # Far below the start, and no shift of a row's share lowers it much further.
     assert values[-1] < 0.9 * values[0]
@@ -91,36 +91,36 @@ def test_no_step_raises_the_objective(by_mass):
             other = problem.soft.copy()
             other[row] *= 0.9
             other[row, cluster] += 0.1
-            assert objective(costs, colours, other, 300) > values[-1] * (1 - 1e-3)
+            assert objective(costs, groups, other, 300) > values[-1] * (1 - 1e-3)
 
 
 def test_without_fairness_it_is_nearly_plain_k_means():
-    X, colours = table()
+    X, groups = table()
     plain = lloyd(X, X[kmeans_plus_plus(X, 3, np.random.default_rng(0))]).inertia
-    found = vfc(X, colours, 3, np.random.default_rng(0), 0)
+    found = vfc(X, groups, 3, np.random.default_rng(0), 0)
     assert plain * 0.999 <= sse(X, found.labels) <= plain * 1.02
 
 
 def test_a_larger_weight_makes_fairer_and_dearer_clusters():
-    X, colours = table()
-    found = [vfc(X, colours, 3, np.random.default_rng(0), weight).labels for weight in (0, 0.3, 3)]
-    errors, costs = [error(colours, labels) for labels in found], [sse(X, labels) for labels in found]
+    X, groups = table()
+    found = [vfc(X, groups, 3, np.random.default_rng(0), weight).labels for weight in (0, 0.3, 3)]
+    errors, costs = [error(groups, labels) for labels in found], [sse(X, labels) for labels in found]
     assert errors[0] > errors[1] > errors[2] < errors[0] / 3 and costs[0] < costs[1] < costs[2]
 
 
 def test_units_do_not_matter():
-    X, colours = table(3)
-    expected = vfc(X, colours, 4, np.random.default_rng(0), 1).labels
+    X, groups = table(3)
+    expected = vfc(X, groups, 4, np.random.default_rng(0), 1).labels
     for unit in (2.0**-40, 2.0**40):
-        assert np.array_equal(vfc(X * unit, colours, 4, np.random.default_rng(0), 1).labels, expected)
+        assert np.array_equal(vfc(X * unit, groups, 4, np.random.default_rng(0), 1).labels, expected)
 
 
-def test_one_outlier_of_one_colour_ends_in_a_clustering_or_its_status():
-    X, colours = table(5)
-    X[0], colours[0] = 1000.0, 0
+def test_one_outlier_of_one_group_ends_in_a_clustering_or_its_status():
+    X, groups = table(5)
+    X[0], groups[0] = 1000.0, 0
     for weight in (0, 1, 30):
         try:
-            found = vfc(X, colours, 3, np.random.default_rng(0), weight)
+            found = vfc(X, groups, 3, np.random.default_rng(0), weight)
         except NoClusteringError as refused:
             assert refused.status == "not_converged" and weight > 0
         else:
@@ -128,9 +128,9 @@ def test_one_outlier_of_one_colour_ends_in_a_clustering_or_its_status():
 
 
 def test_rounds_that_do_not_settle_are_a_status():
-    X, colours = table()
+    X, groups = table()
     with pytest.raises(NoClusteringError, match="does not settle within max_iter = 2 rounds") as refused:
-        vfc(X, colours, 3, np.random.default_rng(0), 1, max_iter=2)
+        vfc(X, groups, 3, np.random.default_rng(0), 1, max_iter=2)
     assert refused.value.status == "not_converged"
 
 
@@ -152,29 +152,29 @@ def test_an_objective_that_rises_is_a_status(monkeypatch):
 def test_an_empty_cluster_starts_again_from_k_means_and_then_is_a_status(monkeypatch):
     starts, rounds = [], module._outer_rounds
 
-    def spoilt(X, colours, centres, *rest):
+    def spoilt(X, groups, centres, *rest):
         starts.append(centres)
-        return rounds(X, colours, centres, *rest) if len(starts) == 2 else None
+        return rounds(X, groups, centres, *rest) if len(starts) == 2 else None
 
-    X, colours = table()
+    X, groups = table()
     monkeypatch.setattr(module, "_outer_rounds", spoilt)
-    vfc(X, colours, 3, np.random.default_rng(0), 1)
+    vfc(X, groups, 3, np.random.default_rng(0), 1)
     first = X[kmeans_plus_plus(X, 3, np.random.default_rng(0))]
     assert np.array_equal(starts[0], first) and np.array_equal(starts[1], lloyd(X, first).centres)
     with pytest.raises(NoClusteringError, match="leaves a cluster empty") as refused:
         monkeypatch.setattr(module, "_outer_rounds", lambda *_: None)
-        vfc(X, colours, 3, np.random.default_rng(0), 1)
+        vfc(X, groups, 3, np.random.default_rng(0), 1)
     assert refused.value.status == "not_converged"
 
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(1, 14), st.integers(1, 5), st.integers(1, 4), st.integers(0, 2**32 - 1), st.sampled_from([0, 0.3, 30]))
-def test_any_table_has_a_clustering_or_a_status(n, values, n_colours, seed, weight):
+def test_any_table_has_a_clustering_or_a_status(n, values, n_groups, seed, weight):
     rng = np.random.default_rng(seed)
-    X, colours = rng.integers(0, values, size=(n, 2)).astype(float), rng.integers(0, n_colours, size=n)
+    X, groups = rng.integers(0, values, size=(n, 2)).astype(float), rng.integers(0, n_groups, size=n)
     for k in {1, min(2, n), n}:
         try:
-            found = vfc(X, colours, k, np.random.default_rng(seed), weight)
+            found = vfc(X, groups, k, np.random.default_rng(seed), weight)
         except NoClusteringError:
             assert weight > 0 or k > 1
         else:

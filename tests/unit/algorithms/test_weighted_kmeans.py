@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets.algorithms import weighted_kmeans as module
-from clusterlets.algorithms.weighted_kmeans import cluster_groups, weighted_kmeans
+from clusterlets.algorithms.weighted_kmeans import cluster_fairlets, weighted_kmeans
 from clusterlets.errors import ClusterletsError
 
 
@@ -81,7 +81,7 @@ def test_mistakes_are_named():
 def test_groups_stay_together_and_their_cost_adds_up():
     rng = np.random.default_rng(5)
     X, groups = rng.normal(size=(200, 3)), np.append(np.arange(40), rng.integers(40, size=160))
-    labels = cluster_groups(X, groups, 5, np.random.default_rng(0))
+    labels = cluster_fairlets(X, groups, 5, np.random.default_rng(0))
     assert all(len(set(labels[groups == group])) == 1 for group in range(40)) and set(labels) == set(range(5))
     sizes, means = np.bincount(groups), np.array([X[groups == group].mean(axis=0) for group in range(40)])
     label_of = np.array([labels[groups == group][0] for group in range(40)])
@@ -93,4 +93,4 @@ def test_groups_stay_together_and_their_cost_adds_up():
 
 def test_more_clusters_than_groups_give_a_cluster_for_each():
     X, groups = np.array([[0.0], [2.0], [5.0], [7.0]]), np.array([0, 0, 1, 1])
-    assert sorted(set(cluster_groups(X, groups, 4, np.random.default_rng(0)))) == [0, 1]
+    assert sorted(set(cluster_fairlets(X, groups, 4, np.random.default_rng(0)))) == [0, 1]

@@ -31,7 +31,7 @@ FILES = [
     *("runs.csv", "runs.csv.sha256", "runs/iris/D/seeds0-1.csv", "report.html", "leaderboard.html", "leaderboard.csv"),
     *("tables/table1_matchers.csv", "statistics/wilcoxon.csv", "figures/f.png"),
 ]
-COUNTS = {"fingerprint": "f00d", "scaling": "none", "rows": 150, "features": 4, "colours": {"a": 150}}
+COUNTS = {"fingerprint": "f00d", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}}
 SETTINGS = {
     "k": [2, 5],
     "deviation": "absolute",

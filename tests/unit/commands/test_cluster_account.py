@@ -79,7 +79,7 @@ def test_clusters_without_a_group_and_a_high_price_are_warned_of(run):
 
 
 def report_of(counts, price=float("nan")):
-    """The report of clusters with these counts of the colours a and b."""
+    """The report of clusters with these counts of the groups a and b."""
     counts = np.array(counts)
     totals = counts.sum(axis=0)
     found = Composition(counts, np.arange(len(counts)), totals, ["a", "b"])

@@ -15,7 +15,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import silhouette_score
 
 from clusterlets import __main__ as command_line
-from clusterlets.algorithms.geometry import group_moments
+from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.commands import account, picture
 from clusterlets.datasets.table import standardise
@@ -131,7 +131,7 @@ def test_the_account_is_that_of_the_report(people, run):
     assert numbers["deviation"] == [round(report[f"deviation_{what}"], 3) for what in ("mean", "std", "max")]
     assert numbers["cohesion"][0] == round(report["cohesion"], 3)
     plain = kmeans_labels(X, report["n_clusters"], np.random.default_rng(0))
-    price = report["kmeans_cost"] / group_moments(X, plain, report["n_clusters"])[1].sum()
+    price = report["kmeans_cost"] / moments_by_label(X, plain, report["n_clusters"])[1].sum()
     assert numbers["price"] == [round(price, 2)]
     assert numbers["silhouette"] == [round(silhouette_score(X, labels), 3)] == [round(report["silhouette"], 3)]
     assert numbers["bounds"] == [round(report["delta_min"], 3)]
@@ -150,14 +150,14 @@ def test_the_account_is_that_of_the_report(people, run):
         ]
 
 
-def shares_off(composition, colour_counts, delta):
+def shares_off(composition, group_counts, delta):
     """Instances, not rounded, by which the worst count lies outside r (1 - delta) and r / (1 - delta)."""
-    expected = composition.sum(axis=1, keepdims=True) * colour_counts / colour_counts.sum()
+    expected = composition.sum(axis=1, keepdims=True) * group_counts / group_counts.sum()
     return max((composition - expected / (1 - delta)).max(), (expected * (1 - delta) - composition).max())
 
 
-def colours_off(composition, colour_counts, tau):
-    return (tau * colour_counts - composition).max()
+def groups_off(composition, group_counts, tau):
+    return (tau * group_counts - composition).max()
 
 
 @pytest.mark.parametrize(
@@ -166,10 +166,10 @@ def colours_off(composition, colour_counts, tau):
         (["--method", "fair-flow", "--parameters", "delta=0.1"], "delta 0.1", shares_off, 0.1),
         (["--method", "fair-lp"], "delta 0.0", shares_off, 0.0),
         (["--method", "coreset", "--parameters", "n_init=2,delta=0.3"], "delta 0.3", shares_off, 0.3),
-        (["--method", "frac", "--tau", "0.1"], "tau 0.1", colours_off, 0.1),
-        (["--method", "FRAC"], "tau 1/4", colours_off, 0.25),
-        (["--method", "frac-oe", "--parameters", "tau=0.125"], "tau 0.125", colours_off, 0.125),
-        (["--method", "unkept.py", "--parameters", "tau=0.25"], "tau 0.25", colours_off, 0.25),
+        (["--method", "frac", "--tau", "0.1"], "tau 0.1", groups_off, 0.1),
+        (["--method", "FRAC"], "tau 1/4", groups_off, 0.25),
+        (["--method", "frac-oe", "--parameters", "tau=0.125"], "tau 0.125", groups_off, 0.125),
+        (["--method", "unkept.py", "--parameters", "tau=0.25"], "tau 0.25", groups_off, 0.25),
     ],
 )
 def test_the_bound_that_was_asked_for_is_told_and_whether_it_is_kept(people, run, tmp_path, options, asked, off, bound):
@@ -200,7 +200,7 @@ class Unkept(Method):
     name = "unkept"
     bound = "tau"
 
-    def fit(self, X, colours, k, random_state, tau=0):
+    def fit(self, X, groups, k, random_state, tau=0):
         return np.arange(len(X)) // 50
 """
 
@@ -227,7 +227,7 @@ from clusterlets.methods import Method
 class Compiling(Method):
     name = "compiling"
 
-    def fit(self, X, colours, k, random_state):
+    def fit(self, X, groups, k, random_state):
         return np.arange(len(X)) % njit(lambda x: x)(njit(lambda x: 2 * x)(1))
 """
 
@@ -256,7 +256,7 @@ def listing(counts, names):
     return account.listing(FairnessReport({}, found, deviation_per_cluster(counts, totals)))
 
 
-def test_colours_may_be_called_as_the_listing_calls_its_columns():
+def test_groups_may_be_called_as_the_listing_calls_its_columns():
     counts = np.array([[1, 3, 4], [3, 1, 4]])
     text = listing(counts, ["size", "deviation", "cluster"])
     header, first, second = (line.split() for line in text.splitlines())
@@ -264,7 +264,7 @@ def test_colours_may_be_called_as_the_listing_calls_its_columns():
     assert first == ["0", "8", "0.125", "12.5%", "37.5%", "50.0%"] and second[3:] == ["37.5%", "12.5%", "50.0%"]
 
 
-def test_many_colours_are_told_by_the_one_furthest_off():
+def test_many_groups_are_told_by_the_one_furthest_off():
     counts = np.full((2, 7), 10)
     counts[1] = [10, 10, 10, 10, 10, 10, 40]
     text = listing(counts, list("abcdefg"))
@@ -277,7 +277,7 @@ def test_silhouettes_of_many_rows_are_sampled_and_of_one_cluster_there_are_none(
     assert account._silhouette({"silhouette": np.nan}).startswith("silhouette  not defined here")
 
 
-def test_a_colour_with_few_rows_is_noted(people, run):
+def test_a_group_with_few_rows_is_noted(people, run):
     people.loc[people.index[:4], "race"] = "other"
     people.to_csv("people.csv", index=False)
     said = run("people.csv", "--sensitive", "race", "-k", "9")[1]
@@ -302,7 +302,7 @@ ERRORS = {
     "column 'job' holds": ["people.csv", "--sensitive", "sex", "--features", "age,job"],
     "line 4: column 'age' is empty": ["gap.csv", "--sensitive", "sex"],
     "line 6: column 'age' holds 'old'": ["word.csv", "--sensitive", "sex"],
-    "every row has the same colour": ["women.csv", "--sensitive", "sex"],
+    "every row has the same group": ["women.csv", "--sensitive", "sex"],
     "-k 301 is more than the 300 rows": ["people.csv", "--sensitive", "sex", "-k", "301"],
     "Did you mean G-B?": ["people.csv", "--sensitive", "sex", "--matcher", "GB"],
     "--tau has no use with --matcher G-B": ["people.csv", "--sensitive", "sex", "--tau", "0.1"],
@@ -464,7 +464,7 @@ def test_bars_are_as_long_as_shares_and_lines_stand_where_the_tables_shares_end(
     axes = Figure().subplots()
     composition = pd.DataFrame([[1, 1, 2], [3, 0, 1]], columns=list("abc"), index=[4, 9])
     plots.draw_composition(axes, composition.to_numpy(), composition.index, np.array([0.5, 0.2, 0.3]))
-    bars = np.array([[(bar.get_x(), bar.get_width()) for bar in colour] for colour in axes.containers])
+    bars = np.array([[(bar.get_x(), bar.get_width()) for bar in group] for group in axes.containers])
     widths = [[0.5, 0.25, 0.75], [0.2, 0.25, 0], [0.3, 0.5, 0.25]]
     np.testing.assert_allclose(bars[:, :, 1], widths)
     np.testing.assert_allclose(bars[:, :, 0], np.cumsum(widths, axis=0) - widths)
@@ -487,16 +487,16 @@ def test_names_are_drawn_letter_by_letter_and_cut_where_they_are_too_long(people
         assert b"<!-- " + 17 * b"x" + "…".encode() in picture
 
 
-def test_many_colours_are_counted_where_their_names_have_no_room(people, run, monkeypatch):
+def test_many_groups_are_counted_where_their_names_have_no_room(people, run, monkeypatch):
     figures = []
     monkeypatch.setattr(Figure, "savefig", lambda figure, *args, **kwargs: figures.append(figure))
-    for colours in (18, 19):
-        people["race"] = [f"town {row % colours:02}" for row in range(300)]
+    for groups in (18, 19):
+        people["race"] = [f"town {row % groups:02}" for row in range(300)]
         people.to_csv("people.csv", index=False)
         assert run("people.csv", "--sensitive", "race", "-k", "3", "--plot", "p.png")[0] == 0
     few, many = figures
     assert [text.get_text() for text in few.legends[0].get_texts()] == [f"town {number:02}" for number in range(18)]
-    assert not many.legends and "(19 colours, from left to right" in many.axes[0].get_title()
+    assert not many.legends and "(19 groups, from left to right" in many.axes[0].get_title()
 
 
 def test_the_map_shows_every_cluster_on_its_principal_components():

@@ -96,11 +96,11 @@ def test_a_block_survives_its_file(tmp_path):
 
 
 def test_a_dataset_steps_through_to_a_row(tmp_path, capsys):
-    """The steps of one cell by hand, on instances whose answer is plain: two blobs of both colours."""
+    """The steps of one cell by hand, on instances whose answer is plain: two blobs of both groups."""
     rng = np.random.default_rng(0)
     centres = np.repeat([[0.0, 0.0], [100.0, 0.0]], 20, axis=0)
-    X, colours = centres + rng.normal(size=(40, 2)), np.tile([0, 1], 20)
-    save_arrays(tmp_path / "d.npz", {"X": X, "colour": colours, "colour_names": np.array(["a", "b"])})
+    X, groups = centres + rng.normal(size=(40, 2)), np.tile([0, 1], 20)
+    save_arrays(tmp_path / "d.npz", {"X": X, "groups": groups, "group_names": np.array(["a", "b"])})
 
     def step(name, **options):
         arguments = [part for key, value in options.items() for part in (f"--{key.replace('_', '-')}", str(value))]
@@ -113,7 +113,7 @@ def test_a_dataset_steps_through_to_a_row(tmp_path, capsys):
     step("sum-distances", data=file["d.npz"], dataset="blobs", labels=file["l.npz"], base_seed=0, output=file["s.npz"])
     step(
         "score-method",
-        **{"groups": file["g.npz"], "distances": file["s.npz"], "geometry": file["geo.json"], "method": '{"name": "D"}'},
+        **{"pieces": file["g.npz"], "distances": file["s.npz"], "geometry": file["geo.json"], "method": '{"name": "D"}'},
         **{"data": file["d.npz"], "labels": file["l.npz"]},
         **{"parameters": '{"hops": 1}', "settings": '{"scope": "last"}', "limits": '{"seconds": null, "memory_mb": null}'},
         **{"deviation": "absolute", "output": file["row.csv"]},

@@ -62,20 +62,20 @@ def grid(tmp_path_factory):
         patch.chdir(folder)
         Path("settings.yaml").write_text(yaml.safe_dump(SETTINGS))
         data, geometry = f"{OUT}/prepared/iris.npz", f"{OUT}/geometry/iris.json"
-        save_arrays(data, {"X": iris.data, "colour": iris.target, "colour_names": iris.target_names})
+        save_arrays(data, {"X": iris.data, "groups": iris.target, "group_names": iris.target_names})
         step("measure-geometry", data=data, dataset="iris", base_seed=0, output=geometry)
         common = {"dataset": "iris", "k": 3, "seeds": SEEDS}
         made = {**common, "data": data, "base_seed": 0}
-        step("extract-clusterlets", **made, groups=kept("groups", "clusterlets"), labels=kept("labels", "clusterlets"))
+        step("extract-clusterlets", **made, pieces=kept("pieces", "clusterlets"), labels=kept("labels", "clusterlets"))
         for method in METHODS:
-            files = {kind: kept(kind, method) for kind in ("groups", "labels")}
+            files = {kind: kept(kind, method) for kind in ("pieces", "labels")}
             step("fit-method", **made, **entry(method), limits=LIMITS, **files)
         labels, sums = kept("labels", "clusterlets"), kept("distances", "clusterlets")
         step("sum-distances", data=data, dataset="iris", labels=labels, base_seed=0, output=sums)
-        clusterlets, fronts = kept("groups", "clusterlets"), kept("partitions", "clusterlets")
+        clusterlets, fronts = kept("pieces", "clusterlets"), kept("partitions", "clusterlets")
         step("sample-partitions", **common, groups=clusterlets, base_seed=0, sample_size=300, output=fronts)
         scored = {**common, "base_seed": 0, "limits": LIMITS, "geometry": geometry, "deviation": "absolute"}
-        joined = {**scored, "groups": clusterlets, "distances": sums, "data": data, "labels": labels}
+        joined = {**scored, "pieces": clusterlets, "distances": sums, "data": data, "labels": labels}
         for matcher, scope in (("D", "last"), ("B", "last"), ("G-D", "cluster"), ("G-B", "cluster")):
             for hops in (2, 5):
                 options = {**entry(matcher, hops=hops), "settings": json.dumps({"scope": scope})}
@@ -88,7 +88,7 @@ def grid(tmp_path_factory):
                 **scored,
                 **entry(method),
                 settings="{}",
-                groups=kept("groups", method),
+                pieces=kept("pieces", method),
                 output=cell(method, "k3"),
             )
     return folder
@@ -164,7 +164,7 @@ def test_greedy_matchers_draw_from_the_stream_of_the_repetition(export):
     """What the step and the command share, against the matcher and the stream themselves."""
     for seed in (2, 3):
         _, printed, _ = export("--method", "G-D", "--parameters", "hops=2", "--seed", str(seed))
-        clusterlets = Clusterlets.from_groups(**SeedBlock.load(kept("groups", "clusterlets")).values[str(seed)])
+        clusterlets = Clusterlets.from_pieces(**SeedBlock.load(kept("pieces", "clusterlets")).values[str(seed)])
         labels = SeedBlock.load(kept("labels", "clusterlets")).values[str(seed)]["labels"]
         membership = match_greedy_distance(clusterlets, 2, random_stream(0, "iris", 3, seed, GreedyDistance.stream_number()))
         clusters = membership.argmax(axis=0)[labels]
@@ -198,7 +198,7 @@ ERRORS = {
     "snakemake --cores 2 results/tiny/runs/iris/FRAC/k7/seeds2-3.csv --configfile": [
         *("--method", "frac-fair", "-k", "7", "--seed", "2"),
     ],
-    "elsewhere/groups/iris": ["--method", "D", "--parameters", "hops=2", "--seed", "2", "--results", "elsewhere"],
+    "elsewhere/pieces/iris": ["--method", "D", "--parameters", "hops=2", "--seed", "2", "--results", "elsewhere"],
     "--seed 4 is none of the configured seeds, 0 to 3": ["--method", "D", "--parameters", "hops=2", "--seed", "4"],
     "no dataset 'irsi'": ["--dataset", "irsi", "--method", "D", "--parameters", "hops=2"],
     "There is no method 'GD' in the configuration; its methods: C, G-B, D, B, G-D, FRAC (fair), FRAC (nearest), k-means": [
@@ -268,7 +268,7 @@ def test_a_command_in_a_message_can_be_pasted(export):
 
 
 def test_a_run_without_clusters_says_so(export):
-    for kind in ("groups", "labels"):
+    for kind in ("pieces", "labels"):
         SeedBlock({}, INFEASIBLE).save(f"{OUT}/{kind}/iris/random/k200/seeds2-3.npz")
     status, _, complaint = export("--method", "random", "-k", "200", "--seed", "2")
     assert status == 1 and "infeasible" in complaint and "runs/iris/random/k200/seeds2-3.csv" in complaint
@@ -303,7 +303,7 @@ def run_of(lines):
 
 @pytest.mark.parametrize("status", ["timeout", "out_of_memory", "failed"])
 def test_a_run_that_was_stopped_says_so_and_the_other_seeds_have_their_clusters(export, status):
-    for kind in ("groups", "labels"):
+    for kind in ("pieces", "labels"):
         path = f"{OUT}/{kind}/iris/k-means/k3/seeds2-3.npz"
         block = SeedBlock.load(path)
         only = {"k-means/3": block.values["k-means/3"]}
@@ -324,7 +324,7 @@ def test_the_composition_counts_what_export_writes(recovered, export, tmp_path):
         export(*run_of(lines), "-o", str(tmp_path / "found.csv"))
         found = pd.read_csv(tmp_path / "found.csv")
         by_hand = pd.crosstab(found["cluster"], iris.target_names[iris.target[found["row"]]])[list(iris.target_names)]
-        counts = lines.pivot(index="cluster", columns="colour", values="count")[list(iris.target_names)]
+        counts = lines.pivot(index="cluster", columns="group", values="count")[list(iris.target_names)]
         assert sorted(counts.to_numpy().tolist()) == sorted(by_hand.to_numpy().tolist())
         sizes = counts.sum(axis=1)
         assert sizes.is_monotonic_decreasing and (lines["dataset_share"].round(12) == round(1 / 3, 12)).all()
@@ -342,7 +342,7 @@ def test_the_projection_holds_every_row_in_each_of_its_clusters(recovered, expor
         found = pd.read_csv(tmp_path / "found.csv")
         ours, theirs = (frame.groupby("cluster")["row"].agg(frozenset) for frame in (lines, found))
         assert set(ours) == set(theirs) and len(lines) == len(found)
-        assert (lines["colour"].to_numpy() == iris.target_names[iris.target[lines["row"]]]).all()
+        assert (lines["group"].to_numpy() == iris.target_names[iris.target[lines["row"]]]).all()
         rows = lines.drop_duplicates("row").set_index("row").sort_index()
         assert rows["x"].var() == pytest.approx(np.linalg.eigvalsh(np.cov(centred.T))[-1], rel=1e-3)
         assert rows["x_share"].iloc[0] == pytest.approx(0.9246, abs=1e-4)

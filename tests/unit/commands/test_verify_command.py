@@ -13,7 +13,7 @@ import pytest
 from clusterlets import __main__ as command_line
 from clusterlets.grid import manifest
 
-DESCRIBED = {"iris": {"fingerprint": "f", "scaling": "none", "rows": 150, "features": 4, "colours": {"a": 150}, "source": "x"}}
+DESCRIBED = {"iris": {"fingerprint": "f", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}, "source": "x"}}
 PROCESSOR = {"processor": "Vendor Model 1", "openblas_kernel": None}
 FILES = [
     *("runs/iris/D/seeds0-1.csv", "runs.csv", "figures/f.png", "figures/f.pdf", "datasets.csv", "report.html", "summary.txt"),
@@ -27,7 +27,7 @@ def results(tmp_path, monkeypatch):
     """A results folder with its manifest, and beside the results what is none."""
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "results"
-    for file in [*FILES, "README.md", "accounts/steps.csv", "logs/a.log", "demo/runs.csv", "groups/g.npz"]:
+    for file in [*FILES, "README.md", "accounts/steps.csv", "logs/a.log", "demo/runs.csv", "pieces/g.npz"]:
         path = folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(file)

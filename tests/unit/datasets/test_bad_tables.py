@@ -49,7 +49,7 @@ def read(tmp_path):
 def test_a_good_table_is_read_as_it_stands(read):
     table, remarks = read(GOOD)
     assert table.X.tolist() == [[31, 1], [45.5, 0], [29, 1]] and table.feature_names == ("age", "rich")
-    assert table.colour_names == ("Bonn", "Rom") and table.colour.tolist() == [1, 0, 1] and remarks == []
+    assert table.group_names == ("Bonn", "Rom") and table.groups.tolist() == [1, 0, 1] and remarks == []
 
 
 SAME = {
@@ -70,7 +70,7 @@ def test_other_forms_of_the_same_table_are_the_same_table(form, read):
     table, remarks = read(SAME[form])
     expected, _ = read(GOOD)
     assert fingerprint(table) == fingerprint(expected) and remarks == []
-    assert (table.feature_names, table.colour_names) == (expected.feature_names, expected.colour_names)
+    assert (table.feature_names, table.group_names) == (expected.feature_names, expected.group_names)
 
 
 REFUSED = {
@@ -81,9 +81,9 @@ REFUSED = {
     "a missing number": (GOOD.replace("31,", ","), "line 2: column 'age' is empty"),
     "text in a boolean column": (GOOD.replace("false", "maybe"), "line 3: column 'rich' holds 'maybe'"),
     "numbers among booleans": (GOOD.replace("false", "3"), "csv: column 'rich' mixes numbers with true and false"),
-    "one colour": (GOOD.replace("Bonn", "Rom"), "people.csv: every row has the same colour, 'Rom'"),
-    "no colour at all": (GOOD.replace("Bonn", "").replace("Rom", ""), "every row has the same colour"),
-    "a colour for each row": (GOOD.replace("true,Rom", "true,Pisa", 1), "a colour of its own"),
+    "one group": (GOOD.replace("Bonn", "Rom"), "people.csv: every row has the same group, 'Rom'"),
+    "no group at all": (GOOD.replace("Bonn", "").replace("Rom", ""), "every row has the same group"),
+    "a group for each row": (GOOD.replace("true,Rom", "true,Pisa", 1), "a group of its own"),
     "no feature that varies": ("age,city\n1,a\n1,b\n1,a\n", "no feature varies"),
     "no numeric feature": ("name,city\nx,a\ny,b\nz,a\n", "no numeric or boolean column"),
     "duplicate columns": (GOOD.replace("rich", "age"), "the column name 'age' occurs twice, as columns 1 and 2"),
@@ -227,9 +227,9 @@ def test_a_number_is_what_a_decimal_numeral_says(text):
         assert np.array_equal(found, expected, equal_nan=True)
 
 
-def test_colours_that_are_numbers_come_by_size_and_identifiers_as_texts(read):
+def test_groups_that_are_numbers_come_by_size_and_identifiers_as_texts(read):
     table, _ = read("".join(["age,city\n", *(f"{at},{name}\n" for at, name in enumerate(2 * ["10", "9", "1_1", "1_0"]))]))
-    assert table.colour_names == ("9", "10", "1_0", "1_1")
+    assert table.group_names == ("9", "10", "1_0", "1_1")
 
 
 @pytest.mark.parametrize("mark", ["2", "NA", ""])
@@ -246,7 +246,7 @@ def test_a_column_that_measures_something_makes_no_groups(read, mark):
 
 def test_versions_and_whole_numbers_are_groups(read):
     table, _ = read("age,release,level\n1,2.0,0.5\n2,2.0,0.5a\n3,3,0.5a\n4,3,0.5a\n", sensitive=["release", "level"])
-    assert table.colour_names == ("2.0 + 0.5", "2.0 + 0.5a", "3 + 0.5a")
+    assert table.group_names == ("2.0 + 0.5", "2.0 + 0.5a", "3 + 0.5a")
 
 
 def test_a_sparse_column_of_numbers_is_not_dropped_in_silence(read):
@@ -262,14 +262,14 @@ def test_constant_features_stay_and_are_said(read):
     assert table.feature_names == ("age", "one") and remarks == ["features that never vary: one"]
 
 
-def test_rows_without_a_colour_are_left_out_and_counted(read):
+def test_rows_without_a_group_are_left_out_and_counted(read):
     table, remarks = read("age,city\n1,a\n2,\n3,b\n4, \n5,a\n")
     assert table.X[:, 0].tolist() == [1, 3, 5] and remarks == ["2 of 5 rows have no sensitive value and were left out"]
 
 
 def test_a_group_that_may_mark_missing_values_is_said(read):
     table, remarks = read("age,city\n1,NA\n2,\n3,Rom\n4,NA\n5,none\n")
-    assert table.colour_names == ("NA", "Rom", "none") and remarks == [
+    assert table.group_names == ("NA", "Rom", "none") and remarks == [
         "1 of 5 rows has no sensitive value and was left out",
         "a sensitive value counts as a group though it may mark a missing one: NA, none",
     ]
@@ -279,28 +279,28 @@ def test_groups_that_a_spreadsheet_takes_for_formulas_are_said_and_stay_as_they_
     names = ["=1+1", "=cmd|' /C calc'!A0", "@SUM(1)", "+a", "-b", "＝2", "-1", "+2.5", "a=b", "'=3"]
     lines = [f'{row},"{names[row % 10]}"\n' for row in range(20)]
     table, remarks = read("age,city\n" + "".join(lines))
-    assert set(table.colour_names) == set(names)
+    assert set(table.group_names) == set(names)
     begin = "groups whose names a spreadsheet takes for formulas, in the CSV files too: "
     assert set(remarks[0].removeprefix(begin).split(", ")) == set(names[:6]) and len(remarks) == 1
-    write_csv(tmp_path / "lines.csv", pd.DataFrame({"colour": names}))
+    write_csv(tmp_path / "lines.csv", pd.DataFrame({"group": names}))
     with open(tmp_path / "lines.csv", encoding="utf-8", newline="") as file:
-        assert [line["colour"] for line in csv.DictReader(file)] == names
-    assert read_lines(tmp_path / "lines.csv")["colour"].tolist() == names
+        assert [line["group"] for line in csv.DictReader(file)] == names
+    assert read_lines(tmp_path / "lines.csv")["group"].tolist() == names
 
 
-def test_a_colour_with_one_row_is_a_colour(read):
+def test_a_group_with_one_row_is_a_group(read):
     table, _ = read("age,city\n1,a\n2,a\n3,b\n")
-    assert table.colour_counts.tolist() == [2, 1]
+    assert table.group_counts.tolist() == [2, 1]
 
 
-def test_many_colours_of_odd_characters_keep_their_names(read):
+def test_many_groups_of_odd_characters_keep_their_names(read):
     odd = ["Zürich", "São Paulo", 'say "hi"', "Cork, Ireland", "rate {pct}", "=1+1", "a:b|c", "東京", "50 %", "x" * 300]
     names = [*odd, *(f"town {i:03}" for i in range(290))]
     cells = [name.replace('"', '""') for name in names]
     content = "age,city\n" + "".join(f'{i},"{cell}"\n' for i, cell in enumerate(cells * 2))
     table, _ = read(content)
-    assert table.colour_names == tuple(sorted(names)) and set(table.colour_counts) == {2}
-    assert [table.colour_names[code] for code in table.colour] == names * 2
+    assert table.group_names == tuple(sorted(names)) and set(table.group_counts) == {2}
+    assert [table.group_names[code] for code in table.groups] == names * 2
 
 
 CONTROLS = ["\0", "\x01", "\x1b", "\n", "\t", "\x7f", "\x85", "\u2028", "\uffff"]
@@ -308,7 +308,7 @@ CONTROLS = ["\0", "\x01", "\x1b", "\n", "\t", "\x7f", "\x85", "\u2028", "\uffff"
 
 @pytest.mark.parametrize("control", CONTROLS, ids=ascii)
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_control_characters_are_refused_in_names_of_columns_and_colours(control, form, tmp_path):
+def test_control_characters_are_refused_in_names_of_columns_and_groups(control, form, tmp_path):
     if form == "parquet":
         pytest.importorskip("pyarrow")
 
@@ -330,7 +330,7 @@ def test_control_characters_are_refused_in_names_of_columns_and_colours(control,
 
 def test_several_sensitive_columns_are_combined(read):
     table, _ = read("age,city,sex\n1,a,f\n2,a,m\n3,b,f\n4,a,f\n", sensitive=["sex", "city"])
-    assert table.colour_names == ("f + a", "f + b", "m + a") and table.feature_names == ("age",)
+    assert table.group_names == ("f + a", "f + b", "m + a") and table.feature_names == ("age",)
 
 
 @pytest.mark.parametrize("name, complaint", [("no.csv", "there is no file"), ("people.xlsx", "is of unknown form")])
@@ -418,7 +418,7 @@ def test_dates_beyond_those_of_python_are_texts(kind, far, tmp_path):
     table, remarks = user_table.read(path, ["city"])
     assert table.feature_names == ("age",) and remarks == ["columns that hold no numbers are no features: born"]
     table, remarks = user_table.read(path, ["born"])
-    assert table.colour_counts.tolist() in ([2, 1], [1, 2]) and "1970-01-01" in " ".join(table.colour_names)
+    assert table.group_counts.tolist() in ([2, 1], [1, 2]) and "1970-01-01" in " ".join(table.group_names)
     assert "1 of 4 rows has no sensitive value and was left out" in remarks
 
 
@@ -432,14 +432,14 @@ def test_a_parquet_file_that_announces_other_rows_than_it_has_is_refused(tmp_pat
         user_table.read(tmp_path / "people.parquet", ["city"])
 
 
-def test_the_step_writes_colours_by_name(tmp_path):
+def test_the_step_writes_groups_by_name(tmp_path):
     table, npz, described = tmp_path / "people.csv", tmp_path / "p.npz", tmp_path / "p.json"
     table.write_text(GOOD)
     settings = {"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "standard"}
     prepare_user_table("people", str(table), json.dumps(settings), str(npz), str(described))
     arrays, written = load_arrays(npz), load_json(described)
-    assert arrays["colour_names"].tolist() == ["Bonn", "Rom"] and np.allclose(arrays["X"].mean(axis=0), 0)
-    assert written["colours"] == {"Bonn": 1, "Rom": 2} and written["colour"] == "city"
+    assert arrays["group_names"].tolist() == ["Bonn", "Rom"] and np.allclose(arrays["X"].mean(axis=0), 0)
+    assert written["groups"] == {"Bonn": 1, "Rom": 2} and written["sensitive"] == "city"
     assert (written["rows"], written["features"], written["source"]) == (3, 2, str(table))
     assert written["source_sha256"] == hashlib.sha256(table.read_bytes()).hexdigest()
 
@@ -476,7 +476,7 @@ def test_a_million_rows_are_read_in_seconds_and_little_memory(tmp_path):
     subprocess.run([*command, "--settings", json.dumps(settings), *outputs], cwd=CHECKOUT, check=True)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     written = json.loads((tmp_path / "p.json").read_text())
-    assert (written["rows"], written["features"], len(written["colours"])) == (10**6, 4, 30)
+    assert (written["rows"], written["features"], len(written["groups"])) == (10**6, 4, 30)
     assert used.ru_utime - before.ru_utime < 20  # seconds; 5 were measured
     assert used.ru_maxrss < 2_000_000  # kB; 350,000 were measured
 

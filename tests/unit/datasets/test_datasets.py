@@ -73,10 +73,10 @@ def mirror():
 def test_real_dataset_is_the_known_table(name, mirror):
     table = datasets.prepare(name, mirror)
     rows, features, positives, first = REAL[name]
-    assert table.X.shape == (rows, features) == (len(table.colour), len(table.feature_names))
+    assert table.X.shape == (rows, features) == (len(table.groups), len(table.feature_names))
     assert table.X.dtype == np.float64 and np.isfinite(table.X).all()
-    assert table.positives == positives and table.colour_names[1] == POSITIVE[name]
-    assert table.colour_counts.tolist() == [rows - positives, positives]
+    assert table.positives == positives and table.group_names[1] == POSITIVE[name]
+    assert table.group_counts.tolist() == [rows - positives, positives]
     found = dict(zip(table.feature_names, table.X[0], strict=True))
     assert {feature: found[feature] for feature in first} == first
     assert fingerprint(table) == datasets.describe(name)["fingerprint"]
@@ -96,9 +96,9 @@ def test_bundled_dataset_is_what_scikit_learn_loads(name, tmp_path):
     loader = importlib.import_module("sklearn.datasets")
     theirs = getattr(loader, f"load_{name}")()
     assert receipt["source"] == "bundled" and receipt["sha256_matches"]
-    assert np.array_equal(table.X, theirs.data) and np.array_equal(table.colour, theirs.target)
+    assert np.array_equal(table.X, theirs.data) and np.array_equal(table.groups, theirs.target)
     assert list(table.feature_names) == list(theirs.feature_names)
-    assert list(table.colour_names) == [str(label) for label in theirs.target_names]
+    assert list(table.group_names) == [str(label) for label in theirs.target_names]
 
 
 def test_pima_without_a_header_is_the_same_table(mirror, tmp_path):
@@ -272,8 +272,8 @@ def test_naming_and_fetching_bundled_data_imports_nothing_heavy(tmp_path):
     assert run.stdout.strip() == "[]", run.stderr
 
 
-def toy(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.1)), colour=(0, 1, 0)):
-    return Table(np.array(X, dtype=float), np.array(colour), ("a", "b"), ("no", "yes"))
+def toy(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.1)), group=(0, 1, 0)):
+    return Table(np.array(X, dtype=float), np.array(group), ("a", "b"), ("no", "yes"))
 
 
 def test_the_fingerprint_is_the_documented_text():
@@ -281,12 +281,12 @@ def test_the_fingerprint_is_the_documented_text():
     assert fingerprint(toy()) == hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_the_fingerprint_sees_values_order_and_colour_but_no_last_bits():
+def test_the_fingerprint_sees_values_order_and_group_but_no_last_bits():
     known = fingerprint(toy())
     assert fingerprint(toy(X=((math.nextafter(1.5, 2), -0.0), (2.0, -3.0), (1e6, 0.1)))) == known
     assert fingerprint(toy(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.10000001)))) != known
-    assert fingerprint(toy(X=((2.0, -3.0), (1.5, 0.0), (1e6, 0.1)), colour=(1, 0, 0))) != known
-    assert fingerprint(toy(colour=(1, 0, 0))) != known
+    assert fingerprint(toy(X=((2.0, -3.0), (1.5, 0.0), (1e6, 0.1)), group=(1, 0, 0))) != known
+    assert fingerprint(toy(group=(1, 0, 0))) != known
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_the_fingerprint_sees_values_order_and_colour_but_no_last_bits():
     [
         (Table(np.empty((0, 2)), np.empty(0, dtype=int), ("a", "b"), ("no", "yes")), "no row is left"),
         (toy(X=((1, 2), (1, np.inf), (1, 2))), "row 2: column b is not a finite number"),
-        (toy(colour=(1, 1, 1)), "no row has the colour no"),
+        (toy(group=(1, 1, 1)), "no row has the group no"),
         (toy(X=((1,), (2,), (3,))), "do not fit"),
     ],
 )
@@ -322,14 +322,14 @@ ROW = {
     "rows": 3,
     "dropped_duplicates": 1,
     "features": 2,
-    "colours": {"a|b": 1, "c\nd": 2},
+    "groups": {"a|b": 1, "c\nd": 2},
     "fingerprint_ok": True,
 }
 
 
 def test_the_table_fits_a_terminal_and_shortens_only_what_is_wide():
     name = "heart_failure.sex+age_group"
-    plain = ROW | {"fingerprint_ok": None, "colours": {}}
+    plain = ROW | {"fingerprint_ok": None, "groups": {}}
     text = datasets_table.to_text([datasets_table.row(name, ROW), datasets_table.row("y", plain)])
     assert {len(line) for line in text.splitlines()} == {120}
     assert f"| {name} | mirror | 3    | 2        | 2: a/b 1, c d" in text
@@ -338,14 +338,14 @@ def test_the_table_fits_a_terminal_and_shortens_only_what_is_wide():
 
 def test_the_csv_holds_everything():
     (row,) = csv.DictReader(datasets_table.to_csv([datasets_table.row("x", ROW)]).splitlines(keepends=True))
-    assert row["citation"] == "c" * 200 and row["colours"] == "2: a|b 1, c\nd 2" and row["fingerprint ok"] == "yes"
+    assert row["citation"] == "c" * 200 and row["groups"] == "2: a|b 1, c\nd 2" and row["fingerprint ok"] == "yes"
 
 
 def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").touch()
     (tmp_path / "mine.yaml").write_text(
-        "datasets: [iris, pima, {name: pima, colour: age_group}, {name: people, path: people.csv, sensitive: city}]\n"
+        "datasets: [iris, pima, {name: pima, sensitive: age_group}, {name: people, path: people.csv, sensitive: city}]\n"
         "seeds: {count: 2}\n"
     )
     (tmp_path / "results/prepared").mkdir(parents=True)
@@ -354,7 +354,7 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
         "source": "bundled",
         "rows": 150,
         "features": 4,
-        "colours": {"setosa": 150},
+        "groups": {"setosa": 150},
         "warnings": ["one row was left out"],
     }
     save_json(tmp_path / "results/prepared/iris.json", described)

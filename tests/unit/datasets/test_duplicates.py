@@ -30,8 +30,8 @@ def mirror():
 
 
 def rows_of(table):
-    """Features and colour of each row, as texts that do not tell -0 from 0."""
-    return [(*map(str, (row + 0.0).tolist()), int(colour)) for row, colour in zip(table.X, table.colour, strict=True)]
+    """Features and group of each row, as texts that do not tell -0 from 0."""
+    return [(*map(str, (row + 0.0).tolist()), int(group)) for row, group in zip(table.X, table.groups, strict=True)]
 
 
 SMALL = st.lists(
@@ -41,15 +41,15 @@ SMALL = st.lists(
 
 @given(SMALL)
 def test_the_first_of_equal_rows_stays_in_its_place(rows):
-    X, colour = np.array([row[:2] for row in rows], dtype=float), np.array([row[2] for row in rows])
+    X, group = np.array([row[:2] for row in rows], dtype=float), np.array([row[2] for row in rows])
     attribute = np.array([f"value {at}" for at in range(len(rows))], dtype=object)
-    table = Table(X, colour, ("a", "b"), ("no", "yes"), {"c": attribute})
+    table = Table(X, group, ("a", "b"), ("no", "yes"), {"c": attribute})
     kept = [at for at, row in enumerate(rows_of(table)) if row not in rows_of(table)[:at]]
     found = without_duplicates(table)
-    assert np.array_equal(found.X, X[kept]) and np.array_equal(found.colour, colour[kept])
+    assert np.array_equal(found.X, X[kept]) and np.array_equal(found.groups, group[kept])
     assert np.array_equal(found.sensitive["c"], attribute[kept])
     assert found.dropped_duplicates == len(rows) - len(kept)
-    assert (found.feature_names, found.colour_names) == (table.feature_names, table.colour_names)
+    assert (found.feature_names, found.group_names) == (table.feature_names, table.group_names)
 
 
 # Rows with the duplicates, and how many of them equal an earlier one.
@@ -67,8 +67,8 @@ def test_every_dataset_can_be_had_with_its_duplicates_and_without(name, mirror):
 
 def test_breast_is_prepared_without_its_duplicates_and_alone(mirror):
     found = datasets.prepare("breast", mirror)
-    assert (found.colour_counts.tolist(), found.dropped_duplicates) == ([213, 236], 234)
-    assert datasets.prepare("breast", mirror, "keep").colour_counts.tolist() == [444, 239]
+    assert (found.group_counts.tolist(), found.dropped_duplicates) == ([213, 236], 234)
+    assert datasets.prepare("breast", mirror, "keep").group_counts.tolist() == [444, 239]
     assert [name for name in datasets.names() if datasets.describe(name)["duplicates"] == "drop"] == ["breast"]
 
 
@@ -111,7 +111,7 @@ def test_the_other_choice_has_an_id_of_its_own(tmp_path):
         {"name": "heloc", "duplicates": "drop"},
         {"name": "iris", "duplicates": "keep"},
         {"name": "iris", "duplicates": "drop", "id": "irises"},
-        {"name": "adult", "colour": "sex"},
+        {"name": "adult", "sensitive": "sex"},
     ]
     tables = configured(tmp_path, *entries)["tables"]
     assert {name: table["duplicates"] for name, table in tables.items()} == {
@@ -130,7 +130,7 @@ def test_the_other_choice_has_an_id_of_its_own(tmp_path):
         ({"name": "breast", "duplicates": "yes"}, "datasets.0.duplicates: 'yes' is not one of"),
         ({"name": "breast", "duplicates": "keep", "id": "breast"}, "the id 'breast' stands for a dataset as it is by default"),
         ({"name": "people", "path": "x.csv", "sensitive": "a", "duplicates": "drop"}, "leave the rows out of x.csv yourself"),
-        ({"name": "adult", "colour": "race", "duplicates": "drop"}, "adult: 'drop' compares rows by features and class"),
+        ({"name": "adult", "sensitive": "race", "duplicates": "drop"}, "adult: 'drop' compares rows by features and class"),
     ],
 )
 def test_a_choice_that_cannot_be_is_refused(entry, complaint, tmp_path):

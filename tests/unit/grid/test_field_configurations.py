@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[3]
 FIELD, DEMO = (ROOT / "workflow/configs" / name for name in ("field.yaml", "field-demo.yaml"))
 BUNDLED = {"breast_cancer", "wine", "iris", "digits"}
 WITHOUT_PARAMETERS = {"fairlets", "fair-lloyd", "k-means", "random"}
-# Instances of each colour, as counted; every class of the field's datasets has two.
-COLOURS = {
+# Instances of each group, as counted; every class of the field's datasets has two.
+GROUPS = {
     "adult.race": [470, 1519, 4685, 406, 41762],
     "bank.marital": [5207, 27214, 12790],
     "compas.race": [2169, 27, 1638, 424, 10, 266],
@@ -31,7 +31,7 @@ def cost_of(config):
     costs = []
     for name, table in config["tables"].items():
         known = describe(table["name"])
-        counts = COLOURS.get(name, [known["rows"] // 2] * 2)
+        counts = GROUPS.get(name, [known["rows"] // 2] * 2)
         costs.append(estimate.of_dataset(known["rows"], known["features"], counts, config))
     return estimate.of_all(costs)
 
@@ -46,9 +46,9 @@ def test_every_method_is_in_it_with_as_many_configurations_as_the_others(path):
     assert {tuple(config["limits"].values()), config["scaling"]} == {(60, 4000), "standard"}
 
 
-def test_the_field_is_ten_datasets_by_their_class_and_five_further_colours():
+def test_the_field_is_ten_datasets_by_their_class_and_five_further_groups():
     config = read_configuration(FIELD)
-    by_class = {name for name, table in config["tables"].items() if table["colour"] == ["class"]}
+    by_class = {name for name, table in config["tables"].items() if table["sensitive"] == ["class"]}
     assert by_class == set(read_configuration()["datasets"]) - {"nbfi"} and len(by_class) == 10
     others = {"adult.sex", "adult.race", "bank.marital", "compas.race", "heart_failure.sex"}
     assert set(config["datasets"]) - by_class == others
@@ -76,7 +76,7 @@ def test_the_estimate_is_printed(capsys):
 def test_a_table_that_a_method_does_not_support_costs_no_fit():
     config = read_configuration(FIELD)
     config = {**config, "methods": ["fairlets"], "grids": {"fairlets": config["grids"]["fairlets"]}}
-    two, three = (estimate.steps_of_dataset(20_000, 5, config, n_colours)["fit_method"] for n_colours in (2, 3))
+    two, three = (estimate.steps_of_dataset(20_000, 5, config, n_groups)["fit_method"] for n_groups in (2, 3))
     assert two[0] == three[0] == 3  # jobs
     assert three[1] < 3 < 30 * methods.get("fairlets")().seconds(20_000, 5, 5) < two[1]
     assert estimate.steps_of_dataset(60_000, 5, config)["fit_method"] == three

@@ -216,7 +216,7 @@ def test_the_papers_configuration_passes():
 def test_plain_names_are_their_own_ids_and_the_paper_s_settings():
     checked = check_configuration(PAPER, SCHEMA)
     assert list(checked["tables"]) == checked["datasets"]
-    usual = {"colour": ["class"], "duplicates": "keep", "scaling": "none"}
+    usual = {"sensitive": ["class"], "duplicates": "keep", "scaling": "none"}
     assert checked["tables"]["pima"] == {"id": "pima", "name": "pima", **usual}
     assert checked["tables"]["breast"] == {"id": "breast", "name": "breast", **usual, "duplicates": "drop"}
     assert json.loads(json.dumps(checked)) == checked
@@ -238,11 +238,11 @@ def test_an_id_is_no_longer_than_the_name_of_a_file_may_be(tmp_path):
     assert check_configuration(changed(datasets=[long]), SCHEMA)["datasets"] == ["short"]
 
 
-def test_every_colour_has_an_id_of_its_own(tmp_path):
+def test_every_group_has_an_id_of_its_own(tmp_path):
     entries = [
-        *("adult", {"name": "iris"}, {"name": "pima", "colour": "class"}),
-        *({"name": "adult", "colour": "sex"}, {"name": "adult", "colour": ["sex", "race"]}),
-        *({"name": "adult", "colour": ["class", "sex"]}, {"name": "iris", "scaling": "standard", "id": "iris_std"}),
+        *("adult", {"name": "iris"}, {"name": "pima", "sensitive": "class"}),
+        *({"name": "adult", "sensitive": "sex"}, {"name": "adult", "sensitive": ["sex", "race"]}),
+        *({"name": "adult", "sensitive": ["class", "sex"]}, {"name": "iris", "scaling": "standard", "id": "iris_std"}),
         *(user_table(tmp_path), user_table(tmp_path, sensitive=["Größe, cm", "city"]), user_table(tmp_path, id="again")),
     ]
     checked = check_configuration(changed(datasets=entries), SCHEMA)
@@ -270,8 +270,8 @@ def test_an_entry_s_scaling_goes_before_that_of_all():
         (["iris", "adult.sex"], ["adult"]),
     ],
 )
-def test_names_exclude_all_colours_and_ids_one(exclude, left):
-    entries = ["adult", {"name": "adult", "colour": "sex"}, "iris"]
+def test_names_exclude_all_groups_and_ids_one(exclude, left):
+    entries = ["adult", {"name": "adult", "sensitive": "sex"}, "iris"]
     assert check_configuration(changed(datasets=entries, exclude=exclude), SCHEMA)["datasets"] == left
 
 
@@ -470,25 +470,25 @@ def test_faults_are_said_in_plain_words(fault):
 
 
 FAULTY_ENTRIES = {
-    "unknown key": ({"name": "adult", "color": "sex"}, "datasets.0.color: unknown key (did you mean 'colour'?)"),
+    "unknown key": ({"name": "adult", "color": "sex"}, "datasets.0.color: unknown key (did you mean 'group'?)"),
     "no name": ({"path": "x.csv"}, "datasets.0: 'name' is a required property"),
     "a number": (3, "datasets.0: 3 is not of type 'string', 'object'"),
     "unknown dataset": ({"name": "adlut"}, "there is no 'adlut' (did you mean 'adult'?)"),
     "a name alone that is no dataset": ({"name": "people"}, "a table of your own needs a 'path'"),
-    "unknown colour": ({"name": "adult", "colour": "rase"}, "adult has no colour 'rase' (did you mean 'race'?)"),
-    "a colour twice": ({"name": "adult", "colour": ["sex", "sex"]}, "datasets.0.colour: ['sex', 'sex'] has non-unique"),
+    "unknown group": ({"name": "adult", "sensitive": "rase"}, "adult has no sensitive column 'rase' (did you mean 'race'?)"),
+    "a group twice": ({"name": "adult", "sensitive": ["sex", "sex"]}, "datasets.0.sensitive: ['sex', 'sex'] has non-unique"),
     "unknown scaling": ({"name": "adult", "scaling": "log"}, "datasets.0.scaling: 'log' is not one of"),
     "the same entry": ({"name": "iris", "scaling": "standard"}, "two entries go by 'iris'"),
     "no such file": ({"name": "people", "path": "no.csv", "sensitive": "a"}, "people: there is no file no.csv"),
     "a name that is taken": ({"name": "adult", "path": "x.csv", "sensitive": "a"}, "'adult' is a dataset of the bench"),
-    "an id that is taken": ({"name": "adult", "colour": "sex", "id": "adult"}, "the id 'adult' stands for a dataset"),
+    "an id that is taken": ({"name": "adult", "sensitive": "sex", "id": "adult"}, "the id 'adult' stands for a dataset"),
     "another's id": ({"name": "adult", "id": "pima"}, "the id 'pima' stands for a dataset"),
     "an id for a path": ({"name": "adult", "id": "../adult"}, "datasets.0.id: '../adult' does not match"),
     "no sensitive column": ({"name": "people", "path": "x.csv"}, "people: 'sensitive' is missing"),
     "sensitive without a path": ({"name": "iris", "sensitive": "a"}, "iris: 'sensitive' is for tables of your own"),
-    "a colour of one's own": (
-        {"name": "people", "path": "x.csv", "sensitive": "a", "colour": "b"},
-        "people: 'colour' is for the benchmark's datasets; your own have 'sensitive'",
+    "a group of one's own": (
+        {"name": "people", "path": "x.csv", "sensitive": "a", "group": "b"},
+        "people: 'group' is for the benchmark's datasets; your own have 'sensitive'",
     ),
     "sensitive and a feature": (
         {"name": "people", "path": "x.csv", "sensitive": "a", "features": ["b", "a"]},

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.fixture
 def measuring(tmp_path):
     """The options of a step, and the file that it writes."""
-    save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "colour": np.array([0, 1, 1]), "colour_names": np.array(["a", "b"])})
+    save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_names": np.array(["a", "b"])})
     output = tmp_path / "geometry.json"
     return [
         *"measure-geometry --dataset x --base-seed 0 --data".split(),

@@ -34,7 +34,7 @@ def test_only_a_disk_with_little_left_is_named(tmp_path, monkeypatch):
 @pytest.fixture
 def measuring(tmp_path, monkeypatch):
     """A step whose result cannot be put in its place: called with the number of the fault."""
-    save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "colour": np.array([0, 1, 1]), "colour_names": np.array(["a", "b"])})
+    save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_names": np.array(["a", "b"])})
     output = tmp_path / "geometry.json"
     output.write_text("old")
 

@@ -8,19 +8,19 @@ import pytest
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.program import program
 
-X, COLOURS = np.array([[0.1, 2.0], [1e-300, -3.5], [1 / 3, 4.0]]), np.array([0, 1, 1])
+X, GROUPS = np.array([[0.1, 2.0], [1e-300, -3.5], [1 / 3, 4.0]]), np.array([0, 1, 1])
 AWK = """awk -v k={k} 'NR==1 {print "cluster"; next} {print (NR + 1) % k}' {table} > {labels}"""
 
 
 def fit(command, **parameters):
-    return program("mine", command)().fit(X, COLOURS, 2, np.random.default_rng(0), **parameters)
+    return program("mine", command)().fit(X, GROUPS, 2, np.random.default_rng(0), **parameters)
 
 
 def test_labels_of_a_program():
     assert fit(AWK).tolist() == [1, 0, 1]
 
 
-def test_the_table_holds_every_digit_and_the_colours_last(tmp_path):
+def test_the_table_holds_every_digit_and_the_groups_last(tmp_path):
     fit(f"cp {{table}} {tmp_path}/table.csv; {AWK}")
     lines = (tmp_path / "table.csv").read_text().split("\n")
     assert lines == ["x1,x2,sensitive", "0.1,2.0,0", "1e-300,-3.5,1", "0.3333333333333333,4.0,1", ""]

@@ -21,8 +21,8 @@ def sse(X, labels):
     return sum(np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum() for c in np.unique(labels))
 
 
-def counts_of(labels, colours, k):
-    return np.stack([np.bincount(labels[colours == colour], minlength=k) for colour in range(colours.max() + 1)])
+def counts_of(labels, groups, k):
+    return np.stack([np.bincount(labels[groups == group], minlength=k) for group in range(groups.max() + 1)])
 
 
 @settings(max_examples=50, deadline=None)
@@ -30,26 +30,26 @@ def counts_of(labels, colours, k):
     seed=st.integers(0, 10**6),
     n=st.integers(1, 80),
     k=st.integers(1, 80),
-    n_colours=st.integers(1, 6),
+    n_groups=st.integers(1, 6),
     values=st.sampled_from([1, 2, 1000]),
     delta=st.sampled_from([0.0, 0.2, 0.99]),
 )
-def test_every_table_gives_a_fair_clustering(seed, n, k, n_colours, values, delta):
+def test_every_table_gives_a_fair_clustering(seed, n, k, n_groups, values, delta):
     rng = np.random.default_rng(seed)
-    k, n_colours = min(k, n), min(n_colours, n)
+    k, n_groups = min(k, n), min(n_groups, n)
     X = rng.integers(0, values, size=(n, 2)) / 10
-    colours = rng.permutation(np.concatenate([np.arange(n_colours), rng.integers(0, n_colours, size=n - n_colours)]))
-    counts = counts_of(fair_lp.fit(X, colours, k, rng, delta), colours, k)
-    sizes, shares = counts.sum(axis=0), np.bincount(colours)[:, None] / n
+    groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
+    counts = counts_of(fair_lp.fit(X, groups, k, rng, delta), groups, k)
+    sizes, shares = counts.sum(axis=0), np.bincount(groups)[:, None] / n
     assert (sizes > 0).all()
     assert (counts >= np.floor(shares * (1 - delta) * sizes + 1e-9)).all()
     assert (counts <= np.ceil(np.minimum(1, shares / (1 - delta)) * sizes - 1e-9)).all()
 
 
 def test_a_case_by_hand():
-    """Plain centres at 0.5 and 10.5, each with one colour alone: of whole instances, one at least must cross over."""
-    X, colours = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 0, 1, 1])
-    labels = fair_lp.fit(X, colours, 2, np.random.default_rng(0))
+    """Plain centres at 0.5 and 10.5, each with one group alone: of whole instances, one at least must cross over."""
+    X, groups = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 0, 1, 1])
+    labels = fair_lp.fit(X, groups, 2, np.random.default_rng(0))
     # The cheapest one to cross over is 1 to 10.5, or 10 to 0.5: 9.5 squared less 0.5 squared is 90.
     crossed = np.flatnonzero(labels != np.array([labels[0], labels[0], labels[3], labels[3]]))
     assert len(crossed) == 1 and crossed[0] in (1, 2)
@@ -57,19 +57,19 @@ def test_a_case_by_hand():
 
 def test_one_seed_one_result_whatever_the_memory_layout():
     rng = np.random.default_rng(1)
-    X, colours = rng.integers(0, 30, size=(200, 3)).astype(float), rng.integers(0, 3, size=200)
-    expected = fair_lp.fit(X, colours, 5, np.random.default_rng(0))
+    X, groups = rng.integers(0, 30, size=(200, 3)).astype(float), rng.integers(0, 3, size=200)
+    expected = fair_lp.fit(X, groups, 5, np.random.default_rng(0))
     for variant in (X, np.asfortranarray(X), X.astype(int)):
-        assert np.array_equal(fair_lp.fit(variant, colours.astype(np.int8), 5, np.random.default_rng(0)), expected)
+        assert np.array_equal(fair_lp.fit(variant, groups.astype(np.int8), 5, np.random.default_rng(0)), expected)
 
 
 def test_unusable_input_is_refused():
-    X, colours, rng = np.zeros((6, 2)), np.array([0, 1] * 3), np.random.default_rng(0)
+    X, groups, rng = np.zeros((6, 2)), np.array([0, 1] * 3), np.random.default_rng(0)
     for mistake, message in (
-        (lambda: fair_lp.fit(X, colours, 7, rng), "7 clusters of 6 instances: fair-lp"),
-        (lambda: fair_lp.fit(X + np.nan, colours, 2, rng), "finite features"),
-        (lambda: fair_lp.fit(X, colours, 2, rng, delta=1.0), "delta must be"),
-        (lambda: fair_lp.fit(X, colours - 1, 2, rng), "codes 0..K-1"),
+        (lambda: fair_lp.fit(X, groups, 7, rng), "7 clusters of 6 instances: fair-lp"),
+        (lambda: fair_lp.fit(X + np.nan, groups, 2, rng), "finite features"),
+        (lambda: fair_lp.fit(X, groups, 2, rng, delta=1.0), "delta must be"),
+        (lambda: fair_lp.fit(X, groups - 1, 2, rng), "codes 0..K-1"),
     ):
         with pytest.raises(ClusterletsError, match=message):
             mistake()
@@ -92,9 +92,9 @@ def test_the_size_of_a_coreset_reaches_it(size):
     from clusterlets.algorithms.coreset import coreset_clustering
 
     rng = np.random.default_rng(2)
-    X, colours = rng.normal(size=(300, 2)), rng.integers(0, 2, size=300)
-    found = methods.get("coreset")().fit(X, colours, 4, np.random.default_rng(0), size=size)
-    expected = coreset_clustering(X, colours, 4, np.random.default_rng(0), size=None if size == "auto" else size)
+    X, groups = rng.normal(size=(300, 2)), rng.integers(0, 2, size=300)
+    found = methods.get("coreset")().fit(X, groups, 4, np.random.default_rng(0), size=size)
+    expected = coreset_clustering(X, groups, 4, np.random.default_rng(0), size=None if size == "auto" else size)
     assert np.array_equal(found, expected)
 
 

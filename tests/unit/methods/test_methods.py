@@ -9,7 +9,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.methods import Matcher, Method
 
 RNG = np.random.default_rng(0)
-X, COLOURS = RNG.normal(size=(90, 3)), RNG.integers(3, size=90)
+X, GROUPS = RNG.normal(size=(90, 3)), RNG.integers(3, size=90)
 
 SHUFFLED = """
 import numpy as np
@@ -19,7 +19,7 @@ class Shuffled(Method):
     name = "shuffled"
     parameters = {"share": [0.1, 0.5]}
 
-    def fit(self, X, colours, k, random_state, share=0.5):
+    def fit(self, X, groups, k, random_state, share=0.5):
         return random_state.integers(k, size=len(X))
 """
 
@@ -37,8 +37,8 @@ def test_every_file_is_a_method_and_named_after_it():
 @pytest.mark.parametrize("name", methods.names())
 def test_fit_clusters_every_instance_and_repeats_itself(name):
     method = methods.get(name)()
-    colours = COLOURS if method.most_colours is None else COLOURS % method.most_colours
-    first, second = (method.fit(X, colours, 4, np.random.default_rng(5)) for _ in range(2))
+    groups = GROUPS if method.most_groups is None else GROUPS % method.most_groups
+    first, second = (method.fit(X, groups, 4, np.random.default_rng(5)) for _ in range(2))
     if not method.outputs:
         first, second = {"": first}, {"": second}
     assert list(first) == (list(method.outputs) or [""])
@@ -53,15 +53,15 @@ def test_fit_clusters_every_instance_and_repeats_itself(name):
 def test_a_matcher_joins_clusterlets_whole():
     from clusterlets.algorithms.extraction import extract_clusterlets
 
-    memberships = methods.get("G-B")().fit(X, COLOURS, 4, np.random.default_rng(1), hops=2)
-    clusterlets = extract_clusterlets(X, COLOURS, 4, np.random.default_rng(1))
+    memberships = methods.get("G-B")().fit(X, GROUPS, 4, np.random.default_rng(1), hops=2)
+    clusterlets = extract_clusterlets(X, GROUPS, 4, np.random.default_rng(1))
     for label in range(len(clusterlets)):
         assert (memberships[clusterlets.labels == label] == memberships[clusterlets.labels == label][0]).all()
 
 
 def test_parameters_reach_the_algorithm():
-    found = methods.get("FRAC")().fit(X, COLOURS, 3, np.random.default_rng(2), tau=0.1, init="k-means++", max_iter=2)
-    expected = frac(X, COLOURS, 3, np.random.default_rng(2), 0.1, "k-means++", 2)
+    found = methods.get("FRAC")().fit(X, GROUPS, 3, np.random.default_rng(2), tau=0.1, init="k-means++", max_iter=2)
+    expected = frac(X, GROUPS, 3, np.random.default_rng(2), 0.1, "k-means++", 2)
     assert np.array_equal(found["fair"], expected.labels_fair) and np.array_equal(found["nearest"], expected.labels_nearest)
 
 
@@ -81,7 +81,7 @@ def test_a_file_of_ones_own(tmp_path):
     path.write_text(SHUFFLED)
     method = methods.from_file(path)
     assert method.name == "shuffled" and method.parameters == {"share": [0.1, 0.5]} and method.role == "rival"
-    assert method().fit(X, COLOURS, 4, np.random.default_rng(0)).shape == (90,)
+    assert method().fit(X, GROUPS, 4, np.random.default_rng(0)).shape == (90,)
     assert method.stream_number() == method.stream_number() > 2**16 and method.names_in_results() == ["shuffled"]
 
 
@@ -127,8 +127,8 @@ def test_parameters_that_fit_does_not_take_are_refused():
 
 def test_limits_of_a_method_are_told():
     class Two(Method):
-        name, most_colours, most_rows = "two", 2, 100
+        name, most_groups, most_rows = "two", 2, 100
 
     assert Two().unsupported(100, 2) == ""
-    assert Two().unsupported(100, 3) == "3 colours, and two handles 2"
+    assert Two().unsupported(100, 3) == "3 groups, and two handles 2"
     assert Two().unsupported(101, 2) == "101 rows, and two handles 100"

@@ -31,7 +31,7 @@ from clusterlets.report.figures import (
     projection,
     reported_vs_reproduced,
 )
-from clusterlets.report.figures.style import COLOURS, WIDTH, looks, plt, save
+from clusterlets.report.figures.style import COLORS, WIDTH, looks, plt, save
 
 ROOT = Path(__file__).resolve().parents[3]
 DATASETS = ("pima", "credit")
@@ -156,9 +156,9 @@ def test_the_lines_over_omega(runs):
         assert np.allclose(drawn, [*by_dataset, np.mean(by_dataset, axis=0)])
         levels = {to_hex(line.get_color()).upper(): line.get_ydata()[0] for line in axes.lines[3:]}
         known = quantity != "centroid_silhouette"
-        assert set(levels) == ({COLOURS["random"], COLOURS["k-means"]} if known else set())
+        assert set(levels) == ({COLORS["random"], COLORS["k-means"]} if known else set())
         random = runs[runs["method"] == "random"]
-        assert not known or levels[COLOURS["random"]] == pytest.approx(random.groupby("dataset")[quantity].mean().mean())
+        assert not known or levels[COLORS["random"]] == pytest.approx(random.groupby("dataset")[quantity].mean().mean())
 
 
 # ---- critical differences ---------------------------------------------------------------------------------------------
@@ -232,13 +232,13 @@ def test_a_dataset_without_a_proper_run_says_so(runs):
     assert titled(figure, "credit").patches
 
 
-def test_many_colours_are_counted_and_still_drawn(runs):
+def test_many_groups_are_counted_and_still_drawn(runs):
     lines = synthetic_clusterings(runs)["composition"]
     ten = pd.concat(
-        [lines[lines["colour"] == "no"].assign(colour=str(digit), share=0.1, dataset_share=0.1) for digit in range(10)]
+        [lines[lines["group"] == "no"].assign(group=str(digit), share=0.1, dataset_share=0.1) for digit in range(10)]
     )
     axes = titled(composition.draw(runs, ten), "pima")
-    assert "10 colours   " in [text.get_text() for text in axes.texts]
+    assert "10 groups   " in [text.get_text() for text in axes.texts]
     assert len({bar.get_facecolor() for bar in axes.patches}) == 10 and len(axes.lines) == 9
 
 
@@ -269,13 +269,13 @@ ODD = ["$0-$20k", "$\\frac{$", "a_{b}^2", "rate {pct}", "\\alpha & 50 %", "_hidd
 
 @pytest.fixture
 def drawn_of_odd_names(runs):
-    """The figures that hold names of datasets and colours, of the names in :data:`ODD`, three colours a figure."""
+    """The figures that hold names of datasets and groups, of the names in :data:`ODD`, three groups a figure."""
 
-    def draw(colours, dataset="pima"):
+    def draw(groups, dataset="pima"):
         odd = runs.replace({"dataset": {"pima": dataset}})
         lines = synthetic_clusterings(odd)
-        names = dict(zip(["no", "yes"], colours, strict=False))
-        figures = {name: frame.replace({"colour": names}) for name, frame in lines.items()}
+        names = dict(zip(["no", "yes"], groups, strict=False))
+        figures = {name: frame.replace({"group": names}) for name, frame in lines.items()}
         return [
             cohesion_vs_deviation.draw(odd),
             composition.draw(odd, figures["composition"]),
@@ -310,11 +310,11 @@ def test_a_datasets_name_stays_in_its_panel(dataset, drawn_of_odd_names, tmp_pat
         assert width <= 1.02 * 200 * WIDTH
 
 
-def test_many_colours_are_counted_where_their_names_have_no_room(runs):
+def test_many_groups_are_counted_where_their_names_have_no_room(runs):
     lines = synthetic_clusterings(runs)["projection"]
-    many = lines.assign(colour=[f"town {row % 60:02}" for row in lines["row"]])
+    many = lines.assign(group=[f"town {row % 60:02}" for row in lines["row"]])
     (legend,) = (axes.get_legend() for axes in projection.draw(runs, many).axes if axes.get_legend())
-    assert [text.get_text() for text in legend.get_texts()] == ["60 colours"]
+    assert [text.get_text() for text in legend.get_texts()] == ["60 groups"]
 
 
 # ---- reported against reproduced -------------------------------------------------------------------------------------
@@ -437,10 +437,10 @@ def test_a_pdf_keeps_no_more_pixels_than_its_panels_show(runs, monkeypatch, tmp_
 
 
 def test_names_that_look_like_numbers_or_nothing_stay_names(tmp_path, runs):
-    lines = synthetic_clusterings(runs)["composition"].replace({"colour": {"no": "NA", "yes": "01"}})
+    lines = synthetic_clusterings(runs)["composition"].replace({"group": {"no": "NA", "yes": "01"}})
     write_csv(tmp_path / "lines.csv", lines)
     read = read_lines(tmp_path / "lines.csv")
-    assert set(read["colour"]) == {"NA", "01"} and read["omega"].dtype == float
+    assert set(read["group"]) == {"NA", "01"} and read["omega"].dtype == float
     assert read["matcher"].isna().sum() == (lines["method"] != "Clusterlets").sum() > 0
 
 

@@ -11,7 +11,7 @@ from clusterlets.analysis.fit_costs import by_configuration
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.runs_frame import read_lines, write_csv
 from clusterlets.report.figures import cost_at_limit, performance_profiles, price_against_unfairness, seconds_against_rows
-from clusterlets.report.figures.style import COLOURS, WIDTH, looks, middle, plt, save
+from clusterlets.report.figures.style import COLORS, WIDTH, looks, middle, plt, save
 
 DATASETS = ("pima", "credit")
 FURTHER = [f"method-{place}" for place in range(30)]
@@ -38,11 +38,11 @@ def panel(figure, dataset):
     return axes
 
 
-def test_no_two_methods_look_alike_and_neighbours_differ_in_colour_and_marker():
-    look = looks([*COLOURS, *FURTHER])
-    assert len(set(look.values())) == len(COLOURS) + len(FURTHER)
-    of_paper = [look[name] for name in COLOURS]
-    assert len({colour for colour, _ in of_paper}) == len({marker for _, marker in of_paper}) == len(COLOURS)
+def test_no_two_methods_look_alike_and_neighbours_differ_in_color_and_marker():
+    look = looks([*COLORS, *FURTHER])
+    assert len(set(look.values())) == len(COLORS) + len(FURTHER)
+    of_paper = [look[name] for name in COLORS]
+    assert len({color for color, _ in of_paper}) == len({marker for _, marker in of_paper}) == len(COLORS)
 
 
 def test_the_middle_of_an_even_number_is_the_lower():
@@ -94,9 +94,9 @@ def test_labels_of_the_front_do_not_lie_on_each_other(runs):
 def test_a_profile_is_the_share_of_blocks_that_the_file_says(runs, board):
     figure = performance_profiles.draw(board, selection.names(runs))
     told = leaderboard.overall(board, leaderboard.points(runs))
-    colours = {colour.lower(): name for name, (colour, _) in looks(set(selection.names(runs))).items()}
+    colors = {color.lower(): name for name, (color, _) in looks(set(selection.names(runs))).items()}
     (axes,) = (axes for axes in figure.axes if "≤ 0.1" in axes.get_title())
-    steps = {colours[to_hex(line.get_color())]: line for line in axes.lines if line.get_drawstyle() == "steps-post"}
+    steps = {colors[to_hex(line.get_color())]: line for line in axes.lines if line.get_drawstyle() == "steps-post"}
     rows = told[(told["limit"] == 0.1) & (told["ranked"] > 0)].to_dict("records")
     assert len(rows) == len(steps) > 2
     for row in rows:

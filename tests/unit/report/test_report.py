@@ -268,13 +268,13 @@ def test_the_best_method_of_each_dataset_is_bold_in_every_form():
 
 def test_missing_lines_name_status_methods_and_notes():
     runs = synthetic_runs(PAPER_WITHOUT_NBFI)
-    runs.loc[runs.index[:7], "note"] = "k above a colour's size"
+    runs.loc[runs.index[:7], "note"] = "k above a group's size"
     lines = narrative.missing_lines(Results.of_runs(runs[runs["matcher"] != "B"], SETTINGS))
     assert lines == [
         "Of the paper's 11 datasets, 10 are here; missing: nbfi.",
         "Methods of the paper without runs: B-PB.",
         "4 runs of C have no result, status no_valid_partition: heart_failure (4).",
-        "7 runs carry the note: k above a colour's size",
+        "7 runs carry the note: k above a group's size",
     ]
 
 
@@ -303,12 +303,12 @@ def test_a_wider_grid_is_told():
 
 def test_one_is_singular_and_thousands_are_separated():
     runs = small(("pima",))
-    runs.loc[runs.index[0], "note"] = "k above a colour's size"
+    runs.loc[runs.index[0], "note"] = "k above a group's size"
     runs.loc[runs.index[1], "status"] = "infeasible"
     lines = narrative.missing_lines(Results.of_runs(runs, SETTINGS))
     assert lines[0].startswith("Of the paper's 11 datasets, 1 is here; missing: adult")
     assert "1 run of C has no result, status infeasible: pima (1)." in lines
-    assert "1 run carries the note: k above a colour's size" in lines
+    assert "1 run carries the note: k above a group's size" in lines
     many = pd.concat([runs] * 14, ignore_index=True)
     results = Results.of_runs(many, SETTINGS)
     assert narrative.basis_sentence(results).startswith("This rests on 1,330 runs on 1 dataset (pima);")

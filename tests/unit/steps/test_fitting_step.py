@@ -16,9 +16,9 @@ class Halves(Method):
     name = "halves"
     is_random = {is_random}
 
-    def fit(self, X, colours, k, random_state):
+    def fit(self, X, groups, k, random_state):
         labels = (X[:, 0] > X[:, 0].mean()).astype(int)
-        X[:], colours[:] = 0, 0
+        X[:], groups[:] = 0, 0
         return labels
 """
 
@@ -26,7 +26,7 @@ class Halves(Method):
 @pytest.mark.parametrize("is_random", [True, False])
 def test_a_fit_that_writes_into_its_table_changes_nothing_for_the_next(tmp_path, is_random):
     (tmp_path / "halves.py").write_text(HALVES.format(is_random=is_random))
-    arrays = {"X": np.arange(8.0)[:, None], "colour": np.arange(8) % 2, "colour_names": np.array(["a", "b"])}
+    arrays = {"X": np.arange(8.0)[:, None], "groups": np.arange(8) % 2, "group_names": np.array(["a", "b"])}
     save_arrays(str(tmp_path / "data.npz"), arrays)
     fit_method(
         str(tmp_path / "data.npz"),
@@ -37,10 +37,10 @@ def test_a_fit_that_writes_into_its_table_changes_nothing_for_the_next(tmp_path,
         "0-2",
         0,
         "{}",
-        str(tmp_path / "groups.npz"),
+        str(tmp_path / "pieces.npz"),
         str(tmp_path / "labels.npz"),
     )
-    labels, groups = (SeedBlock.load(str(tmp_path / f"{name}.npz")) for name in ("labels", "groups"))
+    labels, pieces = (SeedBlock.load(str(tmp_path / f"{name}.npz")) for name in ("labels", "pieces"))
     for seed in range(3):
         assert labels.values[f"halves/{seed}"]["labels"].tolist() == [0] * 4 + [1] * 4
-        assert groups.values[f"halves/{seed}"]["counts"].tolist() == [[2, 2], [2, 2]]
+        assert pieces.values[f"halves/{seed}"]["counts"].tolist() == [[2, 2], [2, 2]]

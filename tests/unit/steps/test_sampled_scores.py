@@ -55,7 +55,7 @@ def steps_to_runs(folder):
     data, measured = f"{folder}/prepared/{dataset}.npz", f"{folder}/geometry/{dataset}.json"
     prepare_user_table("people", "people.csv", json.dumps(READ), data, f"{folder}/prepared/{dataset}.json")
     measure_geometry(data, dataset, 0, measured)
-    kept = {name: f"{folder}/{name}.npz" for name in ("groups", "labels")}
+    kept = {name: f"{folder}/{name}.npz" for name in ("pieces", "labels")}
     extract_clusterlets(data, dataset, 4, "0-1", 0, **kept)
     sum_distances(data, dataset, kept["labels"], 0, f"{folder}/distances.npz")
     for cell in cells(config):
@@ -64,11 +64,11 @@ def steps_to_runs(folder):
         score = partial(score_method, entry, dataset, 4, parameters, settings, "0-1", 0, "{}")
         if issubclass(method, Matcher):
             joined = {"data": data, "labels": kept["labels"], "distances": f"{folder}/distances.npz"}
-            score(kept["groups"], measured, "absolute", f"{folder}/{cell.path}", **joined)
+            score(kept["pieces"], measured, "absolute", f"{folder}/{cell.path}", **joined)
         else:
-            groups = f"{folder}/{cell.method}.npz"
-            fit_method(data, entry, dataset, 4, parameters, "0-1", 0, "{}", groups, f"{folder}/labels.{cell.method}.npz")
-            score(groups, measured, "absolute", f"{folder}/{cell.path}")
+            pieces = f"{folder}/{cell.method}.npz"
+            fit_method(data, entry, dataset, 4, parameters, "0-1", 0, "{}", pieces, f"{folder}/labels.{cell.method}.npz")
+            score(pieces, measured, "absolute", f"{folder}/{cell.path}")
     collect_runs(json.dumps(config), f"{folder}/runs.csv")
     return read_runs(f"{folder}/runs.csv"), config
 

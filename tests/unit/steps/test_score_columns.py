@@ -10,11 +10,11 @@ from sklearn.datasets import load_iris
 from clusterlets.algorithms.geometry import diameter
 from clusterlets.algorithms.instance_scores import INSTANCE_SCORES
 from clusterlets.estimators import fairness_report
-from clusterlets.grid import groups as groups_module
+from clusterlets.grid import pieces as pieces_module
 from clusterlets.grid.artifacts import Prepared, SeedBlock
 from clusterlets.grid.cells import sample_stream
 from clusterlets.grid.fitting import Limits
-from clusterlets.grid.groups import Sample, save_groups
+from clusterlets.grid.pieces import Sample, save_pieces
 from clusterlets.grid.runs_frame import read_runs
 from clusterlets.grid.runs_table import COLUMNS, read_cell, write_cell, write_runs
 from clusterlets.grid.scoring import match
@@ -32,14 +32,14 @@ NAMES = ["setosa", "versicolor", "virginica"]
 def iris(tmp_path, monkeypatch):
     """The table, prepared in the working directory as ``table.npz``."""
     monkeypatch.chdir(tmp_path)
-    X, colours = load_iris(return_X_y=True)
-    save_arrays("table.npz", {"X": X, "colour": colours, "colour_names": np.array(NAMES)})
-    return Prepared(X, colours, NAMES)
+    X, groups = load_iris(return_X_y=True)
+    save_arrays("table.npz", {"X": X, "groups": groups, "group_names": np.array(NAMES)})
+    return Prepared(X, groups, NAMES)
 
 
 def score_cell(X, matcher, hops):
     """The rows of a cell of three seeds of a matcher."""
-    save_json("geometry.json", {"diameter": diameter(X), "colours": dict.fromkeys(NAMES, 50)})
+    save_json("geometry.json", {"diameter": diameter(X), "groups": dict.fromkeys(NAMES, 50)})
     score_method(
         json.dumps({"name": matcher}),
         "iris",
@@ -49,7 +49,7 @@ def score_cell(X, matcher, hops):
         "0-2",
         0,
         "{}",
-        "groups.npz",
+        "pieces.npz",
         "geometry.json",
         "absolute",
         "cell.csv",
@@ -60,9 +60,9 @@ def score_cell(X, matcher, hops):
     return read_cell("cell.csv")
 
 
-def matched(matcher, hops, groups, seed):
+def matched(matcher, hops, pieces, seed):
     """Which clusterlets each cluster of a matcher holds (C, N)."""
-    ((_, found),) = match(get(matcher), "iris", 6, {"hops": hops}, [seed], 0, Limits(), groups, None)
+    ((_, found),) = match(get(matcher), "iris", 6, {"hops": hops}, [seed], 0, Limits(), pieces, None)
     return found.result
 
 
@@ -71,10 +71,10 @@ def test_scores_of_labels_and_of_memberships(iris):
     labels, overlapping = rng.permutation(np.arange(150) % 4), rng.random((150, 3)) < 0.5
     overlapping[np.arange(150), rng.integers(3, size=150)] = True
     found = {"crisp/0": labels, "fuzzy/0": overlapping, "crisp/1": np.eye(4, dtype=bool)[labels], "one/0": labels * 0}
-    save_groups(iris, found, "groups.npz", "labels.npz", {}, Sample(np.arange(150)))
-    scores = {key: arrays["of_instances"] for key, arrays in SeedBlock.load("groups.npz").values.items()}
+    save_pieces(iris, found, "pieces.npz", "labels.npz", {}, Sample(np.arange(150)))
+    scores = {key: arrays["of_instances"] for key, arrays in SeedBlock.load("pieces.npz").values.items()}
     for key, clustering in found.items():
-        report = fairness_report(iris.X, clustering, iris.colours)
+        report = fairness_report(iris.X, clustering, iris.groups)
         expected = [report[name] for name in INSTANCE_SCORES]
         if key == "fuzzy/0":
             expected[3:] = [np.nan] * 3
@@ -86,10 +86,10 @@ def test_scores_of_labels_and_of_memberships(iris):
 def test_many_clusterings_are_scored_in_parts_with_the_same_result(iris, monkeypatch):
     labels = np.random.default_rng(0).integers(5, size=(7, 150))
     found = {str(seed): clustering for seed, clustering in enumerate(labels)}
-    save_groups(iris, found, "groups.npz", "labels.npz", {}, Sample(np.arange(0, 150, 2)))
-    monkeypatch.setattr(groups_module, "_TOGETHER", 3)
-    save_groups(iris, found, "parts.npz", "labels.npz", {}, Sample(np.arange(0, 150, 2)))
-    whole, parts = (SeedBlock.load(name).values for name in ("groups.npz", "parts.npz"))
+    save_pieces(iris, found, "pieces.npz", "labels.npz", {}, Sample(np.arange(0, 150, 2)))
+    monkeypatch.setattr(pieces_module, "_TOGETHER", 3)
+    save_pieces(iris, found, "few.npz", "labels.npz", {}, Sample(np.arange(0, 150, 2)))
+    whole, parts = (SeedBlock.load(name).values for name in ("pieces.npz", "few.npz"))
     assert all(np.array_equal(whole[key]["of_instances"], parts[key]["of_instances"]) for key in found)
     assert 0 < whole["0"]["of_instances"][INSTANCE_SCORES.index("silhouette_error")] < 0.1
 
@@ -102,17 +102,17 @@ def test_the_sample_hangs_on_the_dataset_alone():
 
 @pytest.mark.parametrize(("matcher", "hops"), [("G-B", 2), ("G-D", 2), ("D", 3), ("B", 3)])
 def test_a_matchers_scores_are_those_of_its_clusters(iris, matcher, hops):
-    extract_clusterlets("table.npz", "iris", 6, "0-2", 0, "groups.npz", "labels.npz")
+    extract_clusterlets("table.npz", "iris", 6, "0-2", 0, "pieces.npz", "labels.npz")
     sum_distances("table.npz", "iris", "labels.npz", 0, "distances.npz")
     cell = score_cell(iris.X, matcher, hops)
-    block, labels = SeedBlock.load("groups.npz"), SeedBlock.load("labels.npz")
+    block, labels = SeedBlock.load("pieces.npz"), SeedBlock.load("labels.npz")
     for row in cell:
         membership = matched(matcher, hops, block, int(row["seed"]))
-        report = fairness_report(iris.X, membership.T[labels.values[row["seed"]]["labels"]], iris.colours)
+        report = fairness_report(iris.X, membership.T[labels.values[row["seed"]]["labels"]], iris.groups)
         found = {name: float(row[name]) for name in report if row.get(name)}
         assert found == pytest.approx({name: report[name] for name in found}, rel=1e-9, abs=1e-12)
         empty = {name for name in COLUMNS[COLUMNS.index("parameters") + 1 :] if not row[name]}
-        of_overlap = {"silhouette", "silhouette_error", "silhouette_least_colour"} if report["overlap"] else set()
+        of_overlap = {"silhouette", "silhouette_error", "silhouette_least_group"} if report["overlap"] else set()
         assert empty == {"price_over_best", "cohesion_error"} | of_overlap
     assert any(float(row["overlap"]) for row in cell) == (matcher in "DB")
 

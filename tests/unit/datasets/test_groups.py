@@ -1,4 +1,4 @@
-"""Any sensitive attribute as colour: the same rows, other colours, and nothing that tells them among the features."""
+"""Any sensitive attribute as group: the same rows, other groups, and nothing that tells them among the features."""
 
 import functools
 import json
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from clusterlets import datasets
-from clusterlets.datasets.table import BadData, Table, coloured, recolour
+from clusterlets.datasets.table import BadData, Table, table_of_groups, with_sensitive
 from clusterlets.errors import ClusterletsError
 from clusterlets.steps.fetching import fetch_dataset
 from clusterlets.steps.preparing import prepare_dataset
@@ -66,11 +66,11 @@ def prepared(mirror):
 
 
 @pytest.mark.parametrize("name, attribute", REAL)
-def test_a_sensitive_attribute_as_colour(name, attribute, prepared):
+def test_a_sensitive_attribute_as_group(name, attribute, prepared):
     table = prepared(name)
-    found = datasets.recoloured(name, table, [attribute])
-    colours, gone = REAL[name, attribute]
-    assert dict(zip(found.colour_names, found.colour_counts.tolist(), strict=True)) == colours
+    found = datasets.with_sensitive(name, table, [attribute])
+    groups, gone = REAL[name, attribute]
+    assert dict(zip(found.group_names, found.group_counts.tolist(), strict=True)) == groups
     assert set(table.feature_names) - set(found.feature_names) == gone
     staying = [feature in found.feature_names for feature in table.feature_names]
     assert np.array_equal(found.X, table.X[:, staying])
@@ -85,23 +85,23 @@ def test_the_table_above_is_all_that_the_datasets_declare(prepared):
 
 
 def test_no_feature_that_stays_tells_the_sex(prepared):
-    found = datasets.recoloured("adult", prepared("adult"), ["sex"])
-    assert not any(np.array_equal(column == column.max(), found.colour == 1) for column in found.X.T)
+    found = datasets.with_sensitive("adult", prepared("adult"), ["sex"])
+    assert not any(np.array_equal(column == column.max(), found.groups == 1) for column in found.X.T)
 
 
 def test_a_combination_drops_what_tells_any_of_its_parts(prepared):
     table = prepared("heart_failure")
-    found = datasets.recoloured("heart_failure", table, ["sex", "age_group"])
+    found = datasets.with_sensitive("heart_failure", table, ["sex", "age_group"])
     sex, age = table.X[:, table.feature_names.index("sex")], table.X[:, table.feature_names.index("age")]
     names = ("man + 25 to 59", "man + 60 or more", "woman + 25 to 59", "woman + 60 or more")
-    assert found.colour_names == names and {"sex", "age"}.isdisjoint(found.feature_names)
-    assert np.array_equal(found.colour, 2 * (sex == 0) + (age >= 60))
+    assert found.group_names == names and {"sex", "age"}.isdisjoint(found.feature_names)
+    assert np.array_equal(found.groups, 2 * (sex == 0) + (age >= 60))
 
 
 def test_the_class_may_be_part_of_a_combination(prepared):
-    found = datasets.recoloured("heart_failure", prepared("heart_failure"), ["class", "sex"])
-    assert found.colour_names == ("0 + man", "0 + woman", "1 + man", "1 + woman")
-    assert found.colour_counts.tolist() == [132, 71, 62, 34]
+    found = datasets.with_sensitive("heart_failure", prepared("heart_failure"), ["class", "sex"])
+    assert found.group_names == ("0 + man", "0 + woman", "1 + man", "1 + woman")
+    assert found.group_counts.tolist() == [132, 71, 62, 34]
 
 
 TOY = Table(
@@ -114,46 +114,46 @@ TOY = Table(
 
 
 def test_rows_without_a_value_are_left_out():
-    found = recolour(TOY, ["b"], {"b": ("is_b",)})
-    assert found.X.tolist() == [[0], [4], [6]] and found.colour.tolist() == [0, 1, 0]
-    assert found.feature_names == ("a",) and found.colour_names == ("x", "y")
+    found = with_sensitive(TOY, ["b"], {"b": ("is_b",)})
+    assert found.X.tolist() == [[0], [4], [6]] and found.groups.tolist() == [0, 1, 0]
+    assert found.feature_names == ("a",) and found.group_names == ("x", "y")
 
 
 def test_codes_follow_the_sorted_values_and_numbers_their_size():
     labels = np.array(["10", "9", "nan", "9", "ä", "Z"], dtype=object)
-    found = coloured(np.zeros((6, 1)), ("a",), [labels])
-    assert found.colour_names == ("9", "10", "Z", "nan", "ä")
-    assert [found.colour_names[code] for code in found.colour] == labels.tolist()
+    found = table_of_groups(np.zeros((6, 1)), ("a",), [labels])
+    assert found.group_names == ("9", "10", "Z", "nan", "ä")
+    assert [found.group_names[code] for code in found.groups] == labels.tolist()
 
 
 @pytest.mark.parametrize(
     "labels, complaint",
     [
-        ([["x", "x", "x"]], "every row has the same colour, 'x'"),
-        ([["", "", ""]], "every row has the same colour; fairness"),
-        ([["x", "y", "z"]], "a colour of its own"),
+        ([["x", "x", "x"]], "every row has the same group, 'x'"),
+        ([["", "", ""]], "every row has the same group; fairness"),
+        ([["x", "y", "z"]], "a group of its own"),
         ([["a + b", "a", "a", "a"], ["c", "b + c", "c", "c"]], "have the same name"),
     ],
 )
-def test_colours_that_cannot_be_are_refused(labels, complaint):
+def test_groups_that_cannot_be_are_refused(labels, complaint):
     with pytest.raises(BadData, match=complaint):
-        coloured(np.zeros((len(labels[0]), 1)), ("a",), [np.array(column, dtype=object) for column in labels])
+        table_of_groups(np.zeros((len(labels[0]), 1)), ("a",), [np.array(column, dtype=object) for column in labels])
 
 
-def test_an_unknown_colour_names_what_the_dataset_has():
-    with pytest.raises(ClusterletsError, match=r"adult has no colour 'sexx' \(did you mean 'sex'\?\); it has: class"):
-        datasets.check_colour("adult", ["race", "sexx"])
-    with pytest.raises(ClusterletsError, match="iris has no colour 'sex'; it has: class"):
-        datasets.check_colour("iris", ["sex"])
+def test_an_unknown_group_names_what_the_dataset_has():
+    with pytest.raises(ClusterletsError, match=r"adult has no group 'sexx' \(did you mean 'sex'\?\); it has: class"):
+        datasets.check_group("adult", ["race", "sexx"])
+    with pytest.raises(ClusterletsError, match="iris has no group 'sex'; it has: class"):
+        datasets.check_group("iris", ["sex"])
 
 
-def test_the_step_writes_colours_by_name(mirror, tmp_path):
+def test_the_step_writes_groups_by_name(mirror, tmp_path):
     receipt, npz, described = tmp_path / "receipt.json", tmp_path / "p.npz", tmp_path / "p.json"
     fetch_dataset("heart_failure", raw_dir=tmp_path, receipt_path=receipt, mirror=str(mirror))
-    prepare_dataset("heart_failure", tmp_path, receipt, "standard", npz, described, colour="sex")
+    prepare_dataset("heart_failure", tmp_path, receipt, "standard", npz, described, group="sex")
     arrays, written = load_arrays(npz), json.loads(described.read_text())
-    assert arrays["colour_names"].tolist() == ["man", "woman"] and arrays["X"].shape == (299, 11)
+    assert arrays["group_names"].tolist() == ["man", "woman"] and arrays["X"].shape == (299, 11)
     assert np.allclose(arrays["X"].mean(axis=0), 0)
-    assert written["colours"] == {"man": 194, "woman": 105} and written["colour"] == "sex"
+    assert written["groups"] == {"man": 194, "woman": 105} and written["sensitive"] == "sex"
     assert written["fingerprint_ok"] is True
     assert written["fingerprint"] != datasets.describe("heart_failure")["fingerprint"]

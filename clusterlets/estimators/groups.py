@@ -1,4 +1,4 @@
-"""The colours of instances, from sensitive columns of whatever type.
+"""The groups of instances, from sensitive columns of whatever type.
 
 Arrays and lists go through NumPy. Only columns that pandas stores in a way of its own, as categories say, go through pandas,
 which is then there.
@@ -18,7 +18,7 @@ from clusterlets.estimators.inputs import InvalidInput, as_array, as_invalid_inp
 
 
 def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Colour codes (n,), and the value (K,) or values (K, S) of each colour.
+    """Group codes (n,), and the value (K,) or values (K, S) of each group.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     InvalidInput
-        For sensitive features that are absent, incomplete, continuous, of another length, or of one colour.
+        For sensitive features that are absent, incomplete, continuous, of another length, or of one group.
 
     Notes
     -----
@@ -46,12 +46,12 @@ def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
     if not columns:
         raise InvalidInput("sensitive_features has no column.")
     encoded = [_encode_column(name, column) for name, column in columns]
-    combinations, colours = np.unique(np.column_stack([codes for codes, _ in encoded]), axis=0, return_inverse=True)
+    combinations, groups = np.unique(np.column_stack([codes for codes, _ in encoded]), axis=0, return_inverse=True)
     if len(combinations) < 2:
-        raise InvalidInput("sensitive_features has one colour only; it takes two groups to have something to balance.")
+        raise InvalidInput("sensitive_features has one group only; it takes two groups to have something to balance.")
     values = [values[codes] for (_, values), codes in zip(encoded, combinations.T, strict=True)]
     classes = values[0] if len(values) == 1 else np.column_stack([value.astype(object) for value in values])
-    return colours.reshape(-1).astype(np.int64), classes
+    return groups.reshape(-1).astype(np.int64), classes
 
 
 def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
