@@ -20,9 +20,9 @@ def test_invariants(seed, n_groups, k, on_grid):
     found = extract_clusterlets(X, groups, k, np.random.default_rng(seed))
     for group in range(n_groups):
         distinct = len(np.unique(X[groups == group], axis=0))
-        assert (found.groups == group).sum() == min(k, distinct)
-    assert (np.diff(found.groups) >= 0).all()
-    assert np.array_equal(found.groups[found.labels], groups)
+        assert (found.group == group).sum() == min(k, distinct)
+    assert (np.diff(found.group) >= 0).all()
+    assert np.array_equal(found.group[found.labels], groups)
     assert np.array_equal(found.sizes, np.bincount(found.labels))
     assert np.array_equal(found.group_counts, np.bincount(groups))
     for index in range(len(found)):

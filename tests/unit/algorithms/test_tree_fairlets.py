@@ -18,7 +18,7 @@ def sse(X, labels):
     return sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in np.unique(labels))
 
 
-def counts_of(groups, sets):
+def counts_of(sets, groups):
     return np.stack([np.bincount(sets, groups == group, sets.max() + 1) for group in (0, 1)])
 
 

@@ -109,7 +109,7 @@ def test_a_dataset_steps_through_to_a_row(tmp_path, capsys):
     file = {name: tmp_path / name for name in ("d.npz", "geo.json", "g.npz", "l.npz", "s.npz", "row.csv")}
     common = {"dataset": "blobs", "k": 2, "seeds": "0-1", "base_seed": 0}
     step("measure-geometry", data=file["d.npz"], dataset="blobs", base_seed=0, output=file["geo.json"])
-    step("extract-clusterlets", data=file["d.npz"], **common, groups=file["g.npz"], labels=file["l.npz"])
+    step("extract-clusterlets", data=file["d.npz"], **common, pieces=file["g.npz"], labels=file["l.npz"])
     step("sum-distances", data=file["d.npz"], dataset="blobs", labels=file["l.npz"], base_seed=0, output=file["s.npz"])
     step(
         "score-method",

@@ -73,7 +73,7 @@ def grid(tmp_path_factory):
         labels, sums = kept("labels", "clusterlets"), kept("distances", "clusterlets")
         step("sum-distances", data=data, dataset="iris", labels=labels, base_seed=0, output=sums)
         clusterlets, fronts = kept("pieces", "clusterlets"), kept("partitions", "clusterlets")
-        step("sample-partitions", **common, groups=clusterlets, base_seed=0, sample_size=300, output=fronts)
+        step("sample-partitions", **common, pieces=clusterlets, base_seed=0, sample_size=300, output=fronts)
         scored = {**common, "base_seed": 0, "limits": LIMITS, "geometry": geometry, "deviation": "absolute"}
         joined = {**scored, "pieces": clusterlets, "distances": sums, "data": data, "labels": labels}
         for matcher, scope in (("D", "last"), ("B", "last"), ("G-D", "cluster"), ("G-B", "cluster")):

@@ -141,16 +141,16 @@ def test_groups_that_cannot_be_are_refused(labels, complaint):
 
 
 def test_an_unknown_group_names_what_the_dataset_has():
-    with pytest.raises(ClusterletsError, match=r"adult has no group 'sexx' \(did you mean 'sex'\?\); it has: class"):
-        datasets.check_group("adult", ["race", "sexx"])
-    with pytest.raises(ClusterletsError, match="iris has no group 'sex'; it has: class"):
-        datasets.check_group("iris", ["sex"])
+    with pytest.raises(ClusterletsError, match=r"adult has no sensitive column 'sexx' \(did you mean 'sex'\?\); it has: class"):
+        datasets.check_sensitive("adult", ["race", "sexx"])
+    with pytest.raises(ClusterletsError, match="iris has no sensitive column 'sex'; it has: class"):
+        datasets.check_sensitive("iris", ["sex"])
 
 
 def test_the_step_writes_groups_by_name(mirror, tmp_path):
     receipt, npz, described = tmp_path / "receipt.json", tmp_path / "p.npz", tmp_path / "p.json"
     fetch_dataset("heart_failure", raw_dir=tmp_path, receipt_path=receipt, mirror=str(mirror))
-    prepare_dataset("heart_failure", tmp_path, receipt, "standard", npz, described, group="sex")
+    prepare_dataset("heart_failure", tmp_path, receipt, "standard", npz, described, sensitive="sex")
     arrays, written = load_arrays(npz), json.loads(described.read_text())
     assert arrays["group_names"].tolist() == ["man", "woman"] and arrays["X"].shape == (299, 11)
     assert np.allclose(arrays["X"].mean(axis=0), 0)
