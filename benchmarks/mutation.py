@@ -6,14 +6,15 @@
 Mutants are made in memory, so nothing is written: pytest collects once, each mutant is a fork in which the code of one
 module is exchanged, and its tests run, the quickest first, until one fails. Compiled functions run as plain Python, on
 tiles of fewer lanes. Tests that need scikit-learn or start a process are left out: the first are slow to start, the
-second would not see the mutant. A mutant that outlives the tests is printed; ``docs/mutation.md`` explains those that do,
-and the run fails if one is not named there.
+second would not see the mutant. A mutant that no test detects is printed; ``benchmarks/survivors.csv``
+says why each of these is harmless, and the run fails if one is missing there.
 
 Not mutated: imports, annotations, decorators, docstrings and what is said in an error.
 """
 
 import argparse
 import ast
+import csv
 import importlib
 import os
 import resource
@@ -33,7 +34,7 @@ from hypothesis import Phase, settings
 from clusterlets.algorithms import kernels
 
 ROOT = Path(__file__).resolve().parents[1]
-EXPLAINED = ROOT / "docs" / "mutation.md"
+EXPLAINED = ROOT / "benchmarks" / "survivors.csv"
 #: Which files test a module.
 _PINBALL = ("unit/algorithms/test_pinball.py", "properties/test_matching_properties.py")
 _CENTROID = ("unit/algorithms/test_centroid.py", "properties/test_matching_properties.py")
@@ -280,10 +281,11 @@ class MutationRun:
 def report(run: MutationRun) -> int:
     """Print the account; 1 if a survivor is not explained."""
     killed, survived = (sum(count[which] for count in run.counts.values()) for which in (0, 1))
-    explained = EXPLAINED.read_text(encoding="utf-8") if EXPLAINED.exists() else ""
-    unexplained = [mutant for mutant in run.survivors if f"| `{mutant.module}` | `{mutant.text}` |" not in explained]
+    with open(EXPLAINED, newline="", encoding="utf-8") as file:
+        explained = {(row["module"], row["mutant"]) for row in csv.DictReader(file)}
+    unexplained = [mutant for mutant in run.survivors if (mutant.module, mutant.text) not in explained]
     print(f"{killed} of {killed + survived} mutants killed, {killed / (killed + survived):.1%}")
-    print(f"{survived - len(unexplained)} survivors are explained in docs/mutation.md, {len(unexplained)} are not")
+    print(f"{survived - len(unexplained)} survivors are explained in benchmarks/survivors.csv, {len(unexplained)} are not")
     print(*unexplained, sep="\n")
     return bool(unexplained)
 
