@@ -1,4 +1,4 @@
-"""What goes wrong between a publisher and a disk: one test a row of the table of faults in docs/datasets.md.
+"""What goes wrong between a publisher and a disk: one test a fault.
 
 After each, the final file is absent or right, the message names dataset, source and remedy, and a rerun recovers.
 """
@@ -8,14 +8,12 @@ import gzip
 import io
 import json
 import os
-import re
 import socket
 import subprocess
 import sys
 import threading
 import time
 import zipfile
-from pathlib import Path
 
 import pytest
 from served import ADULT, GOOD
@@ -28,7 +26,6 @@ from clusterlets.steps.preparing import prepare_dataset
 FILE, ZIP = "/diabetes.csv", "/toy.zip"
 WRONG = GOOD.replace(b"33.6", b"36.3", 1)
 HALF, LITTLE = len(GOOD) // 2, len(GOOD) // 5
-DOCUMENTED = Path(__file__).parents[2] / "docs" / "datasets.md"
 
 # Runs a fetch of the toy in a process of its own: catalogue (JSON), raw folder.
 CHILD = """
@@ -679,10 +676,3 @@ def test_killed_during_preparation(file, finished, tmp_path):
     prepare_dataset("iris", tmp_path / "raw", receipt, "none", *outputs)
     assert storage.load_arrays(outputs[0])["X"].shape == (150, 4)
     assert json.loads(outputs[1].read_text())["rows"] == 150
-
-
-def test_the_documented_faults_are_the_tested_ones():
-    section = DOCUMENTED.read_text(encoding="utf-8").split("## Faults", 1)[1].split("\n## ", 1)[0]
-    documented = re.findall(r"\| `(test_\w+)` \|$", section, re.MULTILINE)
-    *tested, _ = [name for name in globals() if name.startswith("test_")]
-    assert documented == tested and len(tested) >= 25
