@@ -21,7 +21,7 @@ NODES = [
     (610, 205, 120, 70, FILE, "labels/", ("pieces/",)),
     (770, 105, 100, 70, BOX, "methods", ("matchers",)),
     (770, 205, 100, 70, BOX, "metrics", ("score",)),
-    (890, 215, 90, 50, FILE, "runs/", ("a file a cell",)),
+    (890, 215, 90, 50, FILE, "runs/", ("a file per cell",)),
     (890, 335, 90, 50, FILE, "runs.csv", ()),
     (720, 325, 140, 70, BOX, "analysis, paper", ("statistics,", "comparison")),
     (550, 325, 140, 70, FILE, "tables/", ("statistics/", "claims.csv, ...")),
