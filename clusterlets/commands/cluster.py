@@ -22,7 +22,7 @@ from clusterlets.datasets.suspects import MOST_GROUPS
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
-from clusterlets.grid.cells import from_words
+from clusterlets.grid.cells import parse_parameters
 from clusterlets.metrics import additive_violation
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
@@ -239,7 +239,7 @@ def _estimator(options: argparse.Namespace):
     if options.method == "frac":
         return FRAC(options.k, tau=options.tau, random_state=options.seed)
     if options.method != "clusterlets":
-        given = from_words(_words(options))
+        given = parse_parameters(_words(options))
         return MethodClustering(options.method, options.k, parameters=given, random_state=options.seed)
     settings = {name: getattr(options, name) for name in ("hops", "omega") if getattr(options, name) is not None}
     if options.clusters is not None:
@@ -300,7 +300,7 @@ def _kept(options: argparse.Namespace, composition: np.ndarray, group_counts: np
     method = _method(options)
     if not method.bound:
         return []
-    given = {"tau": options.tau} if options.tau is not None else from_words(_words(options))
+    given = {"tau": options.tau} if options.tau is not None else parse_parameters(_words(options))
     bound = "balance" if given.get("balance") is not None else method.bound
     value = given.get(bound, signature(method.fit).parameters[bound].default)
     if bound == "balance":

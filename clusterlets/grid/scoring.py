@@ -19,7 +19,7 @@ from clusterlets.algorithms.instance_scores import (
 )
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import NO_VALID_PARTITION, OK, UNSUPPORTED, Prepared, SeedBlock
-from clusterlets.grid.cells import in_words, random_stream
+from clusterlets.grid.cells import format_parameters, random_stream
 from clusterlets.grid.fitting import Fit, Limits, fits
 from clusterlets.methods import Matcher, Method
 from clusterlets.metrics import score
@@ -33,7 +33,7 @@ def run_columns(method: type[Method], name: str, k: int, parameters: Mapping) ->
     is_matcher = issubclass(method, Matcher)
     of_method = {"method": CLUSTERLETS, "matcher": name} if is_matcher else {"method": name}
     of_paper = {column: kind(parameters[column]) for column, kind in (("hops", int), ("omega", float)) if column in parameters}
-    return {**of_method, "k": k, **of_paper, "parameters": in_words(parameters)}
+    return {**of_method, "k": k, **of_paper, "parameters": format_parameters(parameters)}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from clusterlets.analysis import leaderboard, selection
 from clusterlets.analysis.leaderboard import BLOCK
-from clusterlets.grid.cells import Cell, from_words, seed_blocks
+from clusterlets.grid.cells import Cell, parse_parameters, seed_blocks
 from clusterlets.text import counted, markdown_table
 
 _BOARD, _OVERALL, _POINTS = "leaderboard.csv", "leaderboard_overall.csv", "leaderboard_points.csv"
@@ -203,7 +203,7 @@ def cells_of(row: Mapping, settings: Mapping) -> str:
     names = {
         shown: name for name, grid in settings["grids"].items() for shown in selection.paper_names(pd.Series(grid["names"]))
     }
-    parameters = from_words(row["parameters"] if isinstance(row["parameters"], str) else "")
+    parameters = parse_parameters(row["parameters"] if isinstance(row["parameters"], str) else "")
     blocks = seed_blocks(**settings["seeds"])
     cells = [Cell(row["dataset"], names[row["method"]], int(row["k"]), parameters, seeds) for seeds in blocks]
     return " ".join(shlex.quote(f"{settings['results']}/{cell.path}") for cell in cells)

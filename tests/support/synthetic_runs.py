@@ -9,7 +9,7 @@ import pandas as pd
 
 from clusterlets.analysis import clusterings, selection
 from clusterlets.grid.artifacts import Prepared
-from clusterlets.grid.cells import in_words
+from clusterlets.grid.cells import format_parameters
 from clusterlets.grid.recovery import Clusters
 from clusterlets.grid.runs_table import COLUMNS
 from clusterlets.paper import claims, comparison, reported, tables
@@ -114,7 +114,7 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
         "price_over_best": None if matcher in FUZZY else 1.1 + noise[2],
         "cohesion_error": None,
     }
-    parameters = in_words({name: value for name, value in (("hops", hops), ("omega", omega)) if value is not None})
+    parameters = format_parameters({name: value for name, value in (("hops", hops), ("omega", omega)) if value is not None})
     row |= metrics | {"parameters": parameters or None} | further
     return row | dict.fromkeys([*metrics, *further]) if infeasible else row
 
@@ -170,4 +170,4 @@ def some_runs(*changes: dict) -> pd.DataFrame:
 def _parameters(change: dict) -> dict:
     """The column that says hops and omega once more."""
     values = {name: change.get(name, USUAL[name]) for name in ("hops", "omega")}
-    return {"parameters": in_words({name: value for name, value in values.items() if value is not None}), **change}
+    return {"parameters": format_parameters({name: value for name, value in values.items() if value is not None}), **change}
