@@ -13,7 +13,7 @@ from clusterlets.analysis import differences
 from clusterlets.commands.output import whole
 from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid import manifest
+from clusterlets.provenance import manifest
 from clusterlets.text import counted
 
 # Folders whose tables are not read: the cells, as runs.csv holds their rows, and what is promised by no manifest.

@@ -4,7 +4,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from clusterlets.grid.manifest import NAME, Check, check
+from clusterlets.provenance.manifest import NAME, Check, check
 
 _FILES_IN_A_CALL = 10
 _EXTRA_FILES_SHOWN = 20  # a larger grid than this one leaves thousands

@@ -6,13 +6,14 @@ from contextlib import suppress
 import numpy as np
 
 from clusterlets.algorithms.geometry import load_kernels
-from clusterlets.grid import accounts, crossed_limits
+from clusterlets.grid import crossed_limits
 from clusterlets.grid.artifacts import CROSSED, INFEASIBLE, OK, UNSUPPORTED, Prepared
 from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits, fits
 from clusterlets.grid.pieces import Sample, save_nothing, save_pieces
 from clusterlets.methods import clusterings
+from clusterlets.provenance import accounts
 from clusterlets.steps import Input, Output
 
 

@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
-from clusterlets.grid import manifest
 from clusterlets.grid.cells import cells
 from clusterlets.grid.fingerprints import locked_versions
-from clusterlets.grid.libraries import MODULES
-from clusterlets.grid.provenance import processor
+from clusterlets.provenance import manifest
+from clusterlets.provenance.environment import processor
+from clusterlets.provenance.libraries import MODULES
 from clusterlets.steps import Output
 from clusterlets.storage import load_json, write_json
 

@@ -2,7 +2,7 @@
 
 import json
 
-from clusterlets.grid import accounts, crossed_limits
+from clusterlets.grid import crossed_limits
 from clusterlets.grid.artifacts import CROSSED, NEVER_FITTED, Prepared, SeedBlock
 from clusterlets.grid.cells import format_parameters, seeds_of
 from clusterlets.grid.entries import load
@@ -10,6 +10,7 @@ from clusterlets.grid.fitting import Limits
 from clusterlets.grid.runs_table import write_cell
 from clusterlets.grid.scoring import match, of_clusters, of_matchings, score_all
 from clusterlets.methods import Matcher
+from clusterlets.provenance import accounts
 from clusterlets.steps import Input, Output
 from clusterlets.storage import load_json
 

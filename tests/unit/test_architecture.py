@@ -18,6 +18,7 @@ LAYERS = (
     "report",
     "paper",
     "analysis",
+    "provenance",
     "grid",
     "methods",
     "datasets",

@@ -17,7 +17,7 @@ from clusterlets import __main__ as command_line
 from clusterlets.commands import archive
 from clusterlets.datasets import describe
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid import manifest, packing
+from clusterlets.provenance import manifest, packing
 from clusterlets.storage import save_json
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -173,7 +173,9 @@ def test_the_validator_finds_what_is_missing(folder, tmp_path):
     del graph["./"]["license"], graph["#run"]["instrument"], graph["Snakefile"]["programmingLanguage"]
     contents["ro-crate-metadata.json"] = json.dumps(metadata).encode()
     (tmp_path / "less.zip").write_bytes(packing.pack(contents))
-    ask = "from pathlib import Path; from clusterlets.grid.crate_validation import faults; print(*faults(Path('less.zip')))"
+    ask = (
+        "from pathlib import Path; from clusterlets.provenance.crate_validation import faults; print(*faults(Path('less.zip')))"
+    )
     done = with_libraries("-c", ask, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert all(name in done.stdout for name in ("license", "instrument", "programmingLanguage")), done.stdout

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from clusterlets import __main__ as command_line
-from clusterlets.grid import manifest
+from clusterlets.provenance import manifest
 
 DESCRIBED = {"iris": {"fingerprint": "f", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}, "source": "x"}}
 PROCESSOR = {"processor": "Vendor Model 1", "openblas_kernel": None}

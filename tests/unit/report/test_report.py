@@ -13,10 +13,10 @@ from synthetic_runs import PAPER_WITHOUT_NBFI, synthetic_runs
 
 from clusterlets.analysis import selection, statistics
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.manifest import without_provenance
 from clusterlets.paper import tables
 from clusterlets.paper.claims import VERDICTS
 from clusterlets.paper.results import Results
+from clusterlets.provenance.manifest import without_provenance
 from clusterlets.report import narrative, verdict
 from clusterlets.report.figures import CAPTIONS, cohesion_vs_deviation
 from clusterlets.report.figures.style import plt

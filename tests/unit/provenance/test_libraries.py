@@ -11,7 +11,7 @@ from another_numpy import another_numpy
 
 from clusterlets import __main__ as command_line
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid import libraries, provenance
+from clusterlets.provenance import environment, libraries
 from clusterlets.steps import geometry
 from clusterlets.storage import save_arrays
 
@@ -77,7 +77,7 @@ def test_a_numpy_on_the_path_is_refused(measuring, tmp_path, version):
 
 def test_what_is_installed_is_told_as_it_is_imported(monkeypatch):
     monkeypatch.setattr(np, "__version__", "1.26.0")
-    told = provenance.software(ROOT / "requirements.lock")["libraries"]
+    told = environment.software(ROOT / "requirements.lock")["libraries"]
     assert told["numpy"]["installed"] == "1.26.0" and told["numpy"]["locked"] != "1.26.0"
     assert told["snakemake"]["installed"] == told["snakemake"]["locked"]
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from clusterlets.datasets import describe
-from clusterlets.grid import manifest
-from clusterlets.grid.packing import RESULTS, Run
+from clusterlets.provenance import manifest
+from clusterlets.provenance.packing import RESULTS, Run
 from clusterlets.storage import hash_of_file
 from clusterlets.text import counted
 
@@ -44,8 +44,8 @@ _FORMATS = {".md": "text/markdown", ".yaml": "application/yaml", ".cff": "applic
 def describe_run(run: Run, source: Mapping[str, bytes], results: Mapping[str, Path]) -> dict:
     """The crate's JSON-LD: workflow, run, inputs and results, software, authors, licence and papers.
 
-    ``source`` and ``results`` are what :mod:`clusterlets.grid.packing` packs. Raw data are named, by address and checksum,
-    and not held. Needs the library ``rocrate``.
+    ``source`` and ``results`` are what :mod:`clusterlets.provenance.packing` packs. Raw data are not packed: the crate names
+    their address and checksum. Needs the library ``rocrate``.
     """
     from rocrate.rocrate import ROCrate
 

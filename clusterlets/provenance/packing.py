@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from clusterlets.errors import ClusterletsError, UnusableFileError
-from clusterlets.grid import manifest
 from clusterlets.grid.fingerprints import PACKAGE
+from clusterlets.provenance import manifest
 from clusterlets.storage import load_json
 from clusterlets.text import counted
 

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from clusterlets import __main__ as command_line
-from clusterlets.grid import accounts, provenance
 from clusterlets.grid.cells import cells
+from clusterlets.provenance import accounts, environment
 from clusterlets.report.figures import runtime
 from clusterlets.report.figures.style import save
 
@@ -75,7 +75,7 @@ def test_a_step_ends_its_log_with_what_it_cost_even_when_it_fails(tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands the peak down")
 def test_the_peak_is_not_that_of_the_process_that_started_the_job():
-    code = "from clusterlets.grid.accounts import peak_memory; print(peak_memory())"
+    code = "from clusterlets.grid.measures import peak_memory; print(peak_memory())"
     held = bytearray(300_000_000)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert 5e6 < int(done.stdout) < len(held)
@@ -90,10 +90,15 @@ def test_a_command_for_people_says_nothing_of_its_cost(capsys, tmp_path):
 def test_the_line_of_a_job_loads_nothing_that_the_job_does_not():
     code = (
         "import sys, clusterlets.steps.partitions; before = set(sys.modules); "
-        "import clusterlets.grid.accounts as a; a.line('x', 0.1); print(*(set(sys.modules) - before))"
+        "import clusterlets.provenance.accounts as a; a.line('x', 0.1); print(*(set(sys.modules) - before))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert set(done.stdout.split()) == {"clusterlets.grid.accounts", "resource"}
+    assert set(done.stdout.split()) == {
+        "clusterlets.provenance",
+        "clusterlets.provenance.accounts",
+        "clusterlets.grid.measures",
+        "resource",
+    }
 
 
 def test_steps_add_up(tmp_path):
@@ -199,11 +204,11 @@ def test_the_figure_names_every_step_and_shows_its_numbers(tmp_path):
 
 
 def test_every_library_is_locked_and_one_that_is_not_installed_is_said(tmp_path):
-    told = provenance.software(ROOT / "requirements.lock")
+    told = environment.software(ROOT / "requirements.lock")
     assert told["libraries"]["numpy"]["installed"] == told["libraries"]["numpy"]["locked"]
     lock = tmp_path / "lock"
     lock.write_text("no-such-library==1.0\n")
-    assert provenance.software(lock, ["no-such-library"])["libraries"] == {
+    assert environment.software(lock, ["no-such-library"])["libraries"] == {
         "no-such-library": {"installed": None, "locked": "1.0"}
     }
 
@@ -213,21 +218,21 @@ def test_the_commit_is_that_of_the_checkout_and_a_change_makes_it_dirty(tmp_path
         name = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
         return subprocess.run(["git", *name, *arguments], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
 
-    assert provenance.source(tmp_path) is None
+    assert environment.source(tmp_path) is None
     git("init", "--quiet")
     (tmp_path / "file").write_text("a")
     git("add", "file")
     git("commit", "--quiet", "-m", "first")
     commit = git("rev-parse", "HEAD").strip()
-    assert provenance.source(tmp_path) == {"commit": commit, "dirty": False}
+    assert environment.source(tmp_path) == {"commit": commit, "dirty": False}
     (tmp_path / "file").write_text("b")
-    assert provenance.source(tmp_path) == {"commit": commit, "dirty": True}
+    assert environment.source(tmp_path) == {"commit": commit, "dirty": True}
     (tmp_path / "inside").mkdir()
-    assert provenance.source(tmp_path / "inside") is None
+    assert environment.source(tmp_path / "inside") is None
 
 
 def test_the_machine_has_cores_and_memory():
-    told = provenance.machine()
+    told = environment.machine()
     assert told["cores"] >= 1 and told["memory_gb"] > 0.1 and told["processor"] and told["system"]
 
 
@@ -244,12 +249,12 @@ def test_the_processor_is_named_as_its_system_knows_it(tmp_path, text, name):
     described = tmp_path / "cpuinfo"
     if text is not None:
         described.write_text(text)
-    assert provenance._processor(described) == name
+    assert environment._processor(described) == name
 
 
 def test_the_code_that_libraries_choose_is_that_of_the_environment():
     def asked(**environment):
-        code = "import json; from clusterlets.grid import provenance; print(json.dumps(provenance.processor()))"
+        code = "import json; from clusterlets.provenance import environment; print(json.dumps(environment.processor()))"
         variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
         done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
         return json.loads(done.stdout)
@@ -267,5 +272,5 @@ def test_what_is_not_installed_has_no_kernel(monkeypatch):
     for name in ("numpy", "llvmlite", "llvmlite.binding", "threadpoolctl"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delenv("NUMBA_CPU_NAME", raising=False)
-    told = provenance.processor()
+    told = environment.processor()
     assert told["processor"] and {told[name] for name in ("numpy_simd", "numba_cpu", "openblas_kernel")} == {None}

@@ -4,7 +4,6 @@ Only what Python itself carries is imported, for a job of a cell takes little mo
 """
 
 import json
-import resource
 import sys
 import time
 from collections.abc import Iterable, Mapping
@@ -12,6 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from clusterlets.grid.measures import cpu_seconds, peak_memory
 
 COLUMNS = ("step", "jobs", "cpu_seconds", "wall_seconds", "largest_memory_mb")
 
@@ -33,33 +34,11 @@ def line(step: str, wall: float) -> str:
     return _MARK + json.dumps({"step": step, **spent, "memory_mb": memory, "ended": round(time.time(), 1)})
 
 
-def cpu_seconds() -> float:
-    """Of this process, and of those that it has waited for."""
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
-
-
 def tell_fit(dataset: str, method: str, k: int, parameters: str, seed: int, fit: Any) -> None:
     """A line of a job's log for each fit: what a :class:`clusterlets.grid.fitting.Fit` took."""
     row = {"dataset": dataset, "method": method, "k": k, "parameters": parameters, "seed": seed, "status": fit.status}
     row |= {"seconds": round(fit.seconds, 4), "memory_mb": round(fit.memory_mb, 1)}
     print(_FIT_MARK + json.dumps(row), file=sys.stderr)
-
-
-def reset_peak_memory() -> None:
-    """Let :func:`peak_memory` begin anew, where the system can."""
-    with suppress(OSError), open("/proc/self/clear_refs", "w", encoding="ascii") as clear:
-        clear.write("5")
-
-
-def peak_memory() -> int:
-    """Bytes. Linux hands ``ru_maxrss`` down from the process that started this one (Snakemake), so not there."""
-    try:
-        with open("/proc/self/status", encoding="utf-8") as status:
-            return next(int(text.split()[1]) * 1024 for text in status if text.startswith("VmHWM"))
-    except (OSError, StopIteration):
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
 
 
 # ---- all jobs --------------------------------------------------------------------------------------------------------
