@@ -27,6 +27,9 @@ import numpy as np
 from clusterlets.errors import ClusterletsError, UnusableFileError
 
 T = TypeVar("T")
+# From a file's bytes to its place and content, and back.
+Parse = Callable[[bytes], tuple[str, T]]
+Write = Callable[[str, T], bytes]
 
 #: The member of an archive, and the key of a JSON file, that says what the file is.
 ABOUT = "about"
@@ -184,6 +187,12 @@ def load_text(path: str | os.PathLike) -> str:
     return _checked(Path(path), _parts_of_text, _marked_text)
 
 
+def is_intact_text(path: str | os.PathLike) -> bool:
+    """Whether :func:`load_text` would accept a file; nothing is removed."""
+    parts = _intact(Path(path).read_bytes(), _parts_of_text, _marked_text)
+    return parts is not None and parts[0] == place(path)
+
+
 def write_checksum(path: str | os.PathLike) -> None:
     """Write the SHA-256 of a file beside it, by :func:`save_text`, and as ``sha256sum --check`` reads it."""
     path = Path(path)
@@ -222,25 +231,16 @@ def place(path: str | os.PathLike) -> str:
     return match[0] if match else ""
 
 
-def _checked(path: Path, parse: Callable[[bytes], tuple[str, T]], write: Callable[[str, T], bytes]) -> T:
-    """The content of a file that is intact and at its place.
-
-    A file is intact if what was read from it, written again with a new hash, gives its bytes: that covers every bit, those
-    that readers of ZIP and JSON overlook too.
-    """
+def _checked(path: Path, parse: Parse[T], write: Write[T]) -> T:
+    """The content of a file that is intact and at its place."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
         raise ClusterletsError(f"{path} does not exist. Run the workflow step that makes it.") from None
-    try:
-        written_at, value = parse(content)
-        is_intact = write(written_at, value) == content
-    except MemoryError:
-        raise
-    except Exception:  # the bytes are in memory, so whatever a parser raises is about the bytes
-        is_intact = False
-    if not is_intact:
+    intact = _intact(content, parse, write)
+    if intact is None:
         raise _damaged(path)
+    written_at, value = intact
     if written_at != place(path):
         raise UnusableFileError(
             path,
@@ -248,6 +248,21 @@ def _checked(path: Path, parse: Callable[[bytes], tuple[str, T]], write: Callabl
             "Then run the same command again: what is missing is built anew.",
         )
     return value
+
+
+def _intact(content: bytes, parse: Parse[T], write: Write[T]) -> tuple[str, T] | None:
+    """The place and the content that a file holds; None for a damaged one.
+
+    What was read from an intact file, written again with a new hash, gives its bytes: that covers every bit, those that
+    readers of ZIP and JSON overlook too.
+    """
+    try:
+        written_at, value = parse(content)
+        return (written_at, value) if write(written_at, value) == content else None
+    except MemoryError:
+        raise
+    except Exception:  # the bytes are in memory, so whatever a parser raises is about the bytes
+        return None
 
 
 def _damaged(path: Path) -> UnusableFileError:

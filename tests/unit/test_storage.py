@@ -237,7 +237,9 @@ def test_a_copied_table_is_refused_even_with_its_hash(tmp_path):
         check_checksum(tmp_path / "results/runs.csv")
 
 
-@pytest.mark.parametrize("content", ["a,b\n", "# a,b\n", "# seeds0-9.csv sha256 \na,b\n", "{}", '{"about": "x"}', '{"about": [1]}', "[]"])
+@pytest.mark.parametrize(
+    "content", ["a,b\n", "# a,b\n", "# seeds0-9.csv sha256 \na,b\n", "{}", '{"about": "x"}', '{"about": [1]}', "[]"]
+)
 def test_a_file_that_does_not_say_what_it_is_is_damaged(tmp_path, content):
     path = tmp_path / "seeds0-9.csv"
     for load in (load_arrays, load_json, load_text):
