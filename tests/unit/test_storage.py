@@ -21,6 +21,7 @@ import pytest
 from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.storage import (
     check_checksum,
+    is_intact_text,
     load_arrays,
     load_json,
     load_text,
@@ -283,6 +284,16 @@ def test_what_says_what_a_file_is_cannot_be_used_for_something_else(tmp_path):
         with pytest.raises(ValueError, match="'about'"):
             save(tmp_path / "x", value)
     assert not (tmp_path / "x").exists()
+
+
+def test_a_cell_can_be_checked_where_it_is(tmp_path):
+    right, other = tmp_path / "runs/iris/D/k2/seeds0-1.csv", tmp_path / "runs/wine/D/k2/seeds0-1.csv"
+    save_text(right, TEXT)
+    other.parent.mkdir(parents=True)
+    shutil.copy(right, other)
+    assert is_intact_text(right) and not is_intact_text(other)
+    right.write_bytes(flipped(right.read_bytes(), 0, 0))
+    assert not is_intact_text(right) and right.exists()
 
 
 def test_a_missing_file_is_named(tmp_path):
