@@ -174,7 +174,7 @@ def save_json(path: str | os.PathLike, content: Mapping) -> None:
 
 def load_json(path: str | os.PathLike) -> dict:
     """Read what :func:`save_json` wrote, without the key ``about``; errors as those of :func:`load_arrays`."""
-    return dict(_checked(Path(path), _parts_of_json, _marked_json))
+    return _checked(Path(path), _parts_of_json, _marked_json)
 
 
 def save_text(path: str | os.PathLike, text: str) -> None:
@@ -313,7 +313,7 @@ def _marked_json(where: str, content: Mapping) -> bytes:
     return _as_json({**content, ABOUT: _about(where, _as_json(content).encode())}).encode()
 
 
-def _parts_of_json(content: bytes) -> tuple[str, Mapping]:
+def _parts_of_json(content: bytes) -> tuple[str, dict]:
     value = json.loads(content)
     return value.pop(ABOUT)["place"], value
 
