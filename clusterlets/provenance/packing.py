@@ -99,7 +99,7 @@ def source_files(source: Mapping | None, checkout: Path = PACKAGE.parent) -> dic
 def result_files(run: Run) -> dict[str, Path]:
     """The manifest, everything that it promises, and the accounts, by their names in the archive."""
     accounts = [f"{_ACCOUNTS}/{path.name}" for path in sorted((run.results / _ACCOUNTS).iterdir())]
-    return {RESULTS + name: run.results / name for name in (manifest.NAME, *manifest.hashes(run.manifest), *accounts)}
+    return {RESULTS + name: run.results / name for name in (manifest.NAME, *manifest.files(run.manifest), *accounts)}
 
 
 def pack(contents: Mapping[str, bytes | Path]) -> bytes:

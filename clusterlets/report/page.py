@@ -50,7 +50,7 @@ _TITLES = {
 }
 # Title, what is to be said of all the reasons below it, and the verdict that they are given for.
 _WHY = (
-    ("Why numbers differ", "Written of the run in docs/reference: ten datasets, the paper's grid.", "differs"),
+    ("Why numbers differ", "Written of the run in reference/paper: ten datasets, the paper's grid.", "differs"),
     ("Why numbers say nothing", "", "uninformative"),
     ("Why numbers were not compared", "", "not comparable"),
 )

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 RUNNING = (ROOT / "docs" / "running.md").read_text(encoding="utf-8")
 COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-REFERENCE = ROOT / "docs" / "reference"
+REFERENCE = ROOT / "reference" / "paper"
 CONFIG = read_configuration()
 GRID = list(cells(CONFIG))
 
@@ -52,7 +52,7 @@ def test_its_findings_are_those_of_the_committed_reference():
     first, second = sorted(ranks, key=ranks.get)[:2]
     assert (first, second) == ("FRAC (fair)", "C")
     assert f"(mean rank {ranks[first]:.2f} of {len(ranks)} methods), then C ({ranks[second]:.2f})" in said
-    with open(ROOT / "docs/reference-field/leaderboard_overall.csv", encoding="utf-8") as file:
+    with open(ROOT / "reference/field/leaderboard_overall.csv", encoding="utf-8") as file:
         field = {row["method"]: row for row in csv.DictReader(file) if row["limit"] == "0.05"}
     frac, fair_flow, c = (field[method] for method in ("FRAC (fair)", "fair-flow", "C"))
     assert next(iter(field)) == "FRAC (fair)" and max(field.values(), key=lambda row: int(row["first"])) is fair_flow
