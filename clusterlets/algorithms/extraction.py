@@ -29,7 +29,8 @@ def extract_clusterlets(X, groups, n_clusterlets: int, random_state) -> Clusterl
 
     Notes
     -----
-    k-means++ with one initialisation (paper, section 3.1; :mod:`clusterlets.algorithms.kmeans`). O(n n_clusterlets d) time a round.
+    k-means++ with one initialisation (paper, section 3.1; :mod:`clusterlets.algorithms.kmeans`). O(n n_clusterlets d) time a
+    round.
     """
     X = np.asarray(X, dtype=np.float64)
     check_magnitudes(X)

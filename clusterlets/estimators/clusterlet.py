@@ -202,14 +202,14 @@ set_parameters(
         "n_clusterlets": (
             10,
             "int",
-            "Clusterlets wanted of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. How many "
-            "clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.",
+            "Clusterlets wanted of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. How "
+            "many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.",
         ),
         "n_clusters": (
             None,
             "int | None",
-            "Clusters wanted. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are tried, and "
-            "the result with the closest number of clusters is kept: of equally close ones the one with the least largest "
+            "Clusters wanted. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are tried, "
+            "and the result with the closest number of clusters is kept: of equally close ones the one with the least largest "
             "deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit with "
             "``n_clusterlets_`` and ``hops_`` alone gives.",
         ),

@@ -1,6 +1,7 @@
 """Estimators of methods: one for each of the package's rivals, and one for any method by its name."""
 
 import inspect
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
 from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
 from clusterlets.estimators.memberships import centres_of, memberships_of_labels, nearest_of_own
-from clusterlets.estimators.signatures import RANDOM_STATE, documented, section, set_parameters
+from clusterlets.estimators.signatures import RANDOM_STATE, Documented, documented, section, set_parameters
 
 
 class OfMethod(FairClusterer):
@@ -195,23 +196,23 @@ def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]
     text = _DOCSTRING.format(
         summary=method.summary(),
         attributes="\n".join(attributes),
-        notes=f"{method.citation}.\n{rest}".strip(),
+        notes=f"{textwrap.fill(method.citation, 110)}.\n{rest}".strip(),
         module=module,
         name=method.__name__,
     )
     bases = (own, NamedMethod) if own else (NamedMethod,)
     estimator = type(method.__name__, bases, {"__doc__": text, "__module__": module, "_name": method.name})
-    output = {
-        "output": (method.outputs[0], methods.Choice(method.outputs).annotation, "Which of its clusterings to keep.")
-        for _ in method.outputs[:1]
-    }
     set_parameters(
         estimator,
         {
             "n_clusters": (8, "int", "Clusters wanted, at most n."),
             **{name: documented(parameter) for name, parameter in method.parameters.items()},
-            **output,
+            **({"output": _output_of(method)} if method.outputs else {}),
             "random_state": RANDOM_STATE,
         },
     )
     return estimator
+
+
+def _output_of(method: type[methods.Method]) -> Documented:
+    return method.outputs[0], methods.Choice(method.outputs).annotation, "Which of its clusterings to keep."

@@ -14,8 +14,8 @@ class Antidote(Method):
     label = "Antidote"
     citation = "Chhabra, Singla and Mohapatra, Fair clustering using antidote data, AFCR 2021"
     guarantee = (
-        "its least balanced cluster is no worse than that of the best of ten plain runs, or its clusters are better balanced on "
-        "average; often hardly fairer"
+        "its least balanced cluster is no worse than that of the best of ten plain runs, or its clusters are better balanced "
+        "on average; often hardly fairer"
     )
     cost = "300 runs of k-means"
     parameters = {

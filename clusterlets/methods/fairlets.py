@@ -19,8 +19,8 @@ class Fairlets(Method):
     name = "fairlets"
     citation = "Chierichetti, Kumar, Lattanzi and Vassilvitskii, Fair clustering through fairlets, NeurIPS 2017"
     guarantee = (
-        "with B instances of one group and R of the rarer one, every cluster has floor(B/R) to ceil(B/R) instances of the first "
-        "for each of the second"
+        "with B instances of one group and R of the rarer one, every cluster has floor(B/R) to ceil(B/R) instances of the "
+        "first for each of the second"
     )
     cost = (
         "35 s for the first fit of a table (`make field` allows 60 s) and 0.1 s for each further seed; time grows with the "
