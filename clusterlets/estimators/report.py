@@ -13,7 +13,7 @@ from clusterlets import metrics
 from clusterlets.algorithms import geometry, instance_scores
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.estimators.groups import encode
-from clusterlets.estimators.inputs import InvalidInput, NumberIn, as_invalid_input, generator
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator
 from clusterlets.estimators.memberships import as_memberships
 from clusterlets.extras import optional
 
@@ -167,7 +167,8 @@ def fairness_report(
     memberships, numbers = as_memberships(clustering)
     if deviation not in metrics.DEVIATIONS:
         raise InvalidInput(f"deviation={deviation!r} is none of {', '.join(metrics.DEVIATIONS)}.")
-    if reference_cost is not None and not NumberIn(Real, 0, np.inf, closed="left").is_satisfied_by(reference_cost):
+    is_number = isinstance(reference_cost, Real) and not isinstance(reference_cost, bool)
+    if reference_cost is not None and not (is_number and 0 <= reference_cost < np.inf):
         raise InvalidInput(
             f"reference_cost={reference_cost!r} is no sum of squared errors: give a number of 0 or more, or None."
         )

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_array
 
 from clusterlets import methods
 from clusterlets.estimators.groups import encode
-from clusterlets.estimators.inputs import InvalidInput
+from clusterlets.estimators.inputs import InvalidInput, check_whole
 from clusterlets.extras import optional
 from clusterlets.grid.artifacts import OK
 from clusterlets.grid.cells import parse_parameters
@@ -178,8 +178,7 @@ def tune(
 
 def _check(n_clusters, max_deviation, minutes, n_seeds, random_state) -> None:
     for name, value, least in (("n_clusters", n_clusters, 2), ("n_seeds", n_seeds, 2), ("random_state", random_state, 0)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise InvalidInput(f"{name}={value!r} is no whole number of at least {least}.")
+        check_whole(name, value, least)
     if not 0 <= max_deviation <= 1:
         raise InvalidInput(f"max_deviation={max_deviation!r} is no number from 0 to 1.")
     if not 0 < minutes < np.inf:

@@ -54,13 +54,16 @@ class Candidate:
 
 
 def candidates(names: Sequence[str], rows: int, features: int, n_clusters: int) -> list[Candidate]:
-    """The methods with values of their default grids, at most as many each as in the leaderboard; cheap methods first.
+    """The methods with values of the parameters that trade fairness for cost, of their grids; cheap methods first.
 
-    ``hops`` is left out: of matchers, the number of clusters decides it.
+    At most as many of each method as in the leaderboard.
     """
     found = []
     for name in sorted(names, key=lambda name: (methods.get(name)().seconds(rows, features, n_clusters), name)):
-        grid = {parameter: values for parameter, values in methods.get(name).parameters.items() if parameter != "hops"}
+        parameters = methods.get(name).parameters
+        grid = {
+            parameter: values for parameter, values in methods.get(name).grid().items() if parameters[parameter].trades_fairness
+        }
         points = list(points_of(grid))
         found += [Candidate(name, points[place]) for place in spread(len(points))]
     return found

@@ -14,8 +14,8 @@ from fuzzing import ODD, command, files_here, fuzz, is_one_line, kept, one_of_th
 from hypothesis import strategies as st
 
 from clusterlets.commands import why
-from clusterlets.grid import manifest
 from clusterlets.grid.configuration import read_configuration
+from clusterlets.provenance import manifest
 
 ROOT = Path(__file__).resolve().parents[2]
 

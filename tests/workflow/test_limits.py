@@ -8,9 +8,9 @@ from clusterlets.methods import Method
 class Sleepy(Method):
     name = "sleepy"
 
-    def fit(self, X, groups, k, random_state):
+    def fit(self, X, groups, n_clusters, random_state):
         time.sleep(1.5)
-        return np.arange(len(X)) % k
+        return np.arange(len(X)) % n_clusters
 """
 RUNS = "results/tiny/runs.csv"
 FEW = {"datasets": ["iris"], "k": [2], "methods": ["D", "random", {"path": "sleepy.py"}]}

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from clusterlets.grid.manifest import files
+
+from clusterlets.provenance.manifest import files
 
 ROOT = Path(__file__).resolve().parents[2]
 CELL = "results/tiny/runs/iris/D/k2_hops2/seeds0-1.csv"
