@@ -9,13 +9,35 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from clusterlets.grid.runs_table import TABLE, Column
+from clusterlets.metrics.score import Score
+
 CHECKOUT = Path(__file__).resolve().parents[1]
+
+
+def columns_of_runs() -> str:
+    """The columns of ``results/runs.csv``, as a table in Markdown."""
+    return "\n".join(["| column | unit, values | meaning |", "|---|---|---|", *map(_row, TABLE)])
+
+
+def _row(column: Column | Score) -> str:
+    if isinstance(column, Score):
+        values = f"{column.values}{' or empty' if column.undefined else ''}"
+        return f"| {column.name} | {values} | {_escaped(column.explanation)} |"
+    return f"| {column.name} | {column.values} | {_escaped(column.meaning)} |"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")
+
 
 #: Generated files, below the checkout, and what makes their text.
 FILES: dict[str, Callable[[], str]] = {}
 
 #: Generated sections, by page and name.
-SECTIONS: dict[tuple[str, str], Callable[[], str]] = {}
+SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
+    ("docs/results-format.md", "columns of runs.csv"): columns_of_runs,
+}
 
 
 def with_section(page: str, name: str, text: str) -> str:

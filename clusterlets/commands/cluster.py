@@ -23,7 +23,7 @@ from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
 from clusterlets.grid.cells import from_words
-from clusterlets.metrics import additive_violation
+from clusterlets.metrics.composition import additive_violation
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
 

@@ -11,13 +11,14 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import StrOptions
 
-from clusterlets import methods, metrics
-from clusterlets.algorithms import instance_scores
+from clusterlets import methods
 from clusterlets.algorithms.extraction import extract_clusterlets
+from clusterlets.algorithms.instance_labels import cluster_centres
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
 from clusterlets.estimators.inputs import InvalidInput, NumberIn
 from clusterlets.estimators.memberships import nearest_of_own
+from clusterlets.metrics.composition import deviation_per_cluster
 
 # Parameters that only some matchers use.
 _OF_MATCHERS = ("hops", "omega", "sample_size", "scope")
@@ -73,7 +74,7 @@ class ClusterletClustering(FairClusterer):
     clusterlets_ : Clusterlets
         The N clusterlets, with the clusterlet of each instance.
     matching_ : bool array (n_clusters_, N)
-        Which clusterlets each cluster holds: the value that :mod:`clusterlets.metrics` scores.
+        Which clusterlets each cluster holds: the value that :class:`clusterlets.metrics.pieces.Pieces` takes.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     n_features_in_ : int
@@ -137,9 +138,7 @@ class ClusterletClustering(FairClusterer):
         matcher, given = self._matcher_and_parameters(self.hops_)
         self.matching_ = matcher.match_or_raise(self.clusterlets_, random_state, **given)
         self.n_clusters_ = len(self.matching_)
-        self.cluster_centers_ = instance_scores.cluster_centres(
-            self.matching_, self.clusterlets_.sizes, self.clusterlets_.centroids
-        )
+        self.cluster_centers_ = cluster_centres(self.matching_, self.clusterlets_.sizes, self.clusterlets_.centroids)
         self.memberships_ = self._memberships(self.clusterlets_.labels)
         self.labels_ = nearest_of_own(X, self.memberships_, self.cluster_centers_)
         if self.n_clusters not in (None, self.n_clusters_):
@@ -163,7 +162,7 @@ class ClusterletClustering(FairClusterer):
                 matching = matcher.match(clusterlets, deepcopy(state), **given)
                 if matching is not None:
                     composition = matching.astype(np.int64) @ clusterlets.counts
-                    deviation = metrics.deviation_per_cluster(composition, group_counts).max()
+                    deviation = deviation_per_cluster(composition, group_counts).max()
                     tried[n_clusterlets, hops] = abs(len(matching) - self.n_clusters), round(float(deviation), 12)
         if not tried:
             raise InvalidInput(f"{self.matcher} finds no clustering for n_clusters={self.n_clusters}; take another matcher.")
