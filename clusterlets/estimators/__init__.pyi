@@ -68,7 +68,7 @@ class ClusterletClustering(_ClusterletClustering):
     clusterlets_ : Clusterlets
         The N clusterlets, with the clusterlet of each instance.
     matching_ : bool array (n_clusters_, N)
-        Which clusterlets each cluster holds: the value that :mod:`clusterlets.metrics` scores.
+        Which clusterlets each cluster holds: the value that :class:`clusterlets.metrics.pieces.Pieces` takes.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     n_features_in_ : int
@@ -641,7 +641,8 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
 
     Notes
     -----
-    Pereira Barata, Takes, van den Herik and Veenman, Fair tree classifier using strong demographic parity, Machine Learning 2023.
+    Pereira Barata, Takes, van den Herik and Veenman, Fair tree classifier using strong demographic parity,
+    Machine Learning 2023.
     See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`. The splits are by SCAFF, which itself classifies; its use for
     clustering is our interpretation. The estimator's ``predict`` goes by the nearest of ``cluster_centers_``, and not down
     the tree.

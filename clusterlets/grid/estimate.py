@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from clusterlets.algorithms.instance_scores import EXACT_LIMIT, SAMPLED_ROWS
+from clusterlets.algorithms.row_samples import EXACT_LIMIT, SAMPLED_ROWS
 from clusterlets.grid import variants
 from clusterlets.grid.cells import Cell, cells, seed_blocks, seeds_of
 from clusterlets.grid.entries import load

@@ -22,7 +22,7 @@ from clusterlets.grid.entries import entries, load
 from clusterlets.grid.fitting import Limits
 from clusterlets.grid.scoring import CLUSTERLETS, match
 from clusterlets.methods import Matcher
-from clusterlets.metrics import deviation_per_cluster
+from clusterlets.metrics.composition import deviation_per_cluster
 
 
 @dataclass(frozen=True)

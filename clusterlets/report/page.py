@@ -119,6 +119,7 @@ def render(results: Results, findings: Findings) -> str:
         lead=_lead(results),
         answers=verdict.answers(results, findings.standings),
         glossary=list(verdict.GLOSSARY.items()),
+        further_glossary=list(verdict.FURTHER_GLOSSARY.items()),
         missing=missing_lines(results),
         basis=basis_sentence(results),
         sentences=verdict_sentences(results) if of_paper else [],

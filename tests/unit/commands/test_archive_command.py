@@ -109,7 +109,13 @@ def test_what_was_packed_is_the_finished_run_with_its_workflow(folder, tmp_path)
         names = set(packed.namelist())
         packed.extractall(tmp_path)
     assert manifest.check(tmp_path / "results").passed
-    assert {"Snakefile", "config.yaml", "clusterlets/metrics.py", "workflow/rules/common.smk", "requirements.lock"} <= names
+    assert {
+        "Snakefile",
+        "config.yaml",
+        "clusterlets/metrics/table.py",
+        "workflow/rules/common.smk",
+        "requirements.lock",
+    } <= names
     assert "results/accounts/provenance.json" in names
     assert not any("__pycache__" in name or "adult.data" in name or name.endswith("p.csv") for name in names)
 

@@ -8,18 +8,30 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import silhouette_samples
 
-from clusterlets.algorithms import instance_scores
+from clusterlets.algorithms import row_samples
 from clusterlets.algorithms.geometry import moments_by_label, row_sums
-from clusterlets.algorithms.instance_scores import (
-    cluster_centres,
-    costs,
-    labels_of_pieces,
-    nearest_own_centre,
-    sample_rows,
-    silhouette_of_groups,
-    silhouette_scores,
-    silhouettes,
-)
+from clusterlets.algorithms.row_samples import sample_rows
+from clusterlets.metrics.instances import SCORES, Instances, silhouette_of_groups, silhouettes
+from clusterlets.metrics.score import evaluate
+
+COSTS = ("social_cost", "kmedian_cost", "kcenter_cost")
+
+
+def costs(X, groups, labels, centres):
+    """The costs of a clustering, by name."""
+    scores = evaluate(SCORES, Instances(X, groups, labels, centres))
+    return {name: scores[name] for name in COSTS}
+
+
+def sampled(values, groups, n):
+    """Instances of which the first len(values) of n were drawn, with these silhouettes."""
+    nothing = np.zeros((n, 1)), np.resize(groups, n), np.zeros(n, dtype=int), np.zeros((1, 1))
+    return Instances(*nothing, values, np.arange(len(values)))
+
+
+def silhouette_scores(values, groups, n):
+    """The scores of silhouettes, by name."""
+    return {name: value for name, value in evaluate(SCORES, sampled(values, groups, n)).items() if name not in COSTS}
 
 
 def silhouettes_of(X, labels, rows=None):
@@ -116,7 +128,7 @@ class TestSamples:
         assert len(sample_rows(2001, np.random.default_rng(0), exact_rows=2000)) == 2000
 
     def test_the_estimate_is_unbiased_and_its_error_is_its_spread(self, monkeypatch):
-        monkeypatch.setattr(instance_scores, "SAMPLED_ROWS", 60)
+        monkeypatch.setattr(row_samples, "SAMPLED_ROWS", 60)
         table = load_iris()
         exact = silhouettes_of(table.data, table.target)
         drawn = [sample_rows(150, np.random.default_rng(seed), exact_rows=100) for seed in range(400)]
@@ -129,7 +141,7 @@ class TestSamples:
         values, groups = np.array([0.5, 1.0, -0.5, 0.0]), np.array([0, 0, 2, 2])
         found = silhouette_scores(values, groups, 4)
         assert found == {"silhouette": 0.25, "silhouette_error": 0, "silhouette_least_group": -0.25}
-        assert silhouette_of_groups(values, groups) == {0: 0.75, 2: -0.25}
+        assert silhouette_of_groups(sampled(values, groups, 4)) == {0: 0.75, 2: -0.25}
 
     def test_the_error_of_a_sample_by_hand(self):
         found = silhouette_scores(np.array([0.0, 1.0]), np.array([0, 1]), 4)
@@ -170,26 +182,3 @@ class TestCosts:
         once = costs(X, groups, labels, centres)
         twice = costs(np.repeat(X, 2, axis=0), np.repeat(groups, 2), np.repeat(labels, 2), centres)
         assert twice == pytest.approx(once | {"kmedian_cost": 2 * once["kmedian_cost"]}, rel=1e-12, abs=1e-12)
-
-
-class TestLabels:
-    def test_of_the_own_clusters_the_nearest_centre_decides_and_of_equals_the_first(self):
-        """The row at 5 is nearest to the cluster at 6, which does not hold it; the row at 2 is in the middle."""
-        X, centres = np.array([[0.0], [2.0], [5.0]]), np.array([[1.0], [3.0], [6.0]])
-        members = [np.array([0, 1, 2]), np.array([0, 1, 2]), np.array([], dtype=int)]
-        assert nearest_own_centre(X, members, centres).tolist() == [0, 0, 1]
-
-    @settings(max_examples=100, deadline=None)
-    @given(tables())
-    def test_from_pieces_they_are_those_of_the_rows(self, case):
-        X, piece_of, rng = case
-        membership = rng.random((3, piece_of.max() + 1)) < 0.4
-        membership[rng.integers(3, size=membership.shape[1]), np.arange(membership.shape[1])] = True
-        membership = membership[membership.any(axis=1)]
-        centroids, _ = moments_by_label(X, piece_of, membership.shape[1])
-        centres = cluster_centres(membership, np.bincount(piece_of), centroids)
-        held = membership[:, piece_of]
-        assert centres == pytest.approx(np.stack([X[rows].mean(axis=0) for rows in held]), abs=1e-9)
-        found = labels_of_pieces(X, piece_of, membership, centres)
-        expected = np.where(held.T, np.square(X[:, None] - centres).sum(axis=2), np.inf).argmin(axis=1)
-        assert np.array_equal(found, expected)

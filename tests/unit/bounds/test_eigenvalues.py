@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clusterlets.algorithms.eigenvalues import scatter_eigenvalues
+from clusterlets.bounds.eigenvalues import scatter_eigenvalues
 
 
 @pytest.mark.parametrize("features", [1, 2, 3, 7, 23, 62])

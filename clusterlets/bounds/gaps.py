@@ -68,7 +68,7 @@ def assignment_gap(
 
 
 def transport_gap(sse: float, bound: float) -> float:
-    """Sum of squared errors / its bound of :func:`clusterlets.algorithms.transport_bound.sse_bounds` - 1, over all centres.
+    """Sum of squared errors / its bound of :func:`clusterlets.bounds.transport.sse_bounds` - 1, over all centres.
 
     The bound is that for the number of clusters and the ``delta_min`` of the clustering, then the gap is at least 0; without
     a bound above 0 it is infinite, or 0 where there is no error either.

@@ -26,7 +26,7 @@ from numba import njit
 
 from clusterlets.algorithms.checks import check_magnitudes
 from clusterlets.algorithms.compiled import compiled
-from clusterlets.algorithms.eigenvalues import scatter_eigenvalues
+from clusterlets.bounds.eigenvalues import scatter_eigenvalues
 from clusterlets.errors import ClusterletsError
 
 # Columns of a tile, and rows that are compared with it at once.

@@ -4,15 +4,15 @@ from itertools import product
 
 import numpy as np
 import pytest
+from exact_assignment import exact_assignment
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterlets.algorithms.exact_assignment import exact_assignment
 from clusterlets.algorithms.fair_assignment import fair_assignment
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 from clusterlets.algorithms.transport import transport
-from clusterlets.algorithms.transport_bound import sse_bounds
-from clusterlets.algorithms.yardsticks import assignment_gap, transport_gap
+from clusterlets.bounds.gaps import assignment_gap, transport_gap
+from clusterlets.bounds.transport import sse_bounds
 from clusterlets.errors import ClusterletsError
 
 

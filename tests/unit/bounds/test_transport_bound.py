@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment, linprog
 
-from clusterlets.algorithms.transport_bound import eigenvalue_bounds, share_intervals, sse_bounds, transport_bounds
+from clusterlets.bounds.transport import eigenvalue_bounds, share_intervals, sse_bounds, transport_bounds
 from clusterlets.errors import ClusterletsError
 
 DELTAS = [0.0, 0.2, 0.5, 0.8, 1.0]
