@@ -61,7 +61,7 @@ def _run_batch(check: Callable, examples: st.SearchStrategy, n_examples: int, se
 
 
 class _Failing:
-    """A check that remembers what failed. Once it was made small for long enough nothing else fails, so that Hypothesis ends."""
+    """A check that remembers what failed. Once it was made small for long enough nothing else fails, and Hypothesis ends."""
 
     def __init__(self, check: Callable):
         self.check = check
