@@ -44,7 +44,7 @@ def test_a_step_with_another_version_is_refused_before_it_runs(measuring, monkey
     assert command_line.main(arguments) == 1 and not output.exists()
     said = capsys.readouterr().err
     assert f"numpy 1.26.0 (from {Path(np.__file__).parent}) and not {locked}" in said
-    assert "make .venv/.ready" in said and "Traceback" not in said
+    assert "make environment" in said and "Traceback" not in said
 
 
 def test_commands_for_people_serve_with_any_version(monkeypatch, capsys):
