@@ -146,7 +146,7 @@ def test_chosen_features_come_in_the_chosen_order_and_must_be_numbers(read):
 
 def test_text_columns_are_no_features_and_said_so(read):
     table, remarks = read("name,age,city,note\nAnn,1,a,\nBob,2,b,\nCem,3,a,\n")
-    assert table.feature_names == ("age",) and remarks == ["columns that hold no numbers are no features: name, note"]
+    assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): name, note"]
 
 
 COMMA = "a number with a comma: write decimals with a point, or name the features to use"
@@ -173,7 +173,7 @@ def test_numbers_with_a_decimal_comma_are_neither_text_nor_left_out(income, feat
 def test_text_with_a_comma_stays_text(read):
     people = "age;name;chosen;city\n1;Doe, John;1,2,3;a\n2;Roe, Ann;1, 2;b\n3;12,5 Ltd;none;a\n"
     table, remarks = read(people, separator=";")
-    assert table.feature_names == ("age",) and remarks == ["columns that hold no numbers are no features: name, chosen"]
+    assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): name, chosen"]
 
 
 def test_a_column_with_decimal_commas_can_be_left_out_by_name(read):
@@ -209,7 +209,7 @@ def test_a_column_of_unusable_numbers_is_neither_dropped_nor_read_as_others(pay,
 def test_identifiers_are_no_numbers(ids, read):
     lines = [f"{row},{cell},{'ab'[row % 2]}\n" for row, cell in enumerate(ids)]
     table, remarks = read("age,id,city\n" + "".join(lines))
-    assert table.feature_names == ("age",) and remarks == ["columns that hold no numbers are no features: id"]
+    assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): id"]
     with pytest.raises(ClusterletsError, match="line 2: column 'id' holds '.*', which is no finite number"):
         read("age,id,city\n" + "".join(lines), features=["id"])
 
@@ -280,7 +280,7 @@ def test_groups_that_a_spreadsheet_takes_for_formulas_are_said_and_stay_as_they_
     lines = [f'{row},"{names[row % 10]}"\n' for row in range(20)]
     table, remarks = read("age,city\n" + "".join(lines))
     assert set(table.group_names) == set(names)
-    begin = "groups whose names a spreadsheet takes for formulas, in the CSV files too: "
+    begin = "a spreadsheet would read these names of groups as formulas, in the CSV files too: "
     assert set(remarks[0].removeprefix(begin).split(", ")) == set(names[:6]) and len(remarks) == 1
     write_csv(tmp_path / "lines.csv", pd.DataFrame({"group": names}))
     with open(tmp_path / "lines.csv", encoding="utf-8", newline="") as file:
@@ -333,7 +333,7 @@ def test_several_sensitive_columns_are_combined(read):
     assert table.group_names == ("f + a", "f + b", "m + a") and table.feature_names == ("age",)
 
 
-@pytest.mark.parametrize("name, complaint", [("no.csv", "there is no file"), ("people.xlsx", "is of unknown form")])
+@pytest.mark.parametrize("name, complaint", [("no.csv", "there is no file"), ("people.xlsx", "has an unknown format")])
 def test_a_file_that_cannot_be_meant_is_refused_unread(name, complaint, tmp_path):
     (tmp_path / "people.xlsx").touch()
     with pytest.raises(ClusterletsError, match=complaint):
@@ -416,7 +416,7 @@ def test_dates_beyond_those_of_python_are_texts(kind, far, tmp_path):
         pyarrow.table({"age": [1, 2, 3, 4], "born": dates, "city": ["a", "b", "a", "b"]}), path, version="2.6"
     )
     table, remarks = user_table.read(path, ["city"])
-    assert table.feature_names == ("age",) and remarks == ["columns that hold no numbers are no features: born"]
+    assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): born"]
     table, remarks = user_table.read(path, ["born"])
     assert table.group_counts.tolist() in ([2, 1], [1, 2]) and "1970-01-01" in " ".join(table.group_names)
     assert "1 of 4 rows has no sensitive value and was left out" in remarks
