@@ -223,8 +223,8 @@ def test_one_identifier_among_numbers_is_not_read_as_a_number(read):
 def test_a_number_is_what_a_decimal_numeral_says(text):
     plain = re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?inf", text.strip())
     expected = float(text) if plain else np.nan
-    for found in (numerals.number(text), numerals.numbers([text])[0], numerals.numbers(["1_0", text])[1]):
-        assert np.array_equal(found, expected, equal_nan=True)
+    for value in (numerals.number(text), numerals.numbers([text])[0], numerals.numbers(["1_0", text])[1]):
+        assert np.array_equal(value, expected, equal_nan=True)
 
 
 def test_groups_that_are_numbers_come_by_size_and_identifiers_as_texts(read):
@@ -257,7 +257,7 @@ def test_a_sparse_column_of_numbers_is_not_dropped_in_silence(read):
         read("age,pay,debt,city\n1,7,1,a\n2,,2,b\n3,,,a\n")
 
 
-def test_constant_features_stay_and_are_said(read):
+def test_constant_features_stay_and_are_mentioned(read):
     table, remarks = read("age,one,city\n1,1,a\n2,1,b\n3,1,a\n")
     assert table.feature_names == ("age", "one") and remarks == ["features that never vary: one"]
 
@@ -267,7 +267,7 @@ def test_rows_without_a_group_are_left_out_and_counted(read):
     assert table.X[:, 0].tolist() == [1, 3, 5] and remarks == ["2 of 5 rows have no sensitive value and were left out"]
 
 
-def test_a_group_that_may_mark_missing_values_is_said(read):
+def test_a_group_that_may_mark_missing_values_is_mentioned(read):
     table, remarks = read("age,city\n1,NA\n2,\n3,Rom\n4,NA\n5,none\n")
     assert table.group_names == ("NA", "Rom", "none") and remarks == [
         "1 of 5 rows has no sensitive value and was left out",
@@ -426,8 +426,8 @@ def test_a_parquet_file_that_announces_other_rows_than_it_has_is_refused(tmp_pat
     pyarrow = pytest.importorskip("pyarrow")
     parquet = importlib.import_module("pyarrow.parquet")
     parquet.write_table(pyarrow.table({"age": [1, 2, 3], "city": ["a", "b", "a"]}), tmp_path / "people.parquet")
-    known = parquet.ParquetFile.iter_batches
-    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", lambda *a, **k: (batch[:2] for batch in known(*a, **k)))
+    all_batches = parquet.ParquetFile.iter_batches
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", lambda *a, **k: (batch[:2] for batch in all_batches(*a, **k)))
     with pytest.raises(ClusterletsError, match=r"no intact Parquet file \(3 rows are announced, 2 are there\)"):
         user_table.read(tmp_path / "people.parquet", ["city"])
 
