@@ -1,10 +1,10 @@
-"""The exceptions that are meant for people."""
+"""Exceptions whose messages are for users."""
 
 import os
 
 
 class ClusterletsError(Exception):
-    """Something a person can mend: the message says what was wrong, where, and what to do next.
+    """Something that the user can fix: the message says what was wrong, where, and what to do next.
 
     The command line prints the message without a traceback and exits with status 1.
     """
@@ -15,12 +15,12 @@ class InvalidInput(ClusterletsError, ValueError):
 
 
 class NoClusteringError(ClusterletsError):
-    """A method's own word that it has no clustering to give: that it did not converge, say.
+    """A method has no clustering to return, for example because it did not converge.
 
     Attributes
     ----------
     status : str
-        What the column ``status`` of the results holds for it: ``not_converged`` or ``infeasible``.
+        Its value in the column ``status`` of the results: ``not_converged`` or ``infeasible``.
     """
 
     def __init__(self, status: str, message: str):
@@ -29,14 +29,14 @@ class NoClusteringError(ClusterletsError):
 
 
 class UnusableFileError(ClusterletsError):
-    """A file of the results that is not what was written at its place.
+    """A file of the results is not what was written to this path.
 
     Attributes
     ----------
     path : path
         The file.
     happened : str
-        What is wrong with it, without what to do next: that is another thing where no workflow is running.
+        What is wrong with it. What to do next differs outside a workflow, so it is not part of this.
     """
 
     def __init__(self, path: os.PathLike, happened: str, remedy: str):

@@ -1,11 +1,11 @@
-"""What only parts of the package need: which extra brings a library, and what is said where it is missing."""
+"""Optional libraries: which extra installs each, and the message if one is missing."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from clusterlets.errors import ClusterletsError
 
-#: The least extra of the distribution that brings each optional library, by the name under which it is imported.
+#: The smallest extra of the distribution that installs each optional library, by its import name.
 EXTRAS = {
     "pandas": "tables",
     "pyarrow": "tables",
@@ -24,22 +24,22 @@ EXTRAS = {
 
 
 class MissingExtra(ClusterletsError, ImportError):
-    """An optional library is not installed; the message names the extra that brings it."""
+    """An optional library is not installed; the message names the extra that installs it."""
 
 
 @contextmanager
 def optional(extra: str = "") -> Iterator[None]:
-    """Imports of optional libraries: where one is missing, say so in one line.
+    """Import optional libraries; if one is missing, say so in one line.
 
     Parameters
     ----------
     extra : str, optional
-        The extra to name; by default the least that brings the missing library.
+        The extra to name; by default the smallest that installs the missing library.
 
     Raises
     ------
     MissingExtra
-        In place of the ``ModuleNotFoundError`` of a library of :data:`EXTRAS`.
+        Instead of the ``ModuleNotFoundError`` of a library of :data:`EXTRAS`.
     """
     try:
         yield

@@ -1,7 +1,7 @@
-"""Machine code for kernels, made once a machine and kept.
+"""Machine code of kernels, compiled once per machine and cached.
 
-The first process that needs a kernel compiles it and keeps the result beside the source, or in the user's cache where
-the source cannot be written. Others wait for it and then load what it made. Where neither place can be written, each
+The first process that needs a kernel compiles it and caches the result beside the source, or in the user's cache if the
+source folder is read-only. Other processes wait for it and then load the result. If neither place is writable, each
 process compiles for itself.
 
 Numba compiles without fast-math, so LLVM neither reorders a sum nor joins a product and a sum into one rounding. Code
@@ -25,12 +25,11 @@ def compiled(signature: str) -> Callable[[Callable], Callable]:
     Parameters
     ----------
     signature : str
-        Numba's, as in ``"void(float64[:,::1], int64)"``. A call with other types is a TypeError: nothing is compiled
-        behind the caller's back.
+        Numba's, as in ``"void(float64[:,::1], int64)"``. A call with other types is a TypeError and compiles nothing.
 
     Notes
     -----
-    Numba notices changes of a kept kernel by its source file. A kernel may therefore call functions of its own file only.
+    Numba notices a changed kernel by its source file. So a kernel may only call functions of its own file.
     """
 
     def decorate(function: Callable) -> Callable:
@@ -52,14 +51,14 @@ def compiled(signature: str) -> Callable[[Callable], Callable]:
 
 @contextmanager
 def before_compiling(tell: Callable[[], None]) -> Iterator[None]:
-    """Call ``tell`` before the first kernel that is compiled in the block; not at all if all of them were kept."""
+    """Call ``tell`` before the first kernel that is compiled in the block; not at all if all of them are cached."""
 
     class FirstTime(event.Listener):
-        told = False
+        has_started = False
 
         def on_start(self, _):
-            if not self.told:
-                self.told = True
+            if not self.has_started:
+                self.has_started = True
                 tell()
 
         def on_end(self, _):
@@ -72,15 +71,15 @@ def before_compiling(tell: Callable[[], None]) -> Iterator[None]:
 def _machine_code(function: Callable, signature: str) -> Callable:
     try:
         dispatcher = njit(cache=True)(function)
-        kept = Path(dispatcher.stats.cache_path)
-        kept.mkdir(parents=True, exist_ok=True)
-    except (RuntimeError, OSError):  # no place to keep it
+        cache = Path(dispatcher.stats.cache_path)
+        cache.mkdir(parents=True, exist_ok=True)
+    except (RuntimeError, OSError):  # no place to cache it
         return _for_signature(njit(function), signature)
-    with _alone_in(kept):
+    with _locked(cache):
         try:
             return _for_signature(dispatcher, signature)
-        except Exception:  # what was kept is damaged, and unpickling may raise anything
-            for file in kept.glob(f"{Path(function.__code__.co_filename).stem}.{function.__name__}-*.nb[ic]"):
+        except Exception:  # the cached file is damaged, and unpickling may raise anything
+            for file in cache.glob(f"{Path(function.__code__.co_filename).stem}.{function.__name__}-*.nb[ic]"):
                 file.unlink(missing_ok=True)
             return _for_signature(njit(cache=True)(function), signature)
 
@@ -92,8 +91,8 @@ def _for_signature(dispatcher, signature: str) -> Callable:
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Hold the lock on a folder's kernels. A file system without locks lets everybody in: they only compile more often."""
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold the lock on a folder's kernels. Without locks on the file system, processes only compile more often."""
     try:
         lock = os.open(folder / "kernels.lock", os.O_RDWR | os.O_CREAT, 0o666)
     except OSError:
@@ -104,4 +103,4 @@ def _alone_in(folder: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(lock)  # and with it the lock
+        os.close(lock)  # which releases the lock

@@ -1,8 +1,8 @@
-"""The benchmark's datasets: where they come from, how their bytes become a table, and how both are checked.
+"""The benchmark's datasets: where they come from, how their files become a table, and how both are checked.
 
-``sources.yaml`` says what is known of each dataset, :mod:`~clusterlets.datasets.fetch` brings the raw files,
-one module a dataset prepares them, and :mod:`~clusterlets.datasets.table` checks the result;
-:mod:`~clusterlets.datasets.user_table` reads a person's own table.
+``sources.yaml`` describes each dataset, :mod:`~clusterlets.datasets.fetch` fetches the raw files, one module per
+dataset prepares them, and :mod:`~clusterlets.datasets.table` checks the result;
+:mod:`~clusterlets.datasets.user_table` reads a user's own table.
 """
 
 import difflib
@@ -19,7 +19,7 @@ from clusterlets.errors import ClusterletsError
 __all__ = ["CLASS", "Table", "check_sensitive", "describe", "names", "prepare", "sensitive_attributes", "with_sensitive"]
 
 
-# What may become of rows that equal an earlier one.
+# What happens to rows that equal an earlier one.
 _DUPLICATES: dict[str, Callable[[Table], Table]] = {"keep": lambda table: table, "drop": without_duplicates}
 
 
@@ -33,7 +33,7 @@ def prepare(name: str, raw_dir: str | PathLike, duplicates: str | None = None) -
     raw_dir : path
         Folder of the raw files of all datasets, as :func:`clusterlets.datasets.fetch.fetch` fills it.
     duplicates : {"keep", "drop"}, optional
-        What becomes of rows that equal an earlier one in all features and the class; by default what ``sources.yaml`` says.
+        What happens to rows that equal an earlier one in all features and the class; ``sources.yaml`` has the default.
 
     Returns
     -------
@@ -47,9 +47,9 @@ def prepare(name: str, raw_dir: str | PathLike, duplicates: str | None = None) -
         If the name or the choice is unknown, a raw file is missing or cannot be read, or the table is not the expected one.
     """
     dataset = describe(name)
-    chosen = dataset["duplicates"] if duplicates is None else duplicates
-    if chosen not in _DUPLICATES:
-        raise ClusterletsError(f"duplicates: {chosen!r} is unknown; it must be one of {', '.join(_DUPLICATES)}.")
+    treatment = dataset["duplicates"] if duplicates is None else duplicates
+    if treatment not in _DUPLICATES:
+        raise ClusterletsError(f"duplicates: {treatment!r} is unknown; it must be one of {', '.join(_DUPLICATES)}.")
     folder = Path(raw_dir) / name
     paths = {file["name"]: folder / file["name"] for file in dataset["files"]}
     missing = [str(path) for path in paths.values() if not path.is_file()]
@@ -68,28 +68,28 @@ def prepare(name: str, raw_dir: str | PathLike, duplicates: str | None = None) -
         raise ClusterletsError(
             f"{name}: the prepared table is not the expected one: {'; '.join(surprises)}.\n{_remedy(dataset, folder)}"
         )
-    return _DUPLICATES[chosen](whole)
+    return _DUPLICATES[treatment](whole)
 
 
 def sensitive_attributes(name: str) -> Mapping[str, Sequence[str]]:
-    """The attributes that a dataset declares, each with the features that tell it and leave the table with it."""
+    """The attributes that a dataset declares, each with the features that reveal it and are left out with it."""
     return getattr(_module(name), "SENSITIVE", {})
 
 
 def check_sensitive(name: str, attributes: Sequence[str]) -> None:
     """Raise ClusterletsError unless a dataset has every one of the attributes; ``class`` is one that all have."""
-    known = [CLASS, *sensitive_attributes(name)]
+    available = [CLASS, *sensitive_attributes(name)]
     for attribute in attributes:
-        if attribute not in known:
-            near = difflib.get_close_matches(attribute, known, n=1)
+        if attribute not in available:
+            near = difflib.get_close_matches(attribute, available, n=1)
             hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise ClusterletsError(f"{name} has no sensitive column {attribute!r}{hint}; it has: {', '.join(known)}.")
+            raise ClusterletsError(f"{name} has no sensitive column {attribute!r}{hint}; it has: {', '.join(available)}.")
 
 
 def with_sensitive(name: str, table: Table, attributes: Sequence[str]) -> Table:
     """The prepared table of a dataset with sensitive attributes, or their combination, as its groups.
 
-    The class is then no feature, nor are the attributes and what tells them; rows that lack one are left out.
+    The class is not a feature then, nor are the attributes and what reveals them; rows that lack one are left out.
 
     Raises
     ------

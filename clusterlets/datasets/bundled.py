@@ -1,4 +1,4 @@
-"""Breast cancer (diagnostic), wine, iris, digits: the small datasets that scikit-learn carries in its package.
+"""Breast cancer (diagnostic), wine, iris, digits: the small datasets in scikit-learn's package.
 
 All are UCI datasets (17, 109, 53, 80). Every class is a group; names and order are those of scikit-learn.
 """

@@ -1,4 +1,4 @@
-"""What is known of each dataset, read from ``sources.yaml``."""
+"""The descriptions of the datasets, read from ``sources.yaml``."""
 
 import copy
 import difflib
@@ -9,12 +9,12 @@ from clusterlets.errors import ClusterletsError
 
 
 def names() -> list[str]:
-    """Names of all datasets as ``sources.yaml`` orders them: the paper's eleven, then those scikit-learn carries."""
+    """Names of all datasets in the order of ``sources.yaml``: the paper's eleven, then those of scikit-learn's package."""
     return list(_catalogue())
 
 
 def describe(name: str) -> dict:
-    """What ``sources.yaml`` says of a dataset (see its head for the keys), with ``name`` and the defaults filled in.
+    """The entry of a dataset in ``sources.yaml`` (see its head for the keys), with ``name`` and the defaults filled in.
 
     Raises
     ------
@@ -32,6 +32,6 @@ def describe(name: str) -> dict:
 
 @functools.cache
 def _catalogue() -> dict[str, dict]:
-    import yaml  # a table of one's own needs no catalogue
+    import yaml  # imported late: a user's own table needs no catalogue
 
     return yaml.safe_load(Path(__file__).with_name("sources.yaml").read_text(encoding="utf-8"))

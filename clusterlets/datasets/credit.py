@@ -1,6 +1,6 @@
 """Australian credit approval (Statlog), UCI 143: R. Quinlan, 1987. The group is the class, 1 = approved.
 
-The paper calls it "credit"; that it is this one was found by comparing its reported numbers.
+The paper calls it "credit"; its reported numbers show that it is this one.
 """
 
 from pathlib import Path

@@ -45,7 +45,7 @@ SENSITIVE = {"Client_Gender": ("Client_Gender",), "Client_Marital_Status": ()}
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """All numeric and boolean columns of the rows that know every one of them and the columns above."""
+    """All numeric and boolean columns of the rows without a missing value in them or in the columns above."""
     frame = read_table(paths["Train_Dataset.csv"])
     absent = [column for column in (*_DROPPED, *_TEXT, *_MUST_BE_KNOWN, "Default") if column not in frame]
     if absent:

@@ -1,4 +1,4 @@
-"""Which texts are numbers: decimal ones in the digits 0 to 9, and nothing else that Python would take for one."""
+"""Which texts are numbers: decimals in the digits 0 to 9, and nothing else that Python would read as a number."""
 
 import math
 import re
@@ -10,7 +10,7 @@ _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf
 
 
 def number(text: str) -> float:
-    """The number that a text is, spaces around it apart; NaN where it is none, as ``2021_1`` and ``１２`` are none."""
+    """A text as a number, without spaces around it; NaN if it is none, such as ``2021_1`` or ``１２``."""
     text = text.strip()
     return float(text) if _NUMBER.fullmatch(text) else math.nan
 
@@ -18,7 +18,7 @@ def number(text: str) -> float:
 def numbers(texts: Sequence[str]) -> np.ndarray:
     """:func:`number` of each text (n,)."""
     together = "".join(texts)
-    if together.isascii() and "_" not in together:  # then Python takes for a number what is one
+    if together.isascii() and "_" not in together:  # then Python reads the same texts as numbers
         try:
             return np.array(texts, dtype=object).astype(np.float64)
         except ValueError:

@@ -1,7 +1,7 @@
-"""From delimited text to columns, so strictly that a damaged file is told by its line.
+"""Read columns of delimited text, so strictly that an error names the damaged line.
 
 Cells stay text until :func:`numbers` or :func:`codes` reads them; the index of a frame says where each row came
-from (``adult.test, line 17``), and every complaint repeats it.
+from (``adult.test, line 17``), and every error message repeats it.
 """
 
 import csv
@@ -29,17 +29,17 @@ def read_table(
     Parameters
     ----------
     path : Path
-        UTF-8 text, plain. Blank lines are passed over.
+        UTF-8 text, plain. Blank lines are skipped.
     wanted : names, optional
-        Columns to return, in this order; by default all. Where the header repeats a name, the first column counts.
+        Columns to return, in this order; by default all. If the header repeats a name, the first of these columns is used.
     header : names, optional
         Names of the file's columns; by default the first line (after ``skip``) holds them.
     separator, quote : str
         Single characters; spaces after a separator do not belong to the cell.
     skip : int
-        Lines to pass over at the start.
+        Lines to skip at the start.
     comment : str, optional
-        Lines that begin with it are passed over.
+        Lines that begin with it are skipped.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def _aligned(rows: Iterator, width: int) -> tuple[list[str], list[list[str]]]:
 
 
 def numbers(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
-    """Columns (n, d) as finite doubles, correctly rounded; :class:`BadData` names the first cell that is not one."""
+    """Columns (n, d) as finite doubles, correctly rounded; :class:`BadData` names the first cell that is none."""
     return np.column_stack([_numbers(frame, column) for column in columns])
 
 
@@ -119,10 +119,10 @@ def age_groups(frame: pd.DataFrame, column: str) -> np.ndarray:
 
 def codes(frame: pd.DataFrame, column: str, values: Sequence[str]) -> np.ndarray:
     """Position (n,) of each cell in ``values``; :class:`BadData` names the first cell that is none of them."""
-    found = pd.Index(values).get_indexer(frame[column])
-    if (found < 0).any():
-        first = int(np.argmax(found < 0))
+    positions = pd.Index(values).get_indexer(frame[column])
+    if (positions < 0).any():
+        first = int(np.argmax(positions < 0))
         raise BadData(
             f"{frame.index[first]}: column {column} holds {frame[column].iloc[first]!r}, expected one of {', '.join(values)}."
         )
-    return found.astype(np.int64)
+    return positions.astype(np.int64)

@@ -1,7 +1,7 @@
 """Speed dating, OpenML 40536: R. Fisman, S. Iyengar, E. Kamenica, I. Simonson, 2006. The group is match.
 
 Published as ARFF and as CSV, with or without the bins of each column (``d_*``); d_age is no bin but the difference
-of ages, and a feature. All forms are read from the same file name, told apart by their first line.
+of ages, and a feature. All forms have the same file name; the first line tells which it is.
 """
 
 import re
@@ -120,7 +120,7 @@ _ATTRIBUTE = re.compile(r"""@attribute\s+(?:'([^']+)'|"([^"]+)"|(\S+))\s""", re.
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """62 features of the rows that know all of the columns above; met is a boolean though some answered 3 to 8."""
+    """62 features of the rows without a missing value in the columns above; met is a boolean although some answered 3 to 8."""
     frame = _read(paths["speeddating_openml40536_undiscretized_merged.csv"])
     frame = frame[~frame[list(_MUST_BE_KNOWN)].isin(("?", "")).any(axis=1)].copy()
     frame["is_male"] = codes(frame, "gender", ("female", "male"))
@@ -139,7 +139,7 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def _arff_head(path: Path) -> tuple[list[str], int]:
-    """Attribute names and the number of lines up to and with ``@data``; no names if the file is not ARFF."""
+    """Attribute names and the number of lines up to ``@data``, which is included; no names if the file is not ARFF."""
     attributes: list[str] = []
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         for number, line in enumerate(file, start=1):
@@ -148,6 +148,6 @@ def _arff_head(path: Path) -> tuple[list[str], int]:
                 return attributes, number
             if text and not text.startswith(("@", "%")):
                 break
-            if found := _ATTRIBUTE.match(text):
-                attributes.append(found[1] or found[2] or found[3])
+            if attribute := _ATTRIBUTE.match(text):
+                attributes.append(attribute[1] or attribute[2] or attribute[3])
     return [], 0

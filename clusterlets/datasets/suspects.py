@@ -1,4 +1,4 @@
-"""What is probably not meant as it stands: identifiers as features, units that drown the others, a measure as a group."""
+"""What is probably a mistake in a table: identifiers as features, unlike scales, a measurement as the sensitive group."""
 
 import re
 
@@ -9,22 +9,22 @@ from clusterlets.datasets.table import Table
 # "id", "person_id" and "personID", but neither "paid" nor "humid".
 _NAMED = re.compile(r"(?:^|[^A-Za-z])[Ii][Dd](?:$|[^A-Za-z])|[a-z](?:Id|ID)$|^(?:index|uuid|rowid|row_number)$")
 _FEWEST = 10  # rows below which whole numbers differ by chance
-#: How many times as large the largest spread of a feature may be as the least.
+#: Largest acceptable ratio between the standard deviations of two features.
 LARGEST_RATIO = 100.0
-#: Sensitive groups above which their column is more likely a measure than a group.
+#: Sensitive groups above which their column is more likely a measurement than a group.
 MOST_GROUPS = 20
 
 
 def identifiers(table: Table) -> dict[str, str]:
     """Features that look like identifiers, with the reason: the name, or whole numbers that all differ. O(n d log n)."""
-    found = {}
+    reasons = {}
     for name, values in zip(table.feature_names, table.X.T, strict=True):
         if _NAMED.search(name):
-            found[name] = "its name"
+            reasons[name] = "its name"
         elif len(values) >= _FEWEST and (values == np.floor(values)).all() and len(np.unique(values)) == len(values):
             consecutive = np.ptp(values) == len(values) - 1
-            found[name] = "consecutive numbers" if consecutive else "whole numbers that all differ"
-    return found
+            reasons[name] = "consecutive numbers" if consecutive else "whole numbers that all differ"
+    return reasons
 
 
 def unlike_scales(table: Table) -> tuple[str, str, float] | None:

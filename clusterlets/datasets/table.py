@@ -1,4 +1,4 @@
-"""A prepared dataset, what must be true of it, and the number by which two machines tell that they hold the same."""
+"""A prepared dataset, the checks that it must pass, and the fingerprint by which two machines can compare theirs."""
 
 import hashlib
 import math
@@ -11,14 +11,14 @@ import numpy as np
 from clusterlets.algorithms.checks import check_magnitudes
 from clusterlets.datasets import numerals
 
-CLASS = "class"  # the group that every dataset of the benchmark has, beside its sensitive attributes
-_JOIN = " + "  # between the parts of the name of a combination: man + 60 or more
-# Control characters, line ends of every kind, and what no file can hold: in a name they would break tables, pages and pictures.
+CLASS = "class"  # the sensitive attribute that every dataset of the benchmark has
+_JOIN = " + "  # joins the names of a combination of groups: man + 60 or more
+# Control characters, line ends and characters that cannot be encoded: in names they would break tables, pages and pictures.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
 class BadData(ValueError):
-    """A raw file does not hold what it should: says where and what; the caller adds the dataset and the remedy."""
+    """A raw file is not as expected. The message says what is wrong and where; the caller adds the dataset and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -54,37 +54,37 @@ class Table:
 
     @property
     def positives(self) -> int | None:
-        """Instances of group 1 where there are two groups, else None."""
+        """Instances of group 1 if there are two groups, else None."""
         return int(self.group_counts[1]) if len(self.group_names) == 2 else None
 
 
 def check_name(name: str, place: str) -> None:
     """Raise :class:`BadData`, which begins with the place, if the name of a column or group holds a control character."""
-    found = _UNPRINTABLE.search(name)
-    if found:
-        raise BadData(f"{place} {name[:60]!r} holds the control character U+{ord(found[0]):04X}, which no name may hold.")
+    character = _UNPRINTABLE.search(name)
+    if character:
+        raise BadData(f"{place} {name[:60]!r} holds the control character U+{ord(character[0]):04X}, which no name may hold.")
 
 
 def without_duplicates(table: Table) -> Table:
     """The table without the rows that equal an earlier one in all features and the group; O(n d log n)."""
     first = np.unique(np.column_stack([table.X, table.groups]), axis=0, return_index=True)[1]
-    kept = np.sort(first)
+    rows = np.sort(first)
     return replace(
         table,
-        X=table.X[kept],
-        groups=table.groups[kept],
-        sensitive={name: values[kept] for name, values in table.sensitive.items()},
-        dropped_duplicates=len(table.X) - len(kept),
+        X=table.X[rows],
+        groups=table.groups[rows],
+        sensitive={name: values[rows] for name, values in table.sensitive.items()},
+        dropped_duplicates=len(table.X) - len(rows),
     )
 
 
-def with_sensitive(table: Table, attributes: Sequence[str], told: Mapping[str, Sequence[str]]) -> Table:
+def with_sensitive(table: Table, attributes: Sequence[str], revealing: Mapping[str, Sequence[str]]) -> Table:
     """The table's rows with sensitive attributes, or their combination, as its groups.
 
-    ``told`` names the features that tell an attribute, which leave the table with it. ``class`` is an attribute too.
+    ``revealing`` names the features that reveal an attribute; they are left out with it. ``class`` is an attribute too.
     """
     labels = {CLASS: np.array(table.group_names, dtype=object)[table.groups], **table.sensitive}
-    leaving = {feature for attribute in attributes for feature in told.get(attribute, ())}
+    leaving = {feature for attribute in attributes for feature in revealing.get(attribute, ())}
     staying = [at for at, feature in enumerate(table.feature_names) if feature not in leaving]
     features = tuple(table.feature_names[at] for at in staying)
     return table_of_groups(table.X[:, staying], features, [labels[attribute] for attribute in attributes])
@@ -95,8 +95,8 @@ def table_of_groups(X: np.ndarray, feature_names: tuple[str, ...], labels: Seque
 
     Rows that lack a label (an empty text) are left out: they belong to no group that a clustering could be fair to.
     """
-    known = np.all([column != "" for column in labels], axis=0)
-    combined = list(zip(*(column[known] for column in labels), strict=True))
+    is_complete = np.all([column != "" for column in labels], axis=0)
+    combined = list(zip(*(column[is_complete] for column in labels), strict=True))
     present = sorted(set(combined), key=lambda values: [_in_order(value) for value in values])
     names = tuple(_JOIN.join(values) for values in present)
     if len(names) < 2:
@@ -107,7 +107,7 @@ def table_of_groups(X: np.ndarray, feature_names: tuple[str, ...], labels: Seque
         raise BadData(f"two combinations of groups have the same name; values must not hold {_JOIN!r}.")
     code = {values: at for at, values in enumerate(present)}
     groups = np.fromiter((code[values] for values in combined), dtype=np.int64, count=len(combined))
-    return Table(X[known], groups, feature_names, names)
+    return Table(X[is_complete], groups, feature_names, names)
 
 
 def _in_order(value: str) -> tuple[bool, float, str]:
@@ -134,12 +134,12 @@ def check(table: Table) -> None:
 def unexpected(table: Table, expected: dict) -> list[str]:
     """How the table differs from its description: rows, features, positives, and if these agree the fingerprint.
 
-    None in the description means that nothing is known, and nothing is compared.
+    What is None in the description is not compared.
     """
-    found = {"rows": len(table.X), "features": table.X.shape[1], "positives": table.positives}
+    counts = {"rows": len(table.X), "features": table.X.shape[1], "positives": table.positives}
     wrong = [
         f"expected {expected[what]} {what}, found {count}"
-        for what, count in found.items()
+        for what, count in counts.items()
         if expected[what] not in (None, count)
     ]
     if not wrong and expected["fingerprint"] not in (None, fingerprint(table)):
@@ -150,7 +150,7 @@ def unexpected(table: Table, expected: dict) -> list[str]:
 def fingerprint(table: Table) -> str:
     """SHA-256 of what the table holds, equal on every platform: see docs/datasets.md for the exact text that is hashed.
 
-    Shape, group counts, then a line a row: its features to 12 significant digits and its group. The names are left
+    Shape, group counts, then a line for each row: its features to 12 significant digits and its group. The names are left
     out (copies of a file differ in them), the order of rows and features counts (k-means depends on it).
     """
     n, d = table.X.shape
@@ -163,7 +163,7 @@ def fingerprint(table: Table) -> str:
 
 
 def scaled(table: Table, scaling: str) -> np.ndarray:
-    """Features (n, d) for scaling ``none`` or ``standard``; ClusterletsError where squares of them cannot be held."""
+    """Features (n, d) for scaling ``none`` or ``standard``; ClusterletsError if their squares overflow."""
     check_magnitudes(table.X, table.feature_names, each=scaling == "standard")
     return standardise(table.X) if scaling == "standard" else table.X
 

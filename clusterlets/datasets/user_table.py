@@ -1,6 +1,6 @@
-"""A person's own table: CSV, TSV or Parquet, read in one pass; complaints name the line and the column.
+"""Read a user's own table from CSV, TSV or Parquet in one pass; error messages name the line and the column.
 
-Nothing is guessed in silence: a column that is mostly but not wholly numbers, or numbers with a decimal comma, is an error
+Nothing is guessed silently: a column that is mostly but not wholly numbers, or numbers with a decimal comma, is an error
 and not a text column.
 """
 
@@ -22,15 +22,15 @@ from clusterlets.datasets import numerals
 from clusterlets.datasets.table import BadData, Table, check, check_name, table_of_groups
 from clusterlets.errors import ClusterletsError
 
-NUMERIC = "numeric"  # in place of a list of features: every numeric and boolean column
+NUMERIC = "numeric"  # instead of a list of features: every numeric and boolean column
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PARQUET = ".parquet"
 
 _ROWS_AT_ONCE = 50_000
 _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
-_FORMULAS = "=+-@＝＋－＠"  # with which a cell begins that a spreadsheet computes, unless it is a number
+_FORMULAS = "=+-@＝＋－＠"  # a spreadsheet computes cells that begin with these, unless they are numbers
 _MISSING = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "none", "null"}
-# Numbers to a person's eye, and what is to be done about them; a column of them is no column of text.
+# Cells that a reader would take for numbers, with the remedy; a column of them is not a text column.
 _MISSPELT = {
     re.compile(r"[+-]?[\d.]*\d,\d+"): "a number with a comma: write decimals with a point",
     re.compile(r"[+-]?\d{1,3}(?:[_'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"): "a number with marks in it: write it without them",
@@ -46,7 +46,7 @@ def check_file(path: Path) -> None:
     if not path.is_file():
         raise ClusterletsError(f"there is no file {path}; paths are relative to the folder where the command runs.")
     if path.suffix not in (*SEPARATORS, PARQUET):
-        raise ClusterletsError(f"{path} is of unknown form; its name must end in {', '.join(SEPARATORS)} or {PARQUET}.")
+        raise ClusterletsError(f"{path} has an unknown format; its name must end in {', '.join(SEPARATORS)} or {PARQUET}.")
     if path.suffix == PARQUET and importlib.util.find_spec("pyarrow") is None:
         raise ClusterletsError(
             f"{path} needs the package pyarrow, which is not installed. Install it with "
@@ -56,29 +56,29 @@ def check_file(path: Path) -> None:
 
 
 def check_separator(separator: str | None) -> None:
-    """Raise ClusterletsError unless it is one character that can part cells, or none is named."""
+    """Raise ClusterletsError unless it is None or one character that can separate cells."""
     if separator is not None and (len(separator) != 1 or separator in '"\r\n\0'):
         raise ClusterletsError(
-            f"the separator {separator!r} cannot part cells; it must be one character, and no quotation mark or line end."
+            f"the separator {separator!r} cannot separate cells; it must be one character, and no quotation mark or line end."
         )
 
 
 def read(
     path: Path, sensitive: Sequence[str], features: str | Sequence[str] = NUMERIC, separator: str | None = None
 ) -> tuple[Table, list[str]]:
-    """The table, and what a reader should know of how it was read.
+    """Read a table; return it with remarks about how it was read.
 
     Parameters
     ----------
     path : Path
         CSV or TSV in UTF-8 with a header line, or Parquet.
     sensitive : names
-        The column whose values are the groups, or several, whose combinations are. Rows without a value are left out. A
-        column of numbers with fractions among them makes no groups.
+        The column whose values are the groups, or several columns, whose combinations are. Rows without a value are left
+        out. A column of fractional numbers is an error.
     features : names, or "numeric"
         Columns to cluster by; by default every column of numbers or booleans that is not sensitive.
     separator : str, optional
-        One character but quotation marks and line ends; by default a comma, in ``.tsv`` files a tab.
+        One character, no quotation mark or line end; by default a comma, in ``.tsv`` files a tab.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def _delimited(path: Path, separator: str) -> tuple[list[str], Iterator[Chunk], 
 
 
 def _rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """(line where it begins, cells) of every row; blank lines are passed over."""
+    """(line where it begins, cells) of every row; blank lines are skipped."""
     with open(path, encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=separator, strict=True)
         line = 1
@@ -165,7 +165,7 @@ def _parquet(path: Path, sensitive: Sequence[str], features: str | Sequence[str]
 
 @contextmanager
 def _intact(name: str) -> Iterator[None]:
-    """Whatever pyarrow raises of a file's inside as BadData; what the system says of the file has a number, and stays."""
+    """Raise pyarrow's errors about the content as BadData; errors of the system (they have a number) pass."""
     try:
         yield
     except Exception as error:
@@ -223,12 +223,12 @@ def _checked_header(name: str, header: list[str], sensitive: Sequence[str], feat
 
 
 class _Column:
-    """The numbers of a column, chunk by chunk, and the first cell that is none."""
+    """The numbers of a column, chunk by chunk, and the first cell that is not a number."""
 
     def __init__(self, name: str):
         self.name = name
         self.parts: list[np.ndarray] = []
-        self.found: Counter[str] = Counter()  # cells by what they are
+        self.kinds: Counter[str] = Counter()  # numbers of cells, by kind
         self.first_unusable: tuple[int, str] | None = None
 
     def add(self, places: Sequence[int], cells: Sequence[str]) -> None:
@@ -240,33 +240,33 @@ class _Column:
                 values[at] = _BOOLEANS[cells[at].strip().lower()]
             elif self.first_unusable is None:
                 self.first_unusable = places[at], cells[at]
-        self.found.update(kinds, number=len(cells) - len(others))
+        self.kinds.update(kinds, number=len(cells) - len(others))
         self.parts.append(values)
 
     @property
     def is_text(self) -> bool:
-        """Whether it is empty or most of its cells are texts, so that nobody can have meant it as a feature."""
-        meant = self.found["number"] + self.found["boolean"] + self.found["misspelt"]
-        return not meant or self.found["text"] > meant
+        """Whether it is empty or most of its cells are texts, so that it cannot be meant as a feature."""
+        numeric = self.kinds["number"] + self.kinds["boolean"] + self.kinds["misspelt"]
+        return not numeric or self.kinds["text"] > numeric
 
     @property
     def unusable(self) -> int:
         """Cells that are neither a number nor a boolean."""
-        return self.found.total() - self.found["number"] - self.found["boolean"]
+        return self.kinds.total() - self.kinds["number"] - self.kinds["boolean"]
 
     def values(self, place: str) -> np.ndarray:
-        """All numbers (n,); BadData if there is a cell that is none, or if numbers and booleans are mixed."""
+        """All numbers (n,); BadData if a cell is not a number, or if numbers and booleans are mixed."""
         if self.first_unusable:
             at, cell = self.first_unusable
             what = f"holds {cell[:60]!r}, {_what_is_wrong_with(cell)}" if cell.strip() else "is empty"
             raise BadData(f"{place} {at}: column {self.name!r} {what} (unusable cells in the column: {self.unusable}).")
-        if self.found["number"] and self.found["boolean"]:
+        if self.kinds["number"] and self.kinds["boolean"]:
             raise BadData(f"{place.rpartition(',')[0]}: column {self.name!r} mixes numbers with true and false.")
         return np.concatenate(self.parts)
 
 
 def _all_values(columns: Sequence[_Column], place: str) -> np.ndarray:
-    """The numbers of all columns (n, d); BadData names the first that has others, all the rest, and the ways out."""
+    """The numbers of all columns (n, d); BadData names the first unusable cell, all such columns, and the remedies."""
     try:
         return np.column_stack([column.values(place) for column in columns])
     except BadData as problem:
@@ -274,12 +274,12 @@ def _all_values(columns: Sequence[_Column], place: str) -> np.ndarray:
         if not bad:
             raise
         also = f" All columns with such cells: {', '.join(bad)}." if len(bad) > 1 else ""
-        ways = "Fill the cells, leave their rows out, or name the columns to cluster by with --features."
-        raise BadData(f"{problem}{also} {ways}") from None
+        remedies = "Fill the cells, leave their rows out, or name the columns to cluster by with --features."
+        raise BadData(f"{problem}{also} {remedies}") from None
 
 
 def _kind(cell: str, value: float) -> str:
-    """What a cell is that is no number in range; its value, if it is a number at all, is too large."""
+    """The kind of a cell that is not a usable number; ``value`` is NaN or too large."""
     word = cell.strip().lower()
     if word in _BOOLEANS:
         return "boolean"
@@ -336,7 +336,7 @@ def _table(
 
 
 def _check_sensitive(where: str, cells: Sequence[str]) -> None:
-    """BadData if a sensitive column holds numbers alone, beside marks of missing values, and these make no groups."""
+    """BadData if a sensitive column holds only numbers (and marks of missing values) that cannot be groups."""
     values = numerals.numbers([cell for cell in cells if cell.lower() not in _MISSING])
     if not np.isnan(values).any():
         try:
@@ -356,9 +356,11 @@ def _remarks(table: Table, rows: int, unused: list[str], marks: list[str]) -> li
         remarks.append(f"a sensitive value counts as a group though it may mark a missing one: {', '.join(marks)}")
     formulas = [name for name in table.group_names if name[0] in _FORMULAS and np.isnan(numerals.number(name))]
     if formulas:
-        remarks.append(f"groups whose names a spreadsheet takes for formulas, in the CSV files too: {', '.join(formulas)}")
+        remarks.append(
+            f"a spreadsheet would read these names of groups as formulas, in the CSV files too: {', '.join(formulas)}"
+        )
     if unused:
-        remarks.append(f"columns that hold no numbers are no features: {', '.join(unused)}")
+        remarks.append(f"ignored (not numeric): {', '.join(unused)}")
     if constant:
         remarks.append(f"features that never vary: {', '.join(constant)}")
     return remarks

@@ -103,12 +103,12 @@ class Toy:
             "sources": [],
             "licence": "none",
             "citation": "none",
-            "files": [{"name": name, "sha256": known} for name, known in hashes.items()],
+            "files": [{"name": name, "sha256": digest} for name, digest in hashes.items()],
         }
         self.entry |= self._table(folder / "true")
 
     def _table(self, folder):
-        """What is known of the prepared table."""
+        """The description of the prepared table."""
         folder.mkdir()
         for name, content in self.contents.items():
             (folder / name).write_bytes(content)
@@ -150,6 +150,6 @@ class Toy:
         receipt = self.fetch(mirror)
         assert self.fetch(mirror) == receipt and receipt["sha256_matches"]
         assert {name: (self.raw / "toy" / name).read_bytes() for name in self.contents} == self.contents
-        found = {path.name for path in (self.raw / "toy").iterdir()}
-        assert found == {*self.contents, ".lock", ".origin.json"}
+        names = {path.name for path in (self.raw / "toy").iterdir()}
+        assert names == {*self.contents, ".lock", ".origin.json"}
         return receipt

@@ -62,7 +62,7 @@ def room(tmp_path):
         (b"\x1f\x8b\x08\x00\xff\xfe,\x00\x00", "line 1: 2 cells where 9 are expected"),
     ],
 )
-def test_damaged_pima_is_told_by_its_line(content, complaint, room):
+def test_damaged_pima_is_reported_by_its_line(content, complaint, room):
     room.put("pima", "diabetes.csv", content)
     room.fetch("pima")
     message = room.refuse("pima", complaint)
@@ -155,7 +155,7 @@ def test_a_receipt_of_another_form_is_removed_and_the_raw_file_stays(change, roo
     assert not room.receipt.exists() and {path.name: path.read_bytes() for path in (room.raw / "iris").iterdir()} == raw
 
 
-def test_a_missing_receipt_is_told(room):
+def test_a_missing_receipt_is_reported(room):
     with pytest.raises(ClusterletsError, match="receipt.json does not exist"):
         room.prepare("iris")
 

@@ -80,7 +80,7 @@ def test_the_next_source_serves_where_one_fails(toy, site, tmp_path):
     assert site.asked == ["/gone", "/page", "/good"]
 
 
-def test_the_reasons_of_all_sources_are_told_in_their_order(toy, site):
+def test_the_reasons_of_all_sources_are_listed_in_their_order(toy, site):
     toy.from_addresses(f"{site.address}/gone")
     message = toy.refuses("answers 404", mirror=f"{site.address}/mirror")
     assert [line.split(": ")[0].strip() for line in message.splitlines()[1:4]] == [
@@ -91,7 +91,7 @@ def test_the_reasons_of_all_sources_are_told_in_their_order(toy, site):
     assert "CLUSTERLETS_MIRROR" in message and "make reproduce EXCLUDE=toy" in message
 
 
-def test_the_password_of_a_mirror_is_not_told(toy, site):
+def test_the_password_of_a_mirror_is_not_shown(toy, site):
     mirror = site.address.replace("//", "//me:secret@")
     assert "secret" not in toy.refuses("answers 404", f"mirror {site.address}", mirror=mirror)
     site.serve("/toy/diabetes.csv", GOOD, cut=len(GOOD) // 5)
@@ -115,7 +115,7 @@ FAILING = {
 
 
 @pytest.mark.parametrize("mirror", FAILING.values(), ids=FAILING)
-def test_no_message_tells_the_password_of_a_mirror_that_fails(mirror, toy):
+def test_no_message_shows_the_password_of_a_mirror_that_fails(mirror, toy):
     message = toy.refuses("mirror ", mirror=mirror)
     assert not [word for word in ("cret", "se%2F", "se/", "se@") if word in message]
 
@@ -128,7 +128,7 @@ def test_the_password_of_a_mirror_is_sent(word, toy, site):
     assert login == f"me:{unquote(word)}"
 
 
-def test_the_password_in_a_redirect_is_not_told(toy, site):
+def test_the_password_in_a_redirect_is_not_shown(toy, site):
     site.serve("/toy/diabetes.csv", status=302, headers={"Location": "http://me:secret@127.0.0.1:9x/toy"})
     assert "secret" not in toy.refuses("mirror", mirror=site.address)
 
@@ -152,13 +152,13 @@ def test_bytes_that_nothing_can_vouch_for_are_the_last_choice(toy, site):
     assert toy.recovers()["source"] == f"{site.address}/known"
 
 
-@pytest.mark.parametrize("content, known", [(b"test content\n", True), (b"test content\r\n", False)])
-def test_a_git_blob_id_stands_in_for_an_unknown_sha256(content, known, toy):
+@pytest.mark.parametrize("content, matches", [(b"test content\n", True), (b"test content\r\n", False)])
+def test_a_git_blob_id_stands_in_for_an_unknown_sha256(content, matches, toy):
     blob = "d670460b4b4aece5915caf5c68d12f560a9fe3e4"  # the example of git's own book
     toy.entry["files"] = [{"name": "diabetes.csv", "git_blob": [blob]}]
     toy.target.parent.mkdir(parents=True)
     toy.target.write_bytes(content)
-    assert toy.fetch()["sha256_matches"] is known
+    assert toy.fetch()["sha256_matches"] is matches
 
 
 def test_file_systems_without_locks_serve(toy, site, monkeypatch):
@@ -176,7 +176,7 @@ def test_the_receipt_is_json_without_the_machine(toy, tmp_path):
     assert str(tmp_path) not in json.dumps(toy.recovers(str(tmp_path / "mirror")))
 
 
-def test_an_unknown_dataset_is_told_before_anything_is_written(tmp_path):
+def test_an_unknown_dataset_is_reported_before_anything_is_written(tmp_path):
     assert "pima" in catalogue.names()
     with pytest.raises(ClusterletsError, match="There is no dataset 'pimo'. Did you mean pima"):
         fetch("pimo", tmp_path / "raw")

@@ -28,8 +28,8 @@ UNBINNED = "wave gender age age_o race race_o samerace field met decision decisi
 
 FORMS = [
     pytest.param(name, source, id=f"{name} {file}")
-    for name, known in CATALOGUE.items()
-    for source in known["sources"]
+    for name, entry in CATALOGUE.items()
+    for source in entry["sources"]
     if name != "nbfi" and source != "bundled" and not COPY.match(source["url"])
     for file in [urlsplit(source["url"]).path.rsplit("/", 1)[-1]]
 ]
@@ -170,10 +170,10 @@ def nbfi_rows():
     """Five complete rows, one a level of education, then one for each column and each sign of a missing value."""
     text = dict.fromkeys(TEXT, "Alone, at home") | dict.fromkeys(TAGS, "Yes") | {"Client_Gender": "Male"}
     whole = dict.fromkeys(COLUMNS, "1.5") | text | {"Client_Education": "Secondary", "Default": "0"}
-    kept = [whole | {"Client_Education": level, "Default": str(at % 2)} for at, level in enumerate(EDUCATION)]
-    kept[1] |= dict.fromkeys(TAGS, "No") | {"Client_Gender": "Female"} | dict.fromkeys(DROPPED, "x")
-    lost = [whole | {column: sign} for column in [*NEEDED, *NUMBERS] for sign in MISSING]
-    return [*kept, *lost]
+    complete = [whole | {"Client_Education": level, "Default": str(at % 2)} for at, level in enumerate(EDUCATION)]
+    complete[1] |= dict.fromkeys(TAGS, "No") | {"Client_Gender": "Female"} | dict.fromkeys(DROPPED, "x")
+    incomplete = [whole | {column: sign} for column in [*NEEDED, *NUMBERS] for sign in MISSING]
+    return [*complete, *incomplete]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -182,11 +182,11 @@ def test_nbfi_as_it_is_described(end, publish):
     writer = csv.DictWriter(text, COLUMNS, lineterminator=end)
     writer.writeheader()
     writer.writerows(nbfi_rows())
-    receipt, found = publish("nbfi", CATALOGUE["nbfi"]["sources"][0], text.getvalue().encode())
+    receipt, prepared = publish("nbfi", CATALOGUE["nbfi"]["sources"][0], text.getvalue().encode())
     assert len(COLUMNS) == 40 and receipt["sha256_matches"] is False
-    assert found.X.shape == (5, 29) == (len(EDUCATION), CATALOGUE["nbfi"]["features"])
-    assert not {*DROPPED, *TEXT, "Default"} & set(found.feature_names)
-    columns = dict(zip(found.feature_names, found.X.T.tolist(), strict=True))
+    assert prepared.X.shape == (5, 29) == (len(EDUCATION), CATALOGUE["nbfi"]["features"])
+    assert not {*DROPPED, *TEXT, "Default"} & set(prepared.feature_names)
+    columns = dict(zip(prepared.feature_names, prepared.X.T.tolist(), strict=True))
     assert columns["Client_Education"] == [0, 1, 2, 3, 4] and columns["Client_Gender"] == [1, 0, 1, 1, 1]
     assert columns[TAGS[0]] == columns[TAGS[1]] == [1, 0, 1, 1, 1] and set(columns["Client_Income"]) == {1.5}
-    assert found.groups.tolist() == [0, 1, 0, 1, 0]
+    assert prepared.groups.tolist() == [0, 1, 0, 1, 0]

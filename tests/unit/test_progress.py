@@ -39,11 +39,11 @@ def job_info(number, kind, at, purpose=None, log=("some.log",)):
     return record(LogEvent.JOB_INFO, at=at, **fields, **more, reason="Missing", priority=0, threads=1, resources={})
 
 
-def job_error(number, kind, log, said=None, group=False):
+def job_error(number, kind, log, message=None, group=False):
     fields = {
         "jobid": number,
         "rule_name": kind,
-        "rule_msg": said,
+        "rule_msg": message,
         "log": [str(log)],
         "aux": {},
         "conda_env": None,
@@ -162,7 +162,7 @@ def test_a_failure_shows_its_log_and_what_hangs_on_it(handler, tmp_path):
     log.write_text("".join(f"line {number}\n" for number in range(300)))
     shown, screen = handler()
     feed(shown, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20", [str(log)])])
-    feed(shown, [job_error(2, "fit_method", log, said="Job was OUT_OF_MEMORY")])
+    feed(shown, [job_error(2, "fit_method", log, message="Job was OUT_OF_MEMORY")])
     text = screen.getvalue()
     assert "FAILED: FRAC on adult, k = 20 (fit_method)" in text and "message: Job was OUT_OF_MEMORY" in text
     assert f"log: {log} (its last 100 of 300 lines)" in text and "| line 299" in text and "| line 200" in text

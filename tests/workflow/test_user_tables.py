@@ -62,7 +62,7 @@ def test_the_data_command_prints_one_line_a_dataset(people):
     assert [cell.strip() for cell in iris.split("|")][2:5] == ["bundled", "150", "4"] and "| yes " in iris
     assert [cell.strip() for cell in own.split("|")][2:5] == ["people.csv", "12", "3"] and "| not known " in own
     assert all(len(line) <= 120 for line in (header, iris, own))
-    assert "- people.city: columns that hold no numbers are no features: name" in printed
+    assert "- people.city: ignored (not numeric): name" in printed
     listed = (folder / "results/people/datasets.csv").read_text(encoding="utf-8").splitlines()
     assert any("3: Cork, Ireland 4, São Paulo 4, Zürich 4" in line for line in listed)
 

@@ -1,4 +1,4 @@
-"""Kernels are compiled once, by one process at a time, and whatever became of what was kept."""
+"""Kernels are compiled once, by one process at a time, whatever happened to the cached files."""
 
 import os
 import subprocess

@@ -44,7 +44,7 @@ def run(capsys, people):
 
 
 def test_features_and_what_was_left_out_are_told(run):
-    assert "features: number, height, income\nnote: columns that hold no numbers are no features: job\n" in run()[1]
+    assert "features: number, height, income\nnote: ignored (not numeric): job\n" in run()[1]
     said = run("--features", "height")[1]
     assert "features: height\nnote: columns that --features does not name are no features: number, income, job\n" in said
 

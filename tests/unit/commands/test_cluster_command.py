@@ -334,9 +334,9 @@ ERRORS = {
     "cannot be sensitive and a feature": ["people.csv", "--sensitive", "age", "--features", "age,income"],
     "--sensitive names 'sex' twice": ["people.csv", "--sensitive", "sex", "--sensitive", "sex"],
     "--features names 'age' twice": ["people.csv", "--sensitive", "sex", "--features", "age,income,age"],
-    "the separator 'ab' cannot part cells": ["people.csv", "--sensitive", "sex", "--separator", "ab"],
-    "the separator '\"' cannot part cells": ["people.csv", "--sensitive", "sex", "--separator", '"'],
-    "the separator '\\n' cannot part cells": ["people.csv", "--sensitive", "sex", "--separator", "\n"],
+    "the separator 'ab' cannot separate cells": ["people.csv", "--sensitive", "sex", "--separator", "ab"],
+    "the separator '\"' cannot separate cells": ["people.csv", "--sensitive", "sex", "--separator", '"'],
+    "the separator '\\n' cannot separate cells": ["people.csv", "--sensitive", "sex", "--separator", "\n"],
     "must end in .png": ["people.csv", "--sensitive", "sex", "--plot", "people.bmp"],
     "reads CSV and TSV": ["people.parquet", "--sensitive", "sex"],
 }

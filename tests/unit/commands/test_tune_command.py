@@ -71,7 +71,7 @@ def check_files(found, picture):
 def test_columns_are_told_and_suspects_are_warned_of(wine, capsys):
     asked = ["tune", "wine.csv", "--sensitive", "target", "--minutes", "0.0001", "--seeds", "2"]
     status, said, complaint = run(capsys, *asked)
-    assert "features: bottle_id, alcohol," in said and "note: columns that hold no numbers are no features: cellar" in said
+    assert "features: bottle_id, alcohol," in said and "note: ignored (not numeric): cellar" in said
     assert "warning: bottle_id looks like an identifier (its name)" in said
     ratio = wine["proline"].std() / wine["nonflavanoid_phenols"].std()
     assert f"warning: proline spreads {ratio:,.0f} times as far as nonflavanoid_phenols" in said

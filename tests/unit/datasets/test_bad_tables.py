@@ -146,7 +146,7 @@ def test_chosen_features_come_in_the_chosen_order_and_must_be_numbers(read):
 
 def test_text_columns_are_no_features_and_said_so(read):
     table, remarks = read("name,age,city,note\nAnn,1,a,\nBob,2,b,\nCem,3,a,\n")
-    assert table.feature_names == ("age",) and remarks == ["columns that hold no numbers are no features: name, note"]
+    assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): name, note"]
 
 
 COMMA = "a number with a comma: write decimals with a point, or name the features to use"
@@ -173,7 +173,7 @@ def test_numbers_with_a_decimal_comma_are_neither_text_nor_left_out(income, feat
 def test_text_with_a_comma_stays_text(read):
     people = "age;name;chosen;city\n1;Doe, John;1,2,3;a\n2;Roe, Ann;1, 2;b\n3;12,5 Ltd;none;a\n"
     table, remarks = read(people, separator=";")
-    assert table.feature_names == ("age",) and remarks == ["columns that hold no numbers are no features: name, chosen"]
+    assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): name, chosen"]
 
 
 def test_a_column_with_decimal_commas_can_be_left_out_by_name(read):
@@ -209,7 +209,7 @@ def test_a_column_of_unusable_numbers_is_neither_dropped_nor_read_as_others(pay,
 def test_identifiers_are_no_numbers(ids, read):
     lines = [f"{row},{cell},{'ab'[row % 2]}\n" for row, cell in enumerate(ids)]
     table, remarks = read("age,id,city\n" + "".join(lines))
-    assert table.feature_names == ("age",) and remarks == ["columns that hold no numbers are no features: id"]
+    assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): id"]
     with pytest.raises(ClusterletsError, match="line 2: column 'id' holds '.*', which is no finite number"):
         read("age,id,city\n" + "".join(lines), features=["id"])
 
@@ -223,8 +223,8 @@ def test_one_identifier_among_numbers_is_not_read_as_a_number(read):
 def test_a_number_is_what_a_decimal_numeral_says(text):
     plain = re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?inf", text.strip())
     expected = float(text) if plain else np.nan
-    for found in (numerals.number(text), numerals.numbers([text])[0], numerals.numbers(["1_0", text])[1]):
-        assert np.array_equal(found, expected, equal_nan=True)
+    for value in (numerals.number(text), numerals.numbers([text])[0], numerals.numbers(["1_0", text])[1]):
+        assert np.array_equal(value, expected, equal_nan=True)
 
 
 def test_groups_that_are_numbers_come_by_size_and_identifiers_as_texts(read):
@@ -257,7 +257,7 @@ def test_a_sparse_column_of_numbers_is_not_dropped_in_silence(read):
         read("age,pay,debt,city\n1,7,1,a\n2,,2,b\n3,,,a\n")
 
 
-def test_constant_features_stay_and_are_said(read):
+def test_constant_features_stay_and_are_mentioned(read):
     table, remarks = read("age,one,city\n1,1,a\n2,1,b\n3,1,a\n")
     assert table.feature_names == ("age", "one") and remarks == ["features that never vary: one"]
 
@@ -267,7 +267,7 @@ def test_rows_without_a_group_are_left_out_and_counted(read):
     assert table.X[:, 0].tolist() == [1, 3, 5] and remarks == ["2 of 5 rows have no sensitive value and were left out"]
 
 
-def test_a_group_that_may_mark_missing_values_is_said(read):
+def test_a_group_that_may_mark_missing_values_is_mentioned(read):
     table, remarks = read("age,city\n1,NA\n2,\n3,Rom\n4,NA\n5,none\n")
     assert table.group_names == ("NA", "Rom", "none") and remarks == [
         "1 of 5 rows has no sensitive value and was left out",
@@ -280,7 +280,7 @@ def test_groups_that_a_spreadsheet_takes_for_formulas_are_said_and_stay_as_they_
     lines = [f'{row},"{names[row % 10]}"\n' for row in range(20)]
     table, remarks = read("age,city\n" + "".join(lines))
     assert set(table.group_names) == set(names)
-    begin = "groups whose names a spreadsheet takes for formulas, in the CSV files too: "
+    begin = "a spreadsheet would read these names of groups as formulas, in the CSV files too: "
     assert set(remarks[0].removeprefix(begin).split(", ")) == set(names[:6]) and len(remarks) == 1
     write_csv(tmp_path / "lines.csv", pd.DataFrame({"group": names}))
     with open(tmp_path / "lines.csv", encoding="utf-8", newline="") as file:
@@ -333,7 +333,7 @@ def test_several_sensitive_columns_are_combined(read):
     assert table.group_names == ("f + a", "f + b", "m + a") and table.feature_names == ("age",)
 
 
-@pytest.mark.parametrize("name, complaint", [("no.csv", "there is no file"), ("people.xlsx", "is of unknown form")])
+@pytest.mark.parametrize("name, complaint", [("no.csv", "there is no file"), ("people.xlsx", "has an unknown format")])
 def test_a_file_that_cannot_be_meant_is_refused_unread(name, complaint, tmp_path):
     (tmp_path / "people.xlsx").touch()
     with pytest.raises(ClusterletsError, match=complaint):
@@ -416,7 +416,7 @@ def test_dates_beyond_those_of_python_are_texts(kind, far, tmp_path):
         pyarrow.table({"age": [1, 2, 3, 4], "born": dates, "city": ["a", "b", "a", "b"]}), path, version="2.6"
     )
     table, remarks = user_table.read(path, ["city"])
-    assert table.feature_names == ("age",) and remarks == ["columns that hold no numbers are no features: born"]
+    assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): born"]
     table, remarks = user_table.read(path, ["born"])
     assert table.group_counts.tolist() in ([2, 1], [1, 2]) and "1970-01-01" in " ".join(table.group_names)
     assert "1 of 4 rows has no sensitive value and was left out" in remarks
@@ -426,8 +426,8 @@ def test_a_parquet_file_that_announces_other_rows_than_it_has_is_refused(tmp_pat
     pyarrow = pytest.importorskip("pyarrow")
     parquet = importlib.import_module("pyarrow.parquet")
     parquet.write_table(pyarrow.table({"age": [1, 2, 3], "city": ["a", "b", "a"]}), tmp_path / "people.parquet")
-    known = parquet.ParquetFile.iter_batches
-    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", lambda *a, **k: (batch[:2] for batch in known(*a, **k)))
+    all_batches = parquet.ParquetFile.iter_batches
+    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", lambda *a, **k: (batch[:2] for batch in all_batches(*a, **k)))
     with pytest.raises(ClusterletsError, match=r"no intact Parquet file \(3 rows are announced, 2 are there\)"):
         user_table.read(tmp_path / "people.parquet", ["city"])
 

@@ -77,16 +77,16 @@ def test_real_dataset_is_the_known_table(name, mirror):
     assert table.X.dtype == np.float64 and np.isfinite(table.X).all()
     assert table.positives == positives and table.group_names[1] == POSITIVE[name]
     assert table.group_counts.tolist() == [rows - positives, positives]
-    found = dict(zip(table.feature_names, table.X[0], strict=True))
-    assert {feature: found[feature] for feature in first} == first
+    row = dict(zip(table.feature_names, table.X[0], strict=True))
+    assert {feature: row[feature] for feature in first} == first
     assert fingerprint(table) == datasets.describe(name)["fingerprint"]
 
 
 def test_the_description_states_the_documented_shapes():
     for name, (rows, features, positives, _) in REAL.items():
-        known = datasets.describe(name)
-        assert (known["rows"], known["features"], known["positives"]) == (rows, features, positives)
-        assert known["strict"] and len(known["fingerprint"]) == 64
+        entry = datasets.describe(name)
+        assert (entry["rows"], entry["features"], entry["positives"]) == (rows, features, positives)
+        assert entry["strict"] and len(entry["fingerprint"]) == 64
 
 
 @pytest.mark.parametrize("name", ["breast_cancer", "wine", "iris", "digits"])
@@ -239,15 +239,15 @@ def test_names_are_the_papers_eleven_and_the_bundled_four():
 
 def test_every_source_can_be_used_as_described():
     for name in datasets.names():
-        known = datasets.describe(name)
-        files = [file["name"] for file in known["files"]]
-        assert known["title"] and known["licence"] and known["citation"] and known["sources"]
-        assert all("sha256" in file or "git_blob" in file for file in known["files"])
-        for source in known["sources"]:
+        entry = datasets.describe(name)
+        files = [file["name"] for file in entry["files"]]
+        assert entry["title"] and entry["licence"] and entry["citation"] and entry["sources"]
+        assert all("sha256" in file or "git_blob" in file for file in entry["files"])
+        for source in entry["sources"]:
             assert source == "bundled" or urlsplit(source["url"]).scheme == "https"
             assert source == "bundled" or list(source.get("members", files)) == files
             assert source == "bundled" or "members" in source or len(files) == 1
-        importlib.import_module(f"clusterlets.datasets.{known['module']}")
+        importlib.import_module(f"clusterlets.datasets.{entry['module']}")
 
 
 def test_a_description_can_be_changed_without_harm():
@@ -282,11 +282,11 @@ def test_the_fingerprint_is_the_documented_text():
 
 
 def test_the_fingerprint_sees_values_order_and_group_but_no_last_bits():
-    known = fingerprint(toy())
-    assert fingerprint(toy(X=((math.nextafter(1.5, 2), -0.0), (2.0, -3.0), (1e6, 0.1)))) == known
-    assert fingerprint(toy(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.10000001)))) != known
-    assert fingerprint(toy(X=((2.0, -3.0), (1.5, 0.0), (1e6, 0.1)), group=(1, 0, 0))) != known
-    assert fingerprint(toy(group=(1, 0, 0))) != known
+    original = fingerprint(toy())
+    assert fingerprint(toy(X=((math.nextafter(1.5, 2), -0.0), (2.0, -3.0), (1e6, 0.1)))) == original
+    assert fingerprint(toy(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.10000001)))) != original
+    assert fingerprint(toy(X=((2.0, -3.0), (1.5, 0.0), (1e6, 0.1)), group=(1, 0, 0))) != original
+    assert fingerprint(toy(group=(1, 0, 0))) != original
 
 
 @pytest.mark.parametrize(
@@ -384,8 +384,8 @@ def test_a_damaged_description_is_named_with_what_makes_it(tmp_path, monkeypatch
     save_json(path, ROW)
     path.write_bytes(path.read_bytes()[:-9])
     assert command_line.main(["datasets", *asked]) == 1
-    said = capsys.readouterr().err
-    assert "was damaged" in said and said.endswith(f" `{remedy}` makes it anew.\n") and "same command" not in said
+    message = capsys.readouterr().err
+    assert "was damaged" in message and message.endswith(f" `{remedy}` makes it anew.\n") and "same command" not in message
 
 
 @pytest.mark.parametrize(
@@ -407,8 +407,8 @@ def test_the_command_says_what_is_wrong_with_a_configuration(content, complaint,
 
 def test_the_estimate_is_near_what_was_measured():
     config = read_configuration()
-    known = [(rows, features, [rows - positives, positives]) for rows, features, positives, _ in REAL.values()]
-    total = estimate.of_all([estimate.of_dataset(*sizes, config) for sizes in known])
+    tables = [(rows, features, [rows - positives, positives]) for rows, features, positives, _ in REAL.values()]
+    total = estimate.of_all([estimate.of_dataset(*sizes, config) for sizes in tables])
     assert 611 / 1.5 < total.seconds < 611 * 1.5  # CPU of the paper's grid on the ten datasets
     # Its results, 80 MB, and the distances to sampled rows that came to them, 130 MB by what the largest tables take.
     assert 210e6 / 1.5 < total.disk < 210e6 * 1.5

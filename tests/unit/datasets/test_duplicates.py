@@ -44,12 +44,12 @@ def test_the_first_of_equal_rows_stays_in_its_place(rows):
     X, group = np.array([row[:2] for row in rows], dtype=float), np.array([row[2] for row in rows])
     attribute = np.array([f"value {at}" for at in range(len(rows))], dtype=object)
     table = Table(X, group, ("a", "b"), ("no", "yes"), {"c": attribute})
-    kept = [at for at, row in enumerate(rows_of(table)) if row not in rows_of(table)[:at]]
-    found = without_duplicates(table)
-    assert np.array_equal(found.X, X[kept]) and np.array_equal(found.groups, group[kept])
-    assert np.array_equal(found.sensitive["c"], attribute[kept])
-    assert found.dropped_duplicates == len(rows) - len(kept)
-    assert (found.feature_names, found.group_names) == (table.feature_names, table.group_names)
+    first_rows = [at for at, row in enumerate(rows_of(table)) if row not in rows_of(table)[:at]]
+    shorter = without_duplicates(table)
+    assert np.array_equal(shorter.X, X[first_rows]) and np.array_equal(shorter.groups, group[first_rows])
+    assert np.array_equal(shorter.sensitive["c"], attribute[first_rows])
+    assert shorter.dropped_duplicates == len(rows) - len(first_rows)
+    assert (shorter.feature_names, shorter.group_names) == (table.feature_names, table.group_names)
 
 
 # Rows with the duplicates, and how many of them equal an earlier one.
@@ -59,15 +59,15 @@ REAL = {"breast": (683, 234), "compas": (4534, 416), "credit": (690, 0), "heloc"
 @pytest.mark.parametrize("name", REAL)
 def test_every_dataset_can_be_had_with_its_duplicates_and_without(name, mirror):
     rows, duplicates = REAL[name]
-    kept, dropped = (datasets.prepare(name, mirror, choice) for choice in ("keep", "drop"))
-    assert len(kept.X) == rows and kept.dropped_duplicates == 0
+    whole, dropped = (datasets.prepare(name, mirror, choice) for choice in ("keep", "drop"))
+    assert len(whole.X) == rows and whole.dropped_duplicates == 0
     assert dropped.dropped_duplicates == duplicates
-    assert rows_of(dropped) == list(dict.fromkeys(rows_of(kept)))
+    assert rows_of(dropped) == list(dict.fromkeys(rows_of(whole)))
 
 
 def test_breast_is_prepared_without_its_duplicates_and_alone(mirror):
-    found = datasets.prepare("breast", mirror)
-    assert (found.group_counts.tolist(), found.dropped_duplicates) == ([213, 236], 234)
+    table = datasets.prepare("breast", mirror)
+    assert (table.group_counts.tolist(), table.dropped_duplicates) == ([213, 236], 234)
     assert datasets.prepare("breast", mirror, "keep").group_counts.tolist() == [444, 239]
     assert [name for name in datasets.names() if datasets.describe(name)["duplicates"] == "drop"] == ["breast"]
 

@@ -68,12 +68,12 @@ def prepared(mirror):
 @pytest.mark.parametrize("name, attribute", REAL)
 def test_a_sensitive_attribute_as_group(name, attribute, prepared):
     table = prepared(name)
-    found = datasets.with_sensitive(name, table, [attribute])
+    regrouped = datasets.with_sensitive(name, table, [attribute])
     groups, gone = REAL[name, attribute]
-    assert dict(zip(found.group_names, found.group_counts.tolist(), strict=True)) == groups
-    assert set(table.feature_names) - set(found.feature_names) == gone
-    staying = [feature in found.feature_names for feature in table.feature_names]
-    assert np.array_equal(found.X, table.X[:, staying])
+    assert dict(zip(regrouped.group_names, regrouped.group_counts.tolist(), strict=True)) == groups
+    assert set(table.feature_names) - set(regrouped.feature_names) == gone
+    staying = [feature in regrouped.feature_names for feature in table.feature_names]
+    assert np.array_equal(regrouped.X, table.X[:, staying])
 
 
 def test_the_table_above_is_all_that_the_datasets_declare(prepared):
@@ -85,23 +85,23 @@ def test_the_table_above_is_all_that_the_datasets_declare(prepared):
 
 
 def test_no_feature_that_stays_tells_the_sex(prepared):
-    found = datasets.with_sensitive("adult", prepared("adult"), ["sex"])
-    assert not any(np.array_equal(column == column.max(), found.groups == 1) for column in found.X.T)
+    regrouped = datasets.with_sensitive("adult", prepared("adult"), ["sex"])
+    assert not any(np.array_equal(column == column.max(), regrouped.groups == 1) for column in regrouped.X.T)
 
 
 def test_a_combination_drops_what_tells_any_of_its_parts(prepared):
     table = prepared("heart_failure")
-    found = datasets.with_sensitive("heart_failure", table, ["sex", "age_group"])
+    regrouped = datasets.with_sensitive("heart_failure", table, ["sex", "age_group"])
     sex, age = table.X[:, table.feature_names.index("sex")], table.X[:, table.feature_names.index("age")]
     names = ("man + 25 to 59", "man + 60 or more", "woman + 25 to 59", "woman + 60 or more")
-    assert found.group_names == names and {"sex", "age"}.isdisjoint(found.feature_names)
-    assert np.array_equal(found.groups, 2 * (sex == 0) + (age >= 60))
+    assert regrouped.group_names == names and {"sex", "age"}.isdisjoint(regrouped.feature_names)
+    assert np.array_equal(regrouped.groups, 2 * (sex == 0) + (age >= 60))
 
 
 def test_the_class_may_be_part_of_a_combination(prepared):
-    found = datasets.with_sensitive("heart_failure", prepared("heart_failure"), ["class", "sex"])
-    assert found.group_names == ("0 + man", "0 + woman", "1 + man", "1 + woman")
-    assert found.group_counts.tolist() == [132, 71, 62, 34]
+    regrouped = datasets.with_sensitive("heart_failure", prepared("heart_failure"), ["class", "sex"])
+    assert regrouped.group_names == ("0 + man", "0 + woman", "1 + man", "1 + woman")
+    assert regrouped.group_counts.tolist() == [132, 71, 62, 34]
 
 
 TOY = Table(
@@ -114,16 +114,16 @@ TOY = Table(
 
 
 def test_rows_without_a_value_are_left_out():
-    found = with_sensitive(TOY, ["b"], {"b": ("is_b",)})
-    assert found.X.tolist() == [[0], [4], [6]] and found.groups.tolist() == [0, 1, 0]
-    assert found.feature_names == ("a",) and found.group_names == ("x", "y")
+    regrouped = with_sensitive(TOY, ["b"], {"b": ("is_b",)})
+    assert regrouped.X.tolist() == [[0], [4], [6]] and regrouped.groups.tolist() == [0, 1, 0]
+    assert regrouped.feature_names == ("a",) and regrouped.group_names == ("x", "y")
 
 
 def test_codes_follow_the_sorted_values_and_numbers_their_size():
     labels = np.array(["10", "9", "nan", "9", "ä", "Z"], dtype=object)
-    found = table_of_groups(np.zeros((6, 1)), ("a",), [labels])
-    assert found.group_names == ("9", "10", "Z", "nan", "ä")
-    assert [found.group_names[code] for code in found.groups] == labels.tolist()
+    regrouped = table_of_groups(np.zeros((6, 1)), ("a",), [labels])
+    assert regrouped.group_names == ("9", "10", "Z", "nan", "ä")
+    assert [regrouped.group_names[code] for code in regrouped.groups] == labels.tolist()
 
 
 @pytest.mark.parametrize(

@@ -36,9 +36,9 @@ def test_the_schema_describes_every_key_and_refuses_others():
             for part in schema:
                 yield from objects(part)
 
-    found = list(objects(SCHEMA))
-    assert len(found) == 3  # dataset, file, source
-    for schema in found:
+    schemas = list(objects(SCHEMA))
+    assert len(schemas) == 3  # dataset, file, source
+    for schema in schemas:
         assert schema["additionalProperties"] is False
         for key, described in schema["properties"].items():
             assert "type" in described or "$ref" in described, key

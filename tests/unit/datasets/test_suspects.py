@@ -24,7 +24,7 @@ def test_names_that_only_look_alike(name):
 
 def test_values_of_identifiers():
     rng = np.random.default_rng(0)
-    found = identifiers(
+    reasons = identifiers(
         table(
             number=rng.permutation(30) + 7,
             account=rng.permutation(30) * 3,
@@ -32,7 +32,7 @@ def test_values_of_identifiers():
             weight=rng.normal(size=30),
         )
     )
-    assert found == {"number": "consecutive numbers", "account": "whole numbers that all differ"}
+    assert reasons == {"number": "consecutive numbers", "account": "whole numbers that all differ"}
     assert identifiers(table(score=[3, 1, 2])) == {}  # too few rows to tell
 
 
