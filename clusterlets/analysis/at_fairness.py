@@ -1,4 +1,4 @@
-"""What cohesion each method keeps where a clustering must be fair: the same limit on the mean deviation for all."""
+"""The highest cohesion of each method under the same limits on the mean deviation."""
 
 from itertools import product
 
@@ -26,25 +26,25 @@ def at_given_fairness(runs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``COLUMNS``; a row for each rule on limit cases, dataset, limit and method, without numbers where no configuration of
+        ``COLUMNS``; a row for each rule on limit cases, dataset, limit and method, without numbers if no configuration of
         the method keeps the limit. ``best`` marks the highest cohesion of all methods, to 12 decimals.
     """
     runs = selection.seeds_of_paper(runs)
     means = selection.configuration_means(selection.ok(runs))
     rules = {LEFT_OUT: selection.without_limit_cases(means), KEPT: means}
-    found = pd.concat([_highest(means, limit).assign(limit_cases=rule) for rule, means in rules.items() for limit in LIMITS])
+    highest = pd.concat([_highest(means, limit).assign(limit_cases=rule) for rule, means in rules.items() for limit in LIMITS])
     datasets, methods = sorted(set(runs["dataset"])), selection.in_order(runs["method"], selection.METHODS)
     every = pd.DataFrame(product(rules, datasets, LIMITS, methods), columns=_PER).astype({"limit": float})
-    met = every.merge(runs[["dataset", "method"]].drop_duplicates())
-    frame = met.merge(found, on=_PER, how="left")
+    expected = every.merge(runs[["dataset", "method"]].drop_duplicates())
+    frame = expected.merge(highest, on=_PER, how="left")
     frame = frame.assign(cohesion=frame["cohesion"].astype(float).round(12))
     frame["best"] = frame["cohesion"] == frame.groupby(_PER[:3])["cohesion"].transform("max")
     return frame.astype(dict.fromkeys(("k", "hops", "seeds"), "Int64"))[COLUMNS]
 
 
 def _highest(means: pd.DataFrame, limit: float) -> pd.DataFrame:
-    kept = means[means["deviation_mean"].round(12) <= limit]
-    return selection.best(kept, "cohesion", ["dataset", "method"]).assign(limit=limit)
+    fair_enough = means[means["deviation_mean"].round(12) <= limit]
+    return selection.best(fair_enough, "cohesion", ["dataset", "method"]).assign(limit=limit)
 
 
 def counts(frame: pd.DataFrame) -> pd.DataFrame:

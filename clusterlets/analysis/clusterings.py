@@ -17,7 +17,7 @@ PROJECTION = [*_RUN, "rows", "row", "x", "y", "x_share", "y_share", "group", "cl
 
 # The setting at which the matchers are shown beside each other, or the nearest to it that the grid has.
 _SETTING = {"k": 5, "hops": 2, "omega": 0.5}
-_MARKERS = 4  # groups that a reader can tell apart by the shape of a point
+_MARKERS = 4  # groups that a reader can distinguish by the shape of a point
 _POINTS = 700  # more only cover each other
 
 
@@ -28,9 +28,9 @@ def alike_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """
     runs = runs[runs["method"] == CLUSTERLETS]
     for parameter, wanted in _SETTING.items():
-        known = np.sort(runs[parameter].dropna().unique())
-        if len(known):
-            nearest = known[np.abs(known - wanted).argmin()]
+        values = np.sort(runs[parameter].dropna().unique())
+        if len(values):
+            nearest = values[np.abs(values - wanted).argmin()]
             runs = runs[runs[parameter].isna() | (runs[parameter] == nearest)]
     return selection.ok(runs[runs["seed"] == runs["seed"].min()]).drop_duplicates(["dataset", "matcher"])
 
@@ -38,7 +38,7 @@ def alike_runs(runs: pd.DataFrame) -> pd.DataFrame:
 def most_telling(runs: pd.DataFrame, table_of: Callable[[str], Prepared]) -> str:
     """The dataset whose plane of principal components shows most, among those of ``runs``.
 
-    First those on which most matchers have a result, then those whose groups can be told apart by the shape of a point;
+    First those on which most matchers have a result, then those whose groups a reader can distinguish by the shape of a point;
     of these the one whose second component holds the largest share of the variance: elsewhere all lies along a line.
     """
 

@@ -16,9 +16,9 @@ COEFFICIENTS = ("pearson", "spearman", "kendall")
 
 def variance(values: ArrayLike) -> float:
     """Population variance of the values (n,) that are not missing; NaN where none is left. O(n)."""
-    known = np.asarray(values, dtype=np.float64)
-    known = known[~np.isnan(known)]
-    return _sum_of_products(known, known) / len(known) if len(known) else nan
+    present = np.asarray(values, dtype=np.float64)
+    present = present[~np.isnan(present)]
+    return _sum_of_products(present, present) / len(present) if len(present) else nan
 
 
 def std(values: ArrayLike) -> float:

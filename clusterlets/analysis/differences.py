@@ -12,10 +12,10 @@ from clusterlets.provenance.manifest import APPROXIMATE, group_of, hashes
 #: How far apart two numbers of the files may be that hold what scipy computed, and what LAPACK computed to five digits.
 TOLERANCE, TOLERANCE_OF_PROJECTION = 1e-9, 1e-4
 ABSENT = "absent"
-WHOLE = "all"  # in place of a row's key or a column's name: it is missing as a whole
+WHOLE = "all"  # instead of a row's key or a column's name: it is missing as a whole
 
-# A row a cell that is not the same: file, key of the row, column, both values as written, how far apart they are, and which
-# share of the larger one that is (NaN where one is no number).
+# One row for each cell that differs: file, key of the row, column, both values as written, how far apart they are, and that
+# distance as a share of the larger value (NaN if one is no number).
 COLUMNS = ["file", "row", "column", "reference", "here", "difference", "share"]
 _SIDES = ["reference", "here"]
 
@@ -37,7 +37,7 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def tolerance_of(file: str) -> float:
-    """What is promised of a result: 0, the same bytes, but for those that hold what scipy and LAPACK computed."""
+    """How far a result may be off: 0 (the same bytes), except for what scipy and LAPACK computed."""
     if group_of(file) != APPROXIMATE:
         return 0.0
     return TOLERANCE_OF_PROJECTION if "projection" in file else TOLERANCE
@@ -46,7 +46,7 @@ def tolerance_of(file: str) -> float:
 def of_tables(file: str, reference: pd.DataFrame, here: pd.DataFrame, tolerance: float = 0.0) -> pd.DataFrame:
     """The cells of two tables of text that differ, as :data:`COLUMNS`; a row or column that one lacks is one difference.
 
-    Rows belong together by the leading columns that tell them apart. Two numbers are equal when they are no further
+    Rows are matched by the leading columns that identify them. Two numbers are equal when they are no further
     apart than ``tolerance``, or than ``tolerance`` times the larger one where that is above 1; without a tolerance, when
     they are written alike.
     """
@@ -59,22 +59,22 @@ def of_tables(file: str, reference: pd.DataFrame, here: pd.DataFrame, tolerance:
     equal = (cells["reference"] == cells["here"]) | near
     lone_row = cells.isna().groupby("row").transform("all").any(axis=1)
     lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(here.columns))
-    found = cells.assign(difference=apart, share=apart / larger)[~(equal | lone_row | lone_column)].reset_index()
+    differing = cells.assign(difference=apart, share=apart / larger)[~(equal | lone_row | lone_column)].reset_index()
     whole = [_as_one(cells[lone_row], "row"), _as_one(cells[lone_column & ~lone_row], "column")]
-    return pd.concat([*whole, found], ignore_index=True).assign(file=file)[COLUMNS]
+    return pd.concat([*whole, differing], ignore_index=True).assign(file=file)[COLUMNS]
 
 
 def _key_columns(reference: pd.DataFrame, here: pd.DataFrame) -> list[str]:
-    """Leading columns that tell the rows of both tables apart, without those that add nothing; none where they do not."""
+    """Leading columns that identify the rows of both tables, without those that add nothing; none if they do not."""
 
-    def tell_apart(columns: list[str]) -> bool:
+    def identify(columns: list[str]) -> bool:
         return bool(columns) and not any(frame.duplicated(columns).any() for frame in (reference, here))
 
     shared = [str(column) for column in reference if column in here]
-    keys = next((shared[:number] for number in range(1, len(shared) + 1) if tell_apart(shared[:number])), [])
+    keys = next((shared[:number] for number in range(1, len(shared) + 1) if identify(shared[:number])), [])
     for column in reversed(keys):
         fewer = [key for key in keys if key != column]
-        keys = fewer if tell_apart(fewer) else keys
+        keys = fewer if identify(fewer) else keys
     return keys
 
 
@@ -88,26 +88,23 @@ def _by_cell(table: pd.DataFrame, keys: list[str]) -> pd.Series:
 def _as_one(cells: pd.DataFrame, name: str) -> pd.DataFrame:
     """A difference for each whole row, or column, that only one of the tables has."""
     there = cells.notna().groupby(name, sort=False).any()
-    shown = there.map(lambda found: "there" if found else ABSENT).reset_index()
+    shown = there.map(lambda is_there: "there" if is_there else ABSENT).reset_index()
     return shown.assign(**{"row": WHOLE, "column": WHOLE} | {name: shown[name]}, difference=np.nan, share=np.nan)
 
 
 def of_manifests(reference: Mapping, here: Mapping) -> list[tuple[str, str, str]]:
-    """What two manifests say differently of settings, versions, data and processor: its name, the reference's, this run's.
+    """Settings, versions, data and processor that differ between two manifests: name, the reference's value, this run's.
 
-    A dataset that only one of them has is told by the list of datasets in the settings, and not entry by entry. A manifest
-    without a processor, as they once were, says nothing of it.
+    A dataset that only one of them has counts as one difference, of the list of datasets in the settings.
     """
     shared = reference["datasets"].keys() & here["datasets"].keys()
-    found = []
+    differing = []
     for part in ("settings", "datasets", "libraries", "processor"):
-        if part not in reference or part not in here:
-            continue
         ours, theirs = (_flat(_of_datasets(manifest, shared)[part], part) for manifest in (here, reference))
         names = [*theirs, *(name for name in ours if name not in theirs)]
         both = [(name, theirs.get(name, ABSENT), ours.get(name, ABSENT)) for name in names]
-        found += [entry for entry in both if entry[1] != entry[2]]
-    return found
+        differing += [entry for entry in both if entry[1] != entry[2]]
+    return differing
 
 
 def _of_datasets(manifest: Mapping, names: Container[str]) -> dict:
@@ -119,34 +116,32 @@ def _of_datasets(manifest: Mapping, names: Container[str]) -> dict:
 
 
 def _flat(values: Mapping, inside: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    flat: dict[str, str] = {}
     for key, value in values.items():
         name = f"{inside}.{key}"
-        found |= _flat(value, name) if isinstance(value, Mapping) else {name: str(value)}
-    return found
+        flat |= _flat(value, name) if isinstance(value, Mapping) else {name: str(value)}
+    return flat
 
 
 def cause(reference: Mapping, here: Mapping) -> str:
     """What most likely made two runs differ, by their manifests. Which datasets they have changes no row of the others."""
-    told = [entry for entry in of_manifests(reference, here) if not entry[0].startswith(_WHICH_DATASETS)]
+    differing = [entry for entry in of_manifests(reference, here) if not entry[0].startswith(_WHICH_DATASETS)]
     parts = []
     for part, words in _CAUSES.items():
-        entries = [entry for entry in told if entry[0].startswith(f"{part}.")]
+        entries = [entry for entry in differing if entry[0].startswith(f"{part}.")]
         if entries:
             more = ", ..." if len(entries) > 1 else ""
             name, theirs, ours = entries[0]
             parts.append(f"{words} ({name.removeprefix(f'{part}.')}: {theirs} -> {ours}{more})")
     if parts:
         return " or ".join(parts)
-    if "processor" in reference and "processor" in here:
-        return "a change of code, as settings, data, versions and processor are the same"
-    return "a change of code, or another processor: not both manifests say which; settings, data and versions are the same"
+    return "a change of code, as settings, data, versions and processor are the same"
 
 
 def of_bytes(reference: Mapping, here: Mapping, files: Iterable[str]) -> dict[str, list[str]]:
-    """Some of two manifests' files by what became of them: ``same``, ``different``, ``reference only``, ``here only``."""
+    """Some of what two manifests promise, as ``same``, ``different``, ``reference only`` and ``here only``."""
     files = list(files)
-    theirs, ours = ({file: found[file] for file in files if file in found} for found in map(hashes, (reference, here)))
+    theirs, ours = ({file: digests[file] for file in files if file in digests} for digests in map(hashes, (reference, here)))
     return {
         "same": [file for file in theirs if ours.get(file) == theirs[file]],
         "different": [file for file in theirs if file in ours and ours[file] != theirs[file]],

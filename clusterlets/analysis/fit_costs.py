@@ -18,7 +18,7 @@ def by_configuration(fits: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.Dat
     fits : DataFrame
         A row a fit, with the columns of ``accounts/fits.csv``; a fit that was stopped counts with its time until then.
     grids : mapping
-        The ``grids`` of the resolved configuration, which know the outputs of a method by their names.
+        The ``grids`` of the resolved configuration, which name the outputs of each method.
 
     Returns
     -------
@@ -26,8 +26,8 @@ def by_configuration(fits: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.Dat
         With :data:`COLUMNS`; methods are called as in the leaderboard, and the outputs of one fit have a row each.
     """
     names = {name: list(selection.paper_names(pd.Series(grid["names"], dtype=object))) for name, grid in grids.items()}
-    found = fits.assign(method=fits["method"].map(names), parameters=fits["parameters"].fillna("")).explode("method")
-    found = found.groupby(_CONFIGURATION, sort=False).agg(
+    costs = fits.assign(method=fits["method"].map(names), parameters=fits["parameters"].fillna("")).explode("method")
+    costs = costs.groupby(_CONFIGURATION, sort=False).agg(
         fits=("seconds", "size"), seconds=("seconds", "median"), memory_mb=("memory_mb", "max")
     )
-    return found.reset_index()
+    return costs.reset_index()

@@ -45,12 +45,12 @@ def by_dataset(runs: pd.DataFrame) -> pd.DataFrame:
     """
     runs = selection.seeds_of_paper(selection.ok(runs[runs["method"].isin(selection.METHODS)]))
     methods = selection.in_order(runs["method"], selection.METHODS)
-    found = runs[_PER].drop_duplicates().merge(_held_out(runs), on=_PER, how="left")
-    found = found.merge(_of_equally_many(runs), on=_PER, how="left")
-    found["matcher"] = selection.paper_names(found["matcher"])
-    rows = found.sort_values(_PER, key=lambda column: column if column.name == "dataset" else column.map(methods.index))
+    rows = runs[_PER].drop_duplicates().merge(_held_out(runs), on=_PER, how="left")
+    rows = rows.merge(_of_equally_many(runs), on=_PER, how="left")
+    rows["matcher"] = selection.paper_names(rows["matcher"])
+    ordered = rows.sort_values(_PER, key=lambda column: column if column.name == "dataset" else column.map(methods.index))
     whole = dict.fromkeys(["k", "configurations", "drawn"], "Int64")
-    return pd.DataFrame([*rows.to_dict("records"), *_means(found, methods)], columns=COLUMNS).astype(whole)
+    return pd.DataFrame([*ordered.to_dict("records"), *_means(rows, methods)], columns=COLUMNS).astype(whole)
 
 
 def expected_least(values: Sequence[float], drawn: int) -> float:
@@ -73,9 +73,9 @@ def _held_out(runs: pd.DataFrame) -> pd.DataFrame:
     """Of each dataset and method the best configuration on the first seeds, and its mean deviation there and on the others."""
     first = runs["seed"] < _CHOOSING
     means = selection.without_limit_cases(selection.configuration_means(runs[first]))
-    chosen = selection.best(means, "deviation_mean", _PER)[[*selection.CONFIGURATION, "deviation_mean"]]
+    best = selection.best(means, "deviation_mean", _PER)[[*selection.CONFIGURATION, "deviation_mean"]]
     later = selection.configuration_means(runs[~first])[[*selection.CONFIGURATION, "deviation_mean"]]
-    both = chosen.merge(later, on=selection.CONFIGURATION, how="left", suffixes=("_chosen", "_held_out"))
+    both = best.merge(later, on=selection.CONFIGURATION, how="left", suffixes=("_chosen", "_held_out"))
     names = {f"deviation_mean_{end}": f"deviation_{end}" for end in ("chosen", "held_out")}
     return both.rename(columns=names)[[*_PER, "matcher", "k", "parameters", *names.values()]]
 
@@ -84,15 +84,15 @@ def _of_equally_many(runs: pd.DataFrame) -> pd.DataFrame:
     """Of each dataset and method the best run, and the best to be expected of as many configurations as all methods have."""
     best = selection.best(selection.without_limit_cases(runs), "deviation_mean", selection.CONFIGURATION)
     groups = best.groupby(_PER)["deviation_mean"]
-    found = groups.agg(configurations="size", best_run="min", values=list).reset_index()
-    found["drawn"] = found.groupby("dataset")["configurations"].transform("min")
-    found["expected_best"] = [expected_least(*pair) for pair in zip(found["values"], found["drawn"], strict=True)]
-    return found.drop(columns="values")
+    rows = groups.agg(configurations="size", best_run="min", values=list).reset_index()
+    rows["drawn"] = rows.groupby("dataset")["configurations"].transform("min")
+    rows["expected_best"] = [expected_least(*pair) for pair in zip(rows["values"], rows["drawn"], strict=True)]
+    return rows.drop(columns="values")
 
 
-def _means(found: pd.DataFrame, methods: list[str]) -> Iterator[dict]:
+def _means(rows: pd.DataFrame, methods: list[str]) -> Iterator[dict]:
     """A row for each method over the datasets on which every method has every number."""
-    complete = found.dropna(subset=_MEANS).groupby("dataset").filter(lambda rows: len(rows) == len(methods))
+    complete = rows.dropna(subset=_MEANS).groupby("dataset").filter(lambda of_dataset: len(of_dataset) == len(methods))
     for method in methods if len(complete) else []:
         yield {"dataset": ALL, "method": method, **complete.loc[complete["method"] == method, _MEANS].mean()}
 
@@ -100,14 +100,14 @@ def _means(found: pd.DataFrame, methods: list[str]) -> Iterator[dict]:
 # ---- in words --------------------------------------------------------------------------------------------------------
 
 
-def to_markdown(found: pd.DataFrame) -> str:
+def to_markdown(held_out: pd.DataFrame) -> str:
     """A sentence on configurations that were chosen on other seeds, and one on equally many configurations."""
-    rows = found[found["dataset"] == ALL].to_dict("records")
+    rows = held_out[held_out["dataset"] == ALL].to_dict("records")
     title = "## Chosen on some seeds, scored on others; and the best of equally many\n"
     if not rows:
         return f"{title}\nNot computed: no dataset has runs of every method that may be chosen.\n"
-    complete = found[found["dataset"] != ALL].dropna(subset=_MEANS)["dataset"].value_counts() == len(rows)
-    drawn = sorted({int(number) for number in found["drawn"].dropna()})
+    complete = held_out[held_out["dataset"] != ALL].dropna(subset=_MEANS)["dataset"].value_counts() == len(rows)
+    drawn = sorted({int(number) for number in held_out["drawn"].dropna()})
     lines = [
         f"Configurations chosen on seeds 0 to {_CHOOSING - 1}, scored on seeds {_CHOOSING} to {SEEDS_OF_PAPER - 1}: the mean "
         f"deviation over {counted(int(complete.sum()), 'dataset')} is {_listed(rows, 'deviation_held_out')}.",

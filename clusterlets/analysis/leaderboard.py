@@ -1,13 +1,13 @@
-"""Who clusters at the least cost under a limit of unfairness, on seeds that the choice of parameters has not seen.
+"""Which method clusters at the least cost under a limit on unfairness, on seeds that were not used to choose parameters.
 
 A block is a dataset with a k. The first half of the seeds chooses: under each limit on the largest deviation, every method
 gets the configuration whose median cost is the least of those whose median deviation keeps the limit. The other half scores
-it. A run without a result counts as infinitely unfair and dear, and one without a cost (overlapping clusters) as infinitely
-dear, so a configuration that fails on half of the seeds is never chosen. Every method has at most :data:`TRIED`
-configurations to choose from.
+it. A run without a result ranks last in unfairness and in price, and one without a cost (overlapping clusters) in price, so a
+configuration that fails on half of the seeds is never chosen. Every method has at most :data:`TRIED` configurations to
+choose from.
 
-The price of a run is its k-means cost over the least one that is known with k clusters. Of a run with more than k clusters
-it is the one with as many, so that neither fewer nor more clusters than asked for make a run look cheaper.
+The price of a run is its k-means cost divided by the smallest that any run reached with k clusters. For a run with more than
+k clusters it is the smallest with as many, so neither fewer nor more clusters than asked for make a run look cheaper.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from clusterlets.analysis import selection
 LIMITS = (0.01, 0.02, 0.05, 0.1, np.inf)
 #: Configurations that a method may choose from in a block; where the grid has more, they are spread evenly over it.
 TRIED = 3
-#: Factors of the least cost at which the performance profile is told (Dolan and More, 2002).
+#: Factors of the least cost at which the performance profile is evaluated (Dolan and More, 2002).
 FACTORS = (1.0, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0)
 #: Costs from here on cover no area of the hypervolume; neither does a ``delta_min`` of 1.
 DEAREST = 2.0
@@ -52,8 +52,8 @@ def entering(runs: pd.DataFrame) -> pd.DataFrame:
     """
     runs = runs.assign(method=selection.names(runs), parameters=runs["parameters"].fillna(""))
     grids = runs.groupby("method", sort=False)["parameters"].unique()
-    kept = {(method, grid[place]) for method, grid in grids.items() for place in spread(len(grid))}
-    enters = [pair in kept for pair in zip(runs["method"], runs["parameters"], strict=True)]
+    taking_part = {(method, grid[place]) for method, grid in grids.items() for place in spread(len(grid))}
+    enters = [pair in taking_part for pair in zip(runs["method"], runs["parameters"], strict=True)]
     return runs[np.array(enters, dtype=bool)].reset_index(drop=True)
 
 
@@ -81,18 +81,18 @@ def configurations(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.D
     """
     failed = runs["status"] != "ok"
     scores = runs.assign(price=prices(runs))[_SCORES].mask(failed, np.inf).fillna({"price": np.inf})
-    known = runs[[*CONFIGURATION, "n_clusters"]].assign(ok=~failed, **scores)
-    known["finite"] = known["price"].where(np.isfinite(known["price"]))
+    scored = runs[[*CONFIGURATION, "n_clusters"]].assign(ok=~failed, **scores)
+    scored["finite"] = scored["price"].where(np.isfinite(scored["price"]))
     for limit in limits:
-        known[_within(limit)] = known["finite"].notna() & (known["deviation_max"] <= limit)
+        scored[_within(limit)] = scored["finite"].notna() & (scored["deviation_max"] <= limit)
     chooses = choosing(runs["seed"])
-    chosen_on, scoring = (known[part].groupby(CONFIGURATION, sort=False) for part in (chooses, ~chooses))
-    found = scoring[[*_SCORES, "n_clusters"]].median()
-    ends = {"price_low": scoring["finite"].min(), "price_high": scoring["finite"].max()}
-    found = found.assign(**ends, seeds=scoring.size(), ok=scoring["ok"].sum())
-    found = found.join(scoring[[_within(limit) for limit in limits]].mean())
-    medians = chosen_on[["price", "deviation_max"]].median().add_prefix("chosen_by_")
-    return medians.join(found, how="inner").round(_DECIMALS).reset_index()
+    choosing_seeds, scoring_seeds = (scored[part].groupby(CONFIGURATION, sort=False) for part in (chooses, ~chooses))
+    medians_of_scores = scoring_seeds[[*_SCORES, "n_clusters"]].median()
+    ends = {"price_low": scoring_seeds["finite"].min(), "price_high": scoring_seeds["finite"].max()}
+    medians_of_scores = medians_of_scores.assign(**ends, seeds=scoring_seeds.size(), ok=scoring_seeds["ok"].sum())
+    medians_of_scores = medians_of_scores.join(scoring_seeds[[_within(limit) for limit in limits]].mean())
+    medians_of_choice = choosing_seeds[["price", "deviation_max"]].median().add_prefix("chosen_by_")
+    return medians_of_choice.join(medians_of_scores, how="inner").round(_DECIMALS).reset_index()
 
 
 def prices(runs: pd.DataFrame) -> pd.Series:
@@ -110,8 +110,8 @@ def _within(limit: float) -> str:
 
 def choosing(seeds: pd.Series) -> pd.Series:
     """Which runs are of the first half of the seeds; of an odd number the larger half scores."""
-    known = np.sort(seeds.unique())
-    return seeds.isin(known[: len(known) // 2])
+    values = np.sort(seeds.unique())
+    return seeds.isin(values[: len(values) // 2])
 
 
 def leaderboard(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.DataFrame:
@@ -134,10 +134,10 @@ def leaderboard(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.Data
     runs = entering(runs)
     if runs["seed"].nunique() < 2 or runs["method"].nunique() < 2:
         return pd.DataFrame(columns=COLUMNS)
-    known = configurations(runs, limits)
-    known = known.merge(_points(known)[[*CONFIGURATION, "on_front"]], how="left", on=CONFIGURATION)
-    methods = _of_methods(runs).join(known.groupby([*BLOCK, "method"]).size().rename("tried")).reset_index()
-    board = pd.concat([_under(limit, known, methods) for limit in limits], ignore_index=True)
+    candidates = configurations(runs, limits)
+    candidates = candidates.merge(_points(candidates)[[*CONFIGURATION, "on_front"]], how="left", on=CONFIGURATION)
+    methods = _of_methods(runs).join(candidates.groupby([*BLOCK, "method"]).size().rename("tried")).reset_index()
+    board = pd.concat([_under(limit, candidates, methods) for limit in limits], ignore_index=True)
     places = {name: place for place, name in enumerate(runs["dataset"].unique())}
     order = ["place", "k", "limit", "rank", "price", "method"]
     board = board.assign(place=board["dataset"].map(places)).sort_values(order, kind="stable")
@@ -158,17 +158,17 @@ def _statuses(column: pd.Series) -> str:
     return "; ".join(f"{status} {count}" for status, count in counts.items())
 
 
-def _under(limit: float, known: pd.DataFrame, methods: pd.DataFrame) -> pd.DataFrame:
+def _under(limit: float, candidates: pd.DataFrame, methods: pd.DataFrame) -> pd.DataFrame:
     """What each method chooses under one limit, and the rank that the other seeds give it."""
-    may = known[(known["chosen_by_deviation_max"] <= limit) & np.isfinite(known["chosen_by_price"])]
+    eligible = candidates[(candidates["chosen_by_deviation_max"] <= limit) & np.isfinite(candidates["chosen_by_price"])]
     order = ["chosen_by_price", "chosen_by_deviation_max"]
-    chosen = may.sort_values(order, kind="stable").drop_duplicates([*BLOCK, "method"])  # ties: the grid's order
-    found = methods.merge(chosen, how="left", on=[*BLOCK, "method"])
-    keeps = (found["deviation_max"] <= limit) & np.isfinite(found["price"])
-    outcome = [(keeps, RANKED), (found["parameters"].notna(), MISSED), (found["runs_ok"] > 0, NOT_CHOSEN)]
-    found["outcome"] = np.select([condition for condition, _ in outcome], [word for _, word in outcome], NO_RESULT)
-    found["rank"] = found["price"].where(keeps).groupby([found[name] for name in BLOCK]).rank(method="min")
-    return found.replace(np.inf, np.nan).assign(limit=limit, within=found[_within(limit)])
+    best = eligible.sort_values(order, kind="stable").drop_duplicates([*BLOCK, "method"])  # ties: the grid's order
+    rows = methods.merge(best, how="left", on=[*BLOCK, "method"])
+    keeps = (rows["deviation_max"] <= limit) & np.isfinite(rows["price"])
+    outcome = [(keeps, RANKED), (rows["parameters"].notna(), MISSED), (rows["runs_ok"] > 0, NOT_CHOSEN)]
+    rows["outcome"] = np.select([condition for condition, _ in outcome], [word for _, word in outcome], NO_RESULT)
+    rows["rank"] = rows["price"].where(keeps).groupby([rows[name] for name in BLOCK]).rank(method="min")
+    return rows.replace(np.inf, np.nan).assign(limit=limit, within=rows[_within(limit)])
 
 
 def points(runs: pd.DataFrame) -> pd.DataFrame:
@@ -184,11 +184,11 @@ def points(runs: pd.DataFrame) -> pd.DataFrame:
     return _points(configurations(runs)) if runs["seed"].nunique() > 1 else pd.DataFrame(columns=POINTS)
 
 
-def _points(known: pd.DataFrame) -> pd.DataFrame:
-    found = known[np.isfinite(known["price"])]
-    fronts = [is_on_front(block[["delta_min", "price"]]) for _, block in found.groupby(BLOCK, sort=False)]
+def _points(candidates: pd.DataFrame) -> pd.DataFrame:
+    priced = candidates[np.isfinite(candidates["price"])]
+    fronts = [is_on_front(block[["delta_min", "price"]]) for _, block in priced.groupby(BLOCK, sort=False)]
     on_front = pd.concat(fronts) if fronts else pd.Series(dtype=bool)
-    return found.assign(on_front=on_front)[POINTS].astype({"k": int}).round(_SHOWN).reset_index(drop=True)
+    return priced.assign(on_front=on_front)[POINTS].astype({"k": int}).round(_SHOWN).reset_index(drop=True)
 
 
 def is_on_front(scores: pd.DataFrame) -> pd.Series:
@@ -201,14 +201,14 @@ def is_on_front(scores: pd.DataFrame) -> pd.Series:
 # ---- over all blocks -------------------------------------------------------------------------------------------------
 
 
-def overall(board: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
+def overall(board: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     """Every method over all blocks, under each limit: ``results/leaderboard_overall.csv``.
 
     Parameters
     ----------
     board : DataFrame
         Of :func:`leaderboard`.
-    known : DataFrame
+    points : DataFrame
         Of :func:`points`.
 
     Returns
@@ -221,22 +221,22 @@ def overall(board: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     """
     if board.empty:
         return pd.DataFrame(columns=OVERALL)
-    found = pd.concat([_over_blocks(limit, part) for limit, part in board.groupby("limit")])
-    found["hypervolume"] = found["method"].map(_hypervolumes(known)).fillna(0.0)
-    found = found.sort_values(["limit", "mean_rank", "method"], kind="stable").round(_SHOWN)
-    return found[OVERALL].reset_index(drop=True)
+    rows = pd.concat([_over_blocks(limit, part) for limit, part in board.groupby("limit")])
+    rows["hypervolume"] = rows["method"].map(_hypervolumes(points)).fillna(0.0)
+    rows = rows.sort_values(["limit", "mean_rank", "method"], kind="stable").round(_SHOWN)
+    return rows[OVERALL].reset_index(drop=True)
 
 
 def _over_blocks(limit: float, board: pd.DataFrame) -> pd.DataFrame:
     ranks = board.pivot(index=BLOCK, columns="method", values="rank")
-    met = ranks.notna().any(axis=1)
-    ratios, ranks = price_ratios(board), ranks[met]
-    left = (ranks.notna().sum(axis=1) + 1 + ranks.shape[1]) / 2
-    places = ranks.astype(float).rank(axis=1).apply(lambda column: column.fillna(left))
-    found = pd.DataFrame({"limit": limit, "method": ranks.columns, "mean_rank": places.mean().to_numpy()})
-    found = found.assign(blocks=len(ranks), ranked=ranks.notna().sum().to_numpy(), first=(ranks == 1).sum().to_numpy())
+    has_ranks = ranks.notna().any(axis=1)
+    ratios, ranks = price_ratios(board), ranks[has_ranks]
+    mean_of_free_places = (ranks.notna().sum(axis=1) + 1 + ranks.shape[1]) / 2
+    places = ranks.astype(float).rank(axis=1).apply(lambda column: column.fillna(mean_of_free_places))
+    rows = pd.DataFrame({"limit": limit, "method": ranks.columns, "mean_rank": places.mean().to_numpy()})
+    rows = rows.assign(blocks=len(ranks), ranked=ranks.notna().sum().to_numpy(), first=(ranks == 1).sum().to_numpy())
     profile = {f"within_{factor:g}": (ratios <= factor).mean().to_numpy() for factor in FACTORS}
-    return found.assign(**profile)
+    return rows.assign(**profile)
 
 
 def price_ratios(board: pd.DataFrame) -> pd.DataFrame:
@@ -248,12 +248,12 @@ def price_ratios(board: pd.DataFrame) -> pd.DataFrame:
     return prices.div(prices.min(axis=1), axis=0).round(_DECIMALS)
 
 
-def _hypervolumes(known: pd.DataFrame) -> pd.Series:
+def _hypervolumes(points: pd.DataFrame) -> pd.Series:
     """Mean over the blocks of a method's area over that of all methods; blocks without any area are left out."""
-    if known.empty:
+    if points.empty:
         return pd.Series(dtype=float)
-    areas = known.groupby([*BLOCK, "method"], sort=False)[["delta_min", "price"]].apply(_area).unstack(fill_value=0.0)
-    whole = known.groupby(BLOCK, sort=False)[["delta_min", "price"]].apply(_area).reindex(areas.index)
+    areas = points.groupby([*BLOCK, "method"], sort=False)[["delta_min", "price"]].apply(_area).unstack(fill_value=0.0)
+    whole = points.groupby(BLOCK, sort=False)[["delta_min", "price"]].apply(_area).reindex(areas.index)
     return areas[whole > 0].div(whole[whole > 0], axis=0).mean()
 
 

@@ -1,4 +1,4 @@
-"""Every method of a grid in one table: whose it is, what came of its runs, and how fair, coherent and dear they are."""
+"""Every method of a grid in one table: its source, the statuses of its runs, and how fair, coherent and expensive they are."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
     runs : DataFrame
         Every run.
     grids : mapping
-        The ``grids`` of the resolved configuration, which know the roles and citations of the methods.
+        The ``grids`` of the resolved configuration, which hold the roles and citations of the methods.
 
     Returns
     -------
@@ -31,15 +31,15 @@ def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
     statuses = pd.crosstab(runs["name"], runs["status"])
     means = selection.ok(runs).groupby("name")[list(_MEANS)].mean()
     configurations = by_name[["k", "parameters"]].agg(lambda column: column.fillna("").nunique())
-    known = {name: grid for grid in grids.values() for name in selection.paper_names(pd.Series(grid["names"]))}
-    told = pd.DataFrame(
+    grid_of = {name: grid for grid in grids.values() for name in selection.paper_names(pd.Series(grid["names"]))}
+    table = pd.DataFrame(
         {
             "method": pd.Series(order, dtype=object),
-            "label": [known.get(name, {}).get("label", "") for name in order],
-            "role": [known.get(name, {}).get("role", "") for name in order],
-            "citation": [known.get(name, {}).get("citation", "") for name in order],
+            "label": [grid_of.get(name, {}).get("label", "") for name in order],
+            "role": [grid_of.get(name, {}).get("role", "") for name in order],
+            "citation": [grid_of.get(name, {}).get("citation", "") for name in order],
             "configurations": configurations.prod(axis=1).reindex(order).to_numpy(),
             "runs": by_name.size().reindex(order).to_numpy(),
         }
     )
-    return told.join(statuses.rename_axis(columns=None), on="method").join(means, on="method")
+    return table.join(statuses.rename_axis(columns=None), on="method").join(means, on="method")

@@ -201,14 +201,14 @@ def _test_in_words(pair: dict) -> str:
 def _ratio_in_words(row: dict, tests: pd.DataFrame, posteriors: pd.DataFrame) -> str:
     names = {row["method"], row["over"]}
     (test,) = (pair for pair in _of(tests, row["ranking"]) if {pair["better"], pair["worse"]} == names)
-    (known,) = (pair for pair in _of(posteriors, row["ranking"]) if {pair["method"], pair["other"]} == names)
+    (posterior,) = (pair for pair in _of(posteriors, row["ranking"]) if {pair["method"], pair["other"]} == names)
     return (
         f"{row['method']} over {row['over']}, {counted(row['blocks'], 'dataset')}: ratio {row['ratio']:.2f} "
         f"(from {row['low']:.2f} to {row['high']:.2f}; {counted(row['floored'], 'dataset')} with a value below {FLOOR}); "
         f"p {p_in_words(test['p_value'])}, after Holm {p_in_words(test['p_holm'])}; rank-biserial "
         f"{decimal(test['rank_biserial'], 2)} in favour of {test['better']}; probability that {row['method']} deviates less "
-        f"{_probability(known['probability_lower'])}, the same within {known['rope']} "
-        f"{_probability(known['probability_equivalent'])}, more {_probability(known['probability_higher'])}."
+        f"{_probability(posterior['probability_lower'])}, the same within {posterior['rope']} "
+        f"{_probability(posterior['probability_equivalent'])}, more {_probability(posterior['probability_higher'])}."
     )
 
 

@@ -21,10 +21,10 @@ OVERLAP_LIMIT = 0.5
 _PREFERENCE = {"deviation_max": 1, "cohesion": -1, "k": 1, "hops": 1, "seed": 1, "omega": 1, "matcher": 1}
 
 
-def in_order(values: Iterable[str], known: Iterable[str]) -> list[str]:
-    """The distinct values: known ones in their order, then whatever a reader plugged in, by name."""
-    values, known = set(values), list(known)
-    return [value for value in known if value in values] + sorted(values.difference(known))
+def in_order(values: Iterable[str], first: Iterable[str]) -> list[str]:
+    """The distinct values: those of ``first`` in its order, then the others by name."""
+    values, first = set(values), list(first)
+    return [value for value in first if value in values] + sorted(values.difference(first))
 
 
 def paper_names(matchers: pd.Series) -> pd.Series:

@@ -274,7 +274,7 @@ def beside_random(ranking: Ranking) -> str:
     places = len(ranking.mean_ranks) + 1 - ranking.mean_ranks
     listed = ", ".join(f"{method} {place:.1f}" for method, place in places.items())
     ahead, behind = (
-        ", ".join(places.index[found]) or "none" for found in (places < places["random"], places > places["random"])
+        ", ".join(places.index[is_beyond]) or "none" for is_beyond in (places < places["random"], places > places["random"])
     )
     return (
         f"Mean ranks by mean deviation over {counted(len(ranking.complete), 'block')}, 1 is the fairest: {listed}. "

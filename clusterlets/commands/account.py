@@ -1,4 +1,4 @@
-"""What came out of a clustering, for a person to read: each cluster, the scores, and what to be wary of."""
+"""A clustering described for people: each cluster, the scores, and warnings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _LISTED, _GROUPS, _LACKING = 20, 6, 5
 
 @dataclass(frozen=True)
 class Account:
-    """What the command says of a clustering, part by part; as text in the order in which a person reads."""
+    """What the command prints about a clustering, in parts; as text in reading order."""
 
     table: str
     features: str
@@ -78,30 +78,32 @@ def worst(report: "FairnessReport") -> str:
 
 
 def _few(names: Sequence[str]) -> str:
-    """Names joined by "and no", of many the first and how many there are besides."""
+    """Names joined by "and no"; if there are many, the first ones and how many follow."""
     more = len(names) - _GROUPS
     return " and no ".join(names[:_GROUPS]) + (f" and none of {more} more" if more > 0 else "")
 
 
 def warnings(report: "FairnessReport") -> list[str]:
     """Clusters that lack a group, and a price of fairness above :data:`DEAR`; each with what to do."""
-    told = []
-    found, price = report.composition, report["price_of_fairness"]
+    messages = []
+    composition, price = report.composition, report["price_of_fairness"]
     lacking = [
-        f"{cluster} has no {_few([name for name, count in zip(found.names, counts, strict=True) if not count])}"
-        for cluster, counts in zip(found.clusters, found.counts, strict=True)
+        f"{cluster} has no {_few([name for name, count in zip(composition.names, counts, strict=True) if not count])}"
+        for cluster, counts in zip(composition.clusters, composition.counts, strict=True)
         if not counts.all()
     ]
     if lacking:
         more = f", and {len(lacking) - _LACKING} more" if len(lacking) > _LACKING else ""
         lack = f"{counted(len(lacking), 'cluster')} {'lacks' if len(lacking) == 1 else 'lack'} a group"
-        told.append(f"{lack}: cluster {', cluster '.join(lacking[:_LACKING])}{more}; ask for fewer clusters or another method")
-    if price > DEAR:
-        told.append(
-            f"the price of fairness is {price:.2f}: the clusters are far wider than those of plain k-means; "
-            "`clusterlets tune` tells what other methods cost"
+        messages.append(
+            f"{lack}: cluster {', cluster '.join(lacking[:_LACKING])}{more}; ask for fewer clusters or another method"
         )
-    return told
+    if price > DEAR:
+        messages.append(
+            f"the price of fairness is {price:.2f}: the clusters are far wider than those of plain k-means; "
+            "`clusterlets tune` shows what other methods cost"
+        )
+    return messages
 
 
 def scores(report: "FairnessReport") -> list[str]:

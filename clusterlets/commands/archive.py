@@ -36,9 +36,9 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(folder) / "run.crate.zip"
         trial.write_bytes(packed)
-        found = crate_validation.faults(trial)
-    if found:
-        raise ClusterletsError("\n  ".join([f"The crate does not conform to {crate_validation.PROFILE}:", *found]))
+        faults = crate_validation.faults(trial)
+    if faults:
+        raise ClusterletsError("\n  ".join([f"The crate does not conform to {crate_validation.PROFILE}:", *faults]))
     output = options.output or f"{options.results.resolve().name}.crate.zip"
     with writing(output):
         write_bytes(output, packed)

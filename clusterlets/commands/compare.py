@@ -283,7 +283,7 @@ def _show_manifests(options: argparse.Namespace, reference: Mapping, here: Mappi
         print(f"\nSettings and versions were not compared: there is no {' and no '.join(absent)}.")
         return
     entries = differences.of_manifests(reference, here)
-    compared = "settings, data, versions and processor" if "processor" in reference else "settings, data and versions"
+    compared = "settings, data, versions and processor"
     print(f"\n{compared} that differ ({len(entries)}):" if entries else f"\nThe same {compared}.")
     for name, theirs, ours in entries[: options.most]:
         print(f"  {name}: {_short(theirs)} -> {_short(ours)}")

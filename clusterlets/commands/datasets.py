@@ -1,4 +1,4 @@
-"""``clusterlets datasets``: what a configuration names, what of it is there, and what its grid would cost."""
+"""``clusterlets datasets``: the datasets of a configuration, which are prepared, and what its grid would cost."""
 
 import argparse
 import os
@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _check(names: Iterable[str]) -> int:
-    """Download from every source of these datasets, tell what each serves, and count datasets that none serves."""
+    """Download from every source of these datasets, print what each serves, and count datasets that none serves."""
     lost = []
     for name in names:
         answers = ask_sources(name)
@@ -53,35 +53,39 @@ def _check(names: Iterable[str]) -> int:
 
 
 def _described(folder: Path, dataset: str, settings: Mapping) -> Mapping:
-    """What preparation wrote of a dataset, or else what is known before."""
+    """What preparation wrote of a dataset, or else what sources.yaml says."""
     prepared = folder / f"{dataset}.json"
     if prepared.is_file():
         return load_json(prepared)
     if "path" in settings:
         return {"source": f"{settings['path']}, not read yet", "licence": "", "citation": ""}
-    known = {**describe(settings["name"]), "source": "not fetched yet"}
-    if settings["duplicates"] != known["duplicates"]:
-        known["rows"] = None
-    return known if settings["sensitive"] == [CLASS] else known | {"features": None}
+    description = {**describe(settings["name"]), "source": "not fetched yet"}
+    if settings["duplicates"] != description["duplicates"]:
+        description["rows"] = None
+    return description if settings["sensitive"] == [CLASS] else description | {"features": None}
 
 
 def _estimate(described: Mapping[str, Mapping], config: Mapping, preparing: str) -> str:
-    found = {}
-    for dataset, known in described.items():
-        if known.get("rows"):
-            halves = [known["rows"] // 2] * 2  # groups that nobody has counted yet
-            counts = list((known.get("groups") or {}).values()) or halves
-            found[dataset] = estimate.of_dataset(known["rows"], known["features"] or 0, counts, config)
-    total = estimate.of_all(list(found.values()))
+    costs = {}
+    for dataset, description in described.items():
+        if description.get("rows"):
+            halves = [description["rows"] // 2] * 2  # group sizes are not counted yet
+            counts = list((description.get("groups") or {}).values()) or halves
+            costs[dataset] = estimate.of_dataset(description["rows"], description["features"] or 0, counts, config)
+    total = estimate.of_all(list(costs.values()))
     cores = os.cpu_count() or 1
-    rows = [{"dataset": name, **_in_words(cost)} for name, cost in [*found.items(), ("all, with the report", total)]]
-    unknown = ", ".join(name for name in described if name not in found)
+    rows = [{"dataset": name, **_in_words(cost)} for name, cost in [*costs.items(), ("all, with the report", total)]]
+    uncounted = ", ".join(name for name in described if name not in costs)
     return "\n".join(
         [
             f"Estimate for the grid of {len(config['k'])} k and {config['seeds']['count']} seeds, good to a factor of two:",
             datasets_table.to_text(rows, _ESTIMATE),
             f"On this machine's {cores} cores about {_time(total.seconds / cores)}; finished jobs are not run again.",
-            *([f"Not in it, as nobody has counted their rows yet: {unknown}. `{preparing}` does."] if unknown else []),
+            *(
+                [f"Not included, because their rows have not been counted yet: {uncounted}. `{preparing}` does."]
+                if uncounted
+                else []
+            ),
         ]
     )
 

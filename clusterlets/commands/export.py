@@ -1,4 +1,4 @@
-"""``clusterlets export``: the clusters of any run of the grid, from what the workflow keeps of it."""
+"""``clusterlets export``: the clusters of any run of the grid, from the workflow's intermediate files."""
 
 import argparse
 import re
@@ -32,8 +32,8 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     config = read_configuration(options.config)
     if options.dataset not in config["datasets"]:
-        known = ", ".join(config["datasets"])
-        raise ClusterletsError(f"There is no dataset {options.dataset!r} in the configuration; its datasets: {known}.")
+        names = ", ".join(config["datasets"])
+        raise ClusterletsError(f"There is no dataset {options.dataset!r} in the configuration; its datasets: {names}.")
     asking = f" --configfile {shlex.quote(options.config)}" if options.config else ""
     run, kept = _run(options, config), Kept(config, options.results or config["results"], asking)
     try:

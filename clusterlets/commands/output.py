@@ -1,4 +1,4 @@
-"""What commands take and write: options that say something, clusterings in one form, and errors for people."""
+"""What commands share: types of options, clusterings as CSV, and errors for people."""
 
 import argparse
 import sys
@@ -15,9 +15,9 @@ _MOST = 10**18  # of a whole number, so that it goes into every array
 
 
 def given(text: str) -> str:
-    """The text of an option, if there is any: an empty one, of a variable that is not set say, must not count as none."""
+    """The text of an option, which must not be empty: an unset shell variable would otherwise count as no option."""
     if not text:
-        raise argparse.ArgumentTypeError("it is empty; leave the option out, or say something")
+        raise argparse.ArgumentTypeError("it is empty; leave the option out, or give it a value")
     return text
 
 

@@ -1,4 +1,4 @@
-"""A person's own table on the command line: its options, how it is read, and what to know of its columns."""
+"""A user's own table on the command line: its options, how it is read, and warnings about its columns."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
         raise ClusterletsError(f"{both[0]!r} cannot be sensitive and a feature too; leave it out of --features.")
     table, remarks = user_table.read(options.table, options.sensitive, features, options.separator)
     separator = options.separator or user_table.SEPARATORS[options.table.suffix]
-    # Rows without a sensitive value are no part of the table; their numbers must not go to others.
+    # Rows without a sensitive value are left out; the others keep their row numbers.
     sensitive = pd.read_csv(
         options.table,
         sep=separator,
@@ -85,24 +85,24 @@ def features_line(table: Table) -> str:
 
 def warnings(table: Table, scaling: str) -> list[str]:
     """What is probably wrong with the features and the groups, and what to do about it."""
-    told = []
+    messages = []
     if len(table.group_names) > MOST_GROUPS:
-        told.append(
+        messages.append(
             f"every value of the sensitive columns is a group, {len(table.group_names)} in all; bin a measure such as age, "
             "since hardly any method can keep the shares of so many"
         )
-    told += [
+    messages += [
         f"{name} looks like an identifier ({reason}), and rows are clustered by it; name the others with --features"
         for name, reason in identifiers(table).items()
     ]
-    found = unlike_scales(table) if scaling == "none" else None
-    if found:
-        largest, least, ratio = found
-        told.append(
+    spreads = unlike_scales(table) if scaling == "none" else None
+    if spreads:
+        largest, least, ratio = spreads
+        messages.append(
             f"{largest} spreads {ratio:,.0f} times as far as {least}, so distances hardly show {least}; "
             "use --scaling standard unless their units are the same"
         )
-    return told
+    return messages
 
 
 def refuse_files(table: Path, written: Mapping[str, str]) -> None:
@@ -118,7 +118,7 @@ def refuse_files(table: Path, written: Mapping[str, str]) -> None:
 
 
 def _is_same_file(one: str | Path, other: str | Path) -> bool:
-    """By whatever names and links; a file that is yet to be made is known by its name."""
+    """By whatever names and links; a file that does not exist yet is compared by its name."""
     try:
         return Path(one).samefile(other)
     except OSError:

@@ -1,6 +1,6 @@
-"""``clusterlets why``: what would run again, and why, in words for people.
+"""``clusterlets why``: which jobs would run again, and why, in plain words.
 
-Snakemake is asked what it would do, and its reasons are put in plain words. A changed fingerprint names its parts.
+It asks Snakemake for a dry run and translates its reasons. A changed fingerprint names its parts.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from clusterlets.grid.fingerprints import PACKAGE, changed
 
 _SHOWN = 5  # jobs, files or names at a time
 
-# What Snakemake 9 says of a job, and what it means. The first group of a pattern, where it has one, is said too.
+# What Snakemake 9 says of a job, and what it means. The first group of a pattern, if it has one, is shown too.
 _REASONS = {
     r"Missing output files: ": "not made yet",
     r"Incomplete output files: ": "it was cut short",
@@ -34,7 +34,7 @@ _PARAMETERS = re.compile(r"Params have changed .*?: before: (.*) now: (.*)$")
 _CODE = re.compile(r"[0-9a-f]{16}( \S+)*")
 _NOTHING = "<nothing exclusive>"
 _JOB = re.compile(r"^Job \d+: (.*)\nReason: (.*)$(?:\nShell command: (.*)$)?", re.MULTILINE)
-# Options of Snakemake that say what there is to do. Others write, remove or print something else, even beside --dry-run.
+# Options of Snakemake that choose what to run. Others write, remove or print something else, even beside --dry-run.
 _TAKEN = (
     *("--configfile", "--configfiles", "--config", "-C", "--replace-workflow-config", "--profile", "--workflow-profile"),
     *("--cores", "-c", "--jobs", "-j", "--keep-going", "-k", "--dry-run", "-n", "--rerun-incomplete", "--ri"),
@@ -43,12 +43,12 @@ _TAKEN = (
     *("--software-deployment-method", "--sdm", "--use-conda"),
 )
 _HASH = re.compile(r"[0-9a-f]{64}")
-# They follow from the name of the file, and so are never what changed.
+# They follow from the name of the file, so they never change.
 _OF_THE_NAME = {"--dataset", "--k", "--parameters", "--seeds"}
 
 
 def main(arguments: list[str]) -> int:
-    """Say which results would be computed again, and why. Nothing runs.
+    """Show which results would be computed again, and why. Nothing runs.
 
     Options that choose what to run are passed to Snakemake. Give the options of the run: its --configfile, if any, and after
     `make reproduce EXCLUDE=nbfi` --config exclude=nbfi; otherwise the runs of excluded datasets appear as missing.
@@ -81,16 +81,16 @@ def _dry_run(files: list[str], options: list[str]) -> str:
     command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(snakefile), "--cores=1"]
     shown = ["--dry-run", "--quiet=host", "--printshellcmds"]
     done = subprocess.run([*command, *shown, *files, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    said = done.stdout.decode("utf-8", "backslashreplace")
+    text = done.stdout.decode("utf-8", "backslashreplace")
     if done.returncode:
-        raise ClusterletsError(f"Snakemake cannot say what it would do:\n{_without_traceback(said)}")
-    return said
+        raise ClusterletsError(f"Snakemake cannot say what it would do:\n{_without_traceback(text)}")
+    return text
 
 
-def _without_traceback(said: str) -> str:
-    """What Snakemake said, of its own faults the last line alone: HOME cannot be written, say."""
-    before, traceback, after = said.partition("Traceback (most recent call last):")
-    return (before + after.strip().splitlines()[-1] if traceback and after.strip() else said).strip()
+def _without_traceback(text: str) -> str:
+    """What Snakemake text, of its own faults the last line alone: HOME cannot be written, say."""
+    before, traceback, after = text.partition("Traceback (most recent call last):")
+    return (before + after.strip().splitlines()[-1] if traceback and after.strip() else text).strip()
 
 
 def explained(output: str) -> str:
@@ -108,18 +108,18 @@ def explained(output: str) -> str:
 
 
 def in_words(reason: str, command: str = "") -> Iterator[str]:
-    """Why Snakemake runs a job, in plain words; its shell command tells what options are called.
+    """Why Snakemake runs a job, in plain words; its shell command has the names of the options.
 
-    That other jobs run first is said only where it is all there is to say.
+    That other jobs run first is given only if there is no other reason.
     """
     parameters = _PARAMETERS.search(reason)
-    told = list(_of_parameters(parameters[1], parameters[2], command)) if parameters else []
+    reasons = list(_of_parameters(parameters[1], parameters[2], command)) if parameters else []
     rest = _PARAMETERS.sub("", reason)
     for pattern, words in _REASONS.items():
         match = re.search(pattern, rest)
-        if match and not (told and words == _REASONS[r"Input files updated by another job: "]):
-            told.append(f"{words}: {', '.join(_few(match[1].split(', ')))}" if match.groups() else words)
-    yield from told or [reason or "Snakemake names no reason"]
+        if match and not (reasons and words == _REASONS[r"Input files updated by another job: "]):
+            reasons.append(f"{words}: {', '.join(_few(match[1].split(', ')))}" if match.groups() else words)
+    yield from reasons or [reason or "Snakemake names no reason"]
 
 
 def _of_parameters(before: str, now: str, command: str) -> Iterator[str]:
@@ -137,8 +137,8 @@ def _of_parameters(before: str, now: str, command: str) -> Iterator[str]:
         yield f"the configuration changed: {', '.join(_few(differing))}"
     if any(_is_hash(value) for value in new):
         yield f"the content of its table changed: {_asked(command).get('--table', 'a file of your own')}"
-    is_told = (_is_code, _is_json, _is_hash)
-    rest = [[str(value) for value in values if not any(told(value) for told in is_told)] for values in (old, new)]
+    explained_above = (_is_code, _is_json, _is_hash)
+    rest = [[str(value) for value in values if not any(is_kind(value) for is_kind in explained_above)] for values in (old, new)]
     if any(rest):
         names = ", ".join(_options(rest[1], command))
         changes = " -> ".join(", ".join(values) or "none" for values in rest)
@@ -156,7 +156,7 @@ def _settings(values: list) -> dict:
 
 
 def _options(values: list[str], command: str) -> list[str]:
-    """Options of a command that have one of these values, as Snakemake tells values alone. All that have it are told."""
+    """All options of a command that have one of these values: Snakemake shows values without their names."""
     return [name for name, value in _asked(command).items() if value in values and name not in _OF_THE_NAME]
 
 

@@ -45,8 +45,9 @@ class SeedBlock:
     def save(self, path: str) -> None:
         """Write the block as one file."""
         arrays = {f"{name}/{key}": array for key, named in self.values.items() for name, array in named.items()}
-        keys, said = np.array(list(self.values), dtype=np.str_), [self.status, self.note, dict(self.failures)]
-        save_arrays(path, {"keys": keys, "status": np.array(json.dumps(said)), **arrays})
+        keys = np.array(list(self.values), dtype=np.str_)
+        status = np.array(json.dumps([self.status, self.note, dict(self.failures)]))
+        save_arrays(path, {"keys": keys, "status": status, **arrays})
 
     @classmethod
     def load(cls, path: str) -> "SeedBlock":

@@ -85,7 +85,7 @@ def parameter_columns(parameters: Mapping[str, Value]) -> dict[str, object]:
 
 
 def write_cell(path: str, rows: Iterable[Mapping]) -> None:
-    """Write the rows of a cell, with their SHA-256 as a last line."""
+    """Write the rows of a cell below a line that says which cell it is and holds a hash of the rows."""
     save_text(path, _as_csv(rows))
 
 

@@ -1,1 +1,1 @@
-"""What the paper printed and said, beside what came out here."""
+"""The paper's numbers and claims, compared with ours."""

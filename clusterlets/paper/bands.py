@@ -5,7 +5,7 @@ import pandas as pd
 from clusterlets.paper.cells import CHOICES
 
 # Half-widths (reproduced, close), each the larger of an absolute number and a share of the reported one.
-# Correlations live on a scale twice as long as cohesion's, hence bands twice as wide.
+# Correlations have a scale twice as long as cohesion's, and so bands twice as wide.
 BANDS = {
     "deviation": ((0.002, 0.15), (0.005, 0.40)),
     "cohesion": ((0.01, 0.0), (0.03, 0.0)),
@@ -19,9 +19,9 @@ LAST_BIT = 1e-9
 
 
 def verdict(quantity: str, printed: str, ours: str | float | None) -> str:
-    """``reproduced``, ``close`` or ``differs`` for one cell; ``not comparable`` where we have no value.
+    """``reproduced``, ``close`` or ``differs`` for one cell; ``not comparable`` if we have no value.
 
-    Numbers are held against bands around the printed one; the matcher and k that were chosen are equal or not.
+    Numbers are compared with bands around the printed one; the matcher and k of the best run are equal or not.
     """
     if ours is None or pd.isna(ours):
         return "not comparable"

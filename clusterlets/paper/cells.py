@@ -12,7 +12,7 @@ SELECTIONS = reported.TABLES[1:4]
 AVERAGES = (reported.TABLES[0], reported.TABLES[4])
 #: What names a cell.
 KEY = ["table", "row", "quantity"]
-#: Quantities that are chosen and not measured: equal to the paper's or not.
+#: Quantities that a selection rule picks: equal to the paper's or not.
 CHOICES = ("matcher", "k")
 
 _ROW = {

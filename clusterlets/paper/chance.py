@@ -23,18 +23,18 @@ def rounding(printed: str) -> float:
 
 
 def within_tolerance(cells: pd.DataFrame) -> pd.Series:
-    """Whether ours lies within rounding and seed spread of the paper's number; of what is chosen, whether it is equal.
+    """Whether ours lies within rounding and seed spread of the paper's number; for :data:`CHOICES`, whether it is equal.
 
     ``cells`` has ``quantity``, ``reported``, ``reproduced`` and ``seed_spread``. False where any is missing.
     """
-    chosen = cells["quantity"].isin(CHOICES)
-    numbers = cells[["reported", "reproduced"]].where(~chosen).astype(float)
+    is_choice = cells["quantity"].isin(CHOICES)
+    numbers = cells[["reported", "reproduced"]].where(~is_choice).astype(float)
     near = (numbers["reproduced"] - numbers["reported"]).abs() <= tolerance(cells) + bands.LAST_BIT
-    return near.where(~chosen, cells["reported"] == cells["reproduced"]).astype(bool)
+    return near.where(~is_choice, cells["reported"] == cells["reproduced"]).astype(bool)
 
 
 def tolerance(cells: pd.DataFrame) -> pd.Series:
-    """Rounding of the paper's number plus seed spread of ours; NaN for what is chosen, and where the spread is not known."""
+    """Rounding of the paper's number plus seed spread of ours; NaN for :data:`CHOICES` and without a spread."""
     measured = ~cells["quantity"].isin(CHOICES)
     of_paper = cells["reported"].where(measured).map(rounding, na_action="ignore").astype(float)
     return (of_paper + cells["seed_spread"]).round(_DECIMALS)
@@ -53,11 +53,12 @@ def _by_bands(cells: pd.DataFrame) -> pd.Series:
 def wrong_pairs(cells: pd.DataFrame) -> pd.DataFrame:
     """Every number of the paper beside each of ours of another subject: of the same table, method and quantity.
 
-    What is only shown is paired among itself. Ours whose seed spread is not known take no part. O(n g) for groups of g cells.
+    Numbers that are shown but not counted are paired among themselves. Ours without a seed spread take no part. O(n g) for
+    groups of g cells.
     """
-    known = cells["reproduced"].notna() & (cells["seed_spread"].notna() | cells["quantity"].isin(CHOICES))
+    complete = cells["reproduced"].notna() & (cells["seed_spread"].notna() | cells["quantity"].isin(CHOICES))
     cells = cells.fillna({"method": ""})
-    ours = cells.loc[known, [*_GROUP, "subject", "reproduced", "seed_spread"]]
+    ours = cells.loc[complete, [*_GROUP, "subject", "reproduced", "seed_spread"]]
     pairs = cells[[*_GROUP, "subject", "reported"]].merge(ours, on=_GROUP, suffixes=("", "_of_ours"))
     return pairs[pairs["subject"] != pairs["subject_of_ours"]]
 
@@ -81,17 +82,17 @@ def judge(cells: pd.DataFrame) -> pd.DataFrame:
     """
     shares, informative = _by_group(wrong_pairs(cells))
     group = pd.MultiIndex.from_frame(cells.fillna({"method": ""})[_GROUP])
-    found = shares.reindex(group).round(_DECIMALS).set_axis(cells.index)
-    tells = informative.reindex(group, fill_value=False).set_axis(cells.index)
+    judged = shares.reindex(group).round(_DECIMALS).set_axis(cells.index)
+    is_informative = informative.reindex(group, fill_value=False).set_axis(cells.index)
     unknown = cells["seed_spread"].isna() & ~cells["quantity"].isin(CHOICES)
     within = within_tolerance(cells)
     cases = {
-        "uninformative": unknown | (within & ~tells["chance"]),
+        "uninformative": unknown | (within & ~is_informative["chance"]),
         "reproduced": within,
-        "close": within_band(cells) & tells["chance_bands"],
+        "close": within_band(cells) & is_informative["chance_bands"],
     }
-    found["verdict"] = np.select(list(cases.values()), list(cases), "differs")
-    return found.assign(tolerance=tolerance(cells))
+    judged["verdict"] = np.select(list(cases.values()), list(cases), "differs")
+    return judged.assign(tolerance=tolerance(cells))
 
 
 def _by_group(pairs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -99,6 +100,8 @@ def _by_group(pairs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     tests = pairs[_GROUP].assign(chance=within_tolerance(pairs), chance_bands=within_band(pairs)).set_index(_GROUP)
     groups = tests.groupby(level=_GROUP)
     informative = (groups.sum() + 1).div(groups.size() + 1, axis=0) < LEVEL
-    tells = informative.reindex(tests.index)
-    tests["chance_rule"] = np.where(tests["chance"], tells["chance"], tests["chance_bands"] & tells["chance_bands"])
+    is_informative = informative.reindex(tests.index)
+    tests["chance_rule"] = np.where(
+        tests["chance"], is_informative["chance"], tests["chance_bands"] & is_informative["chance_bands"]
+    )
     return tests.groupby(level=_GROUP).mean(), informative

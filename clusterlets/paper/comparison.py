@@ -34,7 +34,7 @@ def compare(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.DataFram
     for further in (seed_spread.of_runs(runs), _selection_noise(runs)):
         compared = compared.merge(further, on=cells.KEY, how="left")
     rows = compared.to_dict("records")
-    obstacles, asides = ([said(row) for row in rows] for said in (lambda row: _obstacle(row, present), _only_shown))
+    obstacles, asides = ([reason(row) for row in rows] for reason in (lambda row: _obstacle(row, present), _only_shown))
     compared["counted"] = [not aside for aside in asides]
     compared["verdict_bands"] = [bands.verdict(row["quantity"], row["reported"], row["reproduced"]) for row in rows]
     compared = compared.join(chance.judge(compared))
@@ -61,7 +61,7 @@ def _uninformative(cell: dict) -> str:
     if cell["quantity"] not in cells.CHOICES and pd.isna(cell["seed_spread"]):
         return _ONE_SEED
     if pd.isna(cell["chance"]):
-        return "There is nothing else of ours to hold against the paper's numbers."
+        return "We have no other number to compare with the paper's."
     return f"Numbers of the paper agree as well with ours of something else, in {in_percent(cell['chance'])} of all such pairs."
 
 
@@ -88,11 +88,11 @@ def counts(comparison: pd.DataFrame) -> pd.DataFrame:
 
 def _shares(comparable: pd.DataFrame) -> dict[str, float]:
     """The shares reproduced or close, by the rule and by bands, and those within the tolerance; each beside chance."""
-    known = comparable["tolerance"].notna() | comparable["quantity"].isin(cells.CHOICES)
+    is_judged = comparable["tolerance"].notna() | comparable["quantity"].isin(cells.CHOICES)
     return {
         "share": comparable["verdict"].isin(REPRODUCED).mean(),
         "share_by_chance": comparable["chance_rule"].mean(),
-        "share_within_tolerance": comparable.loc[known, "verdict"].isin(["reproduced", "uninformative"]).mean(),
+        "share_within_tolerance": comparable.loc[is_judged, "verdict"].isin(["reproduced", "uninformative"]).mean(),
         "share_within_tolerance_by_chance": comparable["chance"].mean(),
         "share_bands": comparable["verdict_bands"].isin(REPRODUCED).mean(),
         "share_bands_by_chance": comparable["chance_bands"].mean(),

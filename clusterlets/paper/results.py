@@ -1,4 +1,4 @@
-"""What a grid's runs come to beside the paper: tables, rankings, verdicts on its numbers and on its claims.
+"""Everything that follows from a grid's runs: tables, rankings, and verdicts on the paper's numbers and claims.
 
 Each is made once, by the step that analyses the runs; figures and report read what it wrote.
 """
@@ -29,7 +29,7 @@ class Results:
 
     @classmethod
     def of_runs(cls, runs: pd.DataFrame, settings: Mapping, undivided: Mapping[str, float] = {}) -> "Results":
-        """All of it, computed. The paper's numbers and claims are held against its datasets alone.
+        """All of it, computed. The paper's numbers and claims are compared with runs on its own datasets only.
 
         ``undivided`` is the cohesion of each dataset as one cluster, where it was measured.
         """

@@ -1,4 +1,4 @@
-"""How far the numbers of our tables move between groups of seeds, told from one group.
+"""How far the numbers of our tables move between groups of seeds, estimated from one group.
 
 The paper's numbers are made from ten seeds that nobody knows, ours from ten others. docs/reproduction.md gives the rule, and
 why it is so.
@@ -41,13 +41,13 @@ def of_runs(runs: pd.DataFrame) -> pd.DataFrame:
     runs = selection.seeds_of_paper(runs)
     if runs.empty:
         return pd.DataFrame(columns=[*cells.KEY, "seed_spread"]).astype({"seed_spread": float})
-    chosen = [
+    of_best_runs = [
         cells.of_frame(name, _of_best_runs(runs[runs["method"].isin(methods)], by))
         for name, (by, methods) in zip(cells.SELECTIONS, _CHOSEN_BY, strict=True)
     ]
     types = dict.fromkeys(cells.KEY, object) | {"value": float}
-    found = pd.concat([part[list(types)].astype(types) for part in (*chosen, _of_averages(runs))], ignore_index=True)
-    return found.round(_DECIMALS).rename(columns={"value": "seed_spread"})
+    spreads = pd.concat([part[list(types)].astype(types) for part in (*of_best_runs, _of_averages(runs))], ignore_index=True)
+    return spreads.round(_DECIMALS).rename(columns={"value": "seed_spread"})
 
 
 def _of_best_runs(runs: pd.DataFrame, by: str) -> pd.DataFrame:

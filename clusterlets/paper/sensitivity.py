@@ -1,4 +1,4 @@
-"""Sensitivity analysis of the paper's tables: the same numbers with one choice taken the other way.
+"""Sensitivity analysis of the paper's tables: the same numbers with one open choice changed.
 
 Some choices need runs of their own (variants of the grid); others only another look at the same runs: which runs are
 chosen, how FRAC is scored, what the blocks of the statistics are, which ten seeds are taken.
@@ -28,7 +28,7 @@ _DECIMALS = 6
 
 
 class Choice(NamedTuple):
-    """What is chosen, how it usually is, and the other way."""
+    """An open choice, its usual value, and the other one."""
 
     name: str
     usual: str
@@ -74,7 +74,7 @@ def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.Da
     -------
     DataFrame
         :data:`COLUMNS`. ``range_over_seeds`` is how far a number of the baseline moves over disjoint groups of ten
-        seeds, where there are several: less than that is noise.
+        seeds, if there are several: less than that is noise.
     """
     runs = reported.of_paper(runs)
     first, *further = selection.groups_of_seeds(runs) or [selection.seeds_of_paper(runs)]
@@ -90,8 +90,8 @@ def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.Da
     rows = [_compared(choice, baseline, numbers) for choice, numbers in (varied | over_seeds).items()]
     groups = pd.DataFrame([baseline, *over_seeds.values()])
     ranges = (groups.max() - groups.min()).where(bool(over_seeds) & groups.notna().all())
-    known = {"reported": _of_printed(first), "range_over_seeds": ranges}
-    return pd.concat(rows, ignore_index=True).join(pd.DataFrame(known), on=_KEY)[COLUMNS]
+    columns = {"reported": _of_printed(first), "range_over_seeds": ranges}
+    return pd.concat(rows, ignore_index=True).join(pd.DataFrame(columns), on=_KEY)[COLUMNS]
 
 
 def _compared(choice: Choice, baseline: pd.Series, varied: pd.Series) -> pd.DataFrame:
@@ -120,11 +120,13 @@ def _of_runs(runs: pd.DataFrame) -> pd.Series:
 def _of_printed(runs: pd.DataFrame) -> pd.Series:
     """The paper's own, on the datasets that there are; its table 1 is over all of its datasets."""
     printed = {name: reported.table(name) for name in reported.TABLES[:4]}
-    kept = {name: frame[frame["dataset"].isin(runs["dataset"])] for name, frame in printed.items() if name != _TABLE1}
-    if kept[_TABLE2].empty:
+    on_our_datasets = {
+        name: frame[frame["dataset"].isin(runs["dataset"])] for name, frame in printed.items() if name != _TABLE1
+    }
+    if on_our_datasets[_TABLE2].empty:
         return pd.Series(dtype=float, index=pd.MultiIndex.from_arrays([[]] * 3, names=_KEY))
-    kept[_TABLE4] = kept[_TABLE4].replace({"method": {"FRAC": "FRAC (nearest)"}})
-    return _numbers({_TABLE1: printed[_TABLE1], **kept})
+    on_our_datasets[_TABLE4] = on_our_datasets[_TABLE4].replace({"method": {"FRAC": "FRAC (nearest)"}})
+    return _numbers({_TABLE1: printed[_TABLE1], **on_our_datasets})
 
 
 def _tables_of_means(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -138,9 +140,9 @@ def _tables_of_means(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _numbers(made: Mapping[str, pd.DataFrame]) -> pd.Series:
-    """The telling numbers of some of the tables 1 to 4, ours or the paper's, by (table, row, quantity)."""
-    telling = {_TABLE1: _of_matchers, _TABLE2: _of_winners, _TABLE3: _of_winners, _TABLE4: _of_duels}
-    numbers = {(name, *key): value for name, frame in made.items() for key, value in telling[name](frame).items()}
+    """The summary numbers of some of the tables 1 to 4, ours or the paper's, by (table, row, quantity)."""
+    summaries = {_TABLE1: _of_matchers, _TABLE2: _of_winners, _TABLE3: _of_winners, _TABLE4: _of_duels}
+    numbers = {(name, *key): value for name, frame in made.items() for key, value in summaries[name](frame).items()}
     return pd.Series(numbers, dtype=float).rename_axis(_KEY)
 
 
@@ -156,8 +158,8 @@ def _of_winners(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     """Tables 2 and 3: means over the datasets' winners, and how many datasets each matcher wins."""
     metrics = table[["deviation_mean", "cohesion", "size", "overlap"]].astype(float).mean()
     wins = table["matcher"].value_counts().reindex(list(selection.PAPER_NAMES.values()), fill_value=0)
-    found = {(_ALL, "datasets"): int(table["matcher"].notna().sum())}
-    return found | {(_ALL, name): value for name, value in metrics.items()} | {(m, "wins"): n for m, n in wins.items()}
+    datasets = {(_ALL, "datasets"): int(table["matcher"].notna().sum())}
+    return datasets | {(_ALL, name): value for name, value in metrics.items()} | {(m, "wins"): n for m, n in wins.items()}
 
 
 def _of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
@@ -180,8 +182,8 @@ def _verdicts(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.Series
         return pd.Series(dtype=float)
     counts = comparison.counts(comparison.compare(runs, made)).set_index("table")
     counts[_REPRODUCED] = counts["reproduced"] + counts["close"]
-    chosen = counts[["reproduced", "close", "uninformative", "differs", _REPRODUCED]].stack()
-    return pd.concat({_VERDICTS: chosen}).astype(float).rename_axis(_KEY)
+    verdicts = counts[["reproduced", "close", "uninformative", "differs", _REPRODUCED]].stack()
+    return pd.concat({_VERDICTS: verdicts}).astype(float).rename_axis(_KEY)
 
 
 def _ranks(ranking: statistics.Ranking) -> pd.Series:
@@ -204,7 +206,7 @@ def _ranks(ranking: statistics.Ranking) -> pd.Series:
 # ---- in words --------------------------------------------------------------------------------------------------------
 
 _HOW_TO_READ = (
-    "Each row takes one choice the other way and leaves the rest as it usually is; = is the usual choices' number. The "
+    "Each row changes one choice and leaves the others as usual; = is the number of the usual choices. The "
     "deviations below are means over all runs of a matcher (table 1); tables 2 and 3 are means over the datasets' best runs; "
     "the last column counts the paper's numbers that are reproduced or close, of those that can be compared."
 )
@@ -212,7 +214,7 @@ _NO_VARIANTS = (
     "Choices that need runs of their own are not here: no variants were run. `make extended` runs them, and twenty further "
     "seeds (workflow/configs/extended.yaml)."
 )
-_NO_GROUPS = "How much is noise is not known: that takes two groups of ten seeds or more (`make extended`)."
+_NO_GROUPS = "How much of this is noise cannot be said without two groups of ten seeds or more (`make extended`)."
 
 
 def headlines(assessed: pd.DataFrame) -> pd.DataFrame:
@@ -251,7 +253,7 @@ def to_markdown(assessed: pd.DataFrame) -> str:
 
 
 def _comparable(rows: pd.DataFrame, column: str) -> float:
-    """How many of the paper's numbers can be held against ours: reproduced, uninformative or different."""
+    """How many of the paper's numbers can be compared with ours: reproduced, uninformative or different."""
     of_all = rows[(rows["table"] == _VERDICTS) & (rows["row"] == _ALL)]
     return of_all.loc[of_all["quantity"].isin([_REPRODUCED, "uninformative", "differs"]), column].sum()
 
@@ -294,8 +296,8 @@ def _of_blocks(assessed: pd.DataFrame) -> str:
     pairs = rows[rows["quantity"] == "p_value"]
     if pairs["baseline"].isna().all() or pairs["varied"].isna().all():
         return "Blocks of figure 1: the tests cannot be computed, statistics/statistics.md says why."
-    said = []
+    by_blocks = []
     for column, blocks in (("baseline", rows["usual"].iloc[0]), ("varied", rows["taken"].iloc[0])):
         names = pairs.loc[pairs[column] < statistics.ALPHA, "row"]
-        said.append(f"with blocks of {blocks} {len(names)} of {len(pairs)} ({', '.join(names) or 'none'})")
-    return f"Pairs of matchers that differ significantly: {'; '.join(said)}. The latter is pseudo-replication."
+        by_blocks.append(f"with blocks of {blocks} {len(names)} of {len(pairs)} ({', '.join(names) or 'none'})")
+    return f"Pairs of matchers that differ significantly: {'; '.join(by_blocks)}. The latter is pseudo-replication."

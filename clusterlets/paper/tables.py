@@ -1,4 +1,4 @@
-"""The paper's tables 1 to 5 from the runs, and their three faces: CSV, Markdown, LaTeX."""
+"""The paper's tables 1 to 5 from the runs, as CSV, Markdown and LaTeX."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -111,11 +111,11 @@ def correlations(runs: pd.DataFrame) -> pd.DataFrame:
     """
     runs = selection.ok(runs[runs["matcher"] == "C"]).rename(columns={"deviation_mean": "deviation"})
     pairs = [(s, other) for s in ("cohesion", "centroid_silhouette") for other in ("omega", "deviation")]
-    known = {(x, y): runs[[x, y]].dropna() for x, y in [*pairs, ("omega", "deviation")]}
+    complete_pairs = {(x, y): runs[[x, y]].dropna() for x, y in [*pairs, ("omega", "deviation")]}
     rows = [
         (coefficient, x, y, correlation(both[x], both[y], coefficient), len(both))
         for coefficient in COEFFICIENTS
-        for (x, y), both in known.items()
+        for (x, y), both in complete_pairs.items()
     ]
     return pd.DataFrame(rows, columns=["coefficient", "x", "y", "value", "runs"])
 
@@ -125,12 +125,12 @@ def _clusterlets(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _chosen(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
-    """The best candidate of each group of ``runs``, a group without one too, with how many were passed over and why."""
-    kept = selection.without_limit_cases(candidates)
+    """The best candidate of each group of ``runs``, a group without one too, with how many were left out and why."""
+    eligible = selection.without_limit_cases(candidates)
     counts = (
         pd.DataFrame(
             {
-                "candidates": kept.groupby(per).size(),
+                "candidates": eligible.groupby(per).size(),
                 "limit_cases": candidates.groupby(per).size(),
                 "dropped": runs[runs["status"] != "ok"].groupby(per).size(),
             },
@@ -140,12 +140,12 @@ def _chosen(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: list[str
         .astype(int)
     )
     counts["limit_cases"] -= counts["candidates"]
-    chosen = selection.best(kept, by, per).rename(columns={"n_clusters": "size"})
-    frame = counts.reset_index().merge(chosen, on=per, how="left")
+    best_of_group = selection.best(eligible, by, per).rename(columns={"n_clusters": "size"})
+    frame = counts.reset_index().merge(best_of_group, on=per, how="left")
     frame = frame.astype({column: "Int64" for column in _WHOLE if column in frame})
     frame["matcher"] = selection.paper_names(frame["matcher"])
-    known = {"dataset": reported.datasets(), "method": selection.METHODS}
-    order = {column: selection.in_order(runs[column], known[column]) for column in per}
+    usual = {"dataset": reported.datasets(), "method": selection.METHODS}
+    order = {column: selection.in_order(runs[column], usual[column]) for column in per}
     return frame.sort_values(per, key=lambda column: column.map(order[column.name].index), ignore_index=True)
 
 
@@ -258,7 +258,7 @@ def make(runs: pd.DataFrame, names: Collection[str] = NAMES) -> dict[str, Table]
 
 
 def read(folder: Path, runs: pd.DataFrame) -> dict[str, Table]:
-    """The tables whose CSV files lie in a folder, made from ``runs``."""
+    """The tables whose CSV files are in a folder, made from ``runs``."""
     note = _note(selection.seeds_of_paper(runs))
     return {
         name: Table(name, caption, columns, read_lines(folder / f"{name}.csv"), note)
@@ -302,12 +302,12 @@ _BETTER = {"deviation_mean": "min", "deviation_max": "min", "cohesion": "max", "
 
 def best(table: Table) -> frozenset[tuple[int, int]]:
     """The cells (row, column) that hold the best value among the methods of a dataset, or among all rows without datasets."""
-    frame, found = table.frame, set()
+    frame, cells_of_best = table.frame, set()
     groups = frame.groupby("dataset", sort=False).indices.values() if "dataset" in frame else [range(len(frame))]
     for rows, (place, column) in product(groups, enumerate(table.columns)):
         marked = is_best(frame.iloc[list(rows)][column.keys[0]], column.keys[0])
-        found |= {(int(row), place) for row, best_here in zip(rows, marked, strict=True) if best_here}
-    return frozenset(found)
+        cells_of_best |= {(int(row), place) for row, best_here in zip(rows, marked, strict=True) if best_here}
+    return frozenset(cells_of_best)
 
 
 def is_best(values: pd.Series, quantity: str) -> pd.Series:
@@ -406,7 +406,7 @@ def _latex_row(row: list[str], first: str | None = None) -> str:
 
 def latex_escape(text: str) -> str:
     """Text as LaTeX prints it literally; ``±``, ``–`` and a minus sign become their LaTeX forms."""
-    return re.sub("|".join(map(re.escape, _LATEX)), lambda found: _LATEX[found[0]], text)
+    return re.sub("|".join(map(re.escape, _LATEX)), lambda match: _LATEX[match[0]], text)
 
 
 _LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {

@@ -37,7 +37,7 @@ _FILES = {
 }
 _FORM = {
     "type": "object",
-    "required": ["settings", "libraries", "datasets", "files"],
+    "required": ["settings", "libraries", "datasets", "processor", "files"],
     "properties": {
         "settings": {"type": "object", "properties": {"tables": _OBJECTS}},
         "libraries": {"type": "object"},

@@ -1,4 +1,4 @@
-"""Whether a claim about Clusterlets also comes true of what no claim of fairness rests on.
+"""Whether a claim about Clusterlets also holds for baselines that make no claim of fairness.
 
 A control takes Clusterlets' place, and the claim is judged as before: random partitions and plain k-means, their runs
 chosen by the same rule; and the undivided data, one cluster of everything, whatever the rule on limit cases says.
@@ -13,7 +13,7 @@ from clusterlets.paper import reported, tables
 from clusterlets.paper.claims.findings import INCONCLUSIVE, Finding
 from clusterlets.paper.claims.numbers import Numbers
 
-#: Kinds of claims that speak of chosen runs alone, whoever made them.
+#: Kinds of claims about chosen runs only, of whatever method.
 KINDS = ("within", "attained", "higher", "lower", "times_lower", "beats_random")
 UNDIVIDED = "undivided data"
 # A control's runs stand as C's, so that claims on the runs that C's are chosen from can be asked of it too.
@@ -48,8 +48,8 @@ def undivided(made: Mapping[str, tables.Table], cohesion: Mapping[str, float]) -
 
 def all_of(runs: pd.DataFrame, made: Mapping[str, tables.Table], cohesion: Mapping[str, float]) -> dict[str, Numbers]:
     """The numbers of each control, by its name; none where there are no runs of it, or nothing was measured."""
-    known = [name for name in statistics.CONTROLS[::-1] if (selection.ok(runs)["method"] == name).any()]
-    numbers = {name: in_place_of_clusterlets(runs, name) for name in known}
+    present = [name for name in statistics.CONTROLS[::-1] if (selection.ok(runs)["method"] == name).any()]
+    numbers = {name: in_place_of_clusterlets(runs, name) for name in present}
     of_table = [name for name in made[reported.TABLES[1]].frame["dataset"] if name in cohesion]
     return numbers | ({UNDIVIDED: undivided(made, cohesion)} if not reported.too_few(len(of_table)) else {})
 
@@ -61,5 +61,7 @@ def in_words(claim: dict, ours: Numbers, controls: Mapping[str, Numbers], judge:
         findings = {name: judge(of_control, ours) for name, of_control in asked.items()}
     else:
         findings = {name: judge(claim, numbers) for name, numbers in controls.items() if claim["kind"] in KINDS}
-    told = {name: finding for name, finding in findings.items() if finding.verdict != INCONCLUSIVE}
-    return "; ".join(f"{name}: {finding.verdict} ({finding.statistic.partition(';')[0]})" for name, finding in told.items())
+    conclusive = {name: finding for name, finding in findings.items() if finding.verdict != INCONCLUSIVE}
+    return "; ".join(
+        f"{name}: {finding.verdict} ({finding.statistic.partition(';')[0]})" for name, finding in conclusive.items()
+    )

@@ -1,4 +1,4 @@
-"""The numbers that claims are held against: the paper's five tables, or ours with the runs behind them."""
+"""The numbers that claims are judged by: the paper's five tables, or ours with the runs behind them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -66,8 +66,8 @@ class Numbers:
         return rows.loc[selection.in_order(rows.index, reported.datasets())]
 
     @property
-    def known_runs(self) -> pd.DataFrame:
-        """Every single run whose numbers are known, limit cases aside: all of ours, tables 2 and 3 of the paper."""
+    def single_runs(self) -> pd.DataFrame:
+        """Every single run with numbers, without limit cases: all of ours, tables 2 and 3 of the paper."""
         if self.runs is not None:
             own = self._of_paper_seeds
             return selection.without_limit_cases(own[own["method"] == "Clusterlets"])

@@ -1,7 +1,7 @@
-"""How claims are tested that no table of the paper decides: on every run, and on the ranks of figure 1.
+"""Tests of claims that no table of the paper decides: on every run, and on the ranks of figure 1.
 
-A kind takes ``Numbers`` and the parameters of the claim, and gives a ``Finding``; it never knows whose numbers it looks at.
-What they do not tell raises ``CannotTell``.
+A kind takes ``Numbers`` and the parameters of the claim, and gives a ``Finding``; it does not know whose numbers they are.
+If they do not decide the claim, it raises ``CannotTell``.
 """
 
 from collections.abc import Collection
@@ -28,7 +28,7 @@ def filter_changes(numbers: Numbers, filtered: str, without: str, without_other:
 def apart(numbers: Numbers, better: str, worse: str) -> Finding:
     """Whether two matchers differ by Nemenyi's test; in part: by Wilcoxon's with Holm's correction alone.
 
-    That a test finds nothing is nothing against the claim where it could find nothing; that the order is another is.
+    A test that could not have found a difference says nothing against the claim; another order does.
     """
     verdicts, words = _tested(numbers, better, worse)
     if verdicts["order"] and not verdicts["nemenyi"]:
@@ -39,7 +39,7 @@ def apart(numbers: Numbers, better: str, worse: str) -> Finding:
 def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
     """Whether a matcher differs from none of the others by Nemenyi's nor Wilcoxon's test; in part: not by Nemenyi's.
 
-    That a test finds nothing is nothing for the claim where it could find nothing.
+    A test that could not have found a difference says nothing for the claim.
     """
     tested = [_tested(numbers, matcher, other) for other in others]
     joined = not any(verdicts["nemenyi"] for verdicts, _ in tested)
@@ -82,8 +82,8 @@ def _tested(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool], st
 
 
 def _pair(pairs: pd.DataFrame, one: str, other: str) -> dict:
-    (found,) = pairs[pairs["better"].isin([one, other]) & pairs["worse"].isin([one, other])].to_dict("records")
-    return found
+    (pair,) = pairs[pairs["better"].isin([one, other]) & pairs["worse"].isin([one, other])].to_dict("records")
+    return pair
 
 
 def _computed(numbers: Numbers, name: str) -> statistics.Ranking:
@@ -96,12 +96,12 @@ def _computed(numbers: Numbers, name: str) -> statistics.Ranking:
 def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
     """Share of the pairs of matchers that Nemenyi's test, or Wilcoxon's with Holm's correction, tells apart.
 
-    That Wilcoxon's test finds nothing is nothing for the claim where it could find nothing.
+    If Wilcoxon's test could not have found a difference, it says nothing for the claim.
     """
     ranking = _computed(numbers, "matchers")
     tests = {"Nemenyi's test": _apart(ranking.pairs), "Wilcoxon's with Holm's correction": _apart(numbers.wilcoxon)}
     n_pairs, apart = len(ranking.pairs), set[frozenset]().union(*tests.values())
-    by_test = ", ".join(f"{len(found)} by {test}" for test, found in tests.items())
+    by_test = ", ".join(f"{len(pairs)} by {test}" for test, pairs in tests.items())
     words = f"{len(apart)} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {by_test}"
     if len(apart) <= in_part * n_pairs:
         _check_power(len(ranking.complete), n_pairs, words)
@@ -172,7 +172,7 @@ def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(
     """Whether the best-ranked contender ranks above a FRAC; in part: below it, but apart by neither test.
 
     These are Nemenyi's over all that are ranked, and Wilcoxon's with Holm's correction over the contenders against this FRAC.
-    That they find nothing is nothing for the claim where Wilcoxon's could find nothing.
+    If Wilcoxon's could not have found a difference, they say nothing for the claim.
     """
     ranking = _computed(numbers, "with_frac")
     values, ranks = ranking.complete, ranking.mean_ranks
@@ -195,5 +195,5 @@ def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(
 
 
 def nobody_measured(numbers: Numbers) -> Finding:
-    """A sentence of which neither the paper's numbers nor ours say anything."""
+    """A sentence that neither the paper's numbers nor ours can decide."""
     raise CannotTell("Neither the tables nor the runs say anything about it.")

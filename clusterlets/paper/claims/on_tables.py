@@ -1,7 +1,7 @@
-"""How claims on the paper's tables are tested: one function a kind of claim, the same for the paper's numbers and ours.
+"""Tests of claims on the paper's tables: one function for each kind of claim, the same for the paper's numbers and ours.
 
-A kind takes ``Numbers`` and the parameters of the claim, and gives a ``Finding``; it never knows whose numbers it looks at.
-What they do not tell raises ``CannotTell``.
+A kind takes ``Numbers`` and the parameters of the claim, and gives a ``Finding``; it does not know whose numbers they are.
+If they do not decide the claim, it raises ``CannotTell``.
 """
 
 from collections.abc import Mapping
@@ -29,15 +29,15 @@ def place(numbers: Numbers, matcher: str, place: int) -> Finding:
 
 def ratio(numbers: Numbers, of: str, to: str, factor: float, tolerance: float) -> Finding:
     """Ratio of two matchers' mean deviations; in part where the first is larger by another factor."""
-    found = numbers.matcher(of)["deviation_mean"] / numbers.matcher(to)["deviation_mean"]
-    return two_steps(abs(found / factor - 1) <= tolerance + LAST_BIT, found > 1, f"{of} / {to} = {found:.2f}")
+    quotient = numbers.matcher(of)["deviation_mean"] / numbers.matcher(to)["deviation_mean"]
+    return two_steps(abs(quotient / factor - 1) <= tolerance + LAST_BIT, quotient > 1, f"{of} / {to} = {quotient:.2f}")
 
 
 def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: float) -> Finding:
     """Standard deviation over mean of the mean deviation, in percent, of each matcher."""
-    found = pd.Series({name: _relative_spread(numbers.matcher(name)) for name in spreads})
-    near = (found - pd.Series(spreads)).abs() <= tolerance + LAST_BIT
-    return two_steps(bool(near.all()), bool(near.any()), ", ".join(f"{name} {found[name]:.0f} %" for name in spreads))
+    percentages = pd.Series({name: _relative_spread(numbers.matcher(name)) for name in spreads})
+    near = (percentages - pd.Series(spreads)).abs() <= tolerance + LAST_BIT
+    return two_steps(bool(near.all()), bool(near.any()), ", ".join(f"{name} {percentages[name]:.0f} %" for name in spreads))
 
 
 def less_relative_spread(numbers: Numbers, matcher: str, than: str, factor: float) -> Finding:
@@ -61,8 +61,8 @@ def least(numbers: Numbers, matcher: str, quantities: list[str]) -> Finding:
 def range_of_matchers(numbers: Numbers, factor: float, in_part: float) -> Finding:
     """Ratio of the largest to the least mean deviation of a matcher."""
     deviation = numbers.every_matcher()["deviation_mean"]
-    found = deviation.max() / deviation.min()
-    return two_steps(found >= factor, found >= in_part, f"{deviation.idxmax()} / {deviation.idxmin()} = {found:.2f}")
+    quotient = deviation.max() / deviation.min()
+    return two_steps(quotient >= factor, quotient >= in_part, f"{deviation.idxmax()} / {deviation.idxmin()} = {quotient:.2f}")
 
 
 # ---- tables 2 to 4: chosen runs --------------------------------------------------------------------------------------
@@ -73,22 +73,24 @@ def within(
 ) -> Finding:
     """Whether the chosen run of each dataset keeps within bounds; the one dataset ``but`` should not."""
     rows = numbers.chosen(chosen)
-    kept = _kept(rows, at_least, at_most)
+    is_within = _within_bounds(rows, at_least, at_most)
     broken = {
-        name: ", ".join(f"{plain(column)} {number(rows.loc[name, column])}" for column in kept if name == but or not ok[column])
-        for name, ok in kept.iterrows()
+        name: ", ".join(
+            f"{plain(column)} {number(rows.loc[name, column])}" for column in is_within if name == but or not ok[column]
+        )
+        for name, ok in is_within.iterrows()
     }
-    return graded(kept.all(axis=1) ^ (rows.index == but), scale, pd.Series(broken))
+    return graded(is_within.all(axis=1) ^ (rows.index == but), scale, pd.Series(broken))
 
 
 def attained(numbers: Numbers, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}) -> Finding:
-    """Whether any known run of each dataset keeps within bounds."""
-    runs = numbers.known_runs
-    kept = _kept(runs, at_least, at_most).all(axis=1).groupby(runs["dataset"]).any()
-    return graded(kept.loc[selection.in_order(kept.index, reported.datasets())], scale)
+    """Whether any single run of each dataset keeps within bounds."""
+    runs = numbers.single_runs
+    is_within = _within_bounds(runs, at_least, at_most).all(axis=1).groupby(runs["dataset"]).any()
+    return graded(is_within.loc[selection.in_order(is_within.index, reported.datasets())], scale)
 
 
-def _kept(rows: pd.DataFrame, at_least: Mapping, at_most: Mapping) -> pd.DataFrame:
+def _within_bounds(rows: pd.DataFrame, at_least: Mapping, at_most: Mapping) -> pd.DataFrame:
     """Rows x bounded columns: whether a value keeps within its bound."""
     return pd.DataFrame(
         {name: rows[name] >= bound - LAST_BIT for name, bound in at_least.items()}
@@ -161,7 +163,7 @@ def times_lower(numbers: Numbers, first: str, second: str, factor: float, some: 
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = other["deviation_mean"] / one["deviation_mean"]
     far = ratios >= factor - LAST_BIT
-    # A printed zero stands for anything below half of its last digit: the ratio is only known to be above this.
+    # A printed zero stands for anything below half of its last digit: the ratio is above this.
     least = (other["deviation_mean"] - _HALF_DIGIT) / _HALF_DIGIT
     listed = ", ".join(
         f"{name} above {least[name]:.0f}" if np.isinf(value) else f"{name} {value:.0f}" for name, value in ratios[far].items()

@@ -201,14 +201,6 @@ def test_the_likely_cause_is_named(folders, capsys, changes, cause):
     assert lines[2] == f"Likely cause: {cause}."
 
 
-def test_a_manifest_that_names_no_processor_leaves_the_cause_open(folders, capsys):
-    said = {name: part for name, part in MANIFEST.items() if name != "processor"}
-    (folders[0] / "manifest.json").write_text(json.dumps(said))
-    change(folders[1], "comparison.csv", "9,close", "5,differs")
-    said = compare(capsys, *folders)[1]
-    assert "Likely cause: a change of code, or another processor" in said and "The same settings, data and versions." in said
-
-
 def test_the_tolerance_is_relative_above_one_and_can_be_chosen():
     frames = [pd.DataFrame({"a": ["x"], "b": [value]}) for value in ("1000", "1000.0000009", "1000.01")]
     assert differences.of_tables("f", frames[0], frames[1], tolerance=1e-9).empty

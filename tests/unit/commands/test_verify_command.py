@@ -69,7 +69,7 @@ def test_the_manifest_has_groups_settings_versions_and_no_paths(results):
     assert found["datasets"]["iris"]["fingerprint"] == "f" and "source" not in found["datasets"]["iris"]
 
 
-WHOLE = {"settings": {}, "libraries": {}, "datasets": {}, "files": {}}
+WHOLE = {"settings": {}, "libraries": {}, "datasets": {}, "processor": {}, "files": {}}
 ODD = {
     "a list": [],
     "a number": 7,
@@ -83,7 +83,7 @@ ODD = {
     "files that are a list": WHOLE | {"files": ["runs.csv"]},
     "a group that is a list": WHOLE | {"files": {"numbers": ["runs.csv"]}},
     "a hash that is a number": WHOLE | {"files": {"numbers": {"runs.csv": 1}}},
-    "a part that is not there": {"settings": {}, "libraries": {}, "datasets": {}},
+    "a part that is not there": {"settings": {}, "libraries": {}, "datasets": {}, "processor": {}},
     "a file elsewhere": WHOLE | {"files": {"numbers": {"/etc/hostname": "a"}}},
     "a file above": WHOLE | {"files": {"numbers": {"runs/../../hostname": "a"}}},
     "a folder above": WHOLE | {"files": {"numbers": {"..": "a"}}},

@@ -367,7 +367,9 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
         assert words in listed
     assert cells["people.city"][0].startswith("people.csv, not") and cells["people.city"][1] == ""
     assert all(len(cells[name]) == 3 for name in ("iris", "pima", "pima.age_group", "all, with the report"))
-    assert "nobody has counted their rows yet: people.city. `snakemake data --cores 2 --configfile mine.yaml` does." in estimate
+    assert (
+        "their rows have not been counted yet: people.city. `snakemake data --cores 2 --configfile mine.yaml` does." in estimate
+    )
 
 
 @pytest.mark.parametrize(

@@ -146,4 +146,4 @@ def test_rows_that_nobody_has_counted_are_not_listed(tmp_path, monkeypatch, caps
     listed, _, estimate = capsys.readouterr().out.partition("Estimate")
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in listed.splitlines()]
     assert {cells[0]: cells[2] for cells in lines[2:] if cells} == {"breast": "449", "breast.with_duplicates": ""}
-    assert "nobody has counted their rows yet: breast.with_duplicates." in estimate
+    assert "their rows have not been counted yet: breast.with_duplicates." in estimate

@@ -70,7 +70,7 @@ def test_the_estimate_is_printed(capsys):
     assert command_line.main(["datasets", "--config", str(FIELD)]) == 0
     printed = capsys.readouterr().out
     assert "Estimate for the grid of 3 k and 10 seeds" in printed and "| adult.race " in printed
-    assert "cores about" in printed and "nobody has counted" not in printed
+    assert "cores about" in printed and "not been counted" not in printed
 
 
 def test_a_table_that_a_method_does_not_support_costs_no_fit():

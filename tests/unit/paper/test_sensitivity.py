@@ -146,12 +146,12 @@ def test_what_scipy_computed_is_rounded():
 def test_the_text_says_what_is_missing_and_marks_what_is_more_than_noise():
     runs = synthetic_runs(seeds=20)
     alone = to_markdown(assess(runs[runs["seed"] < 10], {}))
-    assert "no variants were run. `make extended`" in alone and "How much is noise is not known" in alone
+    assert "no variants were run. `make extended`" in alone and "two groups of ten seeds or more" in alone
     changed = runs[runs["seed"] < 10].copy()
     of_d = changed["matcher"] == "D"
     changed.loc[of_d, "deviation_mean"] *= 2
     text = to_markdown(assess(runs, {SCOPE: changed}))
-    assert "no variants" not in text and "not known" not in text
+    assert "no variants" not in text and "two groups" not in text
     [line] = re.findall(r"^\| pinball_scope: cluster instead of last \| (.*) \|$", text, re.MULTILINE)
     usual = runs[(runs["matcher"] == "D") & (runs["seed"] < 10)]["deviation_mean"].mean()
     assert line.split(" | ")[:3] == ["=", "=", f"**{2 * usual:.3f}**"]
