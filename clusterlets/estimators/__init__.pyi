@@ -641,7 +641,8 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
 
     Notes
     -----
-    Pereira Barata, Takes, van den Herik and Veenman, Fair tree classifier using strong demographic parity, Machine Learning 2023.
+    Pereira Barata, Takes, van den Herik and Veenman, Fair tree classifier using strong demographic parity,
+    Machine Learning 2023.
     See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`. The splits are by SCAFF, which itself classifies; its use for
     clustering is our interpretation. The estimator's ``predict`` goes by the nearest of ``cluster_centers_``, and not down
     the tree.
