@@ -1,6 +1,8 @@
 # Everything from a bare machine: Python 3.11 or newer, make and a package index.
 #   make demo       the whole workflow on bundled datasets, minutes
-#   make test       the tests; the fuzz tests among them take FUZZ=60 seconds
+#   make test       the tests: every unit, property and fault test, and one small grid; minutes
+#   make test-slow  the rest of them: interruptions, packaging, a browser, ...; each fuzz test searches for FUZZ=5 seconds
+#   make test-all   both
 #   make lint       ruff, mypy, snakefmt, Snakemake's linter, and those of the container recipes
 #   make generated renews what follows from declarations in code: tables of the documentation, type stubs
 #   make docs       the documentation site, built strictly into build/docs
@@ -16,29 +18,39 @@
 #   make field-demo every method on bundled datasets, minutes
 #   make verify     are the results what their manifest says, byte for byte?
 #   make archive    packs a finished run as a Workflow Run RO-Crate, ready to deposit; RESULTS=results/field another one
-#   make compare    the results' numbers beside those in docs/reference
-#   make reference  puts the results' numbers in the place of docs/reference
-#   make reference-field    puts the field's leaderboard in the place of docs/reference-field, and writes docs/field.md
+#   make compare    compares the results' numbers with those in reference/paper
+#   make reference  replaces reference/paper with the results' numbers
+#   make reference-field    replaces reference/field with the leaderboard of results/field, and writes docs/field.md
 
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 EXCLUDE ?=
 RESULTS ?= results
-FUZZ ?= 60
+FUZZ ?= 5
 PROFILE ?=
 SMOKE_SECONDS ?= 120
 
 VENV := .venv
 LINTERS := .venv-lint
-READY := $(VENV)/.ready
+# An environment is ready while the files that it follows hold what they held, whatever their time: who switches branches and
+# back must not lose the environment under a run. So a checksum of their content is in the name of the file that says so.
+ready = .ready-$(shell cat $(1) | cksum | cut -d " " -f 1)
+LOCKED := $(VENV)/$(call ready,requirements.lock requirements-uv.lock)
+READY := $(VENV)/$(call ready,requirements.lock requirements-uv.lock pyproject.toml)-project
 # Outside of the environment's own packages: where they are installed they cost every start of Snakemake on a cluster some seconds.
 PLUGINS := $(VENV)/cluster-plugins
 # Nor does who only runs the workflow need what describes and validates an archive.
 ARCHIVING := $(VENV)/archive-packages
 SPHINX := $(VENV)/sphinx
+PLUGIN_LOCKS := $(wildcard profiles/*/requirements.lock)
+PLUGINS_READY := $(PLUGINS)/$(call ready,$(PLUGIN_LOCKS))
+ARCHIVING_READY := $(ARCHIVING)/$(call ready,requirements-archive.lock)
+SPHINX_READY := $(SPHINX)/$(call ready,requirements-docs.lock)
+LINTERS_READY := $(LINTERS)/$(call ready,requirements-lint.lock)
 # With the commands of .venv first, whatever is activated outside.
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 SNAKEMAKE := $(RUN) snakemake --cores $(CORES)
+PYTEST := $(RUN) python -m pytest --numprocesses $(CORES) --dist worksteal
 SITE := $(RUN) PYTHONPATH="$(CURDIR)/$(SPHINX)" MPLBACKEND=agg python -m sphinx -W --keep-going --quiet
 # Names and logs are UTF-8 in every locale. Snakemake keeps a cache below HOME, and ends where none can be written there.
 export PYTHONUTF8 := 1
@@ -51,22 +63,29 @@ SPACE := $(subst ,, )
 EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
 SETTINGS := $(if $(EXCLUDED),--config exclude=$(EXCLUDED))
 
-.PHONY: demo test test-environment lint generated docs docs-links test-slurm smoke test-arm data check-data reproduce extended field field-demo verify \
+.PHONY: demo environment test test-slow test-all test-environment lint generated docs docs-links test-slurm smoke test-arm data check-data reproduce extended field field-demo verify \
     archive compare reference reference-field clean-environment
 
 demo: $(READY)
 	@$(SNAKEMAKE) --configfile workflow/configs/demo.yaml
 	@cat results/demo/summary.txt
 
+environment: $(READY)
+
 # The profiles for other schedulers are tested with the plugin, and the archive with its validator.
-test-environment: $(PLUGINS)/.ready $(ARCHIVING)/.ready
+test-environment: $(PLUGINS_READY) $(ARCHIVING_READY)
 
 test: test-environment
-	@$(RUN) CLUSTERLETS_FUZZ_SECONDS=$(FUZZ) python -m pytest
+	@$(PYTEST) -m "not slow"
+
+test-slow: test-environment
+	@CLUSTERLETS_FUZZ_SECONDS=$(FUZZ) $(PYTEST) -m slow
+
+test-all: test test-slow
 
 # The linters have an environment of their own, so that who only runs the workflow need not install them. All of them
 # speak, even where the first one complains.
-lint: $(READY) $(LINTERS)/.ready
+lint: $(READY) $(LINTERS_READY)
 	@status=0; export PATH="$(CURDIR)/$(VENV)/bin:$$PATH"; set -x; \
 	$(LINTERS)/bin/ruff check . || status=1; \
 	$(LINTERS)/bin/ruff format --check . || status=1; \
@@ -83,18 +102,18 @@ generated: $(READY)
 
 # -W: every warning is an error: a link or anchor that leads nowhere, a page in no menu, a docstring that cannot be read, an
 # example that fails. The examples run with the locked libraries.
-docs: $(SPHINX)/.ready
+docs: $(SPHINX_READY)
 	@$(SITE) -b html docs build/docs
 	@echo "The documentation lies in build/docs/index.html"
 
-docs-links: $(SPHINX)/.ready
+docs-links: $(SPHINX_READY)
 	@$(SITE) -D plot_gallery=0 -b linkcheck docs build/docs-links
 
-test-slurm: $(PLUGINS)/.ready
+test-slurm: $(PLUGINS_READY)
 	@$(RUN) PYTHONPATH="$(CURDIR)/$(PLUGINS)" CLUSTERLETS_TEST_SLURM=1 python -m pytest tests/slurm
 
 # On the login node: one submission with every kind of job. SIGTERM ends Snakemake as Ctrl-C does, and cancels what was submitted.
-smoke: $(PLUGINS)/.ready
+smoke: $(PLUGINS_READY)
 	@test -f "$(PROFILE)/config.yaml" || { echo "Name a profile: make smoke PROFILE=profiles/slurm"; exit 1; }
 	@rm -rf results/smoke
 	@$(RUN) PYTHONPATH="$(CURDIR)/$(PLUGINS)" timeout $(SMOKE_SECONDS) snakemake --profile $(PROFILE) \
@@ -140,62 +159,71 @@ field-demo: $(READY)
 verify: $(READY)
 	@$(RUN) clusterlets verify --results $(RESULTS)
 
-archive: $(ARCHIVING)/.ready
+archive: $(ARCHIVING_READY)
 	@$(RUN) PYTHONPATH="$(CURDIR)/$(ARCHIVING)" clusterlets archive --results $(RESULTS)
 
 compare: $(READY)
-	@$(RUN) clusterlets compare docs/reference $(RESULTS)
+	@$(RUN) clusterlets compare reference/paper $(RESULTS)
 
-# Small text alone: every run and the figures can be made again, and the manifest holds their hashes. What each choice does
-# says little without the runs of `make extended`; those stand in docs/reference-extended.
+# Only small text: the manifest holds the hashes of runs and figures, which can be made again. The sensitivity analysis needs
+# the runs of `make extended`, so reference/extended holds it.
 reference: verify
-	@rm -rf docs/reference/tables docs/reference/statistics docs/reference/*.csv
-	@mkdir -p docs/reference/tables docs/reference/statistics
-	@cp $(RESULTS)/tables/*.csv docs/reference/tables/
-	@cp $(RESULTS)/statistics/*.csv docs/reference/statistics/
-	@cp $(filter-out %/runs.csv %/datasets.csv %/sensitivity.csv,$(wildcard $(RESULTS)/*.csv)) $(RESULTS)/manifest.json docs/reference/
-	@du -sh docs/reference
+	@rm -rf reference/paper
+	@mkdir -p reference/paper/tables reference/paper/statistics
+	@cp $(RESULTS)/tables/*.csv reference/paper/tables/
+	@cp $(RESULTS)/statistics/*.csv reference/paper/statistics/
+	@cp $(filter-out %/runs.csv %/datasets.csv %/sensitivity.csv,$(wildcard $(RESULTS)/*.csv)) $(RESULTS)/manifest.json reference/paper/
+	@du -sh reference/paper
 
-# What docs/field.md says rests on these tables; a test holds it against them.
+# A test compares docs/field.md with these tables.
 reference-field: $(READY)
 	@$(RUN) clusterlets verify --results results/field
-	@mkdir -p docs/reference-field
+	@mkdir -p reference/field
 	@cp $(addprefix results/field/,leaderboard.csv leaderboard_overall.csv leaderboard_points.csv methods.csv manifest.json) \
-	    docs/reference-field/
+	    reference/field/
 	@cp results/field/leaderboard.md docs/field.md
-	@du -sh docs/reference-field
+	@du -sh reference/field
 
-$(READY): requirements.lock pyproject.toml
+# uv installs what a lock names in seconds where pip takes a minute. It is itself a locked wheel; where there is none for a machine,
+# or it does not get on with the index that pip was told of, pip installs the same. Neither takes a file of another hash.
+PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
+install = if test -x $(VENV)/bin/uv && $(VENV)/bin/uv pip install --quiet --python $(1) $(2) 2> $(VENV)/uv.log; then :; \
+    else $(PIP) --python $(1) install --quiet $(2); fi
+
+$(LOCKED):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
-	@echo "Setting up $(VENV): once, a minute or two"
+	@echo "Setting up $(VENV): once, less than a minute"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(PIP) install --quiet --only-binary :all: --require-hashes -r requirements-uv.lock 2> /dev/null || echo "No uv: pip installs"
+	@$(call install,$(VENV)/bin/python,--require-hashes -r requirements.lock)
 	@touch $@
 
-$(PLUGINS)/.ready: $(READY) $(wildcard profiles/*/requirements.lock)
+# The project itself is installed by what pyproject.toml says, and again when that changes.
+$(READY): | $(LOCKED)
+	@$(call install,$(VENV)/bin/python,--no-deps --no-build-isolation --editable .)
+	@rm -f $(VENV)/.ready-*-project
+	@touch $@
+
+# What only some commands need lies in folders of its own, with the versions of the lock where both name a library.
+$(PLUGINS_READY): | $(READY)
 	@rm -rf $(PLUGINS)
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(PLUGINS) \
-	    $(addprefix -r ,$(wildcard profiles/*/requirements.lock))
+	@$(call install,$(VENV)/bin/python,--require-hashes --no-deps --target $(PLUGINS) $(addprefix -r ,$(PLUGIN_LOCKS)))
 	@touch $@
 
-$(ARCHIVING)/.ready: $(READY) requirements-archive.lock
+$(ARCHIVING_READY): | $(READY)
 	@rm -rf $(ARCHIVING)
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(ARCHIVING) \
-	    -r requirements-archive.lock
+	@$(call install,$(VENV)/bin/python,--require-hashes --no-deps --target $(ARCHIVING) -r requirements-archive.lock)
 	@touch $@
 
-# The same way: what only builds the site is apart from what runs, and what both need has one version.
-$(SPHINX)/.ready: $(READY) requirements-docs.lock
+$(SPHINX_READY): | $(READY)
 	@rm -rf $(SPHINX)
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(SPHINX) \
-	    -r requirements-docs.lock
+	@$(call install,$(VENV)/bin/python,--require-hashes --no-deps --target $(SPHINX) -r requirements-docs.lock)
 	@touch $@
 
-$(LINTERS)/.ready: requirements-lint.lock
-	@$(PYTHON) -m venv --clear $(LINTERS)
-	@$(LINTERS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-lint.lock
+$(LINTERS_READY): | $(READY)
+	@$(PYTHON) -m venv --clear --without-pip $(LINTERS)
+	@$(call install,$(LINTERS)/bin/python,--require-hashes -r requirements-lint.lock)
 	@touch $@
 
 clean-environment:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from clusterlets import estimators, methods, tuning
 from clusterlets.estimators import plots
+from clusterlets.grid.runs_table import TABLE, Column
+from clusterlets.metrics.score import Score
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 
@@ -114,6 +116,22 @@ def table(header: list[str], rows: list[list]) -> str:
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
+def columns_of_runs() -> str:
+    """The columns of ``results/runs.csv``, as a table in Markdown."""
+    return "\n".join(["| column | unit, values | meaning |", "|---|---|---|", *map(_row, TABLE)])
+
+
+def _row(column: Column | Score) -> str:
+    if isinstance(column, Score):
+        values = f"{column.values}{' or empty' if column.undefined else ''}"
+        return f"| {column.name} | {values} | {_escaped(column.explanation)} |"
+    return f"| {column.name} | {column.values} | {_escaped(column.meaning)} |"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
 #: Generated files, below the checkout, and what makes their text.
 FILES: dict[str, Callable[[], str]] = {
     "clusterlets/__init__.pyi": package_stub,
@@ -124,6 +142,7 @@ FILES: dict[str, Callable[[], str]] = {
 SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/methods.md", "methods"): table_of_methods,
     ("docs/api.md", "estimators"): estimators_of_api,
+    ("docs/results-format.md", "columns of runs.csv"): columns_of_runs,
 }
 
 

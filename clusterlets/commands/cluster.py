@@ -23,7 +23,7 @@ from clusterlets.datasets.suspects import MOST_GROUPS
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
-from clusterlets.grid.cells import from_words, in_words
+from clusterlets.grid.cells import format_parameters, parse_parameters
 from clusterlets.methods import Method
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
@@ -203,7 +203,7 @@ def _chosen(options: argparse.Namespace) -> tuple[type[Method], str | None]:
 
 def _values(options: argparse.Namespace) -> dict[str, Any]:
     """The parameters that were given, by options of their own or by --parameters."""
-    values = from_words(",".join(options.parameters or []))
+    values = parse_parameters(",".join(options.parameters or []))
     for name in _parameters():
         text = getattr(options, _option(name))
         if text is not None and name in values:
@@ -329,7 +329,7 @@ def _kept(options: argparse.Namespace, composition: np.ndarray, group_counts: np
 
 def _described(options: argparse.Namespace, fitted) -> str:
     if options.method != "clusterlets":
-        return ", ".join(filter(None, (options.chosen.name, f"k = {options.k}", in_words(options.values))))
+        return ", ".join(filter(None, (options.chosen.name, f"k = {options.k}", format_parameters(options.values))))
     values = {"hops": fitted.hops_, **{name: getattr(fitted, name) for name in options.chosen.grid() if name != "hops"}}
     listed = ", ".join(f"{name} = {values[name]}" for name in options.chosen.grid())
     return f"Clusterlets, matcher {options.matcher}, k = {fitted.n_clusterlets_}, {listed}"

@@ -68,7 +68,7 @@ class ClusterletClustering(_ClusterletClustering):
     clusterlets_ : Clusterlets
         The N clusterlets, with the clusterlet of each instance.
     matching_ : bool array (n_clusters_, N)
-        Which clusterlets each cluster holds: the value that :mod:`clusterlets.metrics` scores.
+        Which clusterlets each cluster holds: the value that :class:`clusterlets.metrics.pieces.Pieces` takes.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     n_features_in_ : int

@@ -9,14 +9,15 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
-from clusterlets import methods, metrics
-from clusterlets.algorithms import instance_scores
+from clusterlets import methods
 from clusterlets.algorithms.extraction import extract_clusterlets
+from clusterlets.algorithms.instance_labels import cluster_centres
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
 from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
 from clusterlets.estimators.memberships import nearest_of_own
 from clusterlets.estimators.signatures import RANDOM_STATE, Documented, documented, set_parameters
+from clusterlets.metrics.composition import deviation_per_cluster
 
 # The matchers that have a parameter, by its name.
 _OF_MATCHERS = methods.by_parameter(methods.get(name) for name in methods.names("paper"))
@@ -50,7 +51,7 @@ class ClusterletClustering(FairClusterer):
     clusterlets_ : Clusterlets
         The N clusterlets, with the clusterlet of each instance.
     matching_ : bool array (n_clusters_, N)
-        Which clusterlets each cluster holds: the value that :mod:`clusterlets.metrics` scores.
+        Which clusterlets each cluster holds: the value that :class:`clusterlets.metrics.pieces.Pieces` takes.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     n_features_in_ : int
@@ -99,9 +100,7 @@ class ClusterletClustering(FairClusterer):
         matcher, given = self._matcher_and_parameters(self.hops_)
         self.matching_ = matcher.match_or_raise(self.clusterlets_, random_state, **given)
         self.n_clusters_ = len(self.matching_)
-        self.cluster_centers_ = instance_scores.cluster_centres(
-            self.matching_, self.clusterlets_.sizes, self.clusterlets_.centroids
-        )
+        self.cluster_centers_ = cluster_centres(self.matching_, self.clusterlets_.sizes, self.clusterlets_.centroids)
         self.memberships_ = self._memberships(self.clusterlets_.labels)
         self.labels_ = nearest_of_own(X, self.memberships_, self.cluster_centers_)
         if self.n_clusters not in (None, self.n_clusters_):
@@ -125,7 +124,7 @@ class ClusterletClustering(FairClusterer):
                 matching = matcher.match(clusterlets, deepcopy(state), **given)
                 if matching is not None:
                     composition = matching.astype(np.int64) @ clusterlets.counts
-                    deviation = metrics.deviation_per_cluster(composition, group_counts).max()
+                    deviation = deviation_per_cluster(composition, group_counts).max()
                     tried[n_clusterlets, hops] = abs(len(matching) - n_clusters), round(float(deviation), 12)
         if not tried:
             raise InvalidInput(f"{self.matcher} finds no clustering for n_clusters={n_clusters}; take another matcher.")

@@ -11,7 +11,7 @@ from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, check_whole
 from clusterlets.extras import optional
 from clusterlets.grid.artifacts import OK
-from clusterlets.grid.cells import from_words
+from clusterlets.grid.cells import parse_parameters
 
 with optional():  # a frame is what tune returns
     import pandas as pd
@@ -77,7 +77,7 @@ class Tuned(pd.DataFrame):
     def estimator(self):
         """The estimator of :meth:`best`, not yet fitted."""
         best = self.best()
-        return Candidate(best["method"], from_words(best["parameters"])).estimator(self.n_clusters, int(best["seed"]))
+        return Candidate(best["method"], parse_parameters(best["parameters"])).estimator(self.n_clusters, int(best["seed"]))
 
     def recommendation(self) -> str:
         """What to take and why, in sentences."""

@@ -1,8 +1,8 @@
-"""What the fuzz tests share: a bounded time, commands run in this process, and what may come of them.
+"""What the fuzz tests share: how examples are drawn and failures shown, how commands run here, and what may come of them.
 
-Examples come in batches, each with a seed of its own, until the time is over; so every run begins with the same ones, and
-what fails is printed as Hypothesis prints it, made small. Two variables of the environment change that:
-CLUSTERLETS_FUZZ_SECONDS (60 by default, of all fuzz tests together) and CLUSTERLETS_FUZZ_SEED (0, the first batch).
+Each fuzz test runs twice. One run has a fixed number of examples from a fixed seed, the same on every machine. The other is
+slow: it searches with one seed after the other, from CLUSTERLETS_FUZZ_SEED on, until CLUSTERLETS_FUZZ_SECONDS are over (5 by
+default, for each test). What fails is made small for at most 30 seconds, and printed as a test to paste.
 """
 
 import contextlib
@@ -21,55 +21,92 @@ from hypothesis.errors import UnsatisfiedAssumption
 
 from clusterlets.__main__ import main
 
-SECONDS = float(os.environ.get("CLUSTERLETS_FUZZ_SECONDS", 60))
-SEED = int(os.environ.get("CLUSTERLETS_FUZZ_SEED", 0))
-#: Seconds after which an example counts as one that never ends.
+SECONDS = float(os.environ.get("CLUSTERLETS_FUZZ_SECONDS", 5))
+#: The first seed of a search; those of `make test` have the seed 0.
+SEED = int(os.environ.get("CLUSTERLETS_FUZZ_SEED", 1))
+#: Seconds of this process' own computing after which an example counts as one that never ends.
 LIMIT = 30
+#: Seconds that a failing example is made small for.
+SHRINKING = 30
 
-_BATCH = 20
+
+def run_examples(check: Callable, examples: st.SearchStrategy, n_examples: int) -> None:
+    """Call ``check`` with as many examples, the same every time."""
+    _run_batch(check, examples, n_examples, seed_of_batch=0)
 
 
-def fuzz(share: float, check: Callable, examples: st.SearchStrategy) -> None:
-    """Call ``check`` with examples for a share of the seconds."""
-    end, batch = time.monotonic() + share * SECONDS, 0
-    quiet = settings(max_examples=_BATCH, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+def search(check: Callable, examples: st.SearchStrategy, n_examples: int) -> None:
+    """Call ``check`` with batches of examples, each of another seed, until the time is over."""
+    end, batch = time.monotonic() + SECONDS, 0
     while time.monotonic() < end:
-        seed(SEED + batch)(quiet(given(examples)(_until(end, check))))()
+        _run_batch(check, examples, n_examples, SEED + batch)
         batch += 1
 
 
-def _until(end: float, check: Callable) -> Callable:
-    """The check with a limit of time, and none once the time is over; but a failure is made small for as long as it takes."""
-    failures = 0
+def _run_batch(check: Callable, examples: st.SearchStrategy, n_examples: int, seed_of_batch: int) -> None:
+    failing = _Failing(check)
+    quiet = settings(
+        max_examples=n_examples,
+        deadline=None,
+        database=None,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    try:
+        seed(seed_of_batch)(quiet(given(examples)(lambda example: failing(example))))()
+    except BaseException as error:
+        if failing.smallest is not None:
+            error.add_note(as_test(check, failing.smallest))
+        raise
 
-    def limited(example):
-        nonlocal failures
-        if time.monotonic() > end and not failures:
+
+class _Failing:
+    """A check that remembers what failed. Once it was made small for long enough nothing else fails, and Hypothesis ends."""
+
+    def __init__(self, check: Callable):
+        self.check = check
+        self.failed: set[str] = set()
+        self.smallest: str | None = None
+        self.end = float("inf")
+
+    def __call__(self, example) -> None:
+        text = repr(example)
+        if time.monotonic() > self.end and text not in self.failed:
             return
         try:
             with _limit():
-                check(example)
+                self.check(example)
         except UnsatisfiedAssumption:
             raise
         except BaseException:
-            failures += 1
+            self.end = min(self.end, time.monotonic() + SHRINKING)
+            self.failed.add(text)
+            self.smallest = text
             raise
 
-    return limited
+
+def as_test(check: Callable, example: str) -> str:
+    """The source of a test of one example, for the file of its check; fixtures that the fuzz test takes it takes too."""
+    return (
+        "Paste this into the file of the check, with the fixtures of its fuzz test:\n\n"
+        "def test_an_example_that_once_failed():\n"
+        "    import datetime\n    from decimal import Decimal\n    from math import inf, nan\n\n"
+        f"    {check.__name__}({example})\n"
+    )
 
 
 @contextlib.contextmanager
 def _limit() -> Iterator[None]:
     def never_ends(*_):
-        raise AssertionError(f"did not end within {LIMIT} seconds")
+        raise AssertionError(f"did not end within {LIMIT} seconds of computing")
 
-    former = signal.signal(signal.SIGALRM, never_ends)
-    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    former = signal.signal(signal.SIGPROF, never_ends)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, former)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, former)
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 import yaml
 from from_schema import ANYTHING, spoilt
-from fuzzing import ODD, command, files_here, fuzz, is_one_line, kept, one_of_these
+from fuzzing import ODD, command, files_here, is_one_line, kept, one_of_these
 from hypothesis import strategies as st
 
 from clusterlets.commands import why
 from clusterlets.grid.configuration import read_configuration
+from clusterlets.provenance import manifest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -66,27 +67,28 @@ def people(tmp_path, monkeypatch):
     Path("people.csv").write_text("".join(["name,age,income,city,sex\n", *rows]))
 
 
-def test_cluster_gives_every_row_a_cluster_or_says_why_not(people):
-    def check(pairs):
-        with kept():
-            said = command("cluster", "people.csv", *as_words([("sensitive", "city"), *pairs]))
-            if said.status:
-                assert is_one_line(said, "cluster"), said.err
-                return
-            asked = {name: value[0] for name, *value in pairs if value}
-            assert said.out.startswith(f"people.csv: {ROWS} rows")
-            assert f"seed {int(asked.get('seed', 0))}:" in said.out
-            if "o" in asked:
-                header, *rows = csv.reader(io.StringIO(Path(asked["o"]).read_text()))
-                assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(ROWS))
-                clusters = {int(cluster) for _, cluster in rows}
-                assert clusters == set(range(len(clusters))) and f": {len(clusters)} cluster" in said.out
-                if asked.get("matcher") not in ("D", "B"):
-                    assert len(rows) == ROWS
-            if asked.get("method") == "frac":
-                assert f"k = {int(asked.get('k', 10))}, tau = {float(asked['tau']) if 'tau' in asked else '1/'}" in said.out
+def gives_every_row_a_cluster_or_says_why_not(pairs):
+    with kept():
+        said = command("cluster", "people.csv", *as_words([("sensitive", "city"), *pairs]))
+        if said.status:
+            assert is_one_line(said, "cluster"), said.err
+            return
+        asked = {name: value[0] for name, *value in pairs if value}
+        assert said.out.startswith(f"people.csv: {ROWS} rows")
+        assert f"seed {int(asked.get('seed', 0))}:" in said.out
+        if "o" in asked:
+            header, *rows = csv.reader(io.StringIO(Path(asked["o"]).read_text()))
+            assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(ROWS))
+            clusters = {int(cluster) for _, cluster in rows}
+            assert clusters == set(range(len(clusters))) and f": {len(clusters)} cluster" in said.out
+            if asked.get("matcher") not in ("D", "B"):
+                assert len(rows) == ROWS
+        if asked.get("method") == "frac":
+            assert f"k = {int(asked.get('k', 10))}, tau = {float(asked['tau']) if 'tau' in asked else '1/'}" in said.out
 
-    fuzz(0.1, check, CLUSTER)
+
+def test_cluster_gives_every_row_a_cluster_or_says_why_not(fuzz, people):
+    fuzz(gives_every_row_a_cluster_or_says_why_not, CLUSTER, n_examples=60)
 
 
 # ---- the results of a grid -------------------------------------------------------------------------------------------
@@ -193,23 +195,26 @@ def put(name, content):
         Path(name).write_bytes(content)
 
 
-def test_verify_names_whatever_is_damaged(results):
-    promised = json.loads(Path("results/manifest.json").read_text())["files"]
-    promised = {f"results/{name}" for group in promised.values() for name in group}
-    assert len(promised) > 10 and command("verify").status == 0
+def promised_files():
+    return {f"results/{name}" for name in manifest.files(manifest.read(Path("reference/manifest.json")))}
 
-    def check(example):
-        name, content = example
-        with kept():
-            intact = Path(name).read_bytes()
-            put(name, content)
-            said = command("verify")
-            if said.status and "manifest.json" in said.err:
-                assert is_one_line(said, "verify")
-            elif name in promised and content != intact:
-                assert said.status == 1 and name in said.out, said
 
-    fuzz(0.06, check, damage(results))
+def verify_names_what_is_damaged(example):
+    name, content = example
+    with kept():
+        intact = Path(name).read_bytes()
+        put(name, content)
+        said = command("verify")
+        if said.status and "manifest.json" in said.err:
+            assert is_one_line(said, "verify")
+        elif name in promised_files() and content != intact:
+            assert said.status == 1 and name in said.out, said
+
+
+def test_verify_names_whatever_is_damaged(fuzz, results):
+    assert len(promised_files()) > 10 and command("verify").status == 0
+
+    fuzz(verify_names_what_is_damaged, damage(results), n_examples=40)
 
 
 def cells_of(content):
@@ -234,20 +239,21 @@ def differ_in_more_than_digits(one, other):
     return any(a != b and not (is_number(a) and is_number(b)) for a, b in pairs)
 
 
-def test_compare_tells_tables_that_differ(results):
+def compare_tells_what_differs(example):
+    name, content = example
+    with kept():
+        intact = Path(name).read_bytes()
+        put(name, content)
+        said = command("compare", "reference", "results")
+        assert said.status in (0, 1) or is_one_line(said, "compare"), said
+        if name.endswith(".csv") and "tables/" in name and (content is None or differ_in_more_than_digits(intact, content)):
+            assert said.status != 0, said
+
+
+def test_compare_tells_tables_that_differ(fuzz, results):
     assert command("compare", "reference", "results").status == 0
 
-    def check(example):
-        name, content = example
-        with kept():
-            intact = Path(name).read_bytes()
-            put(name, content)
-            said = command("compare", "reference", "results")
-            assert said.status in (0, 1) or is_one_line(said, "compare"), said
-            if name.endswith(".csv") and "tables/" in name and (content is None or differ_in_more_than_digits(intact, content)):
-                assert said.status != 0, said
-
-    fuzz(0.06, check, damage(results))
+    fuzz(compare_tells_what_differs, damage(results), n_examples=40)
 
 
 RUNS = options(
@@ -263,68 +269,75 @@ RUNS = options(
     config=one_of_these("settings.yaml", "nowhere.yaml", "people.csv", "."),
 )
 ASKED = [
-    ("D", "--method", "D", "--parameters", "hops=2"),
-    ("C", "--method", "C", "--parameters", "omega=0.25"),
-    *((m, "--method", m) for m in ("frac-fair", "frac-nearest", "k-means", "random")),
+    ("--method", "D", "--parameters", "hops=2"),
+    ("--method", "C", "--parameters", "omega=0.25"),
+    *(("--method", name) for name in ("frac-fair", "frac-nearest", "k-means", "random")),
 ]
 
 
-def test_export_gives_a_run_that_there_is_or_says_why_not(results):
-    def check(pairs):
-        with kept():
-            said = command("export", *as_words([("config", "settings.yaml"), *pairs]))
-            if said.status:
-                assert is_one_line(said, "export") or "This makes it:\n  snakemake" in said.err, said.err
-                return
-            asked = {name: value[0] for name, *value in pairs if value}
-            text = Path(asked["o"]).read_text() if "o" in asked else said.out
-            header, *rows = csv.reader(io.StringIO(text))
-            assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(150))
-
-    fuzz(0.04, check, RUNS)
+def export_gives_a_run_or_says_why_not(pairs):
+    with kept():
+        said = command("export", *as_words([("config", "settings.yaml"), *pairs]))
+        if said.status:
+            assert is_one_line(said, "export") or "This makes it:\n  snakemake" in said.err, said.err
+            return
+        asked = {name: value[0] for name, *value in pairs if value}
+        text = Path(asked["o"]).read_text() if "o" in asked else said.out
+        header, *rows = csv.reader(io.StringIO(text))
+        assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(150))
 
 
-def test_export_of_damaged_results_gives_the_same_clusters_or_none(results):
-    usual = ("--config", "settings.yaml", "--dataset", "iris", "-k", "3", "--seed", "1")
-    expected = {name: command("export", *usual, *asked).out for name, *asked in ASKED}
-    assert all(expected.values())
-
-    def check(example):
-        (name, content), (run, *asked) = example
-        with kept():
-            put(name, content)
-            said = command("export", *usual, *asked, may_go=name)
-            if said.status == 0:
-                assert said.out == expected[run], "other clusters than those that the grid scored"
-
-    fuzz(0.06, check, st.tuples(damage(results), st.sampled_from(ASKED)))
+def test_export_gives_a_run_that_there_is_or_says_why_not(fuzz, results):
+    fuzz(export_gives_a_run_or_says_why_not, RUNS, n_examples=40)
 
 
-def test_datasets_lists_what_is_configured_or_says_why_not(results):
-    def check(example):
-        name, content = example
-        with kept():
-            put(name, content)
-            said = command("datasets", "--config", "settings.yaml", may_go=name)
-            if said.status:
-                assert is_one_line(said, "datasets") or "cannot be used:\n  - " in said.err, said.err
-            else:
-                assert "| iris " in said.out
+def export_gives_the_same_clusters_or_none(example):
+    (name, content), asked = example
+    words = ("export", "--config", "settings.yaml", "--dataset", "iris", "-k", "3", "--seed", "1", *asked)
+    intact = command(*words)
+    assert intact.status == 0 and intact.out
+    with kept():
+        put(name, content)
+        said = command(*words, may_go=name)
+        if said.status == 0:
+            assert said.out == intact.out, "other clusters than those that the grid scored"
 
+
+def test_export_of_damaged_results_gives_the_same_clusters_or_none(fuzz, results):
+    fuzz(export_gives_the_same_clusters_or_none, st.tuples(damage(results), st.sampled_from(ASKED)), n_examples=40)
+
+
+def datasets_lists_what_is_configured_or_says_why_not(example):
+    name, content = example
+    with kept():
+        put(name, content)
+        said = command("datasets", "--config", "settings.yaml", may_go=name)
+        if said.status:
+            assert is_one_line(said, "datasets") or "cannot be used:\n  - " in said.err, said.err
+        else:
+            assert "| iris " in said.out
+
+
+def test_datasets_lists_what_is_configured_or_says_why_not(fuzz, results):
     prepared = [name for name in results if "prepared/" in name] + ["settings.yaml"]
-    fuzz(0.03, check, damage(prepared).filter(lambda example: example[0] in prepared))
+    fuzz(
+        datasets_lists_what_is_configured_or_says_why_not,
+        damage(prepared).filter(lambda example: example[0] in prepared),
+        n_examples=30,
+    )
 
 
 # ---- why -------------------------------------------------------------------------------------------------------------
 
 
-def test_why_puts_any_dry_run_into_words():
+def dry_run_is_put_into_words(words):
+    text = why.explained("Job 1: a\nReason: " + "".join(words))
+    assert text
+
+
+def test_why_puts_any_dry_run_into_words(fuzz):
     values = ["'a'", "<nothing exclusive>", "{", '"k": 1', "}", ", ", "0123456789abcdef a.py:11111111 numpy==1", "f" * 64]
     around = ["Params have changed since last execution: x: before: ", " now: ", "Shell command: clusterlets x --k 1 "]
     word = ODD | one_of_these(*why._REASONS, *values, *around, "Job 1: a\n", "Reason: ", "\n", "'")
 
-    def check(words):
-        text = why.explained("Job 1: a\nReason: " + "".join(words))
-        assert text
-
-    fuzz(0.01, check, st.lists(word))
+    fuzz(dry_run_is_put_into_words, st.lists(word), n_examples=60)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from from_schema import fitting, spoilt
-from fuzzing import ODD, fuzz, one_of_these
+from fuzzing import ODD, one_of_these
 from hypothesis import assume
 from hypothesis import strategies as st
 
@@ -134,36 +134,33 @@ def runs_as_asked(asked, config):
     assert {cell.dataset for cell in found} == set(config["tables"])
 
 
-def test_what_fits_the_schema_is_accepted_or_refused_for_a_reason_that_only_code_can_know():
-    def check(asked):
-        config = read(asked)
-        if config:
-            runs_as_asked(asked, config)
-
-    fuzz(0.07, check, configurations())
+def is_refused_or_runs_as_asked(asked):
+    config = read(asked)
+    if config:
+        runs_as_asked(asked, config)
 
 
-def test_what_nearly_fits_is_refused_or_run_as_asked():
-    def check(asked):
-        config = read(asked)
-        if config:
-            runs_as_asked(asked, config)
-
-    fuzz(0.12, check, spoilt(configurations()))
+def test_what_fits_the_schema_is_accepted_or_refused_for_a_reason_that_only_code_can_know(fuzz):
+    fuzz(is_refused_or_runs_as_asked, configurations(), n_examples=60)
 
 
-def test_any_yaml_is_refused_in_words():
-    def check(text):
-        Path("asked.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
-        try:
-            config = read_configuration("asked.yaml")
-        except ClusterletsError:
-            return
-        json.dumps(config)
+def test_what_nearly_fits_is_refused_or_run_as_asked(fuzz):
+    fuzz(is_refused_or_runs_as_asked, spoilt(configurations()), n_examples=100)
 
+
+def yaml_is_read_or_refused(text):
+    Path("asked.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
+    try:
+        config = read_configuration("asked.yaml")
+    except ClusterletsError:
+        return
+    json.dumps(config)
+
+
+def test_any_yaml_is_refused_in_words(fuzz):
     tokens = ["k: ", "omega: ", "5", ".nan", "[", "]", "{", "}", ": ", ", ", "\n", "\n  ", "- ", "? ", "#", "|", "&a ", "*a"]
     pieces = st.lists(ODD | one_of_these(*tokens, "!!python/name:os", "2020-13-45"))
-    fuzz(0.04, check, pieces.map("".join))
+    fuzz(yaml_is_read_or_refused, pieces.map("".join), n_examples=60)
 
 
 # The paper's grid would be many jobs.
@@ -195,45 +192,46 @@ def taken(name, options):
     return vars(command_line._parser(name, step).parse_args(options))
 
 
-def test_what_is_accepted_is_planned_with_commands_that_say_the_same():
-    def check(asked):
-        config = read(asked)
-        assume(config is not None)
-        steps = [(name, taken(name, options)) for name, *options in planned("asked.yaml")]
-        of_methods = {"base_seed": config["base_seed"], "limits": "$LIMITS"}
-        numbers = {
-            "sample-partitions": {"sample_size": config["sample_size"]},
-            **dict.fromkeys(("fit-method", "score-method"), of_methods),
+def is_planned_with_commands_that_say_the_same(asked):
+    config = read(asked)
+    assume(config is not None)
+    steps = [(name, taken(name, options)) for name, *options in planned("asked.yaml")]
+    of_methods = {"base_seed": config["base_seed"], "limits": "$LIMITS"}
+    numbers = {
+        "sample-partitions": {"sample_size": config["sample_size"]},
+        **dict.fromkeys(("fit-method", "score-method"), of_methods),
+    }
+    for name, step in steps:
+        assert {key: step[key] for key in numbers.get(name, {})} == numbers.get(name, {})
+    scored = [step for name, step in steps if name == "score-method"]
+    for step in scored:
+        method, grid = json.loads(step["method"]), config["grids"][json.loads(step["method"])["name"]]
+        assert {key: grid[key] for key in ("path", "command") if key in grid} == {
+            key: method[key] for key in ("path", "command") if key in method
         }
-        for name, step in steps:
-            assert {key: step[key] for key in numbers.get(name, {})} == numbers.get(name, {})
-        scored = [step for name, step in steps if name == "score-method"]
-        for step in scored:
-            method, grid = json.loads(step["method"]), config["grids"][json.loads(step["method"])["name"]]
-            assert {key: grid[key] for key in ("path", "command") if key in grid} == {
-                key: method[key] for key in ("path", "command") if key in method
-            }
-            settings = {name: config[key] for name, key in grid["settings"].items()}
-            assert "/variants/" in step["output"] or json.loads(step["settings"]) == settings
-        asked_for = Counter(
-            (cell.dataset, cell.method, cell.k, str(sorted(cell.parameters.items())), cell.seeds) for cell in cells(config)
+        settings = {name: config[key] for name, key in grid["settings"].items()}
+        assert "/variants/" in step["output"] or json.loads(step["settings"]) == settings
+    asked_for = Counter(
+        (cell.dataset, cell.method, cell.k, str(sorted(cell.parameters.items())), cell.seeds) for cell in cells(config)
+    )
+    run = Counter(
+        (
+            step["dataset"],
+            json.loads(step["method"])["name"],
+            step["k"],
+            str(sorted(json.loads(step["parameters"]).items())),
+            step["seeds"],
         )
-        run = Counter(
-            (
-                step["dataset"],
-                json.loads(step["method"])["name"],
-                step["k"],
-                str(sorted(json.loads(step["parameters"]).items())),
-                step["seeds"],
-            )
-            for step in scored
-            if "/variants/" not in step["output"]
-        )
-        assert run == asked_for
-        for key in ("settings", "config"):
-            told = [json.loads(step[key]) for _, step in steps if key in step]
-            assert all(one.get("seeds", config["seeds"]) == config["seeds"] for one in told)
-        assert {step["name"] for name, step in steps if name == "prepare-user-table"} <= {"people"}
-        assert {step["k"] for name, step in steps if name == "extract-clusterlets"} <= set(config["k"])
+        for step in scored
+        if "/variants/" not in step["output"]
+    )
+    assert run == asked_for
+    for key in ("settings", "config"):
+        told = [json.loads(step[key]) for _, step in steps if key in step]
+        assert all(one.get("seeds", config["seeds"]) == config["seeds"] for one in told)
+    assert {step["name"] for name, step in steps if name == "prepare-user-table"} <= {"people"}
+    assert {step["k"] for name, step in steps if name == "extract-clusterlets"} <= set(config["k"])
 
-    fuzz(0.15, check, configurations(**SMALL))
+
+def test_what_is_accepted_is_planned_with_commands_that_say_the_same(fuzz):
+    fuzz(is_planned_with_commands_that_say_the_same, configurations(**SMALL), n_examples=3)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
-from fuzzing import ODD, fuzz, one_of_these
+from fuzzing import ODD, one_of_these
 from hypothesis import assume
 from hypothesis import strategies as st
 
@@ -90,20 +90,21 @@ def holds(table, remarks, header, rows, sensitive):
     assert len(kept) == len(named) or any("left out" in remark for remark in remarks)
 
 
-def test_a_text_file_is_read_cell_by_cell_or_refused():
-    def check(example):
-        (header, rows, sensitive), separator, end, suffix, quoting, encoding = example
-        assume("\0" not in "".join(map("".join, [header, *rows])))
-        text = io.StringIO()
-        writer = csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting)
-        writer.writerows([header, *rows])
-        Path(f"t{suffix}").write_bytes(text.getvalue().encode(encoding, "replace"))
-        found = as_read(f"t{suffix}", sensitive, separator=separator)
-        if found:
-            text = Path(f"t{suffix}").read_bytes().decode("utf-8-sig")
-            header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row]
-            holds(*found, header, rows, sensitive)
+def is_read_cell_by_cell_or_refused(example):
+    (header, rows, sensitive), separator, end, suffix, quoting, encoding = example
+    assume("\0" not in "".join(map("".join, [header, *rows])))
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting)
+    writer.writerows([header, *rows])
+    Path(f"t{suffix}").write_bytes(text.getvalue().encode(encoding, "replace"))
+    read = as_read(f"t{suffix}", sensitive, separator=separator)
+    if read:
+        text = Path(f"t{suffix}").read_bytes().decode("utf-8-sig")
+        header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row]
+        holds(*read, header, rows, sensitive)
 
+
+def test_a_text_file_is_read_cell_by_cell_or_refused(fuzz):
     how = st.tuples(
         tables(),
         one_of_these(*",;\t| "),
@@ -112,19 +113,20 @@ def test_a_text_file_is_read_cell_by_cell_or_refused():
         one_of_these(csv.QUOTE_MINIMAL, csv.QUOTE_ALL),
         one_of_these("utf-8", "utf-8", "utf-8-sig", "latin-1"),
     )
-    fuzz(0.12, check, how)
+    fuzz(is_read_cell_by_cell_or_refused, how, n_examples=150)
 
 
-def test_any_bytes_are_read_or_refused():
-    def check(content):
-        Path("t.csv").write_bytes(content)
-        as_read("t.csv", ["city"])
+def bytes_are_read_or_refused(content):
+    Path("t.csv").write_bytes(content)
+    as_read("t.csv", ["city"])
 
+
+def test_any_bytes_are_read_or_refused(fuzz):
     pieces = st.lists(
         st.binary(max_size=3)
         | one_of_these(b"a,city\n", b"1,x\n", b"2,y\n", b'"', b",", b"\n", b"\r", b"\0", b"\xef\xbb\xbf", b"\xff")
     )
-    fuzz(0.03, check, pieces.map(b"".join))
+    fuzz(bytes_are_read_or_refused, pieces.map(b"".join), n_examples=100)
 
 
 VALUES = {
@@ -148,43 +150,53 @@ VALUES = {
 
 @st.composite
 def parquet(draw):
-    """A table of pyarrow with a column "city", and the names of the others by type."""
+    """The columns of a table, each a type and its values: "city", and others that are named for their type."""
     n_rows = draw(st.integers(0, 6))
     groups = draw(st.lists(one_of_these("a", "b", None), min_size=n_rows, max_size=n_rows))
-    arrays = {"city": pyarrow.array(groups, pyarrow.string())}
+    columns = {"city": ("string", groups)}
     kinds = draw(st.lists(st.sampled_from(list(VALUES)), min_size=1, max_size=4))
     for number, kind in enumerate(kinds):
         cells = VALUES[kind] | st.none() if draw(one_of_these(False, False, True)) else VALUES[kind]
-        arrays[f"{kind} {number}"] = pyarrow.array(draw(st.lists(cells, min_size=n_rows, max_size=n_rows)), kind)
-    return pyarrow.table(arrays)
+        columns[f"{kind} {number}"] = (str(kind), draw(st.lists(cells, min_size=n_rows, max_size=n_rows)))
+    return columns
 
 
-def test_a_parquet_file_is_read_value_by_value_or_refused():
-    def check(table):
-        pyarrow.parquet.write_table(table, "t.parquet")
-        found = as_read("t.parquet", ["city"])
-        if not found:
-            return
-        read, remarks = found
-        kept = [row for row in table.to_pylist() if (row["city"] or "").strip()]
-        for name, column in zip(read.feature_names, read.X.T, strict=True):
-            cells = [row[name] for row in kept]
-            assert all(isinstance(cell, (int, float, bool, decimal.Decimal, str)) for cell in cells), name
-            # A double has no place for all digits of a number of more than 2^53.
-            assert column.tolist() == [
-                float(cell) if not isinstance(cell, str) else BOOLEANS.get(cell.lower(), float(cell)) for cell in cells
-            ]
-        assert all(name in read.feature_names or any(name in remark for remark in remarks) for name in table.column_names[1:])
-
-    fuzz(0.08, check, parquet())
+def write_parquet(columns):
+    """Write such a table to t.parquet."""
+    types = {str(kind): kind for kind in VALUES}
+    table = pyarrow.table({name: pyarrow.array(values, types[kind]) for name, (kind, values) in columns.items()})
+    pyarrow.parquet.write_table(table, "t.parquet")
+    return table
 
 
-def test_a_parquet_file_that_was_cut_short_is_refused():
-    def check(example):
-        table, share = example
-        pyarrow.parquet.write_table(table, "t.parquet")
-        content = Path("t.parquet").read_bytes()
-        Path("t.parquet").write_bytes(content[: int(share * (len(content) - 1))])
-        assert as_read("t.parquet", ["city"]) is None
+def is_read_value_by_value_or_refused(columns):
+    table = write_parquet(columns)
+    read = as_read("t.parquet", ["city"])
+    if not read:
+        return
+    table_read, remarks = read
+    kept = [row for row in table.to_pylist() if (row["city"] or "").strip()]
+    for name, column in zip(table_read.feature_names, table_read.X.T, strict=True):
+        cells = [row[name] for row in kept]
+        assert all(isinstance(cell, (int, float, bool, decimal.Decimal, str)) for cell in cells), name
+        # A double has no place for all digits of a number of more than 2^53.
+        assert column.tolist() == [
+            float(cell) if not isinstance(cell, str) else BOOLEANS.get(cell.lower(), float(cell)) for cell in cells
+        ]
+    assert all(name in table_read.feature_names or any(name in remark for remark in remarks) for name in table.column_names[1:])
 
-    fuzz(0.03, check, st.tuples(parquet(), st.floats(0, 1)))
+
+def test_a_parquet_file_is_read_value_by_value_or_refused(fuzz):
+    fuzz(is_read_value_by_value_or_refused, parquet(), n_examples=100)
+
+
+def is_refused_when_cut_short(example):
+    columns, share = example
+    write_parquet(columns)
+    content = Path("t.parquet").read_bytes()
+    Path("t.parquet").write_bytes(content[: int(share * (len(content) - 1))])
+    assert as_read("t.parquet", ["city"]) is None
+
+
+def test_a_parquet_file_that_was_cut_short_is_refused(fuzz):
+    fuzz(is_refused_when_cut_short, st.tuples(parquet(), st.floats(0, 1)), n_examples=50)

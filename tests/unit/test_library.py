@@ -1,5 +1,6 @@
 """What ``from clusterlets import ...`` offers, what importing it costs, and what is said where an extra is missing."""
 
+import inspect
 import subprocess
 import sys
 import tomllib
@@ -8,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import clusterlets
+from clusterlets import FRAC, ClusterletClustering, estimators, extras, fairness_report
 from clusterlets import __main__ as command_line
-from clusterlets import estimators, extras
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -93,3 +94,13 @@ def test_a_command_without_its_libraries_says_in_one_line_what_to_install(comman
     said = done.stderr.splitlines()
     assert done.returncode == 1 and said[0].startswith(f"clusterlets {command}: this needs pandas")
     assert f"'clusterlets-benchmark[{extra}]'" in said[0] and "Traceback" not in done.stderr
+
+
+def test_every_fitted_attribute_and_score_is_described():
+    X, sex = [[0.0], [1.0], [5.0], [6.0]], list("abab")
+    for estimator in (ClusterletClustering(2, random_state=0), FRAC(2, random_state=0)):
+        fitted = [name for name in vars(estimator.fit(X, sensitive_features=sex)) if name.endswith("_")]
+        described = inspect.getdoc(type(estimator))  # from 3.13 on Python itself takes the indentation away
+        assert len(fitted) > 5 and [name for name in fitted if f"\n{name} :" not in described] == []
+    described = inspect.getdoc(fairness_report)
+    assert [name for name in fairness_report(X, [0, 0, 1, 1], sex) if f"``{name}``" not in described] == []

@@ -83,14 +83,6 @@ def test_the_profiles_of_other_schedulers_differ_in_the_commands_alone(name):
 
 
 @pytest.mark.parametrize("name", PROFILES)
-def test_the_guide_installs_and_explains_what_each_profile_needs(name):
-    guide = (ROOT / "docs" / "hpc.md").read_text(encoding="utf-8")
-    install = rf"-r profiles/{name}/requirements\.lock +# for --profile profiles/{name}$"
-    assert re.search(install, guide[: guide.index("## 2. ")], re.MULTILINE)
-    assert f"'{profile(name)['executor']}'" in guide[guide.index("## When something dies") : guide.index("## Logs")]
-
-
-@pytest.mark.parametrize("name", PROFILES)
 def test_plugins_are_pinned_beside_the_main_lock(name):
     def pinned(path):
         return dict(re.findall(r"^([\w-]+)==(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE))

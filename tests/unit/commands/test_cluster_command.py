@@ -21,7 +21,7 @@ from clusterlets.commands import account, picture
 from clusterlets.datasets.table import standardise
 from clusterlets.estimators import FRAC, ClusterletClustering, FairnessReport, fairness_report, plots
 from clusterlets.estimators.report import Composition
-from clusterlets.metrics import deviation_per_cluster
+from clusterlets.metrics.composition import deviation_per_cluster
 from clusterlets.report.figures import saving
 
 FEATURES = ["age", "income"]

@@ -1,7 +1,6 @@
 """What each choice does, on made runs whose numbers can be worked out by hand."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -198,13 +197,6 @@ def test_a_variant_s_choice_is_named_by_its_settings():
     changes = {"pinball_scope": "cluster", "scaling": "standard"}
     config = {"pinball_scope": "last", "scaling": "none", "variants": {"both": changes}}
     assert Choice.of_variant(config, "both") == ("pinball_scope and scaling", "last and none", "cluster and standard")
-
-
-def test_the_documented_columns_are_the_actual_ones(assessed):
-    text = (Path(__file__).parents[3] / "docs" / "results-format.md").read_text(encoding="utf-8")
-    section = text.split("## `results/sensitivity.csv`")[1].split("\n## ")[0]
-    names = re.findall(r"^\| ([a-z_, ]+) \|", section, flags=re.MULTILINE)
-    assert [name for cell in names if cell != "column" for name in cell.split(", ")] == list(assessed.columns)
 
 
 def test_every_headline_is_a_number_of_the_assessment():

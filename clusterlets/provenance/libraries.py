@@ -1,0 +1,56 @@
+"""The libraries that results depend on, and whether a process has those of the lock.
+
+What reruns goes by the lock, and the manifest names its versions: what another version computes would pass for the lock's.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from clusterlets.errors import ClusterletsError
+from clusterlets.grid.fingerprints import PACKAGE, locked_versions
+
+LOCK = PACKAGE.parent / "requirements.lock"
+
+#: Every distribution that computes or draws, with the module that it is imported as.
+MODULES = {name: name for name in ("numpy", "scipy", "numba", "llvmlite", "threadpoolctl", "pandas", "pyarrow")} | {
+    "scikit-learn": "sklearn",
+    "scikit-posthocs": "scikit_posthocs",
+    **{name: name for name in ("statsmodels", "matplotlib", "seaborn", "jinja2")},
+}
+
+
+def loaded() -> dict[str, str]:
+    """The version of each library that this process has imported, as the library says it."""
+    found = {name: getattr(sys.modules.get(module), "__version__", None) for name, module in MODULES.items()}
+    return {name: version for name, version in found.items() if version}
+
+
+@contextmanager
+def locked_alone() -> Iterator[None]:
+    """Refuse what has been imported by the end if it is not of the lock, also where it made what was done fail."""
+    try:
+        yield
+    finally:
+        refuse_others(loaded())
+
+
+def refuse_others(versions: Mapping[str, str], lock: Path = LOCK) -> None:
+    """Raise ClusterletsError where a version is not the locked one. Without a lock, outside of a checkout, all serve."""
+    if not lock.is_file():
+        return
+    pins = locked_versions(lock, versions)
+    others = {name: version for name, version in versions.items() if version != pins[name]}
+    if others:
+        told = (f"{name} {version}{_from(name)} and not {pins[name]}" for name, version in others.items())
+        raise ClusterletsError(
+            f"The environment has {', '.join(told)}, which {lock.name} names: results would pass for those of the lock. Is "
+            "another one on PYTHONPATH, or an old environment activated? `make environment` sets up the right one; "
+            "docs/environments.md says how to change a version."
+        )
+
+
+def _from(name: str) -> str:
+    file = getattr(sys.modules.get(MODULES[name]), "__file__", None)
+    return f" (from {Path(file).parent})" if file else ""

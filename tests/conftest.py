@@ -1,0 +1,19 @@
+"""Which tests are slow: `make test` leaves them to `make test-slow`."""
+
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+
+#: Tests that start the workflow, a browser, a cluster or another machine, install the wheel, or compute with every kernel.
+SLOW = ("arm", "browser", "packaging", "portability", "slurm", "workflow")
+#: The one small grid that every change is tried on.
+GRID = TESTS / "workflow" / "test_workflow.py"
+
+
+def pytest_collection_modifyitems(items):
+    """Mark what lies in a slow folder; a single slow test elsewhere carries the marker itself."""
+    for item in items:
+        if item.path.relative_to(TESTS).parts[0] in SLOW and item.path != GRID:
+            item.add_marker(pytest.mark.slow)

@@ -1,0 +1,86 @@
+"""The examples of the README and the documentation run, and print what they show."""
+
+import re
+import runpy
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib import pyplot
+
+from clusterlets import __main__ as command_line
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+README = ROOT / "README.md"
+GALLERY = sorted((DOCS / "examples").glob("plot_*.py"))
+
+
+def blocks(page, language):
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.fixture(autouse=True)
+def folder_without_screen(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    matplotlib.use("Agg")
+    monkeypatch.setattr(pyplot, "show", lambda: None)
+    yield
+    pyplot.close("all")
+
+
+def test_the_readmes_example_gives_a_fair_clustering(capsys):
+    (example,) = blocks(README, "python")
+    names: dict = {}
+    exec(example, names)
+    sex, model, report = names["sex"], names["model"], names["report"]
+    assert names["frac"].shape == names["clusterlets"].shape == (500,)
+    share = sex.mean()
+    assert all(abs(sex[model.labels_ == cluster].mean() / share - 1) < 0.15 for cluster in range(5))
+    assert capsys.readouterr().out.split() == [str(report["deviation_max"]), str(report["price_of_fairness"])]
+    assert 1 <= report["price_of_fairness"] < 1.5
+
+
+@pytest.mark.parametrize("page", [README, DOCS / "commands.md"], ids=lambda page: page.stem)
+def test_the_command_with_bounds_runs(page, tmp_path, capsys):
+    (command,) = re.findall(
+        r"^    clusterlets (cluster .*--method fair-flow .*)$", page.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    rows = [f"{row % 7},{row * row % 11},{'fm'[row % 3 > 0]}" for row in range(60)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,income,sex", *rows]))
+    assert command_line.main(command.split()) == 0
+    assert "\nasked for   delta 0.1: kept" in capsys.readouterr().out
+
+
+def test_the_tutorial_runs_and_prints_what_it_shows(tmp_path, capsys):
+    names: dict = {}
+    examples, prints = (blocks(DOCS / "tutorial.md", language) for language in ("python", "text"))
+    assert len(examples) == 2
+    for example, shown in zip(examples, prints, strict=True):
+        exec(example, names)
+        names["plt"].close("all")
+        assert capsys.readouterr().out == shown
+    assert (tmp_path / "fair.png").read_bytes().startswith(b"\x89PNG")
+    bars = [[bar.get_height() for bar in panel.containers[0]] for panel in names["panels"]]
+    share = (names["diagnosis"] == "malignant").mean()
+    deviations = [np.abs(np.array(heights) - share).mean() for heights in bars]
+    assert deviations[1] < deviations[2] < deviations[0]
+
+
+@pytest.mark.parametrize("page", ["choosing", "methods"])
+def test_the_examples_of_a_page_print_what_they_show(page, capsys):
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```python\n(.*?)```(?:\n\nIt prints\n\n```text\n(.*?)```)?", text, re.DOTALL)
+    assert examples
+    for example, shown in examples:
+        exec(example, {})
+        printed = capsys.readouterr().out
+        assert printed == shown if shown else printed
+
+
+@pytest.mark.parametrize("example", GALLERY, ids=lambda path: path.stem)
+def test_an_example_of_the_gallery_draws_a_figure(example):
+    runpy.run_path(str(example))
+    drawn = [axes for number in pyplot.get_fignums() for axes in pyplot.figure(number).axes if axes.has_data()]
+    assert drawn and all(axes.get_title() for axes in drawn)

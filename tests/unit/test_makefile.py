@@ -1,0 +1,80 @@
+"""The Makefile: lists with spaces, places that cannot be written, and an environment that follows the content of its locks."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="no make")
+
+
+def outside_of_make(*without):
+    """The environment as a person's shell has it: make itself may run these tests."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", *without))}
+
+
+@pytest.mark.parametrize("excluded", ["nbfi,adult", "nbfi, adult", " nbfi , adult ", "nbfi adult"])
+def test_datasets_may_be_left_out_with_spaces_in_the_list(excluded):
+    command = ["make", "--dry-run", "data", f"EXCLUDE={excluded}"]
+    printed = subprocess.run(command, cwd=ROOT, env=outside_of_make(), text=True, capture_output=True, check=True).stdout
+    assert printed.rstrip().endswith(" --config exclude=nbfi,adult")
+
+
+@pytest.mark.parametrize("home", ["/proc/nobody", "/dev/null", "writable"])
+def test_make_names_another_cache_where_home_cannot_be_written_and_utf_8(home, tmp_path):
+    home = str(tmp_path) if home == "writable" else home
+    environment = outside_of_make("XDG_CACHE_HOME", "PYTHONUTF8")
+    command = ["make", "--dry-run", "--print-data-base", "data"]
+    done = subprocess.run(command, cwd=ROOT, env=environment | {"HOME": home}, capture_output=True, text=True, check=True)
+    assert (f"XDG_CACHE_HOME := {ROOT}/.snakemake/cache" in done.stdout) is (home != str(tmp_path))
+    assert "PYTHONUTF8 := 1" in done.stdout
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """The Makefile and the files that its environments follow, with each environment said to be ready."""
+    for path in (ROOT / "Makefile", ROOT / "pyproject.toml", *ROOT.glob("requirements*.lock")):
+        shutil.copy(path, tmp_path)
+    shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
+    for ready in set(re.findall(r"touch (\S+/\.ready\S*)", dry_run(tmp_path, "lint", "docs", "test", "archive"))):
+        (tmp_path / ready).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / ready).touch()
+    return tmp_path
+
+
+def dry_run(folder, *targets):
+    command = ["make", "--dry-run", *targets]
+    return subprocess.run(command, cwd=folder, env=outside_of_make(), text=True, capture_output=True, check=True).stdout
+
+
+def test_a_file_that_only_looks_newer_rebuilds_nothing(checkout):
+    for path in checkout.glob("*.*"):
+        path.touch()
+    assert "install" not in dry_run(checkout, "lint", "docs", "test", "archive")
+
+
+@pytest.mark.parametrize(
+    ("changed", "target", "rebuilt"),
+    [
+        ("requirements.lock", "demo", "-m venv --clear .venv\n"),
+        ("requirements-uv.lock", "demo", "-m venv --clear .venv\n"),
+        ("requirements-lint.lock", "lint", "-m venv --clear --without-pip .venv-lint\n"),
+        ("requirements-docs.lock", "docs", "rm -rf .venv/sphinx\n"),
+        ("requirements-archive.lock", "archive", "rm -rf .venv/archive-packages\n"),
+        ("profiles/slurm/requirements.lock", "test-slurm", "rm -rf .venv/cluster-plugins\n"),
+        ("pyproject.toml", "demo", "--editable ."),
+    ],
+)
+def test_a_lock_of_other_content_rebuilds_what_follows_it_alone(checkout, changed, target, rebuilt):
+    assert "install" not in dry_run(checkout, target)
+    with open(checkout / changed, "a", encoding="utf-8") as file:
+        file.write("# another\n")
+    printed = dry_run(checkout, target)
+    assert rebuilt in printed and ("venv --clear .venv\n" in printed) is (
+        changed in ("requirements.lock", "requirements-uv.lock")
+    )
