@@ -41,8 +41,8 @@ examples:
   clusterlets cluster people.csv --sensitive sex --matcher C --omega 0.25 --features age,income --plot people.png
   clusterlets cluster people.csv --sensitive sex --method FRAC -k 5 --tau 0.1
       five clusters, each with at least a tenth of the women and a tenth of the men
-  clusterlets cluster people.csv --sensitive sex --method mine.py -k 5 --parameters share=0.1
-      the Python file of a method of your own (docs/extending.md)
+  clusterlets cluster people.csv --sensitive sex --method fair-flow -k 5 --parameters delta=0.1,n_init=2
+      --parameters sets any parameters, those of a method of your own too (--method mine.py, docs/extending.md)
 
 matchers (--matcher):
 {matchers}
@@ -264,7 +264,8 @@ def _estimator(options: argparse.Namespace):
     from clusterlets.estimators import ClusterletClustering, MethodClustering
 
     if options.method != "clusterlets":
-        return MethodClustering(options.method, options.k, parameters=options.values, random_state=options.seed)
+        method = options.method if options.method.endswith(".py") else options.chosen.name
+        return MethodClustering(method, options.k, parameters=options.values, random_state=options.seed)
     wanted = {"n_clusterlets": options.k} if options.clusters is None else {"n_clusters": options.clusters}
     return ClusterletClustering(**wanted, matcher=options.matcher, random_state=options.seed, **options.values)
 

@@ -21,8 +21,7 @@ import numpy as np
 
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.errors import ClusterletsError
-from clusterlets.methods.bounds import PARTS, RATIO, SHARES, Bound
-from clusterlets.methods.parameters import VALUE_TYPES, Choice, Integer, Parameter, Real
+from clusterlets.parameters import PARTS, RATIO, SHARES, VALUE_TYPES, Bound, Choice, Integer, Parameter, Real
 
 __all__ = [
     "PARTS",

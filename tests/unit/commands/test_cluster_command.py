@@ -194,11 +194,11 @@ def test_a_bound_on_the_balance_is_told_in_place_of_delta(people, run):
 
 UNKEPT = """
 import numpy as np
-from clusterlets.methods import Method
+from clusterlets.methods import PARTS, Method, Real
 
 class Unkept(Method):
     name = "unkept"
-    bound = "tau"
+    parameters = {"tau": Real(0, 1, bound=PARTS)}
 
     def fit(self, X, groups, n_clusters, random_state, tau=0):
         return np.arange(len(X)) // 50
@@ -319,7 +319,7 @@ ERRORS = {
         "--hops",
         "1",
     ],
-    "--tau 0.3: it must lie between 0 and 1/k = 1/4": [
+    "FRAC cannot do this: tau: 0.3; with 4 clusters it must be a number from 0 to 1/4, or balanced.": [
         "people.csv",
         "--sensitive",
         "sex",
@@ -404,11 +404,6 @@ def test_clusters_that_go_to_the_output_follow_the_account(people, tmp_path):
         ["-k", "²"],
         ["-k", "1_0"],
         ["-k", "9" * 20],
-        ["--hops", "two"],
-        ["--omega", "1.5"],
-        ["--omega", "0.2_5"],
-        ["--tau", "a tenth"],
-        ["--tau", "nan"],
         ["--seed", "-1"],
         ["--seed", "4294967296"],
         ["--seed", "1.0"],

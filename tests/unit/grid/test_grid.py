@@ -206,7 +206,7 @@ def test_streams_stay_what_they_are():
         "tree-fairlets": 4070834453,
         "vfc": 1210134835,
     }
-    assert numbers == first | of_names
+    assert numbers.items() >= (first | of_names).items()
 
 
 def test_the_papers_configuration_passes():
@@ -447,7 +447,7 @@ FAULTS = {
     "an omega twice": ({"omega": [0, 0.0]}, ["omega: [0, 0] has non-unique elements"]),
     "tau above 1/k": (
         {"k": [2, 30], "methods": [{"name": "FRAC", "parameters": {"tau": ["balanced", 0.1]}}]},
-        ["methods: FRAC: tau: 0.1 is more than 1/k = 0.0333333 for k = 30; it must be balanced, or a number from 0 to 1/k"],
+        ["methods: FRAC: tau: 0.1; with 30 clusters it must be a number from 0 to 1/30, or balanced"],
     ),
     "the working directory": ({"results": "a/.."}, ["results: it is the working directory itself; name a folder below"]),
     "omega above 1": ({"omega": [1.5]}, ["omega.0: 1.5 is greater than the maximum of 1"]),
