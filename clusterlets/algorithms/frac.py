@@ -23,7 +23,7 @@ from clusterlets.algorithms.kmeans import kmeans_labels, kmeans_plus_plus, neare
 from clusterlets.errors import ClusterletsError
 
 # A float is read as the simplest fraction at most this far from it, relatively: a few roundings. Two fractions with
-# denominators below 2**24 lie further apart, so each of those comes back as itself.
+# denominators below 2**24 lie further apart, so each of them is read exactly.
 ROUNDING = Fraction(1, 2**50)
 
 # A centre looks ahead to about this many times its even share of the free points: further costs longer sorts, less far
@@ -286,7 +286,7 @@ def _round(X, groups, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
 
 def _result(X, labels, centres, cost, n_iter) -> FRACResult:
     nearest = nearest_centres(X, centres)
-    labels_fair, labels_nearest = (np.unique(found, return_inverse=True)[1] for found in (labels, nearest))
+    labels_fair, labels_nearest = (np.unique(assigned, return_inverse=True)[1] for assigned in (labels, nearest))
     return FRACResult(labels_fair, labels_nearest, centres, cost, n_iter)
 
 

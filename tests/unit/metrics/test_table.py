@@ -79,7 +79,7 @@ def test_every_score_keeps_its_range_and_is_empty_only_where_it_says_so(case):
 @settings(max_examples=50, deadline=None)
 @given(st.integers(2, 4), st.integers(2, 4), st.integers(1, 3))
 def test_the_better_of_two_clusterings_is_the_one_that_a_scores_direction_says(n_places, n_groups, copies):
-    """With equal numbers of each group at each place, clusters that are places are perfect, and clusters that are groups are not."""
+    """With equal numbers of each group at each place, clusters that are places are perfect; those that are groups are not."""
     place, group, _ = np.unravel_index(np.arange(n_places * n_groups * copies), (n_places, n_groups, copies))
     X = np.array([[5.0, 0.0], [0.0, 7.0], [11.0, 1.0], [0.0, -9.0]])[place]
     pieces = place * n_groups + group
@@ -126,7 +126,8 @@ spec.loader.exec_module(generate)
 with open("runs.csv", newline="") as file:
     (run,) = csv.DictReader(file)
 report = fairness_report(X, labels, groups)["number_of_rows"]
-print(json.dumps([float(run["number_of_rows"]), report, verdict.FURTHER_GLOSSARY["number_of_rows"], generate.columns_of_runs()]))
+explained, docs = verdict.FURTHER_GLOSSARY["number_of_rows"], generate.columns_of_runs()
+print(json.dumps([float(run["number_of_rows"]), report, explained, docs]))
 """
 
 
