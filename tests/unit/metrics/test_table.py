@@ -21,7 +21,7 @@ from clusterlets.metrics.prices import BestCost, PlainCost
 from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES, score
 
-FINITE = 1e-9  # by which rounding may leave a range
+ROUNDING = 1e-9  # by which a score may lie outside its range
 
 
 def scores_of(X, groups, piece_of, membership, plain_cost=None):
@@ -34,12 +34,12 @@ def scores_of(X, groups, piece_of, membership, plain_cost=None):
     labels, rows = labels_of_pieces(X, piece_of, membership, centres), np.arange(len(X))
     sums = row_sums(X, rows, labels, len(membership))
     values = instances.silhouettes(sums, np.bincount(labels, minlength=len(membership)), labels)
-    found = evaluate(SCORES, pieces) | evaluate(SCORES, Instances(X, groups, labels, centres, values, rows))
-    found |= evaluate(SCORES, JoinedClusterlets(membership, centroids))
-    cost, n_clusters = found["kmeans_cost"], len(membership)
+    scores = evaluate(SCORES, pieces) | evaluate(SCORES, Instances(X, groups, labels, centres, values, rows))
+    scores |= evaluate(SCORES, JoinedClusterlets(membership, centroids))
+    cost, n_clusters = scores["kmeans_cost"], len(membership)
     reference = {n_clusters: cost if plain_cost is None else plain_cost}
-    found |= evaluate(SCORES, PlainCost(cost, n_clusters, reference))
-    return found | evaluate(SCORES, BestCost(cost, n_clusters, reference, min(cost, *reference.values())))
+    scores |= evaluate(SCORES, PlainCost(cost, n_clusters, reference))
+    return scores | evaluate(SCORES, BestCost(cost, n_clusters, reference, min(cost, *reference.values())))
 
 
 @st.composite
@@ -73,7 +73,7 @@ def test_every_score_keeps_its_range_and_is_empty_only_where_it_says_so(case):
         if np.isnan(values[entry.name]):
             assert entry.undefined, entry.name
         else:
-            assert low - FINITE <= values[entry.name] <= high + FINITE, entry.name
+            assert low - ROUNDING <= values[entry.name] <= high + ROUNDING, entry.name
 
 
 @settings(max_examples=50, deadline=None)
@@ -134,7 +134,7 @@ print(json.dumps([float(run["number_of_rows"]), report, explained, docs]))
 @pytest.mark.parametrize("module", ENTRIES)
 def test_a_further_score_is_one_entry(tmp_path, monkeypatch, module):
     copy = tmp_path / "clusterlets"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, copy)  # with the compiled kernels
     before, of, value = ENTRIES[module]
     source = (copy / module).read_text(encoding="utf-8")
     assert source.count(before) == 1
