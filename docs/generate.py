@@ -123,8 +123,7 @@ def columns_of_runs() -> str:
 
 def _row(column: Column | Score) -> str:
     if isinstance(column, Score):
-        values = f"{column.values}{' or empty' if column.undefined else ''}"
-        return f"| {column.name} | {values} | {_escaped(column.explanation)} |"
+        return f"| {column.name} | {column.values} | {_escaped(column.explanation)} |"
     return f"| {column.name} | {column.values} | {_escaped(column.meaning)} |"
 
 

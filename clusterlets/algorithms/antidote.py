@@ -21,7 +21,7 @@ _STARTS = 10  # of plain k-means
 _MOST_ROUNDS = 30  # of k-means with the added points
 _JUMP = 0.2  # chance that a place moves anywhere, and not nearby
 _WIDER, _NARROWER, _LEAST_STEP = 1.5, 0.92, 0.05  # factors of the step after a gain and a loss, and its floor
-_MEAN_WEIGHT = 0.1  # of the clusters' mean balance, which tells clusterings with the same worst cluster apart
+_MEAN_WEIGHT = 0.1  # of the clusters' mean balance, which decides between clusterings with the same worst cluster
 _UNIFORMS = 12  # whose sum has variance 1
 _EMPTY = (-1.0, 0.0)  # the score of a clustering in which added points alone form a cluster
 
@@ -92,9 +92,9 @@ def antidote(
         raise ClusterletsError(f"n_evaluations = {n_evaluations}: the search needs at least one.")
     plain = _plain(X, n_clusters, random_state)
     added = _Added(X, groups, plain, ceil(rho * len(X) - 1e-9) / _PLACES)  # .07 * 100 is a little more than 7
-    places, found, labels = _search(X, added, random_state, n_evaluations)
+    places, score, labels = _search(X, added, random_state, n_evaluations)
     labels_plain = lloyd(X, plain, max_iter=1).labels
-    if found < added.score(labels_plain):
+    if score < added.score(labels_plain):
         places, labels = places[:0], labels_plain
     return Antidote(np.unique(labels, return_inverse=True)[1].astype(np.int64), places, added.weight)
 

@@ -102,7 +102,7 @@ def sample_coreset(
     -----
     Sampling from rings around centres: Chen, SIAM Journal on Computing 39, 2009. O(n k d) time.
     """
-    chosen, weights = [], []
+    drawn_rows, weights = [], []
     for group, total in enumerate(np.bincount(groups)):
         members = np.flatnonzero(groups == group)
         of_group = np.ascontiguousarray(X[members])
@@ -117,9 +117,9 @@ def sample_coreset(
         each = max(1, max(2 * n_clusters, round(size * total / len(X))) // (len(starts) - 1))
         for start, end in pairwise(starts):
             drawn = random_state.choice(by_cell[start:end], min(each, end - start), replace=False)
-            chosen.append(members[drawn])
+            drawn_rows.append(members[drawn])
             weights.append(np.full(len(drawn), (end - start) / len(drawn)))
-    rows = np.concatenate(chosen)
+    rows = np.concatenate(drawn_rows)
     order = np.argsort(rows)
     return rows[order], np.concatenate(weights)[order]
 

@@ -57,11 +57,11 @@ def move_counts(
         members = np.flatnonzero(groups == group)
         whole[members], scale = whole_numbers(costs[members])
         units[group] = 1 / scale
-    found = np.array(labels, dtype=np.int64, order="C")
+    improved = np.array(labels, dtype=np.int64, order="C")
     counts = np.zeros((len(low), k), dtype=np.int64)
-    np.add.at(counts, (groups, found), 1)
-    _search(whole, np.ascontiguousarray(groups, dtype=np.int64), units, low, high, found, counts, most_moves, strict)
-    return found
+    np.add.at(counts, (groups, improved), 1)
+    _search(whole, np.ascontiguousarray(groups, dtype=np.int64), units, low, high, improved, counts, most_moves, strict)
+    return improved
 
 
 @compiled("int64(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64, boolean)")
@@ -210,9 +210,9 @@ def _is_fair(faults, totals, one, here, target, two, source, end):
         first = (cluster == target) - (cluster == here)
         second = (cluster == end) - (cluster == source) if two >= 0 else 0
         place = first + second + 2
-        found = totals[cluster, place] - faults[cluster, place, one, 1] + faults[cluster, place, one, first + 1]
+        remaining = totals[cluster, place] - faults[cluster, place, one, 1] + faults[cluster, place, one, first + 1]
         if two >= 0:
-            found += faults[cluster, place, two, second + 1] - faults[cluster, place, two, 1]
-        if found:
+            remaining += faults[cluster, place, two, second + 1] - faults[cluster, place, two, 1]
+        if remaining:
             return False
     return True

@@ -35,8 +35,8 @@ def log(x: ArrayLike) -> np.ndarray:
         k, f = exponent - small, np.where(small, 2 * mantissa, mantissa) - 1
         s = f / (2 + f)
         tail = _polynomial(_ATANH, s * s)
-        found = k * _LN2_HIGH + (f - (s * (f - tail) - k * _LN2_LOW))
-    return np.where(x > 0, np.where(x < np.inf, found, x), np.where(x == 0, -np.inf, np.nan))
+        logarithm = k * _LN2_HIGH + (f - (s * (f - tail) - k * _LN2_LOW))
+    return np.where(x > 0, np.where(x < np.inf, logarithm, x), np.where(x == 0, -np.inf, np.nan))
 
 
 def exp(x: ArrayLike) -> np.ndarray:

@@ -41,9 +41,9 @@ def extract_clusterlets(X, groups, n_clusterlets: int, random_state) -> Clusterl
         members = np.flatnonzero(groups == group)
         if len(members) == 0:
             raise ClusterletsError(f"group {group} has no instance; group codes must be 0..K-1, each present.")
-        found = kmeans_labels(X[members], n_clusterlets, random_state)
-        labels[members] = offset + found
-        offset += int(found.max()) + 1
+        own_labels = kmeans_labels(X[members], n_clusterlets, random_state)
+        labels[members] = offset + own_labels
+        offset += int(own_labels.max()) + 1
     return clusterlets_from_labels(X, groups, labels)
 
 

@@ -165,25 +165,25 @@ def whole_counts(
         least = np.ceil(low[:, None] * sizes - 1e-9) if inward else np.floor(low[:, None] * sizes + 1e-9)
         most = np.floor(high[:, None] * sizes + 1e-9) if inward else np.ceil(high[:, None] * sizes - 1e-9)
         least, most = least.astype(np.int64), most.astype(np.int64)
-        found = np.clip(np.rint(counts).astype(np.int64), least, most)
+        rounded = np.clip(np.rint(counts).astype(np.int64), least, most)
         possible = (least <= most).all()
-        if possible and _balance(found, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
-            return found, bool(inward)
+        if possible and _balance(rounded, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
+            return rounded, bool(inward)
     raise ClusterletsError("The counts cannot be made whole.")  # which the shares of the table rule out
 
 
 @compiled("boolean(int64[:,::1], float64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1])")
-def _balance(found, wanted, least, most, totals, sizes):
+def _balance(rounded, wanted, least, most, totals, sizes):
     """Change counts, one unit after the other along cheapest paths, until groups and clusters have their sums."""
-    n_groups, k = found.shape
+    n_groups, k = rounded.shape
     nodes = n_groups + k
     missing = np.empty(nodes, dtype=np.int64)  # of a group: instances without a cluster; of a cluster: instances too many
     distance, before = np.empty(nodes), np.empty(nodes, dtype=np.int64)
     while True:
         for group in range(n_groups):
-            missing[group] = totals[group] - found[group].sum()
+            missing[group] = totals[group] - rounded[group].sum()
         for cluster in range(k):
-            missing[n_groups + cluster] = found[:, cluster].sum() - sizes[cluster]
+            missing[n_groups + cluster] = rounded[:, cluster].sum() - sizes[cluster]
         if not missing.any():
             return True
         # A unit goes from where there is one too many to where one is missing: group to cluster raises a count.
@@ -193,7 +193,7 @@ def _balance(found, wanted, least, most, totals, sizes):
             changed = False
             for group in range(n_groups):
                 for cluster in range(k):
-                    count, aim, node = found[group, cluster], wanted[group, cluster], n_groups + cluster
+                    count, aim, node = rounded[group, cluster], wanted[group, cluster], n_groups + cluster
                     up = abs(count + 1 - aim) - abs(count - aim)
                     if count < most[group, cluster] and distance[group] + up < distance[node] - 1e-12:
                         distance[node], before[node], changed = distance[group] + up, group, True
@@ -212,7 +212,7 @@ def _balance(found, wanted, least, most, totals, sizes):
         while before[target] >= 0 and steps <= nodes:
             source = before[target]
             if source < n_groups:
-                found[source, target - n_groups] += 1
+                rounded[source, target - n_groups] += 1
             else:
-                found[target, source - n_groups] -= 1
+                rounded[target, source - n_groups] -= 1
             target, steps = source, steps + 1

@@ -23,7 +23,7 @@ TEMPERATURES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 _MOST_STEPS = 30  # at each; further ones hardly raise the bound
 _TOLERANCE = 0.5  # instances by which a row may be missed, ...
 _PART_MISSED = 2e-4  # ... and the same as a part of all, which counts in small tables
-_ROUNDING = 1e-20  # parts of the mean cost that are but the rounding of a distance that is 0
+_ROUNDING = 1e-20  # as a part of the mean cost: less is the rounding of a distance that is 0
 _LN2 = 0.6931471805599453
 
 
@@ -101,7 +101,7 @@ def solve_dual(
     O(n k) time a step, and O((R k)^3) beside it.
     """
     k = costs.shape[1]
-    found = np.zeros((len(rows), k)) if multipliers is None else multipliers.copy()
+    solution = np.zeros((len(rows), k)) if multipliers is None else multipliers.copy()
     counts, prices = np.empty((n_groups, k)), np.empty((n_groups, k))
     least, mean = float((weights * costs.min(axis=1)).sum() / weights.sum()), float(costs.mean())
     scale = (least if least > _ROUNDING * mean else mean) or 1.0
@@ -109,10 +109,10 @@ def solve_dual(
     bound = -np.inf
     for temperature in temperatures:
         reached = _ascend(
-            costs, weights, groups, rows, slack, temperature * scale, _MOST_STEPS, tolerance, found, prices, counts
+            costs, weights, groups, rows, slack, temperature * scale, _MOST_STEPS, tolerance, solution, prices, counts
         )
         bound = max(bound, reached)
-    return FairDual(bound, found, prices, counts, temperatures[-1] * scale)
+    return FairDual(bound, solution, prices, counts, temperatures[-1] * scale)
 
 
 def fractional_assignment(costs: np.ndarray, groups: np.ndarray, dual: FairDual) -> np.ndarray:

@@ -100,13 +100,13 @@ def fair_flow(
     best, rounds, idle = None, 0, 0
     while rounds < max_iter and idle < _PATIENCE:
         rounds += 1
-        found = fair_assignment(distances_to_centres(X, centres, n_clusters), groups, delta, multipliers, balance)
-        multipliers = found.multipliers
-        centres, spread = moments_by_label(X, found.labels, n_clusters)
+        assignment = fair_assignment(distances_to_centres(X, centres, n_clusters), groups, delta, multipliers, balance)
+        multipliers = assignment.multipliers
+        centres, spread = moments_by_label(X, assignment.labels, n_clusters)
         inertia = float(spread.sum())
         idle = idle + 1 if best and inertia > (1 - tol) * best.inertia else 0
         if best is None or inertia < best.inertia:
-            best = FairFlowResult(found.labels, centres, inertia, found.gap, rounds)
+            best = FairFlowResult(assignment.labels, centres, inertia, assignment.gap, rounds)
     assert best is not None  # as max_iter is at least 1
     return best
 

@@ -108,8 +108,8 @@ def fair_lloyd(
     while not settled and n_iter < max_iter:
         n_iter += 1
         labels, centres = _filled(labels, distances, X, centres)
-        found = fair_centres(X, groups, labels, centres)
-        centres, bound, gap = found.centres, found.bound, found.gap
+        optimum = fair_centres(X, groups, labels, centres)
+        centres, bound, gap = optimum.centres, optimum.bound, optimum.gap
         labels, distances = _nearest(tiles, centres, len(X))
         former, cost = cost, _social_cost(distances, groups)
         settled = former - cost <= tol * former
@@ -179,7 +179,7 @@ def _climb(step: "_CentreStep") -> None:
         if step.is_done():
             return
         slopes = costs + barrier / weights
-        slopes -= slopes.mean()  # the part that a direction within the sum cannot follow would drown what it can
+        slopes -= slopes.mean()  # only directions that keep the sum count; the rest would swamp them
         largest = step.curvature.max()
         # The ridge, as rounding may leave a system that has no solution. What is added to all of it changes no direction
         # that keeps the sum, and phi is nearly linear in others.
@@ -188,7 +188,7 @@ def _climb(step: "_CentreStep") -> None:
         direction = solved[:, 0] - solved[:, 1] * (solved[:, 0].sum() / solved[:, 1].sum())
         gain = float((slopes * direction).sum())
         if gain <= 0:
-            return  # all rounding
+            return  # only rounding is left
         if gain <= _DONE * barrier and barrier > _LEAST_BARRIER * step.upper:
             barrier *= _FALL
             continue
@@ -196,12 +196,12 @@ def _climb(step: "_CentreStep") -> None:
         for _ in range(_HALVINGS):
             trial = weights + length * direction
             costs = step.evaluate(trial)
-            # The slope tells the top from what lies beyond it, where differences of values are all rounding.
+            # Near the top only the slope shows on which side of it a step ends: differences of values are rounding.
             if float(((costs + barrier / trial) * direction).sum()) >= -gain / 2:
                 break
             length /= 2
         else:
-            return  # all rounding
+            return  # only rounding is left
         weights = trial / trial.sum()
 
 

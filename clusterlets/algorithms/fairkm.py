@@ -101,8 +101,8 @@ def fairkm(
     while not converged and n_iter < max_iter:
         n_iter += 1
         converged = not _pass(X, groups, labels, n_clusters, weight, changes)
-    found = _Clusters(X, groups, labels, n_clusters)
-    return FairKMResult(labels, found.sse, found.unfairness, weight, found.objective(weight), n_iter, converged)
+    clusters = _Clusters(X, groups, labels, n_clusters)
+    return FairKMResult(labels, clusters.sse, clusters.unfairness, weight, clusters.objective(weight), n_iter, converged)
 
 
 def _weight(penalty: float | str, n: int, n_clusters: int, plain_sse: float) -> float:
@@ -135,19 +135,19 @@ class _Clusters:
 
 def _pass(X, groups, labels, n_clusters: int, weight: float, changes: np.ndarray) -> bool:
     """Move the rows in their order, in place; whether any moved. ``changes`` (n,): of the objective, 0 for rows that stay."""
-    found = _Clusters(X, groups, labels, n_clusters)
-    weight_of_square = weight / (float(len(X)) * len(X) * len(found.shares))
+    clusters = _Clusters(X, groups, labels, n_clusters)
+    weight_of_square = weight / (float(len(X)) * len(X) * len(clusters.shares))
     return _move_rows(
         X,
         groups,
-        found.shares,
+        clusters.shares,
         weight_of_square,
-        found.objective(weight),
+        clusters.objective(weight),
         labels,
-        found.means,
-        found.sizes,
-        found.excess,
-        (found.excess * found.shares).sum(axis=1),
+        clusters.means,
+        clusters.sizes,
+        clusters.excess,
+        (clusters.excess * clusters.shares).sum(axis=1),
         changes,
     )
 

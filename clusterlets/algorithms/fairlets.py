@@ -33,7 +33,7 @@ MOST_PAIRS = 1_000_000
 
 _FAR = np.int64(2**62)
 _LANES = 128
-_SLACK = 1e3  # by which a cost less a price may be off in double precision, in units of whole costs
+_SLACK = 1e3  # largest rounding error of cost - price in double precision, in units of whole costs
 
 
 def fairlet_decomposition(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
@@ -125,11 +125,11 @@ def _first_arcs(reds: np.ndarray, blues: np.ndarray, prices: np.ndarray, scale: 
 
 def _near_arcs(rows: np.ndarray, others: np.ndarray, prices: np.ndarray, limits: np.ndarray, scale: float) -> np.ndarray:
     """Arcs ``row * len(others) + other`` of the least costs less prices below each row's limit, ``NEIGHBOURS`` at most."""
-    found = np.full((len(rows), min(NEIGHBOURS, len(others))), -1)
+    cheapest = np.full((len(rows), min(NEIGHBOURS, len(others))), -1)
     tiles = _tiles_of(others)
-    _cheapest(rows, tiles, prices, limits, scale, found)
-    row, place = np.nonzero(found >= 0)
-    return row * len(others) + found[row, place]
+    _cheapest(rows, tiles, prices, limits, scale, cheapest)
+    row, place = np.nonzero(cheapest >= 0)
+    return row * len(others) + cheapest[row, place]
 
 
 def _tiles_of(rows: np.ndarray) -> np.ndarray:
@@ -141,12 +141,12 @@ def _tiles_of(rows: np.ndarray) -> np.ndarray:
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], int64[::1], int64[::1], float64, int64[:,::1])")
-def _cheapest(rows, tiles, prices, limits, scale, found):
+def _cheapest(rows, tiles, prices, limits, scale, cheapest):
     """For each row the columns of least cost less price below its limit, the dearest last; the rest stays as it is."""
     rough = _rough(prices, scale, len(tiles))
-    squares, values = np.empty(_LANES), np.empty(found.shape[1], dtype=np.int64)
+    squares, values = np.empty(_LANES), np.empty(cheapest.shape[1], dtype=np.int64)
     for i in range(len(rows)):
-        _scan(rows[i], i, tiles, rough, prices, limits[i], scale, squares, values, found[i])
+        _scan(rows[i], i, tiles, rough, prices, limits[i], scale, squares, values, cheapest[i])
 
 
 @njit
@@ -159,12 +159,12 @@ def _rough(prices, scale, n_tiles):
 
 
 @njit
-def _scan(row, first, tiles, rough, prices, limit, scale, squares, values, found):
+def _scan(row, first, tiles, rough, prices, limit, scale, squares, values, cheapest):
     """Columns of least cost less price below the limit, and these values, both written; their number.
 
     The search begins at another place for another ``first``, so that equal rows find different columns among equal ones.
     """
-    n_columns, most = len(prices), len(found)
+    n_columns, most = len(prices), len(cheapest)
     n_tiles, n_features = tiles.shape[0], tiles.shape[1]
     count = 0
     for turn in range(n_tiles):
@@ -188,9 +188,9 @@ def _scan(row, first, tiles, rough, prices, limit, scale, squares, values, found
                 continue
             place = min(count, most - 1)
             while place > 0 and values[place - 1] > value:
-                values[place], found[place] = values[place - 1], found[place - 1]
+                values[place], cheapest[place] = values[place - 1], cheapest[place - 1]
                 place -= 1
-            values[place], found[place] = value, t * _LANES + j
+            values[place], cheapest[place] = value, t * _LANES + j
             count = min(count + 1, most)
             if count == most:
                 limit = values[most - 1]

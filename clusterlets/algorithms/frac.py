@@ -23,7 +23,7 @@ from clusterlets.algorithms.kmeans import kmeans_labels, kmeans_plus_plus, neare
 from clusterlets.errors import ClusterletsError
 
 # A float is read as the simplest fraction at most this far from it, relatively: a few roundings. Two fractions with
-# denominators below 2**24 lie further apart, so each of those comes back as itself.
+# denominators below 2**24 lie further apart, so each of them is read exactly.
 ROUNDING = Fraction(1, 2**50)
 
 # A centre looks ahead to about this many times its even share of the free points: further costs longer sorts, less far

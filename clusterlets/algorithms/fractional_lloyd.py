@@ -11,7 +11,7 @@ from clusterlets.algorithms.fair_dual import TEMPERATURES, fractional_assignment
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
-_TRIAL = 5  # rounds after which starts are told apart
+_TRIAL = 5  # rounds after which starts are compared
 _PARTS, _LEAST_TRIED = 4, 1_000  # starts are tried on a part of a large table, with so many rows at least
 _FINALISTS = 2  # starts that go on to the end
 _NEARBY = TEMPERATURES[3:6]  # from the multipliers of the round before; the last digits do not move a centre
@@ -94,13 +94,13 @@ def _part(
     X: np.ndarray, weights: np.ndarray, groups: np.ndarray, random_state: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """One of ``_PARTS`` parts of the rows of each group, at least one row, with weights that add up to the group's."""
-    chosen, scales = [], []
+    sampled, scales = [], []
     for group in range(int(groups.max()) + 1):
         members = np.flatnonzero(groups == group)
         drawn = np.sort(random_state.choice(members, -(-len(members) // _PARTS), replace=False))
-        chosen.append(drawn)
+        sampled.append(drawn)
         scales.append(np.full(len(drawn), weights[members].sum() / weights[drawn].sum()))
-    rows = np.concatenate(chosen)
+    rows = np.concatenate(sampled)
     return X[rows], weights[rows] * np.concatenate(scales), groups[rows]
 
 

@@ -152,8 +152,8 @@ def sampled_sums(X: np.ndarray, labels: np.ndarray, n_labels: int, order: np.nda
     estimates = np.empty((_REPLICATES, n_labels, n_labels))
     for part in range(_REPLICATES):
         windows = [np.arange(part * count, (part + 1) * count) for count in taken]
-        chosen = [rows.take(window, mode="wrap") for rows, window in zip(members, windows, strict=True)]
-        estimates[part] = weights * distance_sums(X[np.concatenate(chosen)], drawn, n_labels)
+        sampled = [rows.take(window, mode="wrap") for rows, window in zip(members, windows, strict=True)]
+        estimates[part] = weights * distance_sums(X[np.concatenate(sampled)], drawn, n_labels)
     return estimates
 
 
@@ -180,11 +180,11 @@ def diameter_bounds(X: np.ndarray) -> tuple[float, float]:
     radii = radii[order]
     if len(X) > EXACT_LIMIT:
         outermost = EXACT_LIMIT // 5
-        found = _largest_distance(X[order[:outermost]], radii[:outermost])
-        if np.searchsorted(-radii, radii - found).sum() > EXACT_LIMIT * EXACT_LIMIT // 10:
-            return found, max(found, float(radii[0] + radii[outermost]))
-    found = _largest_distance(X[order], radii)
-    return found, found
+        largest = _largest_distance(X[order[:outermost]], radii[:outermost])
+        if np.searchsorted(-radii, radii - largest).sum() > EXACT_LIMIT * EXACT_LIMIT // 10:
+            return largest, max(largest, float(radii[0] + radii[outermost]))
+    largest = _largest_distance(X[order], radii)
+    return largest, largest
 
 
 def _largest_distance(rows: np.ndarray, radii: np.ndarray) -> float:

@@ -88,18 +88,18 @@ def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Gen
     rows = np.require(X, np.float64, ["C", "W"])
     tiles = tiles_of(rows)
     n_candidates = 2 + int(log(n_clusters))  # no whole number is near a power of e, so rounding cannot decide
-    chosen = [int(random_state.integers(len(rows)))]
-    (nearest,), _ = _lowered(tiles, rows[chosen], np.full(len(rows), np.inf))
-    while len(chosen) < n_clusters and nearest.any():
+    centre_rows = [int(random_state.integers(len(rows)))]
+    (nearest,), _ = _lowered(tiles, rows[centre_rows], np.full(len(rows), np.inf))
+    while len(centre_rows) < n_clusters and nearest.any():
         cumulative = np.cumsum(nearest)  # in index order
         drawn = np.searchsorted(cumulative, random_state.random(n_candidates) * cumulative[-1], side="right")
         # Rounding may put a draw past the last row that has a chance.
         candidates = np.minimum(drawn, np.searchsorted(cumulative, cumulative[-1]))
         lowered, potentials = _lowered(tiles, rows[candidates], nearest)
         best = potentials.argmin()
-        chosen.append(int(candidates[best]))
+        centre_rows.append(int(candidates[best]))
         nearest = lowered[best]
-    return np.array(chosen)
+    return np.array(centre_rows)
 
 
 def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 1e-4) -> KMeansResult:

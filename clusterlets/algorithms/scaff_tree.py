@@ -230,10 +230,10 @@ class _Growth:
         """Split a leaf; False where all rows of every leaf coincide."""
         forced = not self.waiting
         if forced:
-            found = self._forced_cut()
-            if found is None:
+            cut = self._forced_cut()
+            if cut is None:
                 return False
-            node, feature, size = found
+            node, feature, size = cut
             threshold = self._threshold(node, feature, size)
         else:
             _, feature, threshold, node, size = heappop(self.waiting)

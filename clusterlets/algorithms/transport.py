@@ -58,9 +58,9 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     whole, scale = whole_numbers(costs)
     first = np.zeros(k, dtype=np.int64) if prices is None else _whole_prices(prices, scale)
     labels = np.empty(n, dtype=np.int64)
-    found = np.empty(k, dtype=np.int64)
-    _assign(whole, sizes, first, labels, found)
-    return labels, (found - found.min()) / scale
+    prices = np.empty(k, dtype=np.int64)
+    _assign(whole, sizes, first, labels, prices)
+    return labels, (prices - prices.min()) / scale
 
 
 def transport_groups(costs: np.ndarray, groups: np.ndarray, counts: np.ndarray, prices: np.ndarray | None = None) -> np.ndarray:

@@ -116,7 +116,7 @@ def _decompose(cells, groups, p, q, depth, fairlets):
         _leave_balanced(counts[:n_children], p, q, leaving[:n_children])
         n_given = 0
         for child in range(n_children):
-            kept = bounds[child]
+            filled = bounds[child]
             for place in range(bounds[child], bounds[child + 1]):
                 row = order[place]
                 if leaving[child, groups[row]] > 0:
@@ -124,10 +124,10 @@ def _decompose(cells, groups, p, q, depth, fairlets):
                     given[n_given] = row
                     n_given += 1
                 else:
-                    order[kept] = row
-                    kept += 1
-            if kept > bounds[child]:
-                firsts[n_boxes], ends[n_boxes], levels[n_boxes] = bounds[child], kept, level
+                    order[filled] = row
+                    filled += 1
+            if filled > bounds[child]:
+                firsts[n_boxes], ends[n_boxes], levels[n_boxes] = bounds[child], filled, level
                 n_boxes += 1
         n_fairlets = _basic(groups, given[:n_given], p, q, n_fairlets, fairlets)
 
@@ -137,16 +137,16 @@ def _split(cells, order, scratch, first, end, bit, bounds):
     """Sort a range of ``order`` by a bit of all coordinates, stably; the number of children, which ``bounds`` part."""
     n_features = cells.shape[1]
     for feature in range(n_features - 1, -1, -1):
-        kept, moved = first, 0
+        filled, moved = first, 0
         for place in range(first, end):
             row = order[place]
             if (cells[row, feature] >> bit) & 1:
                 scratch[moved] = row
                 moved += 1
             else:
-                order[kept] = row
-                kept += 1
-        order[kept:end] = scratch[:moved]
+                order[filled] = row
+                filled += 1
+        order[filled:end] = scratch[:moved]
     n_children = 1
     bounds[0] = first
     for place in range(first + 1, end):

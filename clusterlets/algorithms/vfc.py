@@ -132,9 +132,9 @@ def vfc(
     first = X[kmeans_plus_plus(X, n_clusters, random_state)]
     plain = lloyd(X, first)
     for centres in (first, plain.centres):
-        found = _outer_rounds(X, groups, centres, plain.inertia / len(X), fairness_weight, lipschitz, max_iter)
-        if found is not None:
-            return found
+        result = _outer_rounds(X, groups, centres, plain.inertia / len(X), fairness_weight, lipschitz, max_iter)
+        if result is not None:
+            return result
     raise NoClusteringError(
         "not_converged",
         f"VFC leaves a cluster empty with fairness_weight = {fairness_weight:g} and {len(first)} clusters, from k-means++ and "

@@ -98,15 +98,15 @@ def cluster_fairlets(
 def _first_centres(rows, tiles, weights, n_clusters, random_state):
     """Indices of rows that differ in value, each drawn by its weight times its squared distance to the former ones."""
     n_candidates = 2 + int(log(n_clusters))  # no whole number is near a power of e, so rounding cannot decide
-    chosen = _drawn(weights, random_state, 1)
-    (nearest,), _ = _lowered(tiles, rows[chosen], np.full(len(rows), np.inf), weights)
-    while len(chosen) < n_clusters and nearest.any():
+    centre_rows = _drawn(weights, random_state, 1)
+    (nearest,), _ = _lowered(tiles, rows[centre_rows], np.full(len(rows), np.inf), weights)
+    while len(centre_rows) < n_clusters and nearest.any():
         candidates = _drawn(weights * nearest, random_state, n_candidates)
         lowered, costs = _lowered(tiles, rows[candidates], nearest, weights)
         best = costs.argmin()
-        chosen = np.append(chosen, candidates[best])
+        centre_rows = np.append(centre_rows, candidates[best])
         nearest = lowered[best]
-    return chosen
+    return centre_rows
 
 
 def _drawn(shares, random_state, size):

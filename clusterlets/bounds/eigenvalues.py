@@ -29,9 +29,9 @@ def scatter_eigenvalues(X: np.ndarray) -> np.ndarray:
     X = np.asarray(X, dtype=np.float64)
     scatter = np.empty((X.shape[1], X.shape[1]))
     _scatter(np.ascontiguousarray(X - X.mean(axis=0)), scatter)
-    found = np.empty(len(scatter))
-    _rotate(scatter, _MOST_SWEEPS, found)
-    return np.maximum(np.sort(found)[::-1], 0.0)
+    eigenvalues = np.empty(len(scatter))
+    _rotate(scatter, _MOST_SWEEPS, eigenvalues)
+    return np.maximum(np.sort(eigenvalues)[::-1], 0.0)
 
 
 @compiled("void(float64[:,::1], float64[:,::1])")
@@ -47,7 +47,7 @@ def _scatter(rows, out):
 
 
 @compiled("void(float64[:,::1], int64, float64[::1])")
-def _rotate(matrix, most_sweeps, found):
+def _rotate(matrix, most_sweeps, eigenvalues):
     """Eigenvalues of a symmetric matrix, which is overwritten: rotations make one element after the other 0."""
     d = len(matrix)
     largest = 0.0
@@ -78,4 +78,4 @@ def _rotate(matrix, most_sweeps, found):
         if not changed:
             break
     for one in range(d):
-        found[one] = matrix[one, one]
+        eigenvalues[one] = matrix[one, one]

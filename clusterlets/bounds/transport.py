@@ -106,9 +106,9 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
     bounds = np.maximum(bounds, eigenvalue_bounds(X, ks))
     bounds = np.maximum.accumulate(bounds[::-1])[::-1]
     by_clusters = np.argsort(-ks, kind="stable")
-    found = np.empty_like(bounds)
-    found[np.ix_(order, by_clusters)] = np.maximum.accumulate(bounds[:, by_clusters], axis=1)
-    return found * (1 - _SAFE) * unit * unit
+    monotone = np.empty_like(bounds)
+    monotone[np.ix_(order, by_clusters)] = np.maximum.accumulate(bounds[:, by_clusters], axis=1)
+    return monotone * (1 - _SAFE) * unit * unit
 
 
 def _check(X: np.ndarray, n_clusters: np.ndarray, deltas: np.ndarray) -> None:
@@ -319,15 +319,15 @@ class _Dual:
 
 def _direction(gradient: np.ndarray, moves: list[np.ndarray], turns: list[np.ndarray], first: float) -> np.ndarray:
     """Gradient times the inverse curvature that earlier moves and turns of the gradient tell; ``first`` where none do."""
-    found = gradient.copy()
+    direction = gradient.copy()
     factors = []
     for move, turn in zip(moves[::-1], turns[::-1], strict=True):
-        factors.append((move * found).sum() / (move * turn).sum())
-        found -= factors[-1] * turn
-    found *= (moves[-1] * turns[-1]).sum() / np.square(turns[-1]).sum() if moves else first
+        factors.append((move * direction).sum() / (move * turn).sum())
+        direction -= factors[-1] * turn
+    direction *= (moves[-1] * turns[-1]).sum() / np.square(turns[-1]).sum() if moves else first
     for move, turn, factor in zip(moves, turns, factors[::-1], strict=True):
-        found += (factor - (turn * found).sum() / (move * turn).sum()) * move
-    return found
+        direction += (factor - (turn * direction).sum() / (move * turn).sum()) * move
+    return direction
 
 
 def _bent(x: np.ndarray, low: float, high: float, width: float) -> tuple[np.ndarray, np.ndarray]:
@@ -358,9 +358,9 @@ def _padded(offsets: np.ndarray, n_tiles: int) -> np.ndarray:
 
 def _least(rows: np.ndarray, norms: np.ndarray, tiles: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """For each row the least of squared distance to a column less the column's potential; offset is norm less potential."""
-    found = np.empty(len(rows))
-    _least_pass(-2.0 * rows, tiles, _padded(offsets, len(tiles)), found)
-    return norms + found
+    least = np.empty(len(rows))
+    _least_pass(-2.0 * rows, tiles, _padded(offsets, len(tiles)), least)
+    return norms + least
 
 
 def _soft_least(
@@ -374,11 +374,11 @@ def _soft_least(
     width: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same, softened; and what the columns take from the rows, each of which gives its slope of :func:`_bent`."""
-    found, taken = np.empty(len(rows)), np.empty((len(tiles), _LANES))
+    minima, taken = np.empty(len(rows)), np.empty((len(tiles), _LANES))
     _soft_pass(
-        -2.0 * rows, norms, tiles, _padded(offsets, len(tiles)), temperature, len(offsets), low, high, width, found, taken
+        -2.0 * rows, norms, tiles, _padded(offsets, len(tiles)), temperature, len(offsets), low, high, width, minima, taken
     )
-    return found, taken.ravel()[: len(offsets)]
+    return minima, taken.ravel()[: len(offsets)]
 
 
 @njit

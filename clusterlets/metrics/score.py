@@ -18,7 +18,7 @@ class Score:
     function : callable
         From a value of that type to the score; NaN where it has no meaning.
     unit : str
-        Empty for a number without one.
+        ``ratio`` for a number without one.
     range : tuple of float
         Least and largest possible value, either of which may be infinite.
     better : {"higher", "lower", None}
@@ -43,10 +43,10 @@ class Score:
 
     @property
     def values(self) -> str:
-        """Unit, range and direction: ``instances, 0.., lower is better``."""
+        """Unit, range and direction: ``instances, 0.., lower is better``; ``or empty`` where it may be undefined."""
         low, high = (f"{bound:g}" if abs(bound) < float("inf") else "" for bound in self.range)
-        direction = f"{self.better} is better" if self.better else ""
-        return ", ".join(filter(None, (self.unit, f"{low}..{high}", direction)))
+        direction = f", {self.better} is better" if self.better else ""
+        return f"{self.unit}, {low}..{high}{' or empty' if self.undefined else ''}{direction}"
 
     @property
     def explanation(self) -> str:

@@ -38,7 +38,7 @@ _Drawn = Literal["sampled", "enumerated", "constructed"]
 
 @dataclass(frozen=True)
 class ParetoFront:
-    """The partitions that no other one found beats in both silhouette and deviation, by ascending deviation.
+    """The partitions that no other sampled one beats in both silhouette and deviation, by ascending deviation.
 
     Attributes
     ----------
@@ -214,14 +214,14 @@ class _Search:
         hopeful = np.flatnonzero(~self._surely_beaten(front, silhouette, deviation))
         if len(hopeful) == 0:
             return ParetoFront(front.labels, front.silhouette, front.deviation, front.drawn, n_valid)
-        found = _canonical(labels[:, hopeful])
-        labels = np.concatenate([front.labels, found.T])
-        silhouette = np.concatenate([front.silhouette, self._exact_silhouettes(found)])
+        candidates = _canonical(labels[:, hopeful])
+        labels = np.concatenate([front.labels, candidates.T])
+        silhouette = np.concatenate([front.silhouette, self._exact_silhouettes(candidates)])
         deviation = np.concatenate([front.deviation, deviation[hopeful]])
         order = np.lexsort((*labels.T[::-1], -silhouette, deviation))
         best_before = np.maximum.accumulate(np.append(-np.inf, silhouette[order]))[:-1]
-        kept = order[silhouette[order] > best_before]
-        return ParetoFront(labels[kept], silhouette[kept], deviation[kept], front.drawn, n_valid)
+        unbeaten = order[silhouette[order] > best_before]
+        return ParetoFront(labels[unbeaten], silhouette[unbeaten], deviation[unbeaten], front.drawn, n_valid)
 
     def _bulk_scores(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Silhouettes (S,) up to ``slack``, and largest deviations (S,), exact: sums of whole numbers are."""
@@ -236,11 +236,11 @@ class _Search:
         return silhouette, deviation
 
     def _exact_silhouettes(self, labels: np.ndarray) -> np.ndarray:
-        found = np.empty(labels.shape[1])
+        silhouette = np.empty(labels.shape[1])
         for part in _parts(labels):
             values = silhouettes(self.distances, members_of(labels[:, part]), ordered_product)
-            found[part] = sum(values) / len(values)
-        return _rounded(found)
+            silhouette[part] = sum(values) / len(values)
+        return _rounded(silhouette)
 
     def _surely_beaten(self, front: ParetoFront, silhouette: np.ndarray, deviation: np.ndarray) -> np.ndarray:
         """Which partitions (S,) truly have a lower silhouette than one, of these or the front's, that deviates no more.
@@ -248,8 +248,8 @@ class _Search:
         Nothing that belongs on the front is beaten, for the margin exceeds the errors of the scores compared; so what
         is left after the exact scoring is the exact front, however the bulk scores were rounded.
         """
-        known = np.append(-np.inf, front.silhouette)[np.searchsorted(front.deviation, deviation, side="right")]
-        beaten = known > silhouette + self.slack
+        best_on_front = np.append(-np.inf, front.silhouette)[np.searchsorted(front.deviation, deviation, side="right")]
+        beaten = best_on_front > silhouette + self.slack
         rest = np.flatnonzero(~beaten)
         order = rest[np.lexsort((-silhouette[rest], deviation[rest]))]
         beaten[order] = np.maximum.accumulate(silhouette[order]) > silhouette[order] + 2 * self.slack

@@ -47,7 +47,7 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
     """
     distances = centroid_distances(clusterlets.centroids)
 
-    def summed_distance(sums, known, candidates):
+    def summed_distance(sums, is_inside, candidates):
         return sums[:, candidates]  # a candidate in the cluster already is at distance 0 from itself
 
     return _match_pinball(clusterlets, hops, scope, distances, summed_distance)
@@ -62,8 +62,8 @@ def match_balance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> n
     """
     counts = clusterlets.counts
 
-    def union_deviation(sums, known, candidates):
-        added = np.where(known[:, :, None], 0, counts[candidates])  # one in the cluster already changes nothing
+    def union_deviation(sums, is_inside, candidates):
+        added = np.where(is_inside[:, :, None], 0, counts[candidates])  # one in the cluster already changes nothing
         return deviations(sums[:, None] + added, clusterlets.group_counts)
 
     return _match_pinball(clusterlets, hops, scope, counts, union_deviation)
@@ -72,11 +72,11 @@ def match_balance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> n
 def _match_pinball(clusterlets, hops, scope, features, cost):
     """Clusters from every clusterlet of group 0, then from each of the other groups that no cluster holds by then.
 
-    ``cost(sums, known, candidates)`` is (m, c), from the ``features`` (N, F) summed over each reference (m, F) and
+    ``cost(sums, is_inside, candidates)`` is (m, c), from the ``features`` (N, F) summed over each reference (m, F) and
     whether the reference holds the candidate (m, c).
     """
     _check_parameters(hops, scope)
-    # A way there and back leads to a new clusterlet, or to where the walk goes round: after N of them no cluster grows.
+    # Every two hops reach a new clusterlet or close a cycle, so no cluster grows after N of them.
     hops = min(hops, 2 * len(clusterlets))
     n_groups = clusterlets.counts.shape[1]
     covered = np.zeros(len(clusterlets), dtype=bool)

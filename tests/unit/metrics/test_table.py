@@ -1,0 +1,150 @@
+"""Every entry of the table of scores keeps what it declares, and a further score is one entry."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from modules import PACKAGE
+
+from clusterlets.algorithms.geometry import diameter, distance_sums, moments_by_label, row_sums
+from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
+from clusterlets.grid.runs_table import COLUMNS
+from clusterlets.metrics import instances
+from clusterlets.metrics.instances import Instances
+from clusterlets.metrics.pieces import JoinedClusterlets, Pieces
+from clusterlets.metrics.prices import BestCost, PlainCost
+from clusterlets.metrics.score import evaluate
+from clusterlets.metrics.table import SCORES, score
+
+ROUNDING = 1e-9  # by which a score may lie outside its range
+
+
+def scores_of(X, groups, piece_of, membership, plain_cost=None):
+    """Every score of clusters of pieces; plain k-means costs as much as they do, or what is given."""
+    n_pieces, counts = membership.shape[1], np.zeros((membership.shape[1], groups.max() + 1), dtype=int)
+    np.add.at(counts, (piece_of, groups), 1)
+    centroids, inertia = moments_by_label(X, piece_of, n_pieces)
+    pieces = Pieces(membership, counts, centroids, inertia, distance_sums(X, piece_of, n_pieces), diameter(X))
+    centres = cluster_centres(membership, counts.sum(axis=1), centroids)
+    labels, rows = labels_of_pieces(X, piece_of, membership, centres), np.arange(len(X))
+    sums = row_sums(X, rows, labels, len(membership))
+    values = instances.silhouettes(sums, np.bincount(labels, minlength=len(membership)), labels)
+    scores = evaluate(SCORES, pieces) | evaluate(SCORES, Instances(X, groups, labels, centres, values, rows))
+    scores |= evaluate(SCORES, JoinedClusterlets(membership, centroids))
+    cost, n_clusters = scores["kmeans_cost"], len(membership)
+    reference = {n_clusters: cost if plain_cost is None else plain_cost}
+    scores |= evaluate(SCORES, PlainCost(cost, n_clusters, reference))
+    return scores | evaluate(SCORES, BestCost(cost, n_clusters, reference, min(cost, *reference.values())))
+
+
+@st.composite
+def clusterings(draw):
+    """Rows in groups and in pieces, and clusters of pieces, which may overlap."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_pieces, n_groups = draw(st.integers(1, 6)), draw(st.integers(1, 4))
+    piece_of = np.concatenate([np.arange(n_pieces), rng.integers(n_pieces, size=draw(st.integers(n_groups, 30)))])
+    groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=len(piece_of) - n_groups)]))
+    X = rng.normal(size=(len(piece_of), 2)) if draw(st.booleans()) else rng.integers(3, size=(len(piece_of), 2)).astype(float)
+    labels = np.unique(rng.integers(draw(st.integers(1, 4)), size=n_pieces), return_inverse=True)[1]
+    membership = np.eye(labels.max() + 1, dtype=bool)[labels].T
+    if draw(st.booleans()):
+        membership |= rng.random(membership.shape) < 0.3
+    return X, groups, piece_of, membership
+
+
+@pytest.mark.parametrize("entry", SCORES, ids=lambda entry: entry.name)
+def test_a_score_says_what_it_is(entry):
+    assert entry.unit and entry.meaning and entry.range[0] < entry.range[1]
+    assert score(entry.name) is entry and COLUMNS.count(entry.name) == 1
+
+
+@settings(max_examples=150, deadline=None)
+@given(clusterings())
+def test_every_score_keeps_its_range_and_is_empty_only_where_it_says_so(case):
+    values = scores_of(*case)
+    assert values.keys() == {entry.name for entry in SCORES}
+    for entry in SCORES:
+        low, high = entry.range
+        if np.isnan(values[entry.name]):
+            assert entry.undefined, entry.name
+        else:
+            assert low - ROUNDING <= values[entry.name] <= high + ROUNDING, entry.name
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(2, 4), st.integers(2, 4), st.integers(1, 3))
+def test_the_better_of_two_clusterings_is_the_one_that_a_scores_direction_says(n_places, n_groups, copies):
+    """With equal numbers of each group at each place, clusters that are places are perfect; those that are groups are not."""
+    place, group, _ = np.unravel_index(np.arange(n_places * n_groups * copies), (n_places, n_groups, copies))
+    X = np.array([[5.0, 0.0], [0.0, 7.0], [11.0, 1.0], [0.0, -9.0]])[place]
+    pieces = place * n_groups + group
+    perfect, poor = (
+        scores_of(X, group, pieces, np.eye(max(labels) + 1, dtype=bool)[labels].T, plain_cost=1.0)
+        for labels in (np.repeat(np.arange(n_places), n_groups), np.tile(np.arange(n_groups), n_places))
+    )
+    perfect["price_over_best"] = 1.0  # what is best costs nothing here, over which there is no price
+    overlapping = np.ones((1, n_places * n_groups), dtype=bool).repeat(2, axis=0)
+    poor["overlap"] = scores_of(X, group, pieces, overlapping)["overlap"]
+    poor["price_over_best"] = evaluate(SCORES, BestCost(2.0, 2, {2: 1.0}, 1.0))["price_over_best"]
+    for entry in SCORES:
+        if entry.better:
+            gain = perfect[entry.name] - poor[entry.name]
+            assert (gain if entry.better == "higher" else -gain) > 0, entry.name
+
+
+ENTRIES = {
+    "metrics/table.py": ("FURTHER = (\n", "Pieces", "values.counts.sum()"),
+    "metrics/instances.py": ("SCORES = (\n", "Instances", "len(values.X)"),
+}
+ADDED = """    Score(
+        "number_of_rows", of={}, function=lambda values: int({}), unit="rows", range=(1, np.inf), better=None, meaning="a test"
+    ),
+"""
+SEEN = """
+import csv, importlib.util, json, sys
+import numpy as np
+from clusterlets import fairness_report
+from clusterlets.grid.artifacts import Prepared, SeedBlock
+from clusterlets.grid.pieces import Sample, save_pieces
+from clusterlets.grid.runs_table import write_runs
+from clusterlets.grid.scoring import of_clusters, score_all
+from clusterlets.methods import get
+from clusterlets.report import verdict
+
+X, groups, labels = np.arange(12.0)[:, None], np.arange(12) % 2, np.arange(12) // 4
+save_pieces(Prepared(X, groups, ["a", "b"]), {"k-means/0": labels}, "pieces.npz", "labels.npz", {}, Sample(np.arange(12)))
+outcomes = of_clusters(get("k-means"), 3, [0], SeedBlock.load("pieces.npz"), {"a": 6, "b": 6})
+write_runs("runs.csv", score_all(get("k-means"), "x", 3, {}, outcomes, 11.0, "absolute"))
+spec = importlib.util.spec_from_file_location("generate", sys.argv[1])
+generate = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(generate)
+with open("runs.csv", newline="") as file:
+    (run,) = csv.DictReader(file)
+report = fairness_report(X, labels, groups)["number_of_rows"]
+explained, docs = verdict.FURTHER_GLOSSARY["number_of_rows"], generate.columns_of_runs()
+print(json.dumps([float(run["number_of_rows"]), report, explained, docs]))
+"""
+
+
+@pytest.mark.parametrize("module", ENTRIES)
+def test_a_further_score_is_one_entry(tmp_path, monkeypatch, module):
+    copy = tmp_path / "clusterlets"
+    shutil.copytree(PACKAGE, copy)  # with the compiled kernels
+    before, of, value = ENTRIES[module]
+    source = (copy / module).read_text(encoding="utf-8")
+    assert source.count(before) == 1
+    source = source.replace(before, before + ADDED.format(of, value)).replace(
+        "from math import", "import numpy as np\nfrom math import"
+    )
+    (copy / module).write_text(source, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    command = [sys.executable, "-P", "-c", SEEN, str(PACKAGE.parent / "docs/generate.py")]
+    run, report, explained, docs = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert run == report == 12 and explained.startswith("a test")
+    assert "| number_of_rows | rows, 1.. | a test |" in docs
