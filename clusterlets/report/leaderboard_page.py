@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from clusterlets.report import standings
-from clusterlets.report.figures import LEADERBOARD_CAPTIONS
-from clusterlets.report.page import figure, fill, picture, view
+from clusterlets.report.page import figures, fill, view
 from clusterlets.report.standings import Standings
 
 _COLUMNS = [
@@ -18,11 +17,10 @@ _COLUMNS = [
 
 @dataclass(frozen=True)
 class Extras:
-    """What the page shows beside the numbers; each may be empty. Costs and their picture differ from run to run."""
+    """What the page shows beside the numbers: PNG figures by name, and costs, which differ from run to run. Each may be empty."""
 
     images: Mapping[str, bytes] = field(default_factory=dict)
     costs: pd.DataFrame = field(default_factory=pd.DataFrame)
-    seconds: bytes = b""
 
 
 def render(found: Standings, extras: Extras, settings: Mapping, configfile: str) -> str:
@@ -31,11 +29,10 @@ def render(found: Standings, extras: Extras, settings: Mapping, configfile: str)
         "leaderboard.html",
         sentences=standings.findings(found),
         limits=[_of_limit(found, limit, settings) for limit in found.limits],
-        figures=[figure(LEADERBOARD_CAPTIONS[name], name, image) for name, image in extras.images.items()],
+        figures=figures("leaderboard.html", extras.images),
         command=standings.command(configfile),
         glossary=list(standings.GLOSSARY.items()),
         costs=view(extras.costs) if len(extras.costs) else None,
-        seconds=picture(extras.seconds) if extras.seconds else None,
     )
 
 

@@ -22,7 +22,8 @@ from clusterlets.paper.claims.findings import FAILS
 from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
 from clusterlets.report import standings, verdict
-from clusterlets.report.figures import CAPTIONS, LEADERBOARD_CAPTIONS
+from clusterlets.report.drawing.empty import is_empty
+from clusterlets.report.figures import on_page
 from clusterlets.report.narrative import (
     basis_sentence,
     missing_lines,
@@ -63,22 +64,16 @@ STATISTICS = {
 }
 
 
-# What the report shows of the leaderboard's figures, and the rankings that it shows among the controls.
-FRONT_FIGURE = "price_against_unfairness"
+# The rankings that the report shows among the controls.
 _CONTROLLED = (statistics.WITH_CONTROLS, statistics.ALL_METHODS)
-_RANKING_OF = {
-    "figure1_critical_difference": "matchers",
-    "critical_difference_with_controls": statistics.WITH_CONTROLS,
-    "critical_difference_all_methods": statistics.ALL_METHODS,
-}
 
 
 @dataclass(frozen=True)
 class Findings:
     """What other steps made of the runs, as it lies in their files; each may be empty, and the page then says so.
 
-    ``images`` are the PNG figures by name; ``statistics`` tables by the stem of their file. ``steps``,
-    ``fits`` and ``provenance`` are the only ones that differ between two runs of equal results.
+    ``images`` are the PNG figures by name; ``statistics`` tables by the stem of their file. ``steps``, ``fits``,
+    ``provenance`` and the figures drawn from them are the only ones that differ between two runs of equal results.
     """
 
     images: Mapping[str, bytes]
@@ -90,7 +85,6 @@ class Findings:
     steps: pd.DataFrame = field(default_factory=pd.DataFrame)
     fits: pd.DataFrame = field(default_factory=pd.DataFrame)
     provenance: Mapping = field(default_factory=dict)
-    runtime: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -105,7 +99,6 @@ class View:
 def render(results: Results, findings: Findings) -> str:
     """The page as HTML."""
     of_paper = results.has_paper_data
-    figures = [figure(CAPTIONS[name], name, findings.images[name]) for name in _figures_with_content(results, findings)]
     judged = _claims(results.claims) if of_paper else []
     rankings = [
         (ranking, f"{statistics.in_words(ranking)} {statistics.beside_random(ranking)}".strip()) for ranking in results.rankings
@@ -125,11 +118,6 @@ def render(results: Results, findings: Findings) -> str:
         scores=_scores(results) if of_paper else [],
         standings=standings.in_short(findings.standings),
         standings_table=_standings_table(findings.standings),
-        leaderboard_figures=[
-            figure(LEADERBOARD_CAPTIONS[name], name, findings.images[name])
-            for name in (FRONT_FIGURE,)
-            if name in findings.images and not findings.standings.is_empty
-        ],
         failing=[claim for claim in judged if claim["verdict_ours"] == FAILS],
         other_claims=[claim for claim in judged if claim["verdict_ours"] != FAILS],
         claim_verdicts=_counted(results.claims["verdict_ours"], CLAIM_VERDICTS) if of_paper else [],
@@ -139,7 +127,7 @@ def render(results: Results, findings: Findings) -> str:
         sections=[_section(table, results.comparison) for table in results.tables.values() if of_paper or len(table.frame)],
         numbers=_numbers(results.comparison) if of_paper else [],
         reasons=[(title, remark, _reasons(results.comparison, given)) for title, remark, given in _WHY] if of_paper else [],
-        figures=[shown for shown in figures if shown["name"] != "sensitivity"],
+        figures=figures("report.html", findings.images),
         assumptions=statistics.ASSUMPTIONS,
         with_controls=[(ranking.title, words) for ranking, words in rankings if ranking.name in _CONTROLLED],
         rankings=[(ranking.title, words) for ranking, words in rankings if ranking.name not in _CONTROLLED],
@@ -147,7 +135,6 @@ def render(results: Results, findings: Findings) -> str:
         at_limits_table=_if_any(at_fairness.counts(results.at_given_fairness)),
         tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
         sensitivity=_sensitivity(findings.sensitivity),
-        sensitivity_figures=[shown for shown in figures if shown["name"] == "sensitivity"],
         bands=_bands(),
         settings=_flat({key: value for key, value in results.settings.items() if key != "tables"}),
         datasets=_if_any(findings.datasets),
@@ -155,7 +142,6 @@ def render(results: Results, findings: Findings) -> str:
         steps=_if_any(findings.steps),
         fits=_if_any(_fits_by_method(findings.fits)) if len(findings.fits) else None,
         provenance=_accounts({key: value for key, value in findings.provenance.items() if key != "settings"}),
-        runtime=picture(findings.runtime) if findings.runtime else None,
     )
 
 
@@ -170,19 +156,6 @@ def _lead(results: Results) -> str:
     if results.has_paper_data:
         return "Every number and every claim of the paper's experiments, computed again from raw data."
     return "How fair each method is on these tables, what its fairness costs, and whether the methods differ significantly."
-
-
-def _figures_with_content(results: Results, findings: Findings) -> list[str]:
-    """The names of the figures that these runs can fill: no axes without a mark."""
-    obstacles = {ranking.name: ranking.obstacle for ranking in results.rankings}
-    empty = {name for name, ranking in _RANKING_OF.items() if obstacles.get(ranking)}
-    if not results.has_paper_data:
-        empty |= {"reported_vs_reproduced", "sensitivity"}
-    if findings.sensitivity.empty:
-        empty.add("sensitivity")
-    if "C" not in set(results.runs["matcher"]):
-        empty.add("omega_effect")
-    return [name for name in CAPTIONS if name in findings.images and name not in empty]
 
 
 def _standings_table(found: Standings) -> View | None:
@@ -270,7 +243,7 @@ def _evidence(text: str) -> list[tuple[str, str]]:
 def _shown_at(path: PurePosixPath) -> tuple[str, str]:
     if path.stem in _TITLES:
         return _TITLES[path.stem].partition(":")[0], f"#{path.stem}"
-    if path.stem in CAPTIONS:
+    if path.stem in {figure.name for figure in on_page("report.html")}:
         return "Figure", f"#figure-{path.stem}"
     if path.stem in STATISTICS:
         return path.name, f"#statistics-{path.stem}"
@@ -443,10 +416,19 @@ def _accounts(provenance: Mapping) -> list[dict]:
 # ---- figures ---------------------------------------------------------------------------------------------------------
 
 
-def figure(caption: str, name: str, image: bytes) -> dict:
-    """A figure with its caption, of which the first sentence is the title."""
-    title, _, rest = caption.partition(". ")
-    return {"name": name, "title": title.rstrip("."), "caption": rest, **picture(image)}
+def figures(page: str, images: Mapping[str, bytes]) -> dict[str, list[dict]]:
+    """The figures of each section of a page, without those that show no data or were not drawn."""
+    sections: dict[str, list[dict]] = {}
+    for declared in on_page(page):
+        image = images.get(declared.name, b"")
+        if not image or is_empty(image):
+            continue
+        png, pdf = declared.files("png", "pdf")
+        words = {"name": declared.name, "title": declared.title, "caption": declared.caption}
+        for section in declared.sections:
+            if section.startswith(f"{page}#"):
+                sections.setdefault(section.partition("#")[2], []).append({**words, "png": png, "pdf": pdf, **picture(image)})
+    return sections
 
 
 def picture(image: bytes) -> dict:

@@ -6,19 +6,28 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.paper import reported
-from clusterlets.report.figures.names import cut
-from clusterlets.report.figures.style import COLORS, explain, looks, panels
+from clusterlets.report.figures import Declaration
+from clusterlets.report.drawing.names import cut
+from clusterlets.report.drawing.style import COLORS, explain, looks, panels
+
+FIGURES = [
+    Declaration(
+        name="cohesion_vs_deviation",
+        title="Cohesion against mean deviation, a panel a dataset; best is top left",
+        caption="Small: every run. Large: the best run of each method by mean deviation, after the rule on limit cases; hollow "
+        "where all its runs are limit cases. Line: the Pareto front of the runs that the rule keeps. Where one method holds the "
+        "front's lower left end and another its upper right, fairness is paid for in cohesion.",
+        reads=("runs.csv",),
+        sections=("report.html#figures",),
+        position=40,
+    )
+]
 
 _LONGEST = 20  # letters of a dataset's name
 _KEY = (
     "small: every run; large: a method's best by mean deviation (hollow: all its runs have fewer than 3 clusters\n"
     "or an overlap of 0.5 or more); line: the Pareto front of the other runs, which none beats in both"
 )
-
-
-def from_runs(runs: pd.DataFrame) -> dict[str, Figure]:
-    """The figure by its file name."""
-    return {"cohesion_vs_deviation": draw(runs)}
 
 
 def draw(runs: pd.DataFrame) -> Figure:

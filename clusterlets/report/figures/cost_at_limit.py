@@ -7,8 +7,20 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures.names import cut
-from clusterlets.report.figures.style import COLORS, explain_with, looks, middle, nothing, panels
+from clusterlets.report.figures import Declaration
+from clusterlets.report.drawing.names import cut
+from clusterlets.report.drawing.style import COLORS, explain_with, looks, middle, nothing, panels
+
+FIGURES = [
+    Declaration(
+        name="cost_at_limit",
+        title="Price at a largest deviation of at most 0.05",
+        caption="A panel a dataset, at the middle k of the grid; a dot is the median over the seeds that score, a bar their range.",
+        reads=("runs.csv", "leaderboard.csv"),
+        sections=("leaderboard.html#figures",),
+        position=30,
+    )
+]
 
 LIMIT = 0.05  # of those of the leaderboard
 _LONGEST = 30  # letters of a dataset's name
@@ -19,16 +31,11 @@ _LOWEST = 0.9  # inches of a panel with its title and the numbers below it
 _KEY = 120  # letters of a line of the key
 
 
-def from_runs(runs: pd.DataFrame, board: pd.DataFrame) -> dict[str, Figure]:
-    """The figure by its file name; ``board`` is ``leaderboard.csv``."""
-    return {"cost_at_limit": draw(board, selection.names(runs))}
-
-
-def draw(board: pd.DataFrame, names: pd.Series) -> Figure:
+def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     """A panel a dataset, at the middle k of the grid: median price and range over the seeds that score, under :data:`LIMIT`.
 
-    Methods stand in the order of how often they are ranked, then of their median price. ``names`` are all methods of the
-    runs, so that each has the look that it has in other figures.
+    Methods stand in the order of how often they are ranked, then of their median price.
+    The look of a method follows from all methods of the runs, so that it is the same in other figures.
     """
     shown = board[board["limit"] == LIMIT]
     if shown["rank"].notna().sum() == 0:
@@ -36,7 +43,7 @@ def draw(board: pd.DataFrame, names: pd.Series) -> Figure:
     k = middle(shown["k"])
     shown = shown[shown["k"] == k]
     absent = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
-    order, look = _order(shown[~shown["method"].isin(absent)]), looks(selection.in_order(names, COLORS))
+    order, look = _order(shown[~shown["method"].isin(absent)]), looks(selection.in_order(selection.names(runs), COLORS))
     prices = shown.loc[shown["rank"].notna(), "price"]
     end = next((each for each in _ENDS if (prices <= each).mean() >= 0.75), _ENDS[-1])
     datasets = list(shown["dataset"].unique())

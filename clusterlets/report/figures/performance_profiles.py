@@ -7,26 +7,34 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.leaderboard import FACTORS, price_ratios
-from clusterlets.report.figures.style import COLORS, explain, looks, nothing, panels
+from clusterlets.report.figures import Declaration
+from clusterlets.report.drawing.style import COLORS, explain, looks, nothing, panels
+
+FIGURES = [
+    Declaration(
+        name="performance_profiles",
+        title="Performance profiles, a panel for each limit on the largest deviation",
+        caption="Over a factor, the share of the blocks in which a method keeps the limit at no more than this factor of the "
+        "least price. At 1 it is how often a method is the cheapest.",
+        reads=("runs.csv", "leaderboard.csv"),
+        sections=("leaderboard.html#figures",),
+        position=20,
+    )
+]
 
 _TICKS = (1, 1.25, 1.5, 2, 3)
 _MARKS = 2  # of a line
 
 
-def from_runs(runs: pd.DataFrame, board: pd.DataFrame) -> dict[str, Figure]:
-    """The figure by its file name; ``board`` is ``leaderboard.csv``."""
-    return {"performance_profiles": draw(board, selection.names(runs))}
-
-
-def draw(board: pd.DataFrame, names: pd.Series) -> Figure:
+def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     """A panel a limit: over the factor, the share of the blocks in which a method is ranked and no dearer than that.
 
-    ``names`` are all methods of the runs, so that each has the look that it has in other figures.
+    The look of a method follows from all methods of the runs, so that it is the same in other figures.
     """
     board = board[board["rank"].notna()]
     if board.empty:
         return nothing("Nothing to show: no method keeps any limit.")
-    look = looks(selection.in_order(names, COLORS))
+    look = looks(selection.in_order(selection.names(runs), COLORS))
     figure, places = panels(board["limit"].nunique(), a_row=2, height=2.5)
     for axes, (limit, of_limit) in zip(places, board.groupby("limit"), strict=True):
         ratios = price_ratios(of_limit)
