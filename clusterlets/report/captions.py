@@ -11,18 +11,18 @@ _TABLES, _TESTS, _LEADERBOARD, _ACCOUNTS = "Tables", "Tests", "Leaderboard", "Ac
 
 #: What stands above all results.
 OVERVIEW = """\
-What the paper *Fair Clustering with Clusterlets* reports, computed again from raw data: Clusterlets with five matchers and FRAC,
-on every dataset, setting and seed of the grid in ``config.yaml``.
+What the paper *Fair Clustering with Clusterlets* reports, computed again from raw data: Clusterlets with five matchers and
+FRAC, on every dataset, setting and seed of the grid in ``config.yaml``.
 
-Read ``report.html`` (below *Report*) first: it gives the verdict in short sentences, and says what is missing, which numbers and
-claims are reproduced, and why others are not. ``runs.csv`` holds every run; all tables and figures here follow from it.
+Read ``report.html`` (below *Report*) first: it gives the verdict in short sentences, and says what is missing, which numbers
+and claims are reproduced, and why others are not. ``runs.csv`` holds every run; all tables and figures here follow from it.
 """
 #: Category and caption of each result by its name below the results folder, without ending; in reStructuredText.
 RESULTS = {
     "report": (
         "Report",
-        "Everything on one page that opens without a network: the verdict in short sentences, leaderboard, controls, tables with "
-        "the paper's numbers beside ours, claims, figures, statistics, sensitivity, methods, data and provenance.",
+        "Everything on one page that opens without a network: the verdict in short sentences, leaderboard, controls, tables "
+        "with the paper's numbers beside ours, claims, figures, statistics, sensitivity, methods, data and provenance.",
     ),
     "summary": ("Report", "The verdict in short sentences, its numbers, and what it rests on."),
     "runs": (
@@ -37,14 +37,14 @@ RESULTS = {
     ),
     "tables/table1_matchers": (
         _TABLES,
-        "Table 1 of the paper. Mean and population standard deviation over all runs of each matcher, limit cases included; only "
-        "runs with status ``ok`` enter, and ``dropped`` counts the others.",
+        "Table 1 of the paper. Mean and population standard deviation over all runs of each matcher, limit cases included; "
+        "only runs with status ``ok`` enter, and ``dropped`` counts the others.",
     ),
     "tables/table2_best_by_deviation": (
         _TABLES,
         "Table 2 of the paper. The single run of each dataset with the least mean deviation, without runs of fewer than 3 "
-        "clusters or an overlap of 0.5 or more. Ties: lower max deviation, higher cohesion, smaller k, hops, seed. Choosing one "
-        "run among hundreds is noisy: see the table by configuration mean.",
+        "clusters or an overlap of 0.5 or more. Ties: lower max deviation, higher cohesion, smaller k, hops, seed. Choosing "
+        "one run among hundreds is noisy: see the table by configuration mean.",
     ),
     "tables/table2_by_configuration_mean": (
         _TABLES,
@@ -71,9 +71,9 @@ RESULTS = {
     ),
     "tables/table4_frac_vs_clusterlets": (
         _TABLES,
-        "Table 4 of the paper. The best run of Clusterlets beside the best of FRAC, by mean deviation. The paper scored FRAC by "
-        "assigning points to their nearest centre, which gives up the fair assignment: *FRAC (nearest)*. *FRAC (fair)* is the "
-        "algorithm as defined, and changes the answer.",
+        "Table 4 of the paper. The best run of Clusterlets beside the best of FRAC, by mean deviation. The paper scored FRAC "
+        "by assigning points to their nearest centre, which gives up the fair assignment: *FRAC (nearest)*. *FRAC (fair)* is "
+        "the algorithm as defined, and changes the answer.",
     ),
     "tables/table5_correlations": (
         _TABLES,
@@ -87,12 +87,12 @@ RESULTS = {
     ),
     "comparison": (
         "Reported against reproduced",
-        "Every number of the paper's five tables beside ours: reported, reproduced, difference, verdict and reason. ``counted`` "
-        "is false for structural zeros and for rows that repeat another table's. ``verdict`` asks whether the difference is "
-        "within rounding and the spread between groups of ten seeds, and whether numbers of other datasets would be too "
-        "(``chance``). ``verdict_bands`` goes by fixed bands: cohesion and overlap within 0.01 (reproduced) or 0.03 (close); "
-        "deviations within max(0.002, 15 %) or max(0.005, 40 %); size within 1 or 5 %, and 10 %; correlations within 0.02 or "
-        "0.06; the best matcher and its k are equal or not.",
+        "Every number of the paper's five tables beside ours: reported, reproduced, difference, verdict and reason. "
+        "``counted`` is false for structural zeros and for rows that repeat another table's. ``verdict`` asks whether the "
+        "difference is within rounding and the spread between groups of ten seeds, and whether numbers of other datasets "
+        "would be too (``chance``). ``verdict_bands`` goes by fixed bands: cohesion and overlap within 0.01 (reproduced) or "
+        "0.03 (close); deviations within max(0.002, 15 %) or max(0.005, 40 %); size within 1 or 5 %, and 10 %; correlations "
+        "within 0.02 or 0.06; the best matcher and its k are equal or not.",
     ),
     "comparison_counts": (
         "Reported against reproduced",
@@ -100,11 +100,11 @@ RESULTS = {
     ),
     "claims": (
         "Claims",
-        "Every claim that the paper makes of its experiments, with how it is tested, the verdict by the paper's own numbers and "
-        "the verdict by ours: holds, holds in part, does not hold, inconclusive. The same test gives both, and says whether "
-        "random partitions, plain k-means and the undivided data would satisfy the claim in the place of Clusterlets. Where the "
-        "paper compares with FRAC there are two rows, against FRAC (nearest), as the paper scored it, and FRAC (fair), the "
-        "algorithm as defined.",
+        "Every claim that the paper makes of its experiments, with how it is tested, the verdict by the paper's own numbers "
+        "and the verdict by ours: holds, holds in part, does not hold, inconclusive. The same test gives both, and says "
+        "whether random partitions, plain k-means and the undivided data would satisfy the claim in the place of Clusterlets. "
+        "Where the paper compares with FRAC there are two rows, against FRAC (nearest), as the paper scored it, and FRAC "
+        "(fair), the algorithm as defined.",
     ),
     "sensitivity": (
         "Sensitivity analysis",
@@ -170,7 +170,10 @@ RESULTS = {
 def described() -> dict[str, tuple[str, str]]:
     """Category and caption of every result, figures included, as :data:`RESULTS` has them."""
     figures = {
-        f"{figure.folder}/{figure.name}": (figure.folder.capitalize(), _as_restructured_text(f"{figure.title}. {figure.caption}"))
+        f"{figure.folder}/{figure.name}": (
+            figure.folder.capitalize(),
+            _as_restructured_text(f"{figure.title}. {figure.caption}"),
+        )
         for figure in declared()
     }
     return {**RESULTS, **figures}

@@ -17,7 +17,7 @@ _COLUMNS = [
 
 @dataclass(frozen=True)
 class Extras:
-    """What the page shows beside the numbers: PNG figures by name, and costs, which differ from run to run. Each may be empty."""
+    """What the page shows beside the numbers, each possibly empty: PNG figures by name, and costs, which differ by run."""
 
     images: Mapping[str, bytes] = field(default_factory=dict)
     costs: pd.DataFrame = field(default_factory=pd.DataFrame)

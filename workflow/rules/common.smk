@@ -46,6 +46,7 @@ from clusterlets.storage import hash_of_file
 
 try:
     config = check_configuration(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
+    figures.declared()
 except ClusterletsError as error:
     raise WorkflowError(str(error)) from None
 set_mirror(config)

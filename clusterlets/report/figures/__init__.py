@@ -80,7 +80,9 @@ def declared(folder: Path = FOLDER) -> tuple[Declaration, ...]:
     modules: dict[str, str] = {}
     for figure in figures:
         if figure.name in modules:
-            raise ClusterletsError(f"Two files declare the figure {figure.name}: {modules[figure.name]}.py and {figure.module}.py.")
+            raise ClusterletsError(
+                f"Two files declare the figure {figure.name}: {modules[figure.name]}.py and {figure.module}.py."
+            )
         modules[figure.name] = figure.module
     return tuple(sorted(figures, key=lambda figure: (figure.position, figure.name)))
 
@@ -125,7 +127,9 @@ def _declaration(path: Path, entry: ast.expr) -> Declaration:
         arguments = {str(argument.arg): ast.literal_eval(argument.value) for argument in getattr(entry, "keywords", ())}
         figure = Declaration(**arguments, module=path.stem)
     except (TypeError, ValueError) as error:
-        raise ClusterletsError(f"{path}, line {entry.lineno}: not a declaration of a figure with literal arguments ({error}).") from None
+        raise ClusterletsError(
+            f"{path}, line {entry.lineno}: not a declaration of a figure with literal arguments ({error})."
+        ) from None
     unknown = sorted(set(figure.sections) - set(SECTIONS))
     if unknown or not figure.sections or not figure.reads:
         wrong = f"no page has the section {', '.join(unknown)}" if unknown else "it needs sections and reads"

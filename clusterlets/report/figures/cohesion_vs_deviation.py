@@ -6,17 +6,17 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.paper import reported
-from clusterlets.report.figures import Declaration
 from clusterlets.report.drawing.names import cut
 from clusterlets.report.drawing.style import COLORS, explain, looks, panels
+from clusterlets.report.figures import Declaration
 
 FIGURES = [
     Declaration(
         name="cohesion_vs_deviation",
         title="Cohesion against mean deviation, a panel a dataset; best is top left",
-        caption="Small: every run. Large: the best run of each method by mean deviation, after the rule on limit cases; hollow "
-        "where all its runs are limit cases. Line: the Pareto front of the runs that the rule keeps. Where one method holds the "
-        "front's lower left end and another its upper right, fairness is paid for in cohesion.",
+        caption="Small: every run. Large: the best run of each method by mean deviation, after the rule on limit cases; "
+        "hollow where all its runs are limit cases. Line: the Pareto front of the runs that the rule keeps. Where one method "
+        "holds the front's lower left end and another its upper right, fairness is paid for in cohesion.",
         reads=("runs.csv",),
         sections=("report.html#figures",),
         position=40,

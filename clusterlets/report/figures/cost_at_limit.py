@@ -7,15 +7,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures import Declaration
 from clusterlets.report.drawing.names import cut
 from clusterlets.report.drawing.style import COLORS, explain_with, looks, middle, nothing, panels
+from clusterlets.report.figures import Declaration
 
 FIGURES = [
     Declaration(
         name="cost_at_limit",
         title="Price at a largest deviation of at most 0.05",
-        caption="A panel a dataset, at the middle k of the grid; a dot is the median over the seeds that score, a bar their range.",
+        caption="A panel a dataset, at the middle k of the grid; a dot is the median over the seeds that score, a bar their "
+        "range.",
         reads=("runs.csv", "leaderboard.csv"),
         sections=("leaderboard.html#figures",),
         position=30,

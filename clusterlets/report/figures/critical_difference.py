@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.statistics import Ranking, from_tables
-from clusterlets.report.figures import Declaration
 from clusterlets.report.drawing.style import looks, mark_empty, single
+from clusterlets.report.figures import Declaration
 
 FIGURES = [
     Declaration(

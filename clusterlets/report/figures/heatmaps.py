@@ -7,17 +7,17 @@ from matplotlib.figure import Figure
 from matplotlib.pyplot import subplots
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures import Declaration
 from clusterlets.report.drawing.style import WIDTH, nothing
+from clusterlets.report.figures import Declaration
 from clusterlets.text import decimal
 
 FIGURES = [
     Declaration(
         name="heatmaps",
         title="Mean deviation and cohesion over the grid of each matcher's parameters",
-        caption="k by hops, of C k by omega: averaged over seeds, then over datasets; all runs with a result, limit cases too. "
-        "Beside the matchers FRAC and the controls, which have k alone. Darker is better in both rows, so a matcher whose column "
-        "is dark above and pale below buys fairness with cohesion.",
+        caption="k by hops, of C k by omega: averaged over seeds, then over datasets; all runs with a result, limit cases "
+        "too. Beside the matchers FRAC and the controls, which have k alone. Darker is better in both rows, so a matcher "
+        "whose column is dark above and pale below buys fairness with cohesion.",
         reads=("runs.csv",),
         sections=("report.html#figures",),
         position=50,

@@ -7,18 +7,19 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures import Declaration
 from clusterlets.report.drawing.names import cut
 from clusterlets.report.drawing.style import COLORS, explain, looks, middle, nothing, panels
+from clusterlets.report.figures import Declaration
 
 FIGURES = [
     Declaration(
         name="price_against_unfairness",
         title="What fairness costs: price against delta_min",
-        caption="A panel a dataset, at the middle k of the grid; a mark is a configuration, by its medians over the seeds that "
-        "score. Price: squared error divided by the smallest that any run reached with the same number of clusters. Best is "
-        "bottom left. Line: the front of configurations that none beats in both, with their parameters. The axis of delta_min is "
-        "one of square roots, to give small values room. The title counts configurations too far above the front to be shown.",
+        caption="A panel a dataset, at the middle k of the grid; a mark is a configuration, by its medians over the seeds "
+        "that score. Price: squared error divided by the smallest that any run reached with the same number of clusters. Best "
+        "is bottom left. Line: the front of configurations that none beats in both, with their parameters. The axis of "
+        "delta_min is one of square roots, to give small values room. The title counts configurations too far above the front "
+        "to be shown.",
         reads=("runs.csv", "leaderboard_points.csv"),
         sections=("leaderboard.html#figures", "report.html#leaderboard"),
         position=10,

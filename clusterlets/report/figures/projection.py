@@ -9,17 +9,18 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures import Declaration
 from clusterlets.report.drawing.names import cut
 from clusterlets.report.drawing.style import explain_with, nothing, panels
+from clusterlets.report.figures import Declaration
 
 FIGURES = [
     Declaration(
         name="projection",
         title="One dataset on its two principal components with the clusters of each matcher",
-        caption="All matchers at the same setting (k near 5, 2 hops, omega near 0.5) on the first seed. Hue: cluster, by falling "
-        "size; shape: group. A row in several clusters shows one inside the other. Of the datasets with at most four groups, it "
-        "is the one with the largest share of variance on its second component. The numbers are in clusterings/projection.csv.",
+        caption="All matchers at the same setting (k near 5, 2 hops, omega near 0.5) on the first seed. Hue: cluster, by "
+        "falling size; shape: group. A row in several clusters shows one inside the other. Of the datasets with at most four "
+        "groups, it is the one with the largest share of variance on its second component. The numbers are in "
+        "clusterings/projection.csv.",
         reads=("runs.csv", "clusterings/projection.csv"),
         sections=("report.html#figures",),
         position=80,

@@ -13,16 +13,17 @@ from matplotlib.transforms import Bbox
 
 from clusterlets.analysis import selection
 from clusterlets.paper.bands import half_widths
-from clusterlets.report.figures import Declaration
 from clusterlets.report.drawing.style import explain, nothing, panels
+from clusterlets.report.figures import Declaration
 
 FIGURES = [
     Declaration(
         name="reported_vs_reproduced",
         title="The paper's numbers against ours",
-        caption="On the diagonal they are equal; the bands around it are those of the verdict by bands, the marks show the verdict "
-        "by the rule. In each panel the three numbers furthest outside are named, with their table. Deviations and sizes are on "
-        "logarithmic axes. Numbers that are only shown (structural zeros, rows that repeat another table's) are left out.",
+        caption="On the diagonal they are equal; the bands around it are those of the verdict by bands, the marks show the "
+        "verdict by the rule. In each panel the three numbers furthest outside are named, with their table. Deviations and "
+        "sizes are on logarithmic axes. Numbers that are only shown (structural zeros, rows that repeat another table's) are "
+        "left out.",
         reads=("comparison.csv",),
         sections=("report.html#figures",),
         position=90,

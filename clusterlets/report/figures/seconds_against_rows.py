@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures import Declaration
 from clusterlets.report.drawing.style import COLORS, explain, looks, nothing, panels
+from clusterlets.report.figures import Declaration
 
 FIGURES = [
     Declaration(

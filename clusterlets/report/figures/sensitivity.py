@@ -7,8 +7,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures import Declaration
 from clusterlets.report.drawing.style import COLORS, GRID, nothing, plt
+from clusterlets.report.figures import Declaration
 
 FIGURES = [
     Declaration(

@@ -19,6 +19,8 @@ from clusterlets.datasets import names
 from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
 from clusterlets.paper import reported, tables
 from clusterlets.paper.bands import half_widths, verdict
+from clusterlets.report.drawing.empty import is_empty
+from clusterlets.report.drawing.style import COLORS, WIDTH, looks, plt, save
 from clusterlets.report.figures import (
     cohesion_vs_deviation,
     composition,
@@ -28,8 +30,6 @@ from clusterlets.report.figures import (
     projection,
     reported_vs_reproduced,
 )
-from clusterlets.report.drawing.empty import is_empty
-from clusterlets.report.drawing.style import COLORS, WIDTH, looks, plt, save
 
 DATASETS = ("pima", "credit")
 

@@ -10,9 +10,9 @@ from clusterlets.analysis import leaderboard, selection
 from clusterlets.analysis.fit_costs import by_configuration
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.runs_frame import read_lines, write_csv
-from clusterlets.report.figures import cost_at_limit, performance_profiles, price_against_unfairness, seconds_against_rows
 from clusterlets.report.drawing.empty import is_empty
 from clusterlets.report.drawing.style import COLORS, WIDTH, looks, middle, plt, save
+from clusterlets.report.figures import cost_at_limit, performance_profiles, price_against_unfairness, seconds_against_rows
 
 DATASETS = ("pima", "credit")
 FURTHER = [f"method-{place}" for place in range(30)]

@@ -12,15 +12,15 @@ import pytest
 from built_results import CLAIMS, SETTINGS, build, write
 from synthetic_runs import PAPER_WITHOUT_NBFI, synthetic_runs
 
-from clusterlets.analysis import selection, statistics
+from clusterlets.analysis import selection
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.manifest import without_provenance
 from clusterlets.paper import tables
 from clusterlets.paper.claims import VERDICTS
 from clusterlets.paper.results import Results
 from clusterlets.report import narrative, verdict
-from clusterlets.report.figures import cohesion_vs_deviation, of_module, on_page
 from clusterlets.report.drawing.style import plt
+from clusterlets.report.figures import cohesion_vs_deviation, of_module, on_page
 from clusterlets.report.page import Findings, render, view
 from clusterlets.report.standings import Standings
 from clusterlets.steps.figures import plot
@@ -79,7 +79,9 @@ def test_the_same_runs_give_the_same_figures(built, tmp_path):
         for module in modules:
             plot(module, str(tmp_path / turn))
     made = {path.name: path.read_bytes() for path in (tmp_path / "one" / "figures").iterdir()}
-    assert set(made) == {f"{figure.name}.{form}" for module in modules for figure in of_module(module) for form in ("pdf", "png")}
+    assert set(made) == {
+        f"{figure.name}.{form}" for module in modules for figure in of_module(module) for form in ("pdf", "png")
+    }
     assert made == {path.name: path.read_bytes() for path in (tmp_path / "two" / "figures").iterdir()}
 
 
