@@ -23,12 +23,12 @@ class Extras:
     costs: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
-def render(found: Standings, extras: Extras, settings: Mapping, configfile: str) -> str:
+def render(placed: Standings, extras: Extras, settings: Mapping, configfile: str) -> str:
     """The page as HTML; ``configfile`` is what the run was started with, empty for the defaults."""
     return fill(
         "leaderboard.html",
-        sentences=standings.findings(found),
-        limits=[_of_limit(found, limit, settings) for limit in found.limits],
+        sentences=standings.findings(placed),
+        limits=[_of_limit(placed, limit, settings) for limit in placed.limits],
         figures=figures("leaderboard.html", extras.images),
         command=standings.command(configfile),
         glossary=list(standings.GLOSSARY.items()),
@@ -36,9 +36,9 @@ def render(found: Standings, extras: Extras, settings: Mapping, configfile: str)
     )
 
 
-def _of_limit(found: Standings, limit: float, settings: Mapping) -> dict:
+def _of_limit(placed: Standings, limit: float, settings: Mapping) -> dict:
     """Title, all methods over the blocks, and each block's methods with the files that repeat a row."""
-    rows = found.board[found.board["limit"] == limit]
+    rows = placed.board[placed.board["limit"] == limit]
     shown = rows[_COLUMNS].assign(files=[standings.cells_of(row, settings) for row in rows.to_dict("records")])
     title = standings.in_words(limit).capitalize()
-    return {"title": title, "overall": view(found.under(limit).drop(columns="limit")), "blocks": view(shown)}
+    return {"title": title, "overall": view(placed.under(limit).drop(columns="limit")), "blocks": view(shown)}

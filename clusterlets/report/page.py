@@ -49,7 +49,7 @@ _TITLES = {
     "table2_with_controls": "Beside table 2: FRAC and the controls, by deviation",
     "table3_with_controls": "Beside table 3: FRAC and the controls, by cohesion",
 }
-# Title, what is to be said of all the reasons below it, and the verdict that they are given for.
+# Title, a remark on all reasons below it, and the verdict that the reasons explain.
 _WHY = (
     ("Why numbers differ", "Written of the run in docs/reference: ten datasets, the paper's grid.", "differs"),
     ("Why numbers say nothing", "", "uninformative"),
@@ -70,7 +70,7 @@ _CONTROLLED = (statistics.WITH_CONTROLS, statistics.ALL_METHODS)
 
 @dataclass(frozen=True)
 class Findings:
-    """What other steps made of the runs, as it lies in their files; each may be empty, and the page then says so.
+    """What other steps made of the runs, as read from their files. Each may be empty; the page then says so.
 
     ``images`` are the PNG figures by name; ``statistics`` tables by the stem of their file. ``steps``, ``fits``,
     ``provenance`` and the figures drawn from them are the only ones that differ between two runs of equal results.
@@ -158,8 +158,8 @@ def _lead(results: Results) -> str:
     return "How fair each method is on these tables, what its fairness costs, and whether the methods differ significantly."
 
 
-def _standings_table(found: Standings) -> View | None:
-    return None if found.is_empty else view(standings.all_methods(found.under(standings.SHOWN_LIMIT)))
+def _standings_table(placed: Standings) -> View | None:
+    return None if placed.is_empty else view(standings.all_methods(placed.under(standings.SHOWN_LIMIT)))
 
 
 def _if_any(frame: pd.DataFrame) -> View | None:
@@ -198,10 +198,10 @@ def _hash(text: str) -> str:
 # ---- verdicts --------------------------------------------------------------------------------------------------------
 
 
-def _counted(verdicts: pd.Series, known: tuple[str, ...]) -> list[tuple[str, int]]:
+def _counted(verdicts: pd.Series, order: tuple[str, ...]) -> list[tuple[str, int]]:
     """How often each verdict was given; those that never were are left out."""
     counts = Counter(verdicts)
-    return [(verdict, counts[verdict]) for verdict in known if counts[verdict]]
+    return [(verdict, counts[verdict]) for verdict in order if counts[verdict]]
 
 
 def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
@@ -283,13 +283,13 @@ def _sensitivity(frame: pd.DataFrame) -> View | None:
 
 def _fits_by_method(fits: pd.DataFrame) -> pd.DataFrame:
     """Time and memory of the fits of each method, the slowest first."""
-    found = fits.groupby("method").agg(
+    costs = fits.groupby("method").agg(
         fits=("seconds", "size"),
         median_seconds=("seconds", "median"),
         longest_seconds=("seconds", "max"),
         largest_memory_mb=("memory_mb", "max"),
     )
-    return found.sort_values("median_seconds", ascending=False, kind="stable").reset_index()
+    return costs.sort_values("median_seconds", ascending=False, kind="stable").reset_index()
 
 
 def _words(name: str) -> str:

@@ -27,11 +27,11 @@ def write_leaderboard(
     summary: the findings (.md)
     """
     settings, folder = json.loads(config), Path(results)
-    found = standings.Standings(*map(read_lines, (board, overall, points)))
+    placed = standings.Standings(*map(read_lines, (board, overall, points)))
     costs = folder / "accounts" / "leaderboard_costs.csv"
     extras = leaderboard_page.Extras(
         images=images_of("leaderboard.html", folder),
         costs=read_lines(costs) if costs.is_file() else pd.DataFrame(),
     )
-    write_text(output, leaderboard_page.render(found, extras, settings, configfile))
-    write_text(summary, standings.to_markdown(found, configfile, settings["results"]))
+    write_text(output, leaderboard_page.render(placed, extras, settings, configfile))
+    write_text(summary, standings.to_markdown(placed, configfile, settings["results"]))

@@ -26,7 +26,7 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
     summary: the sentences (.txt)
     """
     folder, accounts = Path(results), Path(results, "accounts")
-    found = Results.read(folder, json.loads(config))
+    run = Results.read(folder, json.loads(config))
     boards = [_table(folder / f"leaderboard{name}.csv") for name in ("", "_overall", "_points")]
     findings = page.Findings(
         images=images_of("report.html", folder),
@@ -37,10 +37,10 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
         methods=_table(folder / "methods.csv"),
         fits=_table(accounts / "fits.csv"),
         steps=_table(accounts / "steps.csv"),
-        provenance=load_json(told) if (told := accounts / "provenance.json").is_file() else {},
+        provenance=load_json(origin) if (origin := accounts / "provenance.json").is_file() else {},
     )
-    write_text(output, page.render(found, findings))
-    write_text(summary, narrative.summary(found, verdict.answers(found, findings.standings), output))
+    write_text(output, page.render(run, findings))
+    write_text(summary, narrative.summary(run, verdict.answers(run, findings.standings), output))
 
 
 def _table(path: Path) -> pd.DataFrame:

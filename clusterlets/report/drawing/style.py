@@ -27,7 +27,7 @@ from clusterlets.report.drawing import names  # noqa: F401, which keeps matplotl
 from clusterlets.report.drawing.empty import EMPTY, comment_of
 from clusterlets.storage import write_bytes
 
-# Okabe and Ito's palette: told apart with every common color blindness. Grey is in the place of its yellow, too pale.
+# Okabe and Ito's palette, which people with color blindness can tell apart; grey replaces its yellow, which is too pale.
 COLORS = {
     "C": "#0072B2",
     "G-B": "#D55E00",
@@ -86,8 +86,8 @@ def looks(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 def middle(values: Iterable[float]) -> float:
     """The middle one of the distinct values, of an even number the lower: what a figure shows that has room for one k."""
-    known = sorted(set(values))
-    return known[(len(known) - 1) // 2]
+    distinct = sorted(set(values))
+    return distinct[(len(distinct) - 1) // 2]
 
 
 def save(figure: Figure, stem: str | os.PathLike) -> None:

@@ -1,4 +1,4 @@
-"""Cohesion against mean deviation, a panel a dataset, with the front of what no run beats in both."""
+"""Cohesion against mean deviation, a panel a dataset, with the front of runs that no other beats in both."""
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ def draw(runs: pd.DataFrame) -> Figure:
     """
     runs = selection.ok(runs).dropna(subset=["deviation_mean", "cohesion"])
     runs = runs.assign(name=selection.names(runs))
-    marks, kept = _marks(runs), selection.without_limit_cases(runs)
+    marks, regular = _marks(runs), selection.without_limit_cases(runs)
     datasets = selection.in_order(runs["dataset"], reported.datasets())
     look = looks(selection.in_order(runs["name"], COLORS))
     figure, places = panels(len(datasets))
@@ -56,7 +56,7 @@ def draw(runs: pd.DataFrame) -> Figure:
             face = mark["limit_case"].map({True: "white", False: color})
             large = {"s": 24, "color": face, "edgecolor": color, "lw": 1.2, "zorder": 4, "marker": marker}
             axes.scatter(mark["deviation_mean"], mark["cohesion"], **large)
-        front = pareto_front(kept[kept["dataset"] == dataset])
+        front = pareto_front(regular[regular["dataset"] == dataset])
         axes.plot(*front.T, color="0.45", lw=1, drawstyle="steps-post", zorder=2)  # below all marks
         axes.set_title(cut(dataset, _LONGEST))
         axes.set_xlim(left=-0.01)
@@ -74,8 +74,8 @@ def pareto_front(runs: pd.DataFrame) -> np.ndarray:
 
 def _marks(runs: pd.DataFrame) -> pd.DataFrame:
     """The best run of each method on each dataset; a limit case where there is nothing else."""
-    kept = selection.without_limit_cases(runs)
-    runs = runs.assign(limit_case=~runs.index.isin(kept.index))
+    regular = selection.without_limit_cases(runs)
+    runs = runs.assign(limit_case=~runs.index.isin(regular.index))
     per = ["dataset", "name"]
     proper = selection.best(runs[~runs["limit_case"]], "deviation_mean", per)
     return pd.concat([proper, selection.best(runs, "deviation_mean", per)]).drop_duplicates(per)

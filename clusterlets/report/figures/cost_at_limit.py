@@ -46,7 +46,7 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     absent = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
     order, look = _order(shown[~shown["method"].isin(absent)]), looks(selection.in_order(selection.names(runs), COLORS))
     prices = shown.loc[shown["rank"].notna(), "price"]
-    end = next((each for each in _ENDS if (prices <= each).mean() >= 0.75), _ENDS[-1])
+    end = next((value for value in _ENDS if (prices <= value).mean() >= 0.75), _ENDS[-1])
     datasets = list(shown["dataset"].unique())
     figure, places = panels(len(datasets), a_row=3, height=max(_LOWEST, 0.35 + _ROW * len(order)))
     for place, (axes, dataset) in enumerate(zip(places, datasets, strict=True)):
@@ -59,8 +59,8 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
 
 def _order(shown: pd.DataFrame) -> list[str]:
     price = shown["price"].where(shown["rank"].notna())
-    found = price.groupby(shown["method"]).agg(["count", "median"]).reset_index()
-    return list(found.sort_values(["count", "median", "method"], ascending=[False, True, True], kind="stable")["method"])
+    by_method = price.groupby(shown["method"]).agg(["count", "median"]).reset_index()
+    return list(by_method.sort_values(["count", "median", "method"], ascending=[False, True, True], kind="stable")["method"])
 
 
 def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]], end: float) -> None:
@@ -81,12 +81,12 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]],
 
 
 def _explain(figure: Figure, k: float, absent: list[str]) -> None:
-    words = (
+    key = (
         f"Largest deviation at most {LIMIT:g}, k = {k:g}. Bar: range over the seeds that score; hollow: misses the limit on "
         "them; empty row: no configuration keeps the limit on the seeds that choose."
     )
-    words += f" Without a row, as they keep it nowhere: {', '.join(absent)}." if absent else ""
-    key = fill(words, _KEY, break_on_hyphens=False)
+    key += f" Without a row, as they keep it nowhere: {', '.join(absent)}." if absent else ""
+    key = fill(key, _KEY, break_on_hyphens=False)
     explain_with(figure, [], key)
     figure.set_figheight(figure.get_figheight() + 0.13 * key.count("\n"))
     figure.supxlabel("price: cost over the least known with k clusters (logarithmic; left is better)", fontsize=8)

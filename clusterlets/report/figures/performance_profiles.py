@@ -39,8 +39,8 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     for axes, (limit, of_limit) in zip(places, board.groupby("limit"), strict=True):
         ratios = price_ratios(of_limit)
         _draw_profiles(axes, ratios, look)
-        words = f"largest deviation ≤ {limit:g}" if np.isfinite(limit) else "no limit"
-        axes.set_title(f"{words}: {len(ratios)} blocks")
+        title = f"largest deviation ≤ {limit:g}" if np.isfinite(limit) else "no limit"
+        axes.set_title(f"{title}: {len(ratios)} blocks")
     here = {name: look[name] for name in look if name in set(board["method"])}
     explain(figure, here, "factor of the least price in the block (logarithmic)", "share of the blocks (up is better)")
     return figure
@@ -57,10 +57,10 @@ def _draw_profiles(axes: Axes, ratios: pd.DataFrame, look: dict[str, tuple[str, 
     shifts = np.linspace(0.05, 0.95, len(ratios.columns)) * np.log(starts[1])
     for name, shift in zip(sorted(ratios.columns, key=list(look).index), shifts, strict=True):
         color, marker = look[name]
-        known = np.sort(ratios[name].dropna().to_numpy())
-        x = np.concatenate([[1.0], known, [FACTORS[-1]]])
-        y = np.concatenate([[(known <= 1).sum()], np.arange(1, len(known) + 1), [len(known)]]) / len(ratios)
+        reached = np.sort(ratios[name].dropna().to_numpy())
+        x = np.concatenate([[1.0], reached, [FACTORS[-1]]])
+        y = np.concatenate([[(reached <= 1).sum()], np.arange(1, len(reached) + 1), [len(reached)]]) / len(ratios)
         axes.plot(x, y, color=color, lw=1, drawstyle="steps-post", zorder=2)
         at = starts[:-1] * np.exp(shift)
-        heights = (known[:, None] <= at).sum(axis=0) / len(ratios)
+        heights = (reached[:, None] <= at).sum(axis=0) / len(ratios)
         axes.plot(at, heights, color=color, marker=marker, markersize=4, ls="", zorder=3)

@@ -1,4 +1,4 @@
-"""What fairness costs: the price of every configuration against its delta_min, with the front of what none beats in both."""
+"""What fairness costs: the price of every configuration against its delta_min, with the front of the best trade-offs."""
 
 import pandas as pd
 from matplotlib.axes import Axes

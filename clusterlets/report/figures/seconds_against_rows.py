@@ -1,4 +1,4 @@
-"""Seconds of a fit against the rows of its table. It shows a machine, and is no result."""
+"""Seconds of a fit against the rows of its table. Differs from machine to machine."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ FIGURES = [
 ]
 
 _TICKS = 3
-_PANELS = 3  # 19 lines in one panel cannot be told apart
+_PANELS = 3  # because 19 lines in one panel are too many
 
 
 def draw(costs: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
