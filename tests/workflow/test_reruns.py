@@ -237,7 +237,8 @@ def draw(runs):
 """
 
 
-def test_a_new_figure_is_one_file(checkout, tmp_path):
+def test_a_new_figure_is_one_file(finished, tmp_path):
+    checkout = Checkout(finished, tmp_path)
     (checkout.root / "clusterlets/report/figures/many_runs.py").write_text(NEW_FIGURE)
     expected = {"plot_many_runs": 1, **ACCOUNTS_AND_PAGES}
     assert checkout.planned() == expected == checkout.executed()
