@@ -11,14 +11,14 @@ CHECKOUT = workflow.current_basedir.get_path_or_uri(secret_free=True)
 configfile: f"{CHECKOUT}/config.yaml"
 
 
-report: "workflow/report/workflow.rst"
-
-
 include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/intermediates.smk"
 include: "workflow/rules/methods.smk"
 include: "workflow/rules/results.smk"
+
+
+report: f"{CAPTIONS}/workflow.rst"
 
 
 # Need the network, or take seconds: on a cluster these and the figures stay with Snakemake instead of waiting in a queue.
@@ -43,6 +43,7 @@ rule all:
         RESULTS,
         DATA_LIST,
         ACCOUNTS,
+        FIGURES["accounts"],
         MANIFEST,
 
 

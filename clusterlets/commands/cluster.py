@@ -78,7 +78,7 @@ def main(arguments: list[str]) -> int:
         print(f"\nclusters of the rows: {options.output}")
     if options.plot:
         from clusterlets.commands.picture import draw  # matplotlib is slow to import
-        from clusterlets.report.figures import saving
+        from clusterlets.report.drawing import saving
 
         with writing(options.plot):
             saving.write(draw(X, fitted.labels_, told.report.composition), options.plot)
@@ -93,7 +93,7 @@ def main(arguments: list[str]) -> int:
 def _write_report(path: str, arguments: list[str], told: Account, X: np.ndarray, labels: np.ndarray) -> None:
     from clusterlets.commands.picture import draw
     from clusterlets.report import clustering_page
-    from clusterlets.report.figures.saving import as_bytes
+    from clusterlets.report.drawing.saving import as_bytes
 
     found = told.report.composition
     page = clustering_page.render(

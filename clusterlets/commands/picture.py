@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from clusterlets.estimators.plots import LISTED, draw_composition, draw_projection
 from clusterlets.estimators.report import Composition
-from clusterlets.report.figures.names import cut
+from clusterlets.report.drawing.names import cut
 
 _LONGEST = 18  # letters of a name in the legend, so that six have room beside each other
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from clusterlets.report import standings
-from clusterlets.report.figures import LEADERBOARD_CAPTIONS
-from clusterlets.report.page import figure, fill, picture, view
+from clusterlets.report.page import figures, fill, view
 from clusterlets.report.standings import Standings
 
 _COLUMNS = [
@@ -18,30 +17,28 @@ _COLUMNS = [
 
 @dataclass(frozen=True)
 class Extras:
-    """What the page shows beside the numbers; each may be empty. Costs and their picture differ from run to run."""
+    """What the page shows beside the numbers, each possibly empty: PNG figures by name, and costs, which differ by run."""
 
     images: Mapping[str, bytes] = field(default_factory=dict)
     costs: pd.DataFrame = field(default_factory=pd.DataFrame)
-    seconds: bytes = b""
 
 
-def render(found: Standings, extras: Extras, settings: Mapping, configfile: str) -> str:
+def render(placed: Standings, extras: Extras, settings: Mapping, configfile: str) -> str:
     """The page as HTML; ``configfile`` is what the run was started with, empty for the defaults."""
     return fill(
         "leaderboard.html",
-        sentences=standings.findings(found),
-        limits=[_of_limit(found, limit, settings) for limit in found.limits],
-        figures=[figure(LEADERBOARD_CAPTIONS[name], name, image) for name, image in extras.images.items()],
+        sentences=standings.findings(placed),
+        limits=[_of_limit(placed, limit, settings) for limit in placed.limits],
+        figures=figures("leaderboard.html", extras.images),
         command=standings.command(configfile),
         glossary=list(standings.GLOSSARY.items()),
         costs=view(extras.costs) if len(extras.costs) else None,
-        seconds=picture(extras.seconds) if extras.seconds else None,
     )
 
 
-def _of_limit(found: Standings, limit: float, settings: Mapping) -> dict:
+def _of_limit(placed: Standings, limit: float, settings: Mapping) -> dict:
     """Title, all methods over the blocks, and each block's methods with the files that repeat a row."""
-    rows = found.board[found.board["limit"] == limit]
+    rows = placed.board[placed.board["limit"] == limit]
     shown = rows[_COLUMNS].assign(files=[standings.cells_of(row, settings) for row in rows.to_dict("records")])
     title = standings.in_words(limit).capitalize()
-    return {"title": title, "overall": view(found.under(limit).drop(columns="limit")), "blocks": view(shown)}
+    return {"title": title, "overall": view(placed.under(limit).drop(columns="limit")), "blocks": view(shown)}

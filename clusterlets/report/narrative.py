@@ -22,7 +22,7 @@ _SETTINGS_OF_PAPER = {
 }
 _METHODS_OF_PAPER = (*selection.PAPER_NAMES.values(), "FRAC (nearest)")
 _ENTER = "Their runs enter tables, claims and tests like all others."
-# What Clusterlets is held against, and how that clustering came about.
+# What Clusterlets is compared with, and how it was clustered.
 _RIVALS = {
     "FRAC (nearest)": "FRAC as the paper scored it (every instance to its nearest centre)",
     "FRAC (fair)": "FRAC as defined (its fair assignment)",
@@ -65,7 +65,7 @@ def _without_result(runs: pd.DataFrame) -> list[str]:
 
 
 def _estimated(runs: pd.DataFrame) -> list[str]:
-    """Datasets of so many rows that their cohesion comes from samples, with how far it may be off."""
+    """Large datasets whose cohesion is estimated from samples, with its largest standard error."""
     largest = runs.dropna(subset="cohesion_error").groupby("dataset", sort=False)["cohesion_error"].max()
     return [
         f"Cohesion on {dataset} is estimated from samples of its rows; the largest standard error of a run is {error:.2g} "
@@ -84,7 +84,9 @@ def _unlike_the_paper(runs: pd.DataFrame) -> list[str]:
         lines.append(f"Matchers that the paper does not have: {', '.join(matchers)}. {_ENTER}")
     for parameter, values in _GRID_OF_PAPER.items():
         run = set(runs[parameter].dropna())
-        absent, added = ([f"{value:g}" for value in sorted(found)] for found in (set(values) - run, run - set(values)))
+        absent, added = (
+            [f"{value:g}" for value in sorted(difference)] for difference in (set(values) - run, run - set(values))
+        )
         if absent:
             lines.append(f"Values of {parameter} in the paper's grid that were not run: {', '.join(absent)}.")
         if added:
@@ -126,7 +128,7 @@ def _other_settings(paper: Mapping, ours: Mapping, inside: str = "") -> list[str
 
 
 def verdict_sentences(results: Results) -> list[str]:
-    """The five sentences to read if one reads no more; where there are datasets of the paper, of those alone."""
+    """The verdict in five sentences; about the paper's datasets alone, where there are any."""
     return [
         _numbers_sentence(results),
         _claims_sentence(results.claims),
@@ -181,12 +183,12 @@ def _claims_sentence(claims: pd.DataFrame) -> str:
             f"Of the {len(claims)} claims in the paper's experiments, {_hold(paper)} by the paper's own numbers; "
             "by ours all are inconclusive, as these runs lack what they speak of."
         )
-    told = [
+    by_either = [
         f"by {whose} numbers {_hold(count)}, {count[IN_PART]} in part, {counted(count[FAILS], 'fails', 'fail')} "
         f"and {counted(count[INCONCLUSIVE], 'is', 'are')} inconclusive"
         for whose, count in (("its own", paper), ("our", ours))
     ]
-    return f"Of the {len(claims)} claims in the paper's experiments, {'; '.join(told)}."
+    return f"Of the {len(claims)} claims in the paper's experiments, {'; '.join(by_either)}."
 
 
 def _hold(counts: pd.Series) -> str:
@@ -212,16 +214,16 @@ def _matcher_sentence(results: Results) -> str:
 def _frac_sentence(results: Results) -> str:
     """Averages over the datasets on which every method has a best run, or they would not be of the same data."""
     table4 = results.of_paper.tables["table4_frac_vs_clusterlets"].frame
-    chosen = table4.pivot(index="dataset", columns="method", values="deviation_mean").dropna(axis=1, how="all").dropna()
-    rivals = [method for method in _RIVALS if method in chosen]
-    if chosen.empty or "Clusterlets" not in chosen or not rivals:
+    best = table4.pivot(index="dataset", columns="method", values="deviation_mean").dropna(axis=1, how="all").dropna()
+    rivals = [method for method in _RIVALS if method in best]
+    if best.empty or "Clusterlets" not in best or not rivals:
         return (
             "Clusterlets cannot be held against FRAC, as not both have a run with at least 3 clusters and an overlap below 0.5."
         )
-    ours, total = chosen["Clusterlets"], len(chosen)
+    ours, total = best["Clusterlets"], len(best)
     parts = [
-        f"on {int((ours < chosen[rival]).sum())} of {_datasets(total)} against {_RIVALS[rival]}, "
-        f"with a mean of {decimal(ours.mean(), 4)} against {decimal(chosen[rival].mean(), 4)}"
+        f"on {int((ours < best[rival]).sum())} of {_datasets(total)} against {_RIVALS[rival]}, "
+        f"with a mean of {decimal(ours.mean(), 4)} against {decimal(best[rival].mean(), 4)}"
         for rival in rivals
     ]
     where = " on the paper's datasets" if results.has_both else ""
@@ -244,7 +246,7 @@ def _significance_sentence(results: Results) -> str:
 
 
 def _datasets(number: int, of_paper: bool = False) -> str:
-    """So many datasets; of the paper, where it is to be said that others are left aside."""
+    """A number of datasets; ``of_paper`` says that they are the paper's, where others are left out."""
     return f"{number} of the paper's datasets" if of_paper else counted(number, "dataset")
 
 

@@ -22,7 +22,8 @@ from clusterlets.paper.claims.findings import FAILS
 from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
 from clusterlets.report import standings, verdict
-from clusterlets.report.figures import CAPTIONS, LEADERBOARD_CAPTIONS
+from clusterlets.report.drawing.empty import is_empty
+from clusterlets.report.figures import on_page
 from clusterlets.report.narrative import (
     basis_sentence,
     missing_lines,
@@ -48,7 +49,7 @@ _TITLES = {
     "table2_with_controls": "Beside table 2: FRAC and the controls, by deviation",
     "table3_with_controls": "Beside table 3: FRAC and the controls, by cohesion",
 }
-# Title, what is to be said of all the reasons below it, and the verdict that they are given for.
+# Title, a remark on all reasons below it, and the verdict that the reasons explain.
 _WHY = (
     ("Why numbers differ", "Written of the run in reference/paper: ten datasets, the paper's grid.", "differs"),
     ("Why numbers say nothing", "", "uninformative"),
@@ -63,22 +64,16 @@ STATISTICS = {
 }
 
 
-# What the report shows of the leaderboard's figures, and the rankings that it shows among the controls.
-FRONT_FIGURE = "price_against_unfairness"
+# The rankings that the report shows among the controls.
 _CONTROLLED = (statistics.WITH_CONTROLS, statistics.ALL_METHODS)
-_RANKING_OF = {
-    "figure1_critical_difference": "matchers",
-    "critical_difference_with_controls": statistics.WITH_CONTROLS,
-    "critical_difference_all_methods": statistics.ALL_METHODS,
-}
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What other steps made of the runs, as it lies in their files; each may be empty, and the page then says so.
+    """What other steps made of the runs, as read from their files. Each may be empty; the page then says so.
 
-    ``images`` are the PNG figures by name; ``statistics`` tables by the stem of their file. ``steps``,
-    ``fits`` and ``provenance`` are the only ones that differ between two runs of equal results.
+    ``images`` are the PNG figures by name; ``statistics`` tables by the stem of their file. ``steps``, ``fits``,
+    ``provenance`` and the figures drawn from them are the only ones that differ between two runs of equal results.
     """
 
     images: Mapping[str, bytes]
@@ -90,7 +85,6 @@ class Findings:
     steps: pd.DataFrame = field(default_factory=pd.DataFrame)
     fits: pd.DataFrame = field(default_factory=pd.DataFrame)
     provenance: Mapping = field(default_factory=dict)
-    runtime: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -105,7 +99,6 @@ class View:
 def render(results: Results, findings: Findings) -> str:
     """The page as HTML."""
     of_paper = results.has_paper_data
-    figures = [figure(CAPTIONS[name], name, findings.images[name]) for name in _figures_with_content(results, findings)]
     judged = _claims(results.claims) if of_paper else []
     rankings = [
         (ranking, f"{statistics.in_words(ranking)} {statistics.beside_random(ranking)}".strip()) for ranking in results.rankings
@@ -126,11 +119,6 @@ def render(results: Results, findings: Findings) -> str:
         scores=_scores(results) if of_paper else [],
         standings=standings.in_short(findings.standings),
         standings_table=_standings_table(findings.standings),
-        leaderboard_figures=[
-            figure(LEADERBOARD_CAPTIONS[name], name, findings.images[name])
-            for name in (FRONT_FIGURE,)
-            if name in findings.images and not findings.standings.is_empty
-        ],
         failing=[claim for claim in judged if claim["verdict_ours"] == FAILS],
         other_claims=[claim for claim in judged if claim["verdict_ours"] != FAILS],
         claim_verdicts=_counted(results.claims["verdict_ours"], CLAIM_VERDICTS) if of_paper else [],
@@ -140,7 +128,7 @@ def render(results: Results, findings: Findings) -> str:
         sections=[_section(table, results.comparison) for table in results.tables.values() if of_paper or len(table.frame)],
         numbers=_numbers(results.comparison) if of_paper else [],
         reasons=[(title, remark, _reasons(results.comparison, given)) for title, remark, given in _WHY] if of_paper else [],
-        figures=[shown for shown in figures if shown["name"] != "sensitivity"],
+        figures=figures("report.html", findings.images),
         assumptions=statistics.ASSUMPTIONS,
         with_controls=[(ranking.title, words) for ranking, words in rankings if ranking.name in _CONTROLLED],
         rankings=[(ranking.title, words) for ranking, words in rankings if ranking.name not in _CONTROLLED],
@@ -148,7 +136,6 @@ def render(results: Results, findings: Findings) -> str:
         at_limits_table=_if_any(at_fairness.counts(results.at_given_fairness)),
         tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
         sensitivity=_sensitivity(findings.sensitivity),
-        sensitivity_figures=[shown for shown in figures if shown["name"] == "sensitivity"],
         bands=_bands(),
         settings=_flat({key: value for key, value in results.settings.items() if key != "tables"}),
         datasets=_if_any(findings.datasets),
@@ -156,7 +143,6 @@ def render(results: Results, findings: Findings) -> str:
         steps=_if_any(findings.steps),
         fits=_if_any(_fits_by_method(findings.fits)) if len(findings.fits) else None,
         provenance=_accounts({key: value for key, value in findings.provenance.items() if key != "settings"}),
-        runtime=picture(findings.runtime) if findings.runtime else None,
     )
 
 
@@ -173,21 +159,8 @@ def _lead(results: Results) -> str:
     return "How fair each method is on these tables, what its fairness costs, and whether the methods differ significantly."
 
 
-def _figures_with_content(results: Results, findings: Findings) -> list[str]:
-    """The names of the figures that these runs can fill: no axes without a mark."""
-    obstacles = {ranking.name: ranking.obstacle for ranking in results.rankings}
-    empty = {name for name, ranking in _RANKING_OF.items() if obstacles.get(ranking)}
-    if not results.has_paper_data:
-        empty |= {"reported_vs_reproduced", "sensitivity"}
-    if findings.sensitivity.empty:
-        empty.add("sensitivity")
-    if "C" not in set(results.runs["matcher"]):
-        empty.add("omega_effect")
-    return [name for name in CAPTIONS if name in findings.images and name not in empty]
-
-
-def _standings_table(found: Standings) -> View | None:
-    return None if found.is_empty else view(standings.all_methods(found.under(standings.SHOWN_LIMIT)))
+def _standings_table(placed: Standings) -> View | None:
+    return None if placed.is_empty else view(standings.all_methods(placed.under(standings.SHOWN_LIMIT)))
 
 
 def _if_any(frame: pd.DataFrame) -> View | None:
@@ -226,10 +199,10 @@ def _hash(text: str) -> str:
 # ---- verdicts --------------------------------------------------------------------------------------------------------
 
 
-def _counted(verdicts: pd.Series, known: tuple[str, ...]) -> list[tuple[str, int]]:
+def _counted(verdicts: pd.Series, order: tuple[str, ...]) -> list[tuple[str, int]]:
     """How often each verdict was given; those that never were are left out."""
     counts = Counter(verdicts)
-    return [(verdict, counts[verdict]) for verdict in known if counts[verdict]]
+    return [(verdict, counts[verdict]) for verdict in order if counts[verdict]]
 
 
 def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
@@ -271,7 +244,7 @@ def _evidence(text: str) -> list[tuple[str, str]]:
 def _shown_at(path: PurePosixPath) -> tuple[str, str]:
     if path.stem in _TITLES:
         return _TITLES[path.stem].partition(":")[0], f"#{path.stem}"
-    if path.stem in CAPTIONS:
+    if path.stem in {figure.name for figure in on_page("report.html")}:
         return "Figure", f"#figure-{path.stem}"
     if path.stem in STATISTICS:
         return path.name, f"#statistics-{path.stem}"
@@ -311,13 +284,13 @@ def _sensitivity(frame: pd.DataFrame) -> View | None:
 
 def _fits_by_method(fits: pd.DataFrame) -> pd.DataFrame:
     """Time and memory of the fits of each method, the slowest first."""
-    found = fits.groupby("method").agg(
+    costs = fits.groupby("method").agg(
         fits=("seconds", "size"),
         median_seconds=("seconds", "median"),
         longest_seconds=("seconds", "max"),
         largest_memory_mb=("memory_mb", "max"),
     )
-    return found.sort_values("median_seconds", ascending=False, kind="stable").reset_index()
+    return costs.sort_values("median_seconds", ascending=False, kind="stable").reset_index()
 
 
 def _words(name: str) -> str:
@@ -444,10 +417,19 @@ def _accounts(provenance: Mapping) -> list[dict]:
 # ---- figures ---------------------------------------------------------------------------------------------------------
 
 
-def figure(caption: str, name: str, image: bytes) -> dict:
-    """A figure with its caption, of which the first sentence is the title."""
-    title, _, rest = caption.partition(". ")
-    return {"name": name, "title": title.rstrip("."), "caption": rest, **picture(image)}
+def figures(page: str, images: Mapping[str, bytes]) -> dict[str, list[dict]]:
+    """The figures of each section of a page, without those that show no data or were not drawn."""
+    sections: dict[str, list[dict]] = {}
+    for declared in on_page(page):
+        image = images.get(declared.name, b"")
+        if not image or is_empty(image):
+            continue
+        png, pdf = declared.files("png", "pdf")
+        words = {"name": declared.name, "title": declared.title, "caption": declared.caption}
+        for section in declared.sections:
+            if section.startswith(f"{page}#"):
+                sections.setdefault(section.partition("#")[2], []).append({**words, "png": png, "pdf": pdf, **picture(image)})
+    return sections
 
 
 def picture(image: bytes) -> dict:

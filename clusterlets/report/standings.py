@@ -82,13 +82,13 @@ def findings(standings: Standings) -> list[tuple[str, str]]:
     """Sentences, each with the file that its numbers come from; :data:`EMPTY` where there is no leaderboard."""
     if standings.is_empty:
         return [(EMPTY, _BOARD)]
-    told = [(_scope(standings.board), _BOARD)]
-    told += [(_leaders(standings.under(limit), limit), _OVERALL) for limit in standings.limits]
-    told.append((_areas(standings.overall), _OVERALL))
-    told += [(sentence, _OVERALL) for sentence in _matchers(standings)]
-    told.append((_front(standings.points), _POINTS))
-    told += [(sentence, _BOARD) for sentence in (_misses(standings.board), *_without_results(standings.board))]
-    return told
+    sentences = [(_scope(standings.board), _BOARD)]
+    sentences += [(_leaders(standings.under(limit), limit), _OVERALL) for limit in standings.limits]
+    sentences.append((_areas(standings.overall), _OVERALL))
+    sentences += [(sentence, _OVERALL) for sentence in _matchers(standings)]
+    sentences.append((_front(standings.points), _POINTS))
+    sentences += [(sentence, _BOARD) for sentence in (_misses(standings.board), *_without_results(standings.board))]
+    return sentences
 
 
 def in_words(limit: float) -> str:
@@ -139,7 +139,7 @@ class Matcher:
 
 
 def leading_matcher(standings: Standings, limit: float) -> Matcher | None:
-    """The matcher with the best mean rank; None where there is none, or nothing else to be held against."""
+    """The matcher with the best mean rank; None where there is none, or no other method."""
     order = standings.under(limit).reset_index(drop=True)
     own = order[order["method"].isin(selection.PAPER_NAMES.values())]
     if own.empty or len(own) == len(order):
@@ -151,12 +151,12 @@ def _matchers(standings: Standings) -> list[str]:
     """Where the best matcher of Clusterlets stands under each limit."""
     sentences = []
     for limit in standings.limits:
-        found = leading_matcher(standings, limit)
-        if found is not None:
-            row = found.row
+        matcher = leading_matcher(standings, limit)
+        if matcher is not None:
+            row = matcher.row
             sentences.append(
-                f"{in_words(limit).capitalize()}, the best matcher of Clusterlets is {found.name}, in place {found.place} of "
-                f"{len(standings.under(limit))}: mean rank {row['mean_rank']:.2f}, ranked in {row['ranked']} of "
+                f"{in_words(limit).capitalize()}, the best matcher of Clusterlets is {matcher.name}, in place {matcher.place} "
+                f"of {len(standings.under(limit))}: mean rank {row['mean_rank']:.2f}, ranked in {row['ranked']} of "
                 f"{counted(row['blocks'], 'block')}, the least price in {row['first']}."
             )
     return sentences
@@ -170,9 +170,9 @@ def _front(points: pd.DataFrame) -> str:
 
 
 def _misses(board: pd.DataFrame) -> str:
-    chosen = board[board["parameters"].notna() | board["seeds"].notna()]
-    missed = int((chosen["outcome"] == leaderboard.MISSED).sum())
-    return f"Of {counted(len(chosen), 'choice')} made, {missed} miss the limit, or have no cost, on the seeds that score."
+    choices = board[board["parameters"].notna() | board["seeds"].notna()]
+    missed = int((choices["outcome"] == leaderboard.MISSED).sum())
+    return f"Of {counted(len(choices), 'choice')} made, {missed} miss the limit, or have no cost, on the seeds that score."
 
 
 def _without_results(board: pd.DataFrame) -> list[str]:

@@ -19,10 +19,10 @@ GLOSSARY, FURTHER_GLOSSARY = (
 
 
 def answers(results: Results, standings: Standings) -> list[Answer]:
-    """Question and answer, one a line: about the paper where its datasets are among the runs, else about the methods."""
+    """Pairs of question and answer: about the paper where its datasets are among the runs, else about the methods."""
     about = (_tables, _claims, _fairest_matcher, _against_frac) if results.has_paper_data else (_fairest,)
-    found = [answer(results) for answer in (*about, _against_chance, _significance, _at_given_fairness)]
-    return [*found, *_cheapest(standings)]
+    answered = [answer(results) for answer in (*about, _against_chance, _significance, _at_given_fairness)]
+    return [*answered, *_cheapest(standings)]
 
 
 def _tables(results: Results) -> Answer:
@@ -64,14 +64,14 @@ def _fairest_matcher(results: Results) -> Answer:
 
 def _against_frac(results: Results) -> Answer:
     """Whether Clusterlets' best runs deviate less than FRAC's on more than half of the datasets, for either FRAC."""
-    chosen = results.of_paper.tables["table4_frac_vs_clusterlets"].frame.pivot(
+    deviations = results.of_paper.tables["table4_frac_vs_clusterlets"].frame.pivot(
         index="dataset", columns="method", values="deviation_mean"
     )
-    if "Clusterlets" not in chosen:
+    if "Clusterlets" not in deviations:
         return "Fairer than FRAC", "unknown, as no run of Clusterlets has a result."
     better, total = {}, {}
     for rival in ("FRAC (nearest)", "FRAC (fair)"):
-        both = chosen.reindex(columns=["Clusterlets", rival]).dropna()
+        both = deviations.reindex(columns=["Clusterlets", rival]).dropna()
         better[rival], total[rival] = int((both["Clusterlets"] < both[rival]).sum()), len(both)
     if not any(total.values()):
         return "Fairer than FRAC", "unknown, as no dataset has runs of both."
@@ -82,8 +82,8 @@ def _against_frac(results: Results) -> Answer:
         (False, True): "only against FRAC as defined, not as the paper scored it",
         (False, False): "no, neither as the paper scored FRAC nor as FRAC is defined",
     }[ahead[0], ahead[1]]
-    told = ", ".join(f"{rival} on {better[rival]} of {counted(total[rival], 'dataset')}" for rival in better)
-    return "Fairer than FRAC", f"{verdict}. The best runs of Clusterlets deviate less than those of {told}."
+    counts = ", ".join(f"{rival} on {better[rival]} of {counted(total[rival], 'dataset')}" for rival in better)
+    return "Fairer than FRAC", f"{verdict}. The best runs of Clusterlets deviate less than those of {counts}."
 
 
 def _fairest(results: Results) -> Answer:

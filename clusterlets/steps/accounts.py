@@ -6,19 +6,15 @@ from pathlib import Path
 import pandas as pd
 
 from clusterlets.analysis import fit_costs
-from clusterlets.grid.runs_frame import read_lines, write_csv
+from clusterlets.grid.runs_frame import write_csv
 from clusterlets.provenance import accounts, environment
-from clusterlets.report.figures import runtime, seconds_against_rows
-from clusterlets.report.figures.style import save
-from clusterlets.steps import Input
 from clusterlets.storage import save_json
 
 
-def account(datasets: Input, config: str, logs: str, after: str, fingerprints: str, lock: str, output: str) -> None:
-    """Time and memory by step as steps.csv and runtime, those of every fit as fits.csv, of every configuration as
-    leaderboard_costs.csv, against the rows of the tables as seconds_against_rows, and provenance.json.
+def account(config: str, logs: str, after: str, fingerprints: str, lock: str, output: str) -> None:
+    """Time and memory by step as steps.csv, of every fit as fits.csv, of every configuration as leaderboard_costs.csv; and
+    provenance.json.
 
-    datasets: the prepared tables, with their rows (.csv)
     config: the workflow's configuration, as JSON
     logs: folders of the jobs' logs, separated by commas
     after: rules that run after this one, whose logs do not count, separated by commas
@@ -32,12 +28,9 @@ def account(datasets: Input, config: str, logs: str, after: str, fingerprints: s
     write_csv(folder / "steps.csv", steps)
     fits = pd.DataFrame(counted.fits, columns=accounts.FIT_COLUMNS)
     write_csv(folder / "fits.csv", fits)
-    save(runtime.draw(steps), folder / "runtime")
     costs = fit_costs.by_configuration(fits, settings["grids"])
     write_csv(folder / "leaderboard_costs.csv", costs)
-    rows = read_lines(datasets).set_index("dataset")["rows"]
-    save(seconds_against_rows.draw(costs, rows), folder / "seconds_against_rows")
-    told = {
+    content = {
         **environment.software(lock),
         "source": environment.source(),
         "machine": environment.machine(),
@@ -45,4 +38,4 @@ def account(datasets: Input, config: str, logs: str, after: str, fingerprints: s
         "settings": settings,
         "fingerprints": json.loads(fingerprints),
     }
-    save_json(folder / "provenance.json", told)
+    save_json(folder / "provenance.json", content)

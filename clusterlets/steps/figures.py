@@ -1,22 +1,26 @@
-"""The step that draws a figure. Each figure is a module, loaded by name, so that editing one redraws one."""
+"""The step that draws a figure. Its file is imported by name, so that a change to one figure redraws one."""
 
 from importlib import import_module
 from pathlib import Path
 
+import pandas as pd
+
 from clusterlets.grid.runs_frame import read_lines, read_runs
-from clusterlets.report.figures.style import save
-from clusterlets.steps import Input
+from clusterlets.report.drawing.style import save
+from clusterlets.report.figures import of_module
 
 
-def plot(module: str, runs: Input, output: str, further: str = "") -> None:
-    """Draw what one module of clusterlets.report.figures has to show, as PDF and PNG.
+def plot(module: str, results: str) -> None:
+    """Draw the figures that a file of clusterlets.report.figures declares, as PDF and PNG.
 
-    module: name of the module
-    runs: every run (.csv)
-    output: folder of the figures
-    further: what the module draws besides the runs (.csv), separated by commas, in the order that it takes them
+    module: name of the file, without ending
+    results: folder of the results
     """
-    frames = [read_runs(runs), *map(read_lines, filter(None, further.split(",")))]
-    drawn = import_module(f"clusterlets.report.figures.{module}").from_runs(*frames)
-    for name, figure in drawn.items():
-        save(figure, Path(output) / name)
+    draw = import_module(f"clusterlets.report.figures.{module}").draw
+    for figure in of_module(module):
+        frames = [_table(Path(results, path)) for path in figure.reads]
+        save(draw(*frames, **figure.options), Path(results, figure.folder, figure.name))
+
+
+def _table(path: Path) -> pd.DataFrame:
+    return read_runs(path) if path.name == "runs.csv" else read_lines(path)

@@ -7,7 +7,7 @@ import pandas as pd
 
 from clusterlets.grid.runs_frame import read_lines
 from clusterlets.report import leaderboard_page, standings
-from clusterlets.report.figures import LEADERBOARD_CAPTIONS
+from clusterlets.report.figures import images_of
 from clusterlets.steps import Input, Output
 from clusterlets.storage import write_text
 
@@ -27,13 +27,11 @@ def write_leaderboard(
     summary: the findings (.md)
     """
     settings, folder = json.loads(config), Path(results)
-    found = standings.Standings(*map(read_lines, (board, overall, points)))
-    pictures = {name: folder / "figures" / f"{name}.png" for name in LEADERBOARD_CAPTIONS}
-    costs, seconds = (folder / "accounts" / name for name in ("leaderboard_costs.csv", "seconds_against_rows.png"))
+    placed = standings.Standings(*map(read_lines, (board, overall, points)))
+    costs = folder / "accounts" / "leaderboard_costs.csv"
     extras = leaderboard_page.Extras(
-        images={name: path.read_bytes() for name, path in pictures.items() if path.is_file()},
+        images=images_of("leaderboard.html", folder),
         costs=read_lines(costs) if costs.is_file() else pd.DataFrame(),
-        seconds=seconds.read_bytes() if seconds.is_file() else b"",
     )
-    write_text(output, leaderboard_page.render(found, extras, settings, configfile))
-    write_text(summary, standings.to_markdown(found, configfile, settings["results"]))
+    write_text(output, leaderboard_page.render(placed, extras, settings, configfile))
+    write_text(summary, standings.to_markdown(placed, configfile, settings["results"]))

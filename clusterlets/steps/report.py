@@ -8,7 +8,7 @@ import pandas as pd
 from clusterlets.grid.runs_frame import read_lines
 from clusterlets.paper.results import Results
 from clusterlets.report import narrative, page, verdict
-from clusterlets.report.figures import CAPTIONS
+from clusterlets.report.figures import images_of
 from clusterlets.report.standings import Standings
 from clusterlets.steps import Input, Output
 from clusterlets.storage import load_json, write_text
@@ -26,11 +26,10 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
     summary: the sentences (.txt)
     """
     folder, accounts = Path(results), Path(results, "accounts")
-    found = Results.read(folder, json.loads(config))
-    pictures = {name: _bytes(folder / "figures" / f"{name}.png") for name in (*CAPTIONS, page.FRONT_FIGURE)}
+    run = Results.read(folder, json.loads(config))
     boards = [_table(folder / f"leaderboard{name}.csv") for name in ("", "_overall", "_points")]
     findings = page.Findings(
-        images={name: image for name, image in pictures.items() if image},
+        images=images_of("report.html", folder),
         standings=Standings(*boards) if len(boards[0]) else Standings.none(),
         datasets=_table(folder / "datasets.csv"),
         sensitivity=_table(folder / "sensitivity.csv"),
@@ -38,11 +37,10 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
         methods=_table(folder / "methods.csv"),
         fits=_table(accounts / "fits.csv"),
         steps=_table(accounts / "steps.csv"),
-        provenance=load_json(told) if (told := accounts / "provenance.json").is_file() else {},
-        runtime=_bytes(accounts / "runtime.png"),
+        provenance=load_json(origin) if (origin := accounts / "provenance.json").is_file() else {},
     )
-    write_text(output, page.render(found, findings))
-    write_text(summary, narrative.summary(found, verdict.answers(found, findings.standings), output))
+    write_text(output, page.render(run, findings))
+    write_text(summary, narrative.summary(run, verdict.answers(run, findings.standings), output))
 
 
 def _table(path: Path) -> pd.DataFrame:

@@ -98,7 +98,7 @@ class Tuned(pd.DataFrame):
             Without the libraries of the extra ``workflow``, which draws its figures in the same way.
         """
         with optional("workflow"):
-            from clusterlets.report.figures.saving import write
+            from clusterlets.report.drawing.saving import write
             from clusterlets.tuning.front import draw
 
         figure = draw(self)

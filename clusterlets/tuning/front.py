@@ -12,8 +12,8 @@ from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 from matplotlib.transforms import Bbox, BboxBase
 
-from clusterlets.report.figures.names import cut
-from clusterlets.report.figures.style import explain_with, looks, nothing, panels
+from clusterlets.report.drawing.names import cut
+from clusterlets.report.drawing.style import explain_with, looks, nothing, panels
 
 if TYPE_CHECKING:
     from clusterlets.tuning import Tuned

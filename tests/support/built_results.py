@@ -5,8 +5,8 @@ import json
 import pandas as pd
 
 from clusterlets.grid.configuration import read_configuration
-from clusterlets.report import figures
-from clusterlets.report.figures.style import plt
+from clusterlets.report.drawing.style import plt, save
+from clusterlets.report.figures import declared
 from clusterlets.steps.analysis import analyse
 from clusterlets.steps.leaderboard import write_leaderboard
 from clusterlets.steps.report import write_report
@@ -149,8 +149,6 @@ def build(runs, folder, findings=True):
     runs.to_csv(folder / "runs.csv", index=False)
     analyse(str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder))
     (folder / "sensitivity.csv").unlink()
-    (folder / "figures").mkdir()
-    draw_placeholders(folder / "figures")
     if findings:
         (folder / "accounts").mkdir()
         tables = {"claims": CLAIMS, "sensitivity": SENSITIVITY, "datasets": DATASETS, "accounts/steps": STEPS}
@@ -158,19 +156,17 @@ def build(runs, folder, findings=True):
         for name, frame in tables.items():
             frame.to_csv(folder / f"{name}.csv", index=False)
         save_json(folder / "accounts" / "provenance.json", PROVENANCE)
-        for name in ("runtime", "seconds_against_rows"):
-            (folder / "accounts" / f"{name}.png").write_bytes(next((folder / "figures").glob("*.png")).read_bytes())
+    draw_placeholders(folder)
     write(folder)
     return folder
 
 
 def draw_placeholders(folder):
-    """A small picture for every figure of the report, as PNG and PDF: how figures look is tested elsewhere."""
-    figure = plt.figure(figsize=(1, 0.5))
-    for name in (*figures.CAPTIONS, *figures.LEADERBOARD_CAPTIONS):
-        for suffix in ("png", "pdf"):
-            figure.savefig(folder / f"{name}.{suffix}", metadata={"CreationDate": None} if suffix == "pdf" else None)
-    plt.close(figure)
+    """A small picture for every figure whose folder there is, as PNG and PDF: how figures look is tested elsewhere."""
+    (folder / "figures").mkdir()
+    for figure in declared():
+        if (folder / figure.folder).is_dir():
+            save(plt.figure(figsize=(1, 0.5)), folder / figure.folder / figure.name)
 
 
 def write(folder):

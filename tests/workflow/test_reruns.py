@@ -1,5 +1,6 @@
 """What runs again after a change: exactly what it touches, rule by rule, as Snakemake plans it and as it comes out."""
 
+import json
 import os
 import re
 import shutil
@@ -23,6 +24,9 @@ BLOCKS = {"extract_clusterlets": 4, "sample_partitions": 4, "sum_distances": 4, 
 USUAL = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
 TABLES = {"prepare_dataset": 2, "measure_geometry": 2, "list_data": 1}
 FETCHED = {"fetch_dataset": 2}
+ACCOUNTS_AND_PAGES = dict.fromkeys(
+    ("account", "plot_runtime", "plot_seconds_against_rows", "write_report", "write_leaderboard", "write_manifest"), 1
+)
 HALF = {rule: count // 2 for rule, count in BLOCKS.items()}
 
 
@@ -207,10 +211,49 @@ def test_another_place_and_core_count_run_nothing(original):
 
 def test_an_edited_figure_is_drawn_again_and_nothing_else(checkout, sums):
     checkout.comment("clusterlets/report/figures/cohesion_vs_deviation.py")
-    expected = {"plot_cohesion_vs_deviation": 1, "account": 1, "write_report": 1, "write_leaderboard": 1, "write_manifest": 1}
+    expected = {"plot_cohesion_vs_deviation": 1, **ACCOUNTS_AND_PAGES}
     assert expected.items() <= sums.items()
     assert checkout.planned() == expected == checkout.executed()
     assert checkout.planned() == {}
+
+
+NEW_FIGURE = """
+from clusterlets.report.drawing.style import single
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="runs_by_method",
+        title="Runs of each method",
+        caption="A bar a method; {braces} and *stars* are text.",
+        reads=("runs.csv",),
+        sections=("report.html#figures",),
+    )
+]
+
+
+def draw(runs):
+    figure, axes = single(2)
+    axes.bar(*zip(*runs["method"].value_counts().items()))
+    return figure
+"""
+
+
+def test_a_new_figure_is_one_file(finished, tmp_path):
+    checkout = Checkout(finished, tmp_path)
+    (checkout.root / "clusterlets/report/figures/many_runs.py").write_text(NEW_FIGURE)
+    expected = {"plot_many_runs": 1, **ACCOUNTS_AND_PAGES}
+    assert checkout.planned() == expected == checkout.executed()
+    results = checkout.workflow.folder / "results" / "tiny"
+    assert (results / "figures/runs_by_method.pdf").is_file()
+    assert '"figures/runs_by_method.png"' in (results / "manifest.json").read_text()
+    report = (results / "report.html").read_text(encoding="utf-8")
+    assert 'id="figure-runs_by_method"' in report and 'alt="Runs of each method"' in report
+    done = checkout.workflow.run("--report", str(tmp_path / "page.html"))
+    assert done.status == 0 and "WARNING" not in done.output, done.output
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    shown, _ = json.JSONDecoder().raw_decode("{" + page.partition("var results = {")[2])
+    assert "{braces} and *stars* are text." in shown["results/tiny/figures/runs_by_method.png"]["caption"]
 
 
 def test_what_was_planned_is_what_runs(checkout):

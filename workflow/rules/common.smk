@@ -40,11 +40,13 @@ from clusterlets.grid.preflight import check_writable, scarce
 from clusterlets.grid.entries import load
 from clusterlets.provenance.environment import LIBRARIES, installed
 from clusterlets.grid.stale_locks import remove_locks
+from clusterlets.report import captions, figures
 from clusterlets.steps.options import shell_line
 from clusterlets.storage import hash_of_file
 
 try:
     config = check_configuration(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
+    figures.declared()
 except ClusterletsError as error:
     raise WorkflowError(str(error)) from None
 set_mirror(config)
@@ -145,9 +147,10 @@ def dataset_fingerprint(step, name, libraries):
 
 def analysis_fingerprint(*modules):
     """Fingerprint of a step that reads results/runs.csv, with the paper's numbers and the report's templates."""
-    libraries = ["numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "seaborn", "jinja2"]
-    folders = ["paper/reported", *(["report/templates"] if {"steps.report", "steps.leaderboard"} & set(modules) else [])]
-    files = [file for folder in folders for file in data_files(folder)]
+    libraries = ["numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "jinja2"]
+    files = data_files("paper/reported")
+    if {"steps.report", "steps.leaderboard"} & set(modules):  # pages show what each figure declares
+        files += [*data_files("report/templates"), *(f"report/figures/{module}.py" for module in figures.modules())]
     return step_fingerprint(*modules, libraries=libraries, files=files)
 
 
@@ -307,17 +310,25 @@ def log_of_block(step):
     return f"{{base}}/logs/{step}/{{dataset}}/k{{k}}/seeds{{seeds}}.log"
 
 
-def captioned(path, caption, category):
+# Only who makes a report reads them; Snakemake does not ask for the files before.
+CAPTIONS = f"{os.getcwd()}/.snakemake/captions"
+if workflow.is_main_process:
+    captions.write(CAPTIONS)
+
+
+def captioned(path):
     """A result for Snakemake's own report: with a caption, below a category, and labelled by what it is and its form.
 
     Of files that every variant has the label also tells the folder.
     """
+    result = path.removeprefix("{place}/").removeprefix(f"{OUT}/").rpartition(".")[0]
+    category, _ = captions.described()[result]
     name, suffix = Path(path).stem.replace("_", " "), Path(path).suffix
     name += " of {place}" if "{place}" in path else ""
     form = {".md": "Markdown", ".tex": "LaTeX", ".txt": "text"}.get(suffix, suffix[1:].upper())
     return report(
         path,
-        caption=f"{CHECKOUT}/workflow/report/{caption}.rst",
+        caption=f"{CAPTIONS}/{captions.file_of(result)}",
         category=category,
         labels={"result": name, "form": form},
     )

@@ -93,8 +93,8 @@ rule list_data:
     input:
         expand(prepared("json"), base=OUT, dataset=config["datasets"]),
     output:
-        text=captioned(DATA_LIST, "datasets", "Data"),
-        csv=captioned(f"{OUT}/datasets.csv", "datasets", "Data"),
+        text=captioned(DATA_LIST),
+        csv=captioned(f"{OUT}/datasets.csv"),
     log:
         f"{OUT}/logs/list_data.log",
     conda:

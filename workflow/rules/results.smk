@@ -1,4 +1,4 @@
-# collect_runs -> analyse, recover_clusters -> plot_* -> account -> write_report, write_leaderboard -> write_manifest.
+# collect_runs -> analyse, recover_clusters -> plot_* -> account -> plot_* of accounts -> write_report, write_leaderboard -> write_manifest.
 
 TABLES = [
     "table1_matchers",
@@ -13,36 +13,11 @@ TABLES = [
 ]
 # The tables that hold the rankings, in the order in which they are read.
 RANKINGS = ["statistics", "blocks", "mean_ranks", "nemenyi"]
-# The modules that draw, and the figures of each.
-DRAWN_BY = {
-    "critical_difference": [
-        "figure1_critical_difference",
-        "critical_difference_with_controls",
-        "critical_difference_all_methods",
-    ],
-    "cohesion_vs_deviation": ["cohesion_vs_deviation"],
-    "heatmaps": ["heatmaps"],
-    "omega_effect": ["omega_effect"],
-    "composition": ["composition"],
-    "projection": ["projection"],
-    "reported_vs_reproduced": ["reported_vs_reproduced"],
-    "sensitivity": ["sensitivity"],
-    "price_against_unfairness": ["price_against_unfairness"],
-    "performance_profiles": ["performance_profiles"],
-    "cost_at_limit": ["cost_at_limit"],
+# Every figure that clusterlets/report/figures declares, by the folder of its files: results, and accounts, which are none.
+FIGURES = {
+    folder: [f"{OUT}/{file}" for figure in figures.declared() if figure.folder == folder for file in figure.files("pdf", "png")]
+    for folder in ("figures", "accounts")
 }
-# What a module draws besides the runs.
-DRAWN_FROM = {
-    "critical_difference": [f"{OUT}/statistics/{name}.csv" for name in RANKINGS],
-    "reported_vs_reproduced": [f"{OUT}/comparison.csv"],
-    "sensitivity": [f"{OUT}/sensitivity.csv"],
-    "composition": [f"{OUT}/clusterings/composition.csv"],
-    "projection": [f"{OUT}/clusterings/projection.csv"],
-    "price_against_unfairness": [f"{OUT}/leaderboard_points.csv"],
-    "performance_profiles": [f"{OUT}/leaderboard.csv"],
-    "cost_at_limit": [f"{OUT}/leaderboard.csv"],
-}
-FIGURES = [figure for figures in DRAWN_BY.values() for figure in figures]
 STATISTICS = [
     f"{OUT}/statistics/{name}"
     for name in (*(f"{name}.csv" for name in (*RANKINGS, "wilcoxon", "intervals", "bayes", "held_out")), "statistics.md")
@@ -61,14 +36,14 @@ RESULTS = [
     *STATISTICS,
     *expand(f"{OUT}/tables/{{table}}.{{form}}", table=TABLES, form=["csv", "md", "tex"]),
     f"{OUT}/tables/all_tables.tex",
-    *expand(f"{OUT}/figures/{{figure}}.{{form}}", figure=FIGURES, form=["pdf", "png"]),
+    *FIGURES["figures"],
 ]
 # What the jobs cost and where they ran: not results, for they differ from run to run.
 ACCOUNTS = [
     *expand(f"{OUT}/accounts/{{name}}.csv", name=["steps", "fits", "leaderboard_costs"]),
-    *expand(f"{OUT}/accounts/{{name}}.{{form}}", name=["runtime", "seconds_against_rows"], form=["pdf", "png"]),
     f"{OUT}/accounts/provenance.json",
 ]
+DRAWS_ACCOUNTS = [f"plot_{figure.module}" for figure in figures.declared() if figure.folder == "accounts"]
 MANIFEST = f"{OUT}/manifest.json"
 
 
@@ -76,7 +51,7 @@ rule collect_runs:
     input:
         lambda wildcards: variants.paths(config, PLACES[wildcards.place]),
     output:
-        output=captioned("{place}/runs.csv", "runs", "Data"),
+        output=captioned("{place}/runs.csv"),
         checksum="{place}/runs.csv.sha256",
     log:
         "{place}/logs/collect_runs.log",
@@ -98,15 +73,15 @@ rule analyse:
         variants=[f"{place}/runs.csv" for place in PLACES if place != OUT],
         geometry=expand(GEOMETRY, base=OUT, dataset=config["datasets"]),
     output:
-        [captioned(f"{OUT}/tables/{table}.{form}", table, "Tables") for table in TABLES for form in ("csv", "md", "tex")],
-        captioned(f"{OUT}/tables/all_tables.tex", "all_tables", "Tables"),
-        [captioned(path, "statistics", "Tests") for path in STATISTICS],
-        captioned(METHODS_TABLE, "methods", "Tests"),
-        [captioned(path, "leaderboard", "Leaderboard") for path in LEADERBOARDS],
-        [captioned(f"{OUT}/{name}.csv", "comparison", "Reported against reproduced") for name in COMPARISONS],
-        [captioned(f"{OUT}/at_given_fairness.{form}", "at_given_fairness", "Tests") for form in ("csv", "md")],
-        [captioned(f"{OUT}/claims.{form}", "claims", "Claims") for form in ("csv", "md")],
-        [captioned(f"{OUT}/sensitivity.{form}", "sensitivity", "Sensitivity analysis") for form in ("csv", "md")],
+        [captioned(f"{OUT}/tables/{table}.{form}") for table in TABLES for form in ("csv", "md", "tex")],
+        captioned(f"{OUT}/tables/all_tables.tex"),
+        [captioned(path) for path in STATISTICS],
+        captioned(METHODS_TABLE),
+        [captioned(path) for path in LEADERBOARDS],
+        [captioned(f"{OUT}/{name}.csv") for name in COMPARISONS],
+        [captioned(f"{OUT}/at_given_fairness.{form}") for form in ("csv", "md")],
+        [captioned(f"{OUT}/claims.{form}") for form in ("csv", "md")],
+        [captioned(f"{OUT}/sensitivity.{form}") for form in ("csv", "md")],
     log:
         f"{OUT}/logs/analyse.log",
     conda:
@@ -126,8 +101,8 @@ rule recover_clusters:
         kept_of_grid(),
         runs=f"{OUT}/runs.csv",
     output:
-        composition=captioned(f"{OUT}/clusterings/composition.csv", "composition", "Figures"),
-        projection=captioned(f"{OUT}/clusterings/projection.csv", "projection", "Figures"),
+        composition=captioned(f"{OUT}/clusterings/composition.csv"),
+        projection=captioned(f"{OUT}/clusterings/projection.csv"),
     log:
         f"{OUT}/logs/recover_clusters.log",
     conda:
@@ -147,16 +122,15 @@ rule recover_clusters:
         shell_line("recover-clusters")
 
 
-for module, figures in DRAWN_BY.items():
+for module in figures.modules():
 
     rule:
         name:
             f"plot_{module}"
         input:
-            runs=f"{OUT}/runs.csv",
-            further=DRAWN_FROM.get(module, []),
+            [f"{OUT}/{path}" for path in figures.read_by(module)],
         output:
-            [captioned(f"{OUT}/figures/{figure}.{form}", figure, "Figures") for figure in figures for form in ("png", "pdf")],
+            [captioned(f"{OUT}/{file}") for figure in figures.of_module(module) for file in figure.files("png", "pdf")],
         log:
             f"{OUT}/logs/plot_{module}.log",
         localrule: True
@@ -164,21 +138,19 @@ for module, figures in DRAWN_BY.items():
             ANALYSIS
         params:
             code=analysis_fingerprint("steps.figures", f"report.figures.{module}"),
-            output=subpath(output[0], parent=True),
+            results=subpath(output[0], ancestor=2),
             module=module,
-            further=lambda wildcards, input: ",".join(input.further),
         message:
             "Draw {params.module}"
         shell:
-            shell_line("plot", "further")
+            shell_line("plot")
 
 
 rule account:
     input:
         before_the_pages,
-        datasets=f"{OUT}/datasets.csv",
     output:
-        [captioned(path, os.path.basename(path).split(".")[0], "Accounts") for path in ACCOUNTS],
+        [captioned(path) for path in ACCOUNTS],
     log:
         f"{OUT}/logs/account.log",
     conda:
@@ -188,7 +160,7 @@ rule account:
         config=whole_configuration,
         fingerprints=fingerprints_of_rules,
         logs=",".join(f"{place}/logs" for place in PLACES),
-        after="account,write_report,write_leaderboard,write_manifest",
+        after=",".join(["account", *DRAWS_ACCOUNTS, "write_report", "write_leaderboard", "write_manifest"]),
         output=subpath(output[0], parent=True),
     message:
         "Add up what the jobs cost"
@@ -202,10 +174,10 @@ rule write_report:
         runs=f"{OUT}/runs.csv",
         datasets=f"{OUT}/datasets.csv",
         analysed=rules.analyse.output,
-        figures=expand(f"{OUT}/figures/{{figure}}.png", figure=FIGURES),
+        figures=[f"{OUT}/{file}" for figure in figures.on_page("report.html") for file in figure.files("png")],
     output:
-        output=captioned(f"{OUT}/report.html", "report", "Report"),
-        summary=captioned(f"{OUT}/summary.txt", "summary", "Report"),
+        output=captioned(f"{OUT}/report.html"),
+        summary=captioned(f"{OUT}/summary.txt"),
     log:
         f"{OUT}/logs/write_report.log",
     conda:
@@ -223,13 +195,13 @@ rule write_report:
 rule write_leaderboard:
     input:
         ACCOUNTS,
-        expand(f"{OUT}/figures/{{figure}}.png", figure=["price_against_unfairness", "performance_profiles", "cost_at_limit"]),
+        [f"{OUT}/{file}" for figure in figures.on_page("leaderboard.html") for file in figure.files("png")],
         board=f"{OUT}/leaderboard.csv",
         overall=f"{OUT}/leaderboard_overall.csv",
         points=f"{OUT}/leaderboard_points.csv",
     output:
-        output=captioned(f"{OUT}/leaderboard.html", "leaderboard", "Leaderboard"),
-        summary=captioned(f"{OUT}/leaderboard.md", "leaderboard", "Leaderboard"),
+        output=captioned(f"{OUT}/leaderboard.html"),
+        summary=captioned(f"{OUT}/leaderboard.md"),
     log:
         f"{OUT}/logs/write_leaderboard.log",
     conda:
@@ -251,7 +223,7 @@ rule write_manifest:
         rules.write_report.output,
         rules.write_leaderboard.output,
     output:
-        output=captioned(MANIFEST, "manifest", "Accounts"),
+        output=captioned(MANIFEST),
     log:
         f"{OUT}/logs/write_manifest.log",
     conda:

@@ -1,44 +1,137 @@
-"""The figures, a module each: group-blind safe, and the same bytes for the same runs (no dates inside)."""
+"""The figures. A file in this folder draws one or several and declares them; nothing else lists them.
 
-CAPTIONS = {
-    "figure1_critical_difference": "Figure 1: critical differences of the matchers by mean deviation. Right is better, "
-    "and bands join matchers whose difference is not significant.",
-    "critical_difference_with_controls": "Figure 1 with the controls k-means and random beside the matchers.",
-    "critical_difference_all_methods": "The same of all methods, with the controls k-means and random.",
-    "cohesion_vs_deviation": "Cohesion against mean deviation, a panel a dataset; best is top left. Small: every run. "
-    "Large: the best run of each method by mean deviation, after the rule on limit cases; hollow where all its runs are "
-    "limit cases. Line: the Pareto front of the runs that the rule keeps. Where one method holds the front's lower left "
-    "end and another its upper right, fairness is paid for in cohesion.",
-    "heatmaps": "Mean deviation and cohesion over the grid of each matcher's parameters, averaged over seeds, then over "
-    "datasets; all runs with a result, limit cases too; beside them FRAC and the controls, which have k alone. "
-    "Darker is better in both rows, so a matcher whose column is dark above and pale below buys fairness with cohesion.",
-    "omega_effect": "What weighing the silhouette does to C: each grey line is a dataset, averaged over k and seeds, the "
-    "blue line their mean. At 0 only the largest deviation counts. Dashed: the same means of random partitions and of plain "
-    "k-means, which have no omega.",
-    "composition": "The groups of every cluster in the best run of each dataset by mean deviation (table 4), of "
-    "Clusterlets, of FRAC as the paper scored it and as it is defined, and of the controls. "
-    "A bar is a cluster, the largest on the left, with its size where there is room; dashed: the "
-    "dataset's shares, which every bar of a perfectly fair clustering would meet.",
-    "projection": "One dataset on its two principal components with the clusters of each matcher, all at the same setting "
-    "(k near 5, 2 hops, omega near 0.5) on the first seed. Hue: cluster, by falling size; shape: group. A row in several "
-    "clusters shows one inside the other. The dataset is the one with the largest share of variance on its second component.",
-    "reported_vs_reproduced": "The paper's numbers against ours. On the diagonal they are equal; the bands around it are "
-    "those of the verdict by bands, the marks show the verdict by the rule. "
-    "In each panel the three numbers furthest outside are named, with their table. Deviations and "
-    "sizes are on logarithmic axes. Cells that are only shown (structural zeros, repeated rows) are left out.",
-    "sensitivity": "Sensitivity analysis: a number as it usually is, and with one choice taken the other way. No mark: the "
-    "choice leaves the number as it is.",
-}
+Snakemake's rules, the sections of the pages, and all captions follow from the declarations. They are read from the source
+and not imported, so that planning a run loads no drawing library.
+"""
 
-# Of the leaderboard, which has a page of its own.
-LEADERBOARD_CAPTIONS = {
-    "price_against_unfairness": "What fairness costs: price against delta_min. A panel a dataset, at the middle k of the grid; "
-    "a mark is a configuration, by its medians over the seeds that score. Best is bottom left. Line: the front of what no "
-    "configuration beats in both, with its parameters. The axis of delta_min is one of square roots, so that what lies near 0 "
-    "has room; configurations dearer than the front by far are counted in the title.",
-    "performance_profiles": "Performance profiles. A panel a limit on the largest deviation: over a factor, the share of the "
-    "blocks in which a method keeps the limit and costs at most so many times the least price. At 1 it is how often a method "
-    "is the cheapest.",
-    "cost_at_limit": "Price at a largest deviation of at most 0.05. A panel a dataset, at the middle k of the grid; a dot is "
-    "the median over the seeds that score, a bar their range.",
-}
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from clusterlets.errors import ClusterletsError
+
+FOLDER = Path(__file__).parent
+#: Sections of the pages that can show figures.
+SECTIONS = (
+    "report.html#leaderboard",
+    "report.html#figures",
+    "report.html#sensitivity",
+    "report.html#provenance",
+    "leaderboard.html#figures",
+    "leaderboard.html#costs",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declaration:
+    """A figure: its files, what it is drawn from, and where and how pages show it.
+
+    Parameters
+    ----------
+    name : str
+        Name of its files, without ending.
+    title : str
+        Heading on a page, and the picture's alternative text.
+    caption : str
+        What it shows and how to read it, as plain text.
+    reads : tuple of str
+        Tables that ``draw`` takes, in its order, relative to the results folder.
+    sections : tuple of str
+        Where it is shown: one or more of :data:`SECTIONS`.
+    position : int
+        Figures of a section stand in ascending order of their positions, then of their names.
+    options : dict
+        Keyword arguments of ``draw``, where one file draws several figures.
+    module : str
+        The file's name without ending, set by :func:`declared`.
+    """
+
+    name: str
+    title: str
+    caption: str
+    reads: tuple[str, ...]
+    sections: tuple[str, ...]
+    position: int = 100
+    options: dict = field(default_factory=dict)
+    module: str = ""
+
+    @property
+    def folder(self) -> str:
+        """Where its files lie. Accounts differ between two runs of equal results, and so does what is drawn from them."""
+        return "accounts" if any(path.startswith("accounts/") for path in self.reads) else "figures"
+
+    def files(self, *forms: str) -> list[str]:
+        """Its files, relative to the results folder."""
+        return [f"{self.folder}/{self.name}.{form}" for form in forms]
+
+
+@cache
+def declared(folder: Path = FOLDER) -> tuple[Declaration, ...]:
+    """Every figure, in the order in which pages show them.
+
+    Raises
+    ------
+    ClusterletsError
+        If a file declares no figure, a section that no page has, or a name that another file has too.
+    """
+    figures = [figure for path in sorted(folder.glob("*.py")) if path.name != "__init__.py" for figure in _read(path)]
+    modules: dict[str, str] = {}
+    for figure in figures:
+        if figure.name in modules:
+            raise ClusterletsError(
+                f"Two files declare the figure {figure.name}: {modules[figure.name]}.py and {figure.module}.py."
+            )
+        modules[figure.name] = figure.module
+    return tuple(sorted(figures, key=lambda figure: (figure.position, figure.name)))
+
+
+def modules() -> list[str]:
+    """The files that draw, by name without ending."""
+    return sorted({figure.module for figure in declared()})
+
+
+def read_by(module: str) -> list[str]:
+    """The tables that a file draws, relative to the results folder."""
+    return list(dict.fromkeys(path for figure in of_module(module) for path in figure.reads))
+
+
+def of_module(module: str) -> list[Declaration]:
+    """The figures that one file draws."""
+    return [figure for figure in declared() if figure.module == module]
+
+
+def on_page(page: str) -> list[Declaration]:
+    """The figures that a page shows, by its file name."""
+    return [figure for figure in declared() if any(section.startswith(f"{page}#") for section in figure.sections)]
+
+
+def images_of(page: str, results: Path) -> dict[str, bytes]:
+    """The PNG of each figure of a page by the figure's name, without those that were not drawn."""
+    paths = {figure.name: results / figure.files("png")[0] for figure in on_page(page)}
+    return {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
+
+
+def _read(path: Path) -> Iterable[Declaration]:
+    """The entries of the list ``FIGURES`` in a file; each argument must be a literal."""
+    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id="FIGURES")], value=ast.List(elts=[_, *_] as entries)):
+                return [_declaration(path, entry) for entry in entries]
+    raise ClusterletsError(f"{path} declares no figure: it needs a list FIGURES = [Declaration(name=..., ...)].")
+
+
+def _declaration(path: Path, entry: ast.expr) -> Declaration:
+    try:
+        arguments = {str(argument.arg): ast.literal_eval(argument.value) for argument in getattr(entry, "keywords", ())}
+        figure = Declaration(**arguments, module=path.stem)
+    except (TypeError, ValueError) as error:
+        raise ClusterletsError(
+            f"{path}, line {entry.lineno}: not a declaration of a figure with literal arguments ({error})."
+        ) from None
+    unknown = sorted(set(figure.sections) - set(SECTIONS))
+    if unknown or not figure.sections or not figure.reads:
+        wrong = f"no page has the section {', '.join(unknown)}" if unknown else "it needs sections and reads"
+        raise ClusterletsError(f"{path}: the figure {figure.name} cannot be shown; {wrong}. Sections: {', '.join(SECTIONS)}.")
+    return figure

@@ -1,4 +1,4 @@
-"""Cohesion against mean deviation, a panel a dataset, with the front of what no run beats in both."""
+"""Cohesion against mean deviation, a panel a dataset, with the front of runs that no other beats in both."""
 
 import numpy as np
 import pandas as pd
@@ -6,19 +6,28 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.paper import reported
-from clusterlets.report.figures.names import cut
-from clusterlets.report.figures.style import COLORS, explain, looks, panels
+from clusterlets.report.drawing.names import cut
+from clusterlets.report.drawing.style import COLORS, explain, looks, panels
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="cohesion_vs_deviation",
+        title="Cohesion against mean deviation, a panel a dataset; best is top left",
+        caption="Small: every run. Large: the best run of each method by mean deviation, after the rule on limit cases; "
+        "hollow where all its runs are limit cases. Line: the Pareto front of the runs that the rule keeps. Where one method "
+        "holds the front's lower left end and another its upper right, fairness is paid for in cohesion.",
+        reads=("runs.csv",),
+        sections=("report.html#figures",),
+        position=40,
+    )
+]
 
 _LONGEST = 20  # letters of a dataset's name
 _KEY = (
     "small: every run; large: a method's best by mean deviation (hollow: all its runs have fewer than 3 clusters\n"
     "or an overlap of 0.5 or more); line: the Pareto front of the other runs, which none beats in both"
 )
-
-
-def from_runs(runs: pd.DataFrame) -> dict[str, Figure]:
-    """The figure by its file name."""
-    return {"cohesion_vs_deviation": draw(runs)}
 
 
 def draw(runs: pd.DataFrame) -> Figure:
@@ -28,7 +37,7 @@ def draw(runs: pd.DataFrame) -> Figure:
     """
     runs = selection.ok(runs).dropna(subset=["deviation_mean", "cohesion"])
     runs = runs.assign(name=selection.names(runs))
-    marks, kept = _marks(runs), selection.without_limit_cases(runs)
+    marks, regular = _marks(runs), selection.without_limit_cases(runs)
     datasets = selection.in_order(runs["dataset"], reported.datasets())
     look = looks(selection.in_order(runs["name"], COLORS))
     figure, places = panels(len(datasets))
@@ -47,7 +56,7 @@ def draw(runs: pd.DataFrame) -> Figure:
             face = mark["limit_case"].map({True: "white", False: color})
             large = {"s": 24, "color": face, "edgecolor": color, "lw": 1.2, "zorder": 4, "marker": marker}
             axes.scatter(mark["deviation_mean"], mark["cohesion"], **large)
-        front = pareto_front(kept[kept["dataset"] == dataset])
+        front = pareto_front(regular[regular["dataset"] == dataset])
         axes.plot(*front.T, color="0.45", lw=1, drawstyle="steps-post", zorder=2)  # below all marks
         axes.set_title(cut(dataset, _LONGEST))
         axes.set_xlim(left=-0.01)
@@ -65,8 +74,8 @@ def pareto_front(runs: pd.DataFrame) -> np.ndarray:
 
 def _marks(runs: pd.DataFrame) -> pd.DataFrame:
     """The best run of each method on each dataset; a limit case where there is nothing else."""
-    kept = selection.without_limit_cases(runs)
-    runs = runs.assign(limit_case=~runs.index.isin(kept.index))
+    regular = selection.without_limit_cases(runs)
+    runs = runs.assign(limit_case=~runs.index.isin(regular.index))
     per = ["dataset", "name"]
     proper = selection.best(runs[~runs["limit_case"]], "deviation_mean", per)
     return pd.concat([proper, selection.best(runs, "deviation_mean", per)]).drop_duplicates(per)

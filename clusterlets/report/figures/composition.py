@@ -11,8 +11,22 @@ from matplotlib.patheffects import withStroke
 
 from clusterlets.analysis import selection
 from clusterlets.paper import reported
-from clusterlets.report.figures.names import cut
-from clusterlets.report.figures.style import nothing, panels
+from clusterlets.report.drawing.names import cut
+from clusterlets.report.drawing.style import nothing, panels
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="composition",
+        title="The groups of every cluster in the best run of each dataset by mean deviation (table 4)",
+        caption="Of Clusterlets, of FRAC as the paper scored it and as it is defined, and of the controls k-means and random. "
+        "A bar is a cluster, the largest on the left, with its size where there is room. Dashed: the dataset's shares, which "
+        "every bar of a perfectly fair clustering would meet. The numbers are in clusterings/composition.csv.",
+        reads=("runs.csv", "clusterings/composition.csv"),
+        sections=("report.html#figures",),
+        position=70,
+    )
+]
 
 # Okabe and Ito's, in an order in which neighbours differ in lightness too; more groups come from one scale.
 _HUES = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#D55E00")
@@ -22,11 +36,6 @@ _TITLE = 28  # of a dataset's
 _LABELLED = 7  # bars with room for their sizes
 _OUTLINE = withStroke(linewidth=2, foreground="white")
 _APART = 1.12  # from the left end of one method's bars to the next one's
-
-
-def from_runs(runs: pd.DataFrame, composition: pd.DataFrame) -> dict[str, Figure]:
-    """The figure by its file name; ``composition`` is results/clusterings/composition.csv."""
-    return {"composition": draw(runs, composition)}
 
 
 def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:

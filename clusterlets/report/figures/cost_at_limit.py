@@ -7,8 +7,21 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures.names import cut
-from clusterlets.report.figures.style import COLORS, explain_with, looks, middle, nothing, panels
+from clusterlets.report.drawing.names import cut
+from clusterlets.report.drawing.style import COLORS, explain_with, looks, middle, nothing, panels
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="cost_at_limit",
+        title="Price at a largest deviation of at most 0.05",
+        caption="A panel a dataset, at the middle k of the grid; a dot is the median over the seeds that score, a bar their "
+        "range.",
+        reads=("runs.csv", "leaderboard.csv"),
+        sections=("leaderboard.html#figures",),
+        position=30,
+    )
+]
 
 LIMIT = 0.05  # of those of the leaderboard
 _LONGEST = 30  # letters of a dataset's name
@@ -19,16 +32,11 @@ _LOWEST = 0.9  # inches of a panel with its title and the numbers below it
 _KEY = 120  # letters of a line of the key
 
 
-def from_runs(runs: pd.DataFrame, board: pd.DataFrame) -> dict[str, Figure]:
-    """The figure by its file name; ``board`` is ``leaderboard.csv``."""
-    return {"cost_at_limit": draw(board, selection.names(runs))}
-
-
-def draw(board: pd.DataFrame, names: pd.Series) -> Figure:
+def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     """A panel a dataset, at the middle k of the grid: median price and range over the seeds that score, under :data:`LIMIT`.
 
-    Methods stand in the order of how often they are ranked, then of their median price. ``names`` are all methods of the
-    runs, so that each has the look that it has in other figures.
+    Methods stand in the order of how often they are ranked, then of their median price.
+    The look of a method follows from all methods of the runs, so that it is the same in other figures.
     """
     shown = board[board["limit"] == LIMIT]
     if shown["rank"].notna().sum() == 0:
@@ -36,9 +44,9 @@ def draw(board: pd.DataFrame, names: pd.Series) -> Figure:
     k = middle(shown["k"])
     shown = shown[shown["k"] == k]
     absent = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
-    order, look = _order(shown[~shown["method"].isin(absent)]), looks(selection.in_order(names, COLORS))
+    order, look = _order(shown[~shown["method"].isin(absent)]), looks(selection.in_order(selection.names(runs), COLORS))
     prices = shown.loc[shown["rank"].notna(), "price"]
-    end = next((each for each in _ENDS if (prices <= each).mean() >= 0.75), _ENDS[-1])
+    end = next((value for value in _ENDS if (prices <= value).mean() >= 0.75), _ENDS[-1])
     datasets = list(shown["dataset"].unique())
     figure, places = panels(len(datasets), a_row=3, height=max(_LOWEST, 0.35 + _ROW * len(order)))
     for place, (axes, dataset) in enumerate(zip(places, datasets, strict=True)):
@@ -51,8 +59,8 @@ def draw(board: pd.DataFrame, names: pd.Series) -> Figure:
 
 def _order(shown: pd.DataFrame) -> list[str]:
     price = shown["price"].where(shown["rank"].notna())
-    found = price.groupby(shown["method"]).agg(["count", "median"]).reset_index()
-    return list(found.sort_values(["count", "median", "method"], ascending=[False, True, True], kind="stable")["method"])
+    by_method = price.groupby(shown["method"]).agg(["count", "median"]).reset_index()
+    return list(by_method.sort_values(["count", "median", "method"], ascending=[False, True, True], kind="stable")["method"])
 
 
 def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]], end: float) -> None:
@@ -73,12 +81,12 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]],
 
 
 def _explain(figure: Figure, k: float, absent: list[str]) -> None:
-    words = (
+    key = (
         f"Largest deviation at most {LIMIT:g}, k = {k:g}. Bar: range over the seeds that score; hollow: misses the limit on "
         "them; empty row: no configuration keeps the limit on the seeds that choose."
     )
-    words += f" Without a row, as they keep it nowhere: {', '.join(absent)}." if absent else ""
-    key = fill(words, _KEY, break_on_hyphens=False)
+    key += f" Without a row, as they keep it nowhere: {', '.join(absent)}." if absent else ""
+    key = fill(key, _KEY, break_on_hyphens=False)
     explain_with(figure, [], key)
     figure.set_figheight(figure.get_figheight() + 0.13 * key.count("\n"))
     figure.supxlabel("price: cost over the least known with k clusters (logarithmic; left is better)", fontsize=8)

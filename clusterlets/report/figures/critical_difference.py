@@ -9,25 +9,69 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
-from clusterlets.analysis.statistics import ALL_METHODS, WITH_CONTROLS, Ranking, from_tables
-from clusterlets.report.figures.style import looks, single
+from clusterlets.analysis.statistics import Ranking, from_tables
+from clusterlets.report.drawing.style import looks, mark_empty, single
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="figure1_critical_difference",
+        title="Figure 1: critical differences of the matchers by mean deviation",
+        caption="Mean ranks of the matchers; blocks are datasets. Right is better, and bands join matchers whose difference is "
+        "not significant (Nemenyi's test, level 0.05).",
+        reads=(
+            "runs.csv",
+            "statistics/statistics.csv",
+            "statistics/blocks.csv",
+            "statistics/mean_ranks.csv",
+            "statistics/nemenyi.csv",
+        ),
+        sections=("report.html#figures",),
+        position=10,
+        options={"ranking": "matchers"},
+    ),
+    Declaration(
+        name="critical_difference_with_controls",
+        title="Figure 1 with the controls k-means and random beside the matchers",
+        caption="Is a matcher fairer than a random partition?",
+        reads=(
+            "runs.csv",
+            "statistics/statistics.csv",
+            "statistics/blocks.csv",
+            "statistics/mean_ranks.csv",
+            "statistics/nemenyi.csv",
+        ),
+        sections=("report.html#figures",),
+        position=20,
+        options={"ranking": "matchers_with_controls"},
+    ),
+    Declaration(
+        name="critical_difference_all_methods",
+        title="Figure 1 of all methods, with the controls k-means and random",
+        caption="Mean ranks by mean deviation; blocks are datasets.",
+        reads=(
+            "runs.csv",
+            "statistics/statistics.csv",
+            "statistics/blocks.csv",
+            "statistics/mean_ranks.csv",
+            "statistics/nemenyi.csv",
+        ),
+        sections=("report.html#figures",),
+        position=30,
+        options={"ranking": "all_methods"},
+    ),
+]
 
 _TITLE = 90  # letters of a line of the title
-_FIGURES = {
-    "figure1_critical_difference": "matchers",
-    "critical_difference_with_controls": WITH_CONTROLS,
-    "critical_difference_all_methods": ALL_METHODS,
-}
 
 
-def from_runs(runs: pd.DataFrame, *tables: pd.DataFrame) -> dict[str, Figure]:
-    """Figure 1, the same with controls, and of all methods, by file name; ``tables`` as ``statistics.from_tables`` has them."""
-    rankings = {ranking.name: ranking for ranking in from_tables(*tables)}
-    names = set(selection.names(selection.ok(runs)))
-    return {figure: draw(rankings[ranking], names) for figure, ranking in _FIGURES.items()}
+def draw(runs: pd.DataFrame, *tables: pd.DataFrame, ranking: str) -> Figure:
+    """The diagram of a ranking, by its name; ``tables`` are those of :func:`statistics.from_tables`."""
+    rankings = {each.name: each for each in from_tables(*tables)}
+    return draw_ranking(rankings[ranking], set(selection.names(selection.ok(runs))))
 
 
-def draw(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
+def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
     """Figure 1: mean ranks (right is better), bands join methods whose difference is not significant.
 
     ``names`` are all methods of the runs, ranked or not, so that each has the hue that it has in other figures.
@@ -37,7 +81,7 @@ def draw(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
     if ranking.obstacle:
         axes.axis("off")
         axes.text(0.5, 0.5, f"Not computed. {ranking.obstacle}", ha="center", va="center", transform=axes.transAxes)
-        return figure
+        return mark_empty(figure)
     artists = scikit_posthocs.critical_difference_diagram(
         ranking.mean_ranks,
         ranking.nemenyi,

@@ -2,14 +2,27 @@
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.pyplot import subplots
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures.style import WIDTH, nothing
+from clusterlets.report.drawing.style import WIDTH, nothing
+from clusterlets.report.figures import Declaration
 from clusterlets.text import decimal
+
+FIGURES = [
+    Declaration(
+        name="heatmaps",
+        title="Mean deviation and cohesion over the grid of each matcher's parameters",
+        caption="k by hops, of C k by omega: averaged over seeds, then over datasets; all runs with a result, limit cases "
+        "too. Beside the matchers FRAC and the controls, which have k alone. Darker is better in both rows, so a matcher "
+        "whose column is dark above and pale below buys fairness with cohesion.",
+        reads=("runs.csv",),
+        sections=("report.html#figures",),
+        position=50,
+    )
+]
 
 # A quantity's title, and its colors: dark is better in both.
 _SHOWN = {
@@ -17,14 +30,10 @@ _SHOWN = {
     "cohesion": ("cohesion\n(darker is better)", "cividis_r"),
 }
 _WRITTEN = 5  # columns in which a number has room
+_PALE = 0.408  # luminance above which a number in a cell is dark
 _BESIDE = "FRAC, controls"
 _NAMES = 0.5  # inches below the map that names its columns
 _LOWEST = 1.15  # inches of a row, beside which the name of its quantity has room
-
-
-def from_runs(runs: pd.DataFrame) -> dict[str, Figure]:
-    """The figure by its file name."""
-    return {"heatmaps": draw(runs)}
 
 
 def draw(runs: pd.DataFrame) -> Figure:
@@ -92,11 +101,24 @@ def _written(value: float) -> str:
 
 def _draw_map(axes: Axes, map_: pd.DataFrame, colors: dict) -> None:
     """Cells with their numbers, where these have room; grey where no run has a result."""
-    written = map_.map(lambda value: "" if pd.isna(value) else _written(value))
-    show = {"annot": written, "fmt": "", "annot_kws": {"fontsize": 5}} if map_.shape[1] <= _WRITTEN else {}
+    rows, columns = (np.arange(size) + 0.5 for size in map_.shape)
     axes.set_facecolor("0.9")
-    sns.heatmap(map_, ax=axes, cbar=False, linewidths=0.5, **show, **colors)
-    named = [value if isinstance(value, str) else f"{value:g}" for value in map_.columns]
-    axes.set_xticklabels(named, rotation=0)
-    axes.set_yticklabels([f"{value:g}" for value in map_.index], rotation=0)
+    axes.spines[:].set_visible(False)
+    mesh = axes.pcolormesh(np.ma.masked_invalid(map_), linewidths=0.5, edgecolor="white", **colors)
+    axes.set(xlim=(0, map_.shape[1]), ylim=(map_.shape[0], 0))
+    axes.set_xticks(columns, [value if isinstance(value, str) else f"{value:g}" for value in map_.columns])
+    axes.set_yticks(rows, [f"{value:g}" for value in map_.index])
     axes.tick_params(length=0)
+    if map_.shape[1] > _WRITTEN:
+        return
+    luminance = _luminance(mesh.to_rgba(map_.to_numpy()))
+    for (row, column), value in np.ndenumerate(map_):
+        if np.isfinite(value):
+            color = "0.15" if luminance[row, column] > _PALE else "white"
+            axes.text(column + 0.5, row + 0.5, _written(value), color=color, ha="center", va="center", fontsize=5)
+
+
+def _luminance(colors: np.ndarray) -> np.ndarray:
+    """Relative luminance of sRGB colors, from 0 to 1, as the WCAG defines it."""
+    linear = np.where(colors <= 0.03928, colors / 12.92, ((colors + 0.055) / 1.055) ** 2.4)
+    return linear[..., :3] @ [0.2126, 0.7152, 0.0722]

@@ -6,7 +6,20 @@ from matplotlib.lines import Line2D
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.statistics import CONTROLS
-from clusterlets.report.figures.style import COLORS, explain_with, nothing, panels
+from clusterlets.report.drawing.style import COLORS, explain_with, nothing, panels
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="omega_effect",
+        title="The effect of omega, the weight of the silhouette, on C",
+        caption="Each grey line is a dataset, averaged over k and seeds, the blue line their mean. At 0 only the largest "
+        "deviation counts. Dashed: the same means of random partitions and of plain k-means, which have no omega.",
+        reads=("runs.csv",),
+        sections=("report.html#figures",),
+        position=60,
+    )
+]
 
 _SHOWN = {
     "centroid_silhouette": "centroid silhouette\n(up is better)",
@@ -14,11 +27,6 @@ _SHOWN = {
     "deviation_max": "largest deviation\n(share; down is fairer)",
     "cohesion": "cohesion\n(up is better)",
 }
-
-
-def from_runs(runs: pd.DataFrame) -> dict[str, Figure]:
-    """The figure by its file name."""
-    return {"omega_effect": draw(runs)}
 
 
 def draw(runs: pd.DataFrame) -> Figure:

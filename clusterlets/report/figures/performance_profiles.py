@@ -7,32 +7,40 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.leaderboard import FACTORS, price_ratios
-from clusterlets.report.figures.style import COLORS, explain, looks, nothing, panels
+from clusterlets.report.drawing.style import COLORS, explain, looks, nothing, panels
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="performance_profiles",
+        title="Performance profiles, a panel for each limit on the largest deviation",
+        caption="Over a factor, the share of the blocks in which a method keeps the limit at no more than this factor of the "
+        "least price. At 1 it is how often a method is the cheapest.",
+        reads=("runs.csv", "leaderboard.csv"),
+        sections=("leaderboard.html#figures",),
+        position=20,
+    )
+]
 
 _TICKS = (1, 1.25, 1.5, 2, 3)
 _MARKS = 2  # of a line
 
 
-def from_runs(runs: pd.DataFrame, board: pd.DataFrame) -> dict[str, Figure]:
-    """The figure by its file name; ``board`` is ``leaderboard.csv``."""
-    return {"performance_profiles": draw(board, selection.names(runs))}
-
-
-def draw(board: pd.DataFrame, names: pd.Series) -> Figure:
+def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     """A panel a limit: over the factor, the share of the blocks in which a method is ranked and no dearer than that.
 
-    ``names`` are all methods of the runs, so that each has the look that it has in other figures.
+    The look of a method follows from all methods of the runs, so that it is the same in other figures.
     """
     board = board[board["rank"].notna()]
     if board.empty:
         return nothing("Nothing to show: no method keeps any limit.")
-    look = looks(selection.in_order(names, COLORS))
+    look = looks(selection.in_order(selection.names(runs), COLORS))
     figure, places = panels(board["limit"].nunique(), a_row=2, height=2.5)
     for axes, (limit, of_limit) in zip(places, board.groupby("limit"), strict=True):
         ratios = price_ratios(of_limit)
         _draw_profiles(axes, ratios, look)
-        words = f"largest deviation ≤ {limit:g}" if np.isfinite(limit) else "no limit"
-        axes.set_title(f"{words}: {len(ratios)} blocks")
+        title = f"largest deviation ≤ {limit:g}" if np.isfinite(limit) else "no limit"
+        axes.set_title(f"{title}: {len(ratios)} blocks")
     here = {name: look[name] for name in look if name in set(board["method"])}
     explain(figure, here, "factor of the least price in the block (logarithmic)", "share of the blocks (up is better)")
     return figure
@@ -49,10 +57,10 @@ def _draw_profiles(axes: Axes, ratios: pd.DataFrame, look: dict[str, tuple[str, 
     shifts = np.linspace(0.05, 0.95, len(ratios.columns)) * np.log(starts[1])
     for name, shift in zip(sorted(ratios.columns, key=list(look).index), shifts, strict=True):
         color, marker = look[name]
-        known = np.sort(ratios[name].dropna().to_numpy())
-        x = np.concatenate([[1.0], known, [FACTORS[-1]]])
-        y = np.concatenate([[(known <= 1).sum()], np.arange(1, len(known) + 1), [len(known)]]) / len(ratios)
+        reached = np.sort(ratios[name].dropna().to_numpy())
+        x = np.concatenate([[1.0], reached, [FACTORS[-1]]])
+        y = np.concatenate([[(reached <= 1).sum()], np.arange(1, len(reached) + 1), [len(reached)]]) / len(ratios)
         axes.plot(x, y, color=color, lw=1, drawstyle="steps-post", zorder=2)
         at = starts[:-1] * np.exp(shift)
-        heights = (known[:, None] <= at).sum(axis=0) / len(ratios)
+        heights = (reached[:, None] <= at).sum(axis=0) / len(ratios)
         axes.plot(at, heights, color=color, marker=marker, markersize=4, ls="", zorder=3)

@@ -1,4 +1,4 @@
-"""What fairness costs: the price of every configuration against its delta_min, with the front of what none beats in both."""
+"""What fairness costs: the price of every configuration against its delta_min, with the front of the best trade-offs."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -7,8 +7,24 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures.names import cut
-from clusterlets.report.figures.style import COLORS, explain, looks, middle, nothing, panels
+from clusterlets.report.drawing.names import cut
+from clusterlets.report.drawing.style import COLORS, explain, looks, middle, nothing, panels
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="price_against_unfairness",
+        title="What fairness costs: price against delta_min",
+        caption="A panel a dataset, at the middle k of the grid; a mark is a configuration, by its medians over the seeds "
+        "that score. Price: squared error divided by the smallest that any run reached with the same number of clusters. Best "
+        "is bottom left. Line: the front of configurations that none beats in both, with their parameters. The axis of "
+        "delta_min is one of square roots, to give small values room. The title counts configurations too far above the front "
+        "to be shown.",
+        reads=("runs.csv", "leaderboard_points.csv"),
+        sections=("leaderboard.html#figures", "report.html#leaderboard"),
+        position=10,
+    )
+]
 
 _LONGEST = 20  # letters of a dataset's name
 _LABELLED = 20  # letters of a configuration beside its point
@@ -17,19 +33,14 @@ _LETTER, _LINE = 0.026, 0.075  # of a label, as parts of a panel's width and hei
 _TICKS = (0, 0.02, 0.1, 0.2, 0.4, 0.7, 1)
 
 
-def from_runs(runs: pd.DataFrame, points: pd.DataFrame) -> dict[str, Figure]:
-    """The figure by its file name; ``points`` is ``leaderboard_points.csv``."""
-    return {"price_against_unfairness": draw(points, selection.names(runs))}
-
-
-def draw(points: pd.DataFrame, names: pd.Series) -> Figure:
+def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     """A panel a dataset, at the middle k of the grid: a mark a configuration, the front as steps with its parameters.
 
-    ``names`` are all methods of the runs, so that each has the look that it has in other figures.
+    The look of a method follows from all methods of the runs, so that it is the same in other figures.
     """
     if points.empty:
         return nothing("Nothing to show: it takes two methods, two seeds and runs with a cost.")
-    look = looks(selection.in_order(names, COLORS))
+    look = looks(selection.in_order(selection.names(runs), COLORS))
     k = middle(points["k"])
     shown = points[points["k"] == k]
     datasets = list(shown["dataset"].unique())

@@ -9,8 +9,23 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures.names import cut
-from clusterlets.report.figures.style import explain_with, nothing, panels
+from clusterlets.report.drawing.names import cut
+from clusterlets.report.drawing.style import explain_with, nothing, panels
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="projection",
+        title="One dataset on its two principal components with the clusters of each matcher",
+        caption="All matchers at the same setting (k near 5, 2 hops, omega near 0.5) on the first seed. Hue: cluster, by "
+        "falling size; shape: group. A row in several clusters shows one inside the other. Of the datasets with at most four "
+        "groups, it is the one with the largest share of variance on its second component. The numbers are in "
+        "clusterings/projection.csv.",
+        reads=("runs.csv", "clusterings/projection.csv"),
+        sections=("report.html#figures",),
+        position=80,
+    )
+]
 
 # Clusters by falling size: Okabe and Ito's without black, and grey for all further ones.
 _HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#AAAAAA")
@@ -18,11 +33,6 @@ _GREYS = ("0.65", "black", "0.4")
 _MARKERS = "o^sDvP*Xdp"
 _NAMED, _LONGEST, _TITLE = 8, 24, 40  # groups with a name, and letters of a group's and of a dataset's name
 _INK = 7_000  # square points for all marks of a panel
-
-
-def from_runs(runs: pd.DataFrame, projection: pd.DataFrame) -> dict[str, Figure]:
-    """The figure by its file name; ``projection`` is results/clusterings/projection.csv."""
-    return {"projection": draw(runs, projection)}
 
 
 def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:

@@ -13,7 +13,22 @@ from matplotlib.transforms import Bbox
 
 from clusterlets.analysis import selection
 from clusterlets.paper.bands import half_widths
-from clusterlets.report.figures.style import explain, nothing, panels
+from clusterlets.report.drawing.style import explain, nothing, panels
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="reported_vs_reproduced",
+        title="The paper's numbers against ours",
+        caption="On the diagonal they are equal; the bands around it are those of the verdict by bands, the marks show the "
+        "verdict by the rule. In each panel the three numbers furthest outside are named, with their table. Deviations and "
+        "sizes are on logarithmic axes. Numbers that are only shown (structural zeros, rows that repeat another table's) are "
+        "left out.",
+        reads=("comparison.csv",),
+        sections=("report.html#figures",),
+        position=90,
+    )
+]
 
 _VERDICT_LOOK = {
     "reproduced": ("#0072B2", "o"),
@@ -36,14 +51,9 @@ _PANELS = {
 _NAMED = 3  # misses with a name in each panel
 
 
-def from_runs(runs: pd.DataFrame, comparison: pd.DataFrame) -> dict[str, Figure]:
-    """The figure by its file name; ``comparison`` is results/comparison.csv."""
-    return {"reported_vs_reproduced": draw(comparison)}
-
-
-def draw(cells: pd.DataFrame) -> Figure:
+def draw(comparison: pd.DataFrame) -> Figure:
     """A panel a quantity: the paper's number against ours, by verdict; on the diagonal they are equal."""
-    cells = cells[cells["counted"] & cells["difference"].notna()]
+    cells = comparison[comparison["counted"] & comparison["difference"].notna()]
     cells = cells.assign(panel=cells["quantity"].replace({"deviation_mean_std": "deviation_std"}))
     shown = selection.in_order(set(cells["panel"]) & set(_PANELS), _PANELS)
     if not shown:

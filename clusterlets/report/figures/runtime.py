@@ -5,7 +5,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.pyplot import subplots
 
-from clusterlets.report.figures.style import COLORS, panels
+from clusterlets.report.drawing.style import COLORS, panels
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="runtime",
+        title="Time of each step",
+        caption="What the grid costs, by step: CPU time of all its jobs, how many there were, and the memory of the largest. "
+        "From the log of every job, whenever it ran; Snakemake's own share is not included.",
+        reads=("accounts/steps.csv",),
+        sections=("report.html#provenance",),
+    )
+]
 
 # Column of steps.csv: title, color, whether its numbers span powers of ten.
 _SHOWN = {

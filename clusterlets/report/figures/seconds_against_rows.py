@@ -1,4 +1,4 @@
-"""Seconds of a fit against the rows of its table. It shows a machine, and is no result."""
+"""Seconds of a fit against the rows of its table. Differs from machine to machine."""
 
 import numpy as np
 import pandas as pd
@@ -7,21 +7,30 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures.style import COLORS, explain, looks, nothing, panels
+from clusterlets.report.drawing.style import COLORS, explain, looks, nothing, panels
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="seconds_against_rows",
+        title="Seconds of a fit against the rows of its table",
+        caption="A line a method: medians over k and parameters. Differs from machine to machine.",
+        reads=("accounts/leaderboard_costs.csv", "datasets.csv"),
+        sections=("leaderboard.html#costs",),
+    )
+]
 
 _TICKS = 3
-_PANELS = 3  # 19 lines in one panel cannot be told apart
+_PANELS = 3  # because 19 lines in one panel are too many
 
 
-def draw(costs: pd.DataFrame, rows: pd.Series) -> Figure:
-    """A line a method: the median over k, parameters and tables of so many rows, the fastest methods in the first panel.
-
-    ``costs`` is ``leaderboard_costs.csv``; ``rows`` are the rows of each dataset, by its name.
-    """
-    known = costs.assign(rows=costs["dataset"].map(rows)).dropna(subset="rows")
-    if known.empty:
+def draw(costs: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
+    """A line a method: the median over k, parameters and tables of so many rows, the fastest methods in the first panel."""
+    rows = datasets.set_index("dataset")["rows"]
+    timed = costs.assign(rows=costs["dataset"].map(rows)).dropna(subset="rows")
+    if timed.empty:
         return nothing("Nothing to show: no fit has been timed.")
-    lines = known.groupby(["method", "rows"])["seconds"].median().clip(lower=1e-4).reset_index()
+    lines = timed.groupby(["method", "rows"])["seconds"].median().clip(lower=1e-4).reset_index()
     slowest = lines.groupby("method")["seconds"].max().sort_values(kind="stable").index
     look = looks(selection.in_order(lines["method"], COLORS))
     number = min(_PANELS, len(slowest))

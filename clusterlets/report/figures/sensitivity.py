@@ -7,7 +7,18 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from clusterlets.analysis import selection
-from clusterlets.report.figures.style import COLORS, plt, sns
+from clusterlets.report.drawing.style import COLORS, GRID, nothing, plt
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="sensitivity",
+        title="Sensitivity analysis: numbers with the usual choices, and with one choice taken the other way",
+        caption="A choice without a mark leaves the number as it is.",
+        reads=("sensitivity.csv",),
+        sections=("report.html#sensitivity",),
+    )
+]
 
 _MATCHERS = list(selection.PAPER_NAMES.values())
 _TABLES = ("table1_matchers", "table2_best_by_deviation", "table3_best_by_cohesion", "table4_frac_vs_clusterlets")
@@ -26,21 +37,18 @@ _COUNTS = ("datasets_below_frac", "reproduced_or_close")
 _PAPER, _USUAL = "the paper", "usual choices"
 
 
-def from_runs(runs: pd.DataFrame, assessed: pd.DataFrame) -> dict[str, Figure]:
-    """The figure by its file name; ``assessed`` is what ``paper.sensitivity.assess`` made of the runs."""
-    return {"sensitivity": draw(assessed)}
-
-
 def draw(assessed: pd.DataFrame) -> Figure:
     """The paper's number, the usual choices' on the first and on further seeds, and what each choice makes of it.
 
     A choice that leaves a number as it is has no mark.
     """
     shown = assessed[assessed["table"].isin([table for table, *_ in _PANELS.values()])]
+    if shown.empty:
+        return nothing("Nothing to show: the sensitivity analysis was not run.")
     label = (shown["choice"].str.replace("_", " ") + ":\n" + shown["taken"]).where(shown["choice"] != "seeds", _USUAL)
     shown = shown.assign(label=label)
     rows = list(dict.fromkeys([_PAPER, _USUAL, *label]))
-    with sns.axes_style("whitegrid", rc={"axes.edgecolor": "0.7", "grid.color": "0.92", "grid.linewidth": 0.6}):
+    with plt.rc_context({**GRID, "grid.color": "0.92"}):
         size = (5.4, 0.5 + 3 * (0.6 + 0.33 * len(rows)))
         figure, axes = plt.subplots(3, 2, figsize=size, sharey=True, layout="constrained")
     for place, (title, (table, quantity, subjects)) in zip(axes.flat, _PANELS.items(), strict=True):

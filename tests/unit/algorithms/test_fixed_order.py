@@ -36,6 +36,7 @@ UNPROMISED = (
     "clusterlets.estimators",  # the library's face, not the workflow's
     "clusterlets.tuning",  # the same; what it finds hangs on the time anyway
     "clusterlets.commands",
+    "clusterlets.report.drawing",
     "clusterlets.report.figures",
     "clusterlets.grid.estimate",  # an estimate before the run
     "clusterlets.report.page",  # a page that shows what other modules computed

@@ -22,7 +22,7 @@ from clusterlets.datasets.table import standardise
 from clusterlets.estimators import FRAC, ClusterletClustering, FairnessReport, fairness_report, plots
 from clusterlets.estimators.report import Composition
 from clusterlets.metrics.composition import deviation_per_cluster
-from clusterlets.report.figures import saving
+from clusterlets.report.drawing import saving
 
 FEATURES = ["age", "income"]
 

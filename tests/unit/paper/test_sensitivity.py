@@ -185,7 +185,7 @@ def test_without_the_paper_s_datasets_nothing_is_held_against_it():
 @pytest.mark.parametrize("datasets", [("pima", "credit"), ("iris",)])
 def test_the_figure_has_a_row_a_choice(datasets):
     found = assess(synthetic_runs(datasets, seeds=20, ks=(2, 5)), {})
-    drawn = figure.from_runs(pd.DataFrame(), found)["sensitivity"]
+    drawn = figure.draw(found)
     labels = [label.get_text() for label in drawn.axes[0].get_yticklabels()]
     expected = ["the paper", "usual choices", "selection:\nconfiguration means", "FRAC is scored:\nfair"]
     assert labels == expected

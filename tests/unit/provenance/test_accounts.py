@@ -15,8 +15,8 @@ import pytest
 from clusterlets import __main__ as command_line
 from clusterlets.grid.cells import cells
 from clusterlets.provenance import accounts, environment
+from clusterlets.report.drawing.style import save
 from clusterlets.report.figures import runtime
-from clusterlets.report.figures.style import save
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = {

@@ -5,7 +5,6 @@ import struct
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,9 +19,9 @@ from clusterlets.datasets import names
 from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
 from clusterlets.paper import reported, tables
 from clusterlets.paper.bands import half_widths, verdict
+from clusterlets.report.drawing.empty import is_empty
+from clusterlets.report.drawing.style import COLORS, WIDTH, looks, plt, save
 from clusterlets.report.figures import (
-    CAPTIONS,
-    LEADERBOARD_CAPTIONS,
     cohesion_vs_deviation,
     composition,
     critical_difference,
@@ -31,9 +30,7 @@ from clusterlets.report.figures import (
     projection,
     reported_vs_reproduced,
 )
-from clusterlets.report.figures.style import COLORS, WIDTH, looks, plt, save
 
-ROOT = Path(__file__).resolve().parents[3]
 DATASETS = ("pima", "credit")
 
 
@@ -58,14 +55,6 @@ def titled(figure, title):
 
 def words(figure):
     return " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
-
-
-def test_every_figure_has_a_caption_twice_and_a_rule():
-    rules = (ROOT / "workflow/rules/results.smk").read_text(encoding="utf-8")
-    drawn = rules.split("DRAWN_BY = {")[1].split("\n}")[0]
-    assert all(f'"{name}"' in drawn for name in (*CAPTIONS, *LEADERBOARD_CAPTIONS))
-    captions = {path.stem for path in (ROOT / "workflow/report").glob("*.rst")}
-    assert {*CAPTIONS, *LEADERBOARD_CAPTIONS} <= captions
 
 
 # ---- cohesion against deviation --------------------------------------------------------------------------------------
@@ -171,7 +160,7 @@ def ranking_of(names, title="All methods"):
 
 def test_a_method_has_the_hue_that_it_has_where_others_are_shown_too():
     ranked, further = ["FRAC (fair)", "vfc", "scaff-tree", "k-means"], ["antidote", "fairlets", "tree-fairlets"]
-    figure = critical_difference.draw(ranking_of(ranked), [*ranked, *further])
+    figure = critical_difference.draw_ranking(ranking_of(ranked), [*ranked, *further])
     drawn = {to_hex(dot.get_facecolor()[0]).upper() for dot in figure.axes[0].collections}
     look = looks([*ranked, *further])
     assert drawn == {look[name][0].upper() for name in ranked}
@@ -181,7 +170,7 @@ def test_a_method_has_the_hue_that_it_has_where_others_are_shown_too():
 def test_every_name_stands_below_a_long_title_of_many_methods():
     names = [f"method-{place:02}" for place in range(22)]
     title = f"All methods, without {', '.join(f'absent-{place}' for place in range(9))}, blocks are datasets"
-    figure = critical_difference.draw(ranking_of(names, title), names)
+    figure = critical_difference.draw_ranking(ranking_of(names, title), names)
     figure.canvas.draw()
     (axes,) = figure.axes
     boxes = [text.get_window_extent() for text in axes.texts if text.get_text().strip("0123456789().- ").startswith("method")]
@@ -384,44 +373,32 @@ LITTLE = {
 @pytest.mark.parametrize("little", LITTLE)
 def test_figures_are_made_of_little(runs, little, tmp_path):
     part = LITTLE[little](runs)
-    drawn = {name: figure for module in ALONE for name, figure in module.from_runs(part).items()}
+    drawn = {module.__name__: module.draw(part) for module in ALONE}
     for name, lines in synthetic_clusterings(part).items():
         write_csv(tmp_path / f"{name}.csv", lines)
         module = {"composition": composition, "projection": projection}[name]
-        drawn |= module.from_runs(part, read_lines(tmp_path / f"{name}.csv"))
+        drawn[name] = module.draw(part, read_lines(tmp_path / f"{name}.csv"))
     for name, figure in drawn.items():
         save(figure, tmp_path / name)
         assert figure.get_figwidth() <= WIDTH + 0.01
         if part.empty:
-            assert "Nothing to show" in words(figure)
-
-
-DRAWN = """
-import sys
-from clusterlets.analysis import statistics
-from clusterlets.report.figures import cohesion_vs_deviation, critical_difference, heatmaps, omega_effect
-from clusterlets.report.figures.style import save
-from clusterlets.grid.runs_frame import read_runs
-from pathlib import Path
-
-runs = read_runs(sys.argv[1])
-rankings = statistics.to_tables(statistics.rank_all(runs)).values()
-for module in (cohesion_vs_deviation, critical_difference, heatmaps, omega_effect):
-    for name, figure in module.from_runs(runs, *(rankings if module is critical_difference else ())).items():
-        save(figure, Path(sys.argv[2]) / name)
-"""
+            assert "Nothing to show" in words(figure) and is_empty((tmp_path / f"{name}.png").read_bytes())
 
 
 def test_another_process_draws_the_same_bytes(tmp_path):
     # Eight datasets and few differences: bands that join three methods and more.
-    synthetic_runs(names()[:8], seeds=2, ks=(2, 10)).to_csv(tmp_path / "runs.csv", index=False)
+    runs = synthetic_runs(names()[:8], seeds=2, ks=(2, 10))
     drawn = []
     for seed in ("1", "2"):
         folder = tmp_path / seed
-        folder.mkdir()
-        command = [sys.executable, "-c", DRAWN, str(tmp_path / "runs.csv"), str(folder)]
-        subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": seed})
-        drawn.append({path.name: path.read_bytes() for path in folder.iterdir()})
+        (folder / "statistics").mkdir(parents=True)
+        runs.to_csv(folder / "runs.csv", index=False)
+        for name, table in statistics.to_tables(statistics.rank_all(runs)).items():
+            write_csv(folder / "statistics" / f"{name}.csv", table)
+        for module in ("cohesion_vs_deviation", "critical_difference", "heatmaps", "omega_effect"):
+            command = [sys.executable, "-m", "clusterlets", "plot", f"--module={module}", f"--results={folder}"]
+            subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": seed})
+        drawn.append({path.name: path.read_bytes() for path in (folder / "figures").iterdir()})
     assert len(drawn[0]) == 12 and drawn[0].keys() == drawn[1].keys()
     assert [name for name in drawn[0] if drawn[0][name] != drawn[1][name]] == []
 

@@ -10,8 +10,9 @@ from clusterlets.analysis import leaderboard, selection
 from clusterlets.analysis.fit_costs import by_configuration
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.runs_frame import read_lines, write_csv
+from clusterlets.report.drawing.empty import is_empty
+from clusterlets.report.drawing.style import COLORS, WIDTH, looks, middle, plt, save
 from clusterlets.report.figures import cost_at_limit, performance_profiles, price_against_unfairness, seconds_against_rows
-from clusterlets.report.figures.style import COLORS, WIDTH, looks, middle, plt, save
 
 DATASETS = ("pima", "credit")
 FURTHER = [f"method-{place}" for place in range(30)]
@@ -54,7 +55,7 @@ def test_the_middle_of_an_even_number_is_the_lower():
 
 def test_the_marks_are_the_configurations_and_the_line_is_their_front(runs):
     points = leaderboard.points(runs)
-    figure = price_against_unfairness.draw(points, selection.names(runs))
+    figure = price_against_unfairness.draw(runs, points)
     for dataset in DATASETS:
         own = points[(points["dataset"] == dataset) & (points["k"] == 5)]
         axes = panel(figure, dataset)
@@ -70,7 +71,7 @@ def test_the_marks_are_the_configurations_and_the_line_is_their_front(runs):
 
 
 def test_small_unfairness_has_room(runs):
-    axes = panel(price_against_unfairness.draw(leaderboard.points(runs), selection.names(runs)), "pima")
+    axes = panel(price_against_unfairness.draw(runs, leaderboard.points(runs)), "pima")
     left, small, right = (axes.transData.transform((x, 1))[0] for x in (0, 0.01, axes.get_xlim()[1]))
     assert (small - left) / (right - left) > 0.09
 
@@ -80,7 +81,7 @@ def test_labels_of_the_front_do_not_lie_on_each_other(runs):
         {"dataset": "pima", "k": 5, "method": "C", "parameters": [f"omega=0.{place:03}" for place in range(40)]}
     )
     crowd = crowd.assign(delta_min=np.linspace(0.01, 0.99, 40), price=np.linspace(3, 1, 40), on_front=True)
-    figure = price_against_unfairness.draw(crowd, pd.Series(["C"]))
+    figure = price_against_unfairness.draw(runs, crowd)
     figure.canvas.draw()
     boxes = [text.get_window_extent() for text in panel(figure, "pima").texts]
     assert len(boxes) > 3 and not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
@@ -92,7 +93,7 @@ def test_labels_of_the_front_do_not_lie_on_each_other(runs):
 
 
 def test_a_profile_is_the_share_of_blocks_that_the_file_says(runs, board):
-    figure = performance_profiles.draw(board, selection.names(runs))
+    figure = performance_profiles.draw(runs, board)
     told = leaderboard.overall(board, leaderboard.points(runs))
     colors = {color.lower(): name for name, (color, _) in looks(set(selection.names(runs))).items()}
     (axes,) = (axes for axes in figure.axes if "≤ 0.1" in axes.get_title())
@@ -111,7 +112,7 @@ def test_a_profile_is_the_share_of_blocks_that_the_file_says(runs, board):
 def test_dots_are_prices_and_bars_their_range_over_the_seeds(runs, board):
     missing = board.index[(board["limit"] == 0.05) & (board["k"] == 5) & (board["rank"] == 2)]
     board = board.assign(rank=board["rank"].where(~board.index.isin(missing)))
-    figure = cost_at_limit.draw(board, selection.names(runs))
+    figure = cost_at_limit.draw(runs, board)
     shown = board[(board["limit"] == 0.05) & (board["k"] == 5) & board["price"].notna()]
     assert len(missing) and shown["rank"].notna().any()
     for dataset in DATASETS:
@@ -143,7 +144,7 @@ def test_seconds_are_medians_of_the_fits_by_the_methods_of_the_results():
         ("iris", "G-D-PB", "hops=2"): {"fits": 1, "seconds": 0.5, "memory_mb": 50},
         **{("wine", f"FRAC ({kind})", ""): {"fits": 1, "seconds": 60, "memory_mb": 0} for kind in ("fair", "nearest")},
     }
-    figure = seconds_against_rows.draw(costs, pd.Series({"iris": 150, "wine": 178}))
+    figure = seconds_against_rows.draw(costs, pd.DataFrame({"dataset": ["iris", "wine"], "rows": [150, 178]}))
     lines = [tuple(map(tuple, line.get_xydata())) for axes in figure.axes for line in axes.lines]
     assert sorted(lines) == [((150, 0.5),), ((150, 2), (178, 60)), ((150, 2), (178, 60))]
     figure.canvas.draw()
@@ -171,14 +172,16 @@ def test_figures_are_made_of_little_and_read_from_files(runs, little, tmp_path):
     write_csv(tmp_path / "points.csv", leaderboard.points(part))
     board, points = (read_lines(tmp_path / f"{name}.csv") for name in ("board", "points"))
     for module, frame in ((price_against_unfairness, points), (performance_profiles, board), (cost_at_limit, board)):
-        for name, figure in module.from_runs(part, frame).items():
-            save(figure, tmp_path / name)
-            assert figure.get_figwidth() <= WIDTH + 0.01
-            empty = points.empty if module is price_against_unfairness else board["rank"].isna().all()
-            said = [text.get_text() for axes in figure.axes for text in axes.texts]
-            assert any("Nothing to show" in words for words in said) == empty
+        figure = module.draw(part, frame)
+        save(figure, tmp_path / "figure")
+        assert figure.get_figwidth() <= WIDTH + 0.01
+        empty = points.empty if module is price_against_unfairness else board["rank"].isna().all()
+        texts = [text.get_text() for axes in figure.axes for text in axes.texts]
+        assert any("Nothing to show" in text for text in texts) == empty
+        assert is_empty((tmp_path / "figure.png").read_bytes()) == empty
 
 
 def test_a_run_without_a_timed_fit_says_so():
-    figure = seconds_against_rows.draw(pd.DataFrame({"dataset": [], "method": [], "seconds": []}), pd.Series(dtype=int))
+    costs, datasets = pd.DataFrame({"dataset": [], "method": [], "seconds": []}), pd.DataFrame({"dataset": [], "rows": []})
+    figure = seconds_against_rows.draw(costs, datasets)
     assert "no fit has been timed" in figure.axes[0].texts[0].get_text()

@@ -16,7 +16,6 @@ matplotlib.use("Agg")  # before pyplot comes in: there is no screen on a cluster
 
 import matplotlib.pyplot as plt
 import numpy as np
-import seaborn as sns
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import GraphicsContextBase
@@ -24,10 +23,11 @@ from matplotlib.backends.backend_pdf import RendererPdf
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from clusterlets.report.figures import names  # noqa: F401, which keeps matplotlib from reading names as formulas
+from clusterlets.report.drawing import names  # noqa: F401, which keeps matplotlib from reading names as formulas
+from clusterlets.report.drawing.empty import EMPTY, comment_of
 from clusterlets.storage import write_bytes
 
-# Okabe and Ito's palette: told apart with every common color blindness. Grey is in the place of its yellow, too pale.
+# Okabe and Ito's palette, which people with color blindness can tell apart; grey replaces its yellow, which is too pale.
 COLORS = {
     "C": "#0072B2",
     "G-B": "#D55E00",
@@ -48,6 +48,17 @@ _FURTHER_COLORS = (
 _FURTHER_MARKERS = ("s", "^", "D", "v", "P", "X")
 WIDTH = 7.0  # inches
 _PANELS_A_ROW = 4
+#: Axes with a pale grid behind the marks, for rc_context.
+GRID = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": "0.7",
+    "axes.grid": True,
+    "grid.color": "0.9",
+    "xtick.bottom": False,
+    "ytick.left": False,
+    "lines.solid_capstyle": "round",
+    **dict.fromkeys(("axes.labelcolor", "text.color", "xtick.color", "ytick.color"), "0.15"),
+}
 
 plt.rcParams.update(
     {
@@ -75,13 +86,14 @@ def looks(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 def middle(values: Iterable[float]) -> float:
     """The middle one of the distinct values, of an even number the lower: what a figure shows that has room for one k."""
-    known = sorted(set(values))
-    return known[(len(known) - 1) // 2]
+    distinct = sorted(set(values))
+    return distinct[(len(distinct) - 1) // 2]
 
 
 def save(figure: Figure, stem: str | os.PathLike) -> None:
     """Write ``stem``.pdf and ``stem``.png, whole or not at all, and close the figure."""
-    for suffix, metadata in (("pdf", {"CreationDate": None}), ("png", {"Software": None})):
+    about = {"pdf": {"CreationDate": None}, "png": {"Software": None, **comment_of(figure.get_label())}}
+    for suffix, metadata in about.items():
         content = io.BytesIO()
         with _rasters_cut_out():
             figure.savefig(content, format=suffix, dpi=200, bbox_inches="tight", metadata=metadata)
@@ -117,6 +129,12 @@ def nothing(words: str = "Nothing to show: no values.") -> Figure:
     figure, axes = single(0.8)
     axes.axis("off")
     axes.text(0.5, 0.5, words, ha="center", va="center", wrap=True)
+    return mark_empty(figure)
+
+
+def mark_empty(figure: Figure) -> Figure:
+    """The same figure, which pages leave out: its PNG carries a comment that it shows no data."""
+    figure.set_label(EMPTY)
     return figure
 
 
@@ -125,7 +143,7 @@ def panels(number: int, a_row: int = _PANELS_A_ROW, height: float = 1.62) -> tup
     if not number:
         return nothing(), []
     columns, rows = min(a_row, number), ceil(number / a_row)
-    with sns.axes_style("whitegrid", rc={"axes.edgecolor": "0.7", "grid.color": "0.9", "grid.linewidth": 0.6}):
+    with plt.rc_context(GRID):
         size = (WIDTH * max(columns, 2) / a_row if columns < a_row else WIDTH, 0.6 + height * rows)
         figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     for unused in axes.flat[number:]:

@@ -1,0 +1,1 @@
+"""What figures share: colors, sizes, panels, legends, names that fit, and their files."""

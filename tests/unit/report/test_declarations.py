@@ -1,0 +1,87 @@
+"""A figure is one file: what it declares is what is planned, drawn and shown, and what it lacks is named."""
+
+import re
+
+import pytest
+from built_results import SETTINGS
+from synthetic_runs import synthetic_runs
+
+from clusterlets.errors import ClusterletsError
+from clusterlets.paper.results import Results
+from clusterlets.report import captions, leaderboard_page, page
+from clusterlets.report.drawing.style import nothing, plt, save, single
+from clusterlets.report.figures import SECTIONS, Declaration, declared
+from clusterlets.report.standings import Standings
+
+WHOLE = """
+FIGURES = [
+    Declaration(name="mine", title="Mine", caption="All.", reads=("runs.csv",), sections=("report.html#figures",)),
+]
+"""
+FAULTS = {
+    "no declaration": ("", "declares no figure"),
+    "an empty list": ("FIGURES = []", "declares no figure"),
+    "no caption": (WHOLE.replace('caption="All.", ', ""), "caption"),
+    "an unknown argument": (WHOLE.replace("title=", "heading="), "heading"),
+    "not a literal": (WHOLE.replace('"All."', "words()"), "literal"),
+    "a section that no page has": (WHOLE.replace("#figures", "#pictures"), "report.html#pictures"),
+    "no section": (WHOLE.replace('("report.html#figures",)', "()"), "sections"),
+    "nothing to read": (WHOLE.replace('("runs.csv",)', "()"), "reads"),
+}
+
+
+def test_a_file_is_read_without_being_imported(tmp_path):
+    (tmp_path / "one.py").write_text(f"raise SystemExit\n{WHOLE}")
+    (figure,) = declared(tmp_path)
+    assert (figure.name, figure.module, figure.files("png")) == ("mine", "one", ["figures/mine.png"])
+
+
+def test_what_is_drawn_from_accounts_lies_with_them(tmp_path):
+    (tmp_path / "one.py").write_text(WHOLE.replace("runs.csv", "accounts/steps.csv"))
+    assert declared(tmp_path)[0].files("pdf", "png") == ["accounts/mine.pdf", "accounts/mine.png"]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_declaration_is_refused_by_its_file(fault, tmp_path):
+    source, named = FAULTS[fault]
+    (tmp_path / "faulty.py").write_text(source)
+    with pytest.raises(ClusterletsError, match=r"faulty\.py") as raised:
+        declared(tmp_path)
+    assert named in str(raised.value)
+
+
+def test_a_name_that_two_files_declare_is_refused(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.py").write_text(WHOLE)
+    with pytest.raises(ClusterletsError, match="mine: one.py and two.py"):
+        declared(tmp_path)
+
+
+def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, monkeypatch):
+    figures = [
+        Declaration(name=f"{kind}_{number}", title="T", caption="C", reads=("runs.csv",), sections=(section,))
+        for number, section in enumerate(SECTIONS)
+        for kind in ("full", "empty")
+    ]
+    monkeypatch.setattr(page, "on_page", lambda name: [each for each in figures if each.sections[0].startswith(name)])
+    save(single(1)[0], tmp_path / "full")
+    save(nothing(), tmp_path / "empty")
+    plt.close("all")
+    images = {each.name: (tmp_path / f"{each.name.partition('_')[0]}.png").read_bytes() for each in figures}
+    report = page.render(Results.of_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), SETTINGS), page.Findings(images))
+    board = leaderboard_page.render(Standings.none(), leaderboard_page.Extras(images), SETTINGS, "")
+    shown = {"report.html": report, "leaderboard.html": board}
+    for number, section in enumerate(SECTIONS):
+        name, _, place = section.partition("#")
+        (content,) = re.findall(rf'<section id="{place}">.*?</section>', shown[name], re.DOTALL)
+        assert f'id="figure-full_{number}"' in content and f"empty_{number}" not in content
+
+
+def test_every_figure_has_a_caption_without_markup_in_snakemakes_report(tmp_path):
+    captions.write(str(tmp_path))
+    for figure in declared():
+        text = (tmp_path / captions.file_of(f"{figure.folder}/{figure.name}")).read_text(encoding="utf-8")
+        assert text.replace("\\", "") == f"{figure.title}. {figure.caption}"
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    captions.write(str(tmp_path))
+    assert before == {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
