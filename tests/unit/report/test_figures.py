@@ -412,6 +412,7 @@ for module in (cohesion_vs_deviation, critical_difference, heatmaps, omega_effec
 """
 
 
+@pytest.mark.slow
 def test_another_process_draws_the_same_bytes(tmp_path):
     # Eight datasets and few differences: bands that join three methods and more.
     synthetic_runs(names()[:8], seeds=2, ks=(2, 10)).to_csv(tmp_path / "runs.csv", index=False)
