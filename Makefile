@@ -18,9 +18,9 @@
 #   make field-demo every method on bundled datasets, minutes
 #   make verify     are the results what their manifest says, byte for byte?
 #   make archive    packs a finished run as a Workflow Run RO-Crate, ready to deposit; RESULTS=results/field another one
-#   make compare    the results' numbers beside those in docs/reference
-#   make reference  puts the results' numbers in the place of docs/reference
-#   make reference-field    puts the field's leaderboard in the place of docs/reference-field, and writes docs/field.md
+#   make compare    compares the results' numbers with those in reference/paper
+#   make reference  replaces reference/paper with the results' numbers
+#   make reference-field    replaces reference/field with the leaderboard of results/field, and writes docs/field.md
 
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
@@ -163,26 +163,26 @@ archive: $(ARCHIVING_READY)
 	@$(RUN) PYTHONPATH="$(CURDIR)/$(ARCHIVING)" clusterlets archive --results $(RESULTS)
 
 compare: $(READY)
-	@$(RUN) clusterlets compare docs/reference $(RESULTS)
+	@$(RUN) clusterlets compare reference/paper $(RESULTS)
 
-# Small text alone: every run and the figures can be made again, and the manifest holds their hashes. What each choice does
-# says little without the runs of `make extended`; those stand in docs/reference-extended.
+# Only small text: the manifest holds the hashes of runs and figures, which can be made again. The sensitivity analysis needs
+# the runs of `make extended`, so reference/extended holds it.
 reference: verify
-	@rm -rf docs/reference/tables docs/reference/statistics docs/reference/*.csv
-	@mkdir -p docs/reference/tables docs/reference/statistics
-	@cp $(RESULTS)/tables/*.csv docs/reference/tables/
-	@cp $(RESULTS)/statistics/*.csv docs/reference/statistics/
-	@cp $(filter-out %/runs.csv %/datasets.csv %/sensitivity.csv,$(wildcard $(RESULTS)/*.csv)) $(RESULTS)/manifest.json docs/reference/
-	@du -sh docs/reference
+	@rm -rf reference/paper
+	@mkdir -p reference/paper/tables reference/paper/statistics
+	@cp $(RESULTS)/tables/*.csv reference/paper/tables/
+	@cp $(RESULTS)/statistics/*.csv reference/paper/statistics/
+	@cp $(filter-out %/runs.csv %/datasets.csv %/sensitivity.csv,$(wildcard $(RESULTS)/*.csv)) $(RESULTS)/manifest.json reference/paper/
+	@du -sh reference/paper
 
-# What docs/field.md says rests on these tables; a test holds it against them.
+# A test compares docs/field.md with these tables.
 reference-field: $(READY)
 	@$(RUN) clusterlets verify --results results/field
-	@mkdir -p docs/reference-field
+	@mkdir -p reference/field
 	@cp $(addprefix results/field/,leaderboard.csv leaderboard_overall.csv leaderboard_points.csv methods.csv manifest.json) \
-	    docs/reference-field/
+	    reference/field/
 	@cp results/field/leaderboard.md docs/field.md
-	@du -sh docs/reference-field
+	@du -sh reference/field
 
 # uv installs what a lock names in seconds where pip takes a minute. It is itself a locked wheel; where there is none for a machine,
 # or it does not get on with the index that pip was told of, pip installs the same. Neither takes a file of another hash.

@@ -18,7 +18,7 @@ import numpy as np
 
 from clusterlets.algorithms import geometry
 from clusterlets.algorithms.kmeans import kmeans_labels
-from clusterlets.metrics import cohesion, cohesion_with_error
+from clusterlets.metrics.pieces import cohesion, cohesion_with_error
 from clusterlets.storage import load_arrays
 
 PREPARED = Path("results/prepared")

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from bench_growth import instances  # before numpy: it sets the threads
 
-from clusterlets.grid import accounts
+from clusterlets.provenance import accounts
 
 SIZES = (10_000, 100_000, 316_228, 1_000_000)
 BLOCK = "--data people.npz --dataset people --k 20 --seeds 0-0 --base-seed 0"

@@ -1,5 +1,6 @@
 from clusterlets.errors import ClusterletsError as ClusterletsError
 from clusterlets.estimators import FRAC as FRAC
+from clusterlets.estimators import FRACOE as FRACOE
 from clusterlets.estimators import VFC as VFC
 from clusterlets.estimators import Antidote as Antidote
 from clusterlets.estimators import ClusterletClustering as ClusterletClustering

@@ -62,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     status = _run(name, options)
     if name in STEPS:
-        from clusterlets.grid import accounts
+        from clusterlets.provenance import accounts
 
         print(accounts.line(name, time.perf_counter() - _BEGAN), file=sys.stderr)  # ends the job's log
     return status
@@ -94,7 +94,7 @@ def _run(name: str, options: list[str]) -> int:
 
 
 def _step(name: str, options: list[str]) -> None:
-    from clusterlets.grid.libraries import locked_alone
+    from clusterlets.provenance.libraries import locked_alone
 
     module, function = STEPS[name].split(":")
     with locked_alone():

@@ -10,6 +10,10 @@ class ClusterletsError(Exception):
     """
 
 
+class InvalidInput(ClusterletsError, ValueError):
+    """Input that a person can mend; also the ``ValueError`` that users of scikit-learn expect."""
+
+
 class NoClusteringError(ClusterletsError):
     """A method's own word that it has no clustering to give: that it did not converge, say.
 

@@ -1,11 +1,10 @@
-"""Files that are whole or absent, and that know what they are and when they were damaged.
+"""Files that are complete or absent, and that say what they are, so that damaged and misplaced ones are noticed.
 
 Everything is written beside its final name, flushed to the disk, and then renamed, so that neither a reader nor a power
-cut meets half a file. What one step hands to another is sealed: it ends with its place, which is its path below the folder
-of results, and with the SHA-256 of all that stands before. Arrays (``.npz`` without pickle) have both in the archive's
-comment, JSON under its last keys, text in its last lines; a table for people, which has no room for them, lies beside a
-sealed ``.sha256``. A reader checks the seal before it looks into the content. What was damaged is removed, so that the next
-run of the workflow builds it again; what belongs to another place is left to the person who put it here.
+cut meets half a file. What one step hands to another also says what it is, by its place (its path below the folder of
+results), and holds the SHA-256 of its content: arrays (``.npz`` without pickle) have a member for it, JSON a key, text a
+first line; ``runs.csv``, a table for people, has a ``.sha256`` beside it. A damaged file is removed, so that the next run
+of the workflow builds it again; one at the place of another is left to the person who put it there.
 """
 
 import errno
@@ -18,23 +17,25 @@ import stat
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 
 from clusterlets.errors import ClusterletsError, UnusableFileError
 
-_PLACE, _DIGEST = "place", "sha256"
-# What stands before and after the digest of a sealed file.
-_Form = tuple[bytes, bytes]
-_LINES: _Form = (f"# {_DIGEST} ".encode(), b"\n")
-_KEYS: _Form = (f'  "{_DIGEST}": "'.encode(), b'"\n}\n')
-_PLACE_LINE = f"# {_PLACE} ".encode()
+T = TypeVar("T")
+# From a file's bytes to its place and content, and back.
+Parse = Callable[[bytes], tuple[str, T]]
+Write = Callable[[str, T], bytes]
 
-# The end of a path that says what a file of the results is, wherever their folder lies; of any other file it is the name.
+#: The member of an archive, and the key of a JSON file, that says what the file is.
+ABOUT = "about"
+_ABOUT_MEMBER = f"{ABOUT}.npy"
+
+# The part of a path that says what a file of the results is, wherever their folder is; of any other file it is the name.
 _PLACES = re.compile(
     r"(?<![^/])((variants/[^/]+/)?((prepared|geometry)/[^/]+|runs\.csv[^/]*"
     r"|(runs|pieces|labels|distances|partitions)/[^/]+/[^/]+/[^/]+/seeds[^/]+)|[^/]+)\Z"
@@ -138,21 +139,14 @@ def _as_json(content: Mapping) -> str:
 
 
 def save_arrays(path: str | os.PathLike, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write named arrays (no object arrays) as ``.npz``; equal arrays at equal places give equal bytes."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as entries:  # numpy.savez leaves more of the archive's bytes to Python's version
-        for name, array in arrays.items():
-            entry = io.BytesIO()
-            np.lib.format.write_array(entry, np.asarray(array), allow_pickle=False)
-            entries.writestr(zipfile.ZipInfo(f"{name}.npy"), entry.getvalue())
-    line = _place_line(path)
-    seal_length = len(line) + len(_seal(b"", _LINES))
-    buffer.seek(-2, os.SEEK_END)  # a zip archive ends with the length of its comment and the comment
-    buffer.write(seal_length.to_bytes(2, "little") + line)
-    with buffer.getbuffer() as archive:
-        seal = _seal(archive, _LINES)
-    buffer.write(seal)
-    write_bytes(path, buffer.getvalue())
+    """Write named arrays (no object arrays) as ``.npz``; equal arrays at equal places give equal bytes.
+
+    The member ``about`` holds the file's place and the hash of all other members as JSON; as an array's name it is taken:
+    ValueError.
+    """
+    if ABOUT in arrays:
+        raise ValueError(f"an array of {path} cannot be called {ABOUT!r}: that member says what the file is")
+    write_bytes(path, _archive(place(path), {f"{name}.npy": _npy(array) for name, array in arrays.items()}))
 
 
 def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
@@ -163,54 +157,50 @@ def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
     ClusterletsError
         If the file is missing.
     UnusableFileError
-        If it was damaged: then it is removed, so that the next run rebuilds it. If it belongs to another place: it stays.
+        If it is damaged: it is removed, so that the next run rebuilds it. If it belongs to another place: it stays.
     OSError
         If it cannot be read, which says nothing of its content.
     """
-    content, _ = _unsealed_lines(Path(path))
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
+    members = _checked(Path(path), _members, _archive)
+    return {name.removesuffix(".npy"): _array(content) for name, content in members.items()}
 
 
 def save_json(path: str | os.PathLike, content: Mapping) -> None:
-    """:func:`write_json` with place and SHA-256 under two more keys, which must not be in use: ValueError."""
-    used = {_PLACE, _DIGEST} & content.keys()
-    if used:
-        raise ValueError(f"the key {used.pop()!r} is kept for the seal of {path}")
-    last_key, end = _KEYS
-    text = _as_json({**content, _PLACE: place(path), _DIGEST: ""}).encode("utf-8").removesuffix(last_key + end)
-    write_bytes(path, text + _seal(text, _KEYS))
+    """:func:`write_json` with one more key, ``about``: place and hash of the rest. In use already, it is a ValueError."""
+    if ABOUT in content:
+        raise ValueError(f"a key of {path} cannot be called {ABOUT!r}: it says what the file is")
+    write_bytes(path, _marked_json(place(path), content))
 
 
 def load_json(path: str | os.PathLike) -> dict:
-    """Read what :func:`save_json` wrote, without the seal; errors as those of :func:`load_arrays`."""
-    path = Path(path)
-    found = json.loads(_intact(path, _KEYS))
-    found.pop(_DIGEST)
-    _check_place(path, found.pop(_PLACE, None))
-    return found
+    """Read what :func:`save_json` wrote, without the key ``about``; errors as those of :func:`load_arrays`."""
+    return _checked(Path(path), _parts_of_json, _marked_json)
 
 
 def save_text(path: str | os.PathLike, text: str) -> None:
-    """:func:`write_text` with two more lines, comments that hold the place and the SHA-256 of what stands above."""
-    content = text.encode("utf-8") + _place_line(path)
-    write_bytes(path, content + _seal(content, _LINES))
+    """:func:`write_text` below one more line, a comment: ``# <place> sha256 <hash of the rest>``."""
+    write_bytes(path, _marked_text(place(path), text))
 
 
 def load_text(path: str | os.PathLike) -> str:
-    """Read what :func:`save_text` wrote, without its last lines; errors as those of :func:`load_arrays`."""
-    content, seal_at = _unsealed_lines(Path(path))
-    return content[:seal_at].decode("utf-8")
+    """Read what :func:`save_text` wrote, without its first line; errors as those of :func:`load_arrays`."""
+    return _checked(Path(path), _parts_of_text, _marked_text)
+
+
+def is_intact_text(path: str | os.PathLike) -> bool:
+    """Whether :func:`load_text` would accept a file; nothing is removed."""
+    parts = _intact(Path(path).read_bytes(), _parts_of_text, _marked_text)
+    return parts is not None and parts[0] == place(path)
 
 
 def write_checksum(path: str | os.PathLike) -> None:
-    """Write the SHA-256 of a file beside it, sealed, and as ``sha256sum --check`` reads it."""
+    """Write the SHA-256 of a file beside it, by :func:`save_text`, and as ``sha256sum --check`` reads it."""
     path = Path(path)
     save_text(_checksum_file(path), _checksum(path))
 
 
 def check_checksum(path: str | os.PathLike) -> None:
-    """Hold a file against what :func:`write_checksum` wrote beside it, if that is there; errors as :func:`load_arrays`."""
+    """Compare a file with what :func:`write_checksum` wrote beside it, if that exists; errors as :func:`load_arrays`."""
     path = Path(path)
     beside = _checksum_file(path)
     if beside.is_file() and path.is_file() and load_text(beside) != _checksum(path):
@@ -221,67 +211,58 @@ def check_checksum(path: str | os.PathLike) -> None:
 def hash_of_file(path: str | os.PathLike) -> str:
     """SHA-256 of a file, whatever it holds, as 64 hexadecimal digits."""
     with open(path, "rb") as file:
-        return hashlib.file_digest(file, _DIGEST).hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _checksum_file(path: Path) -> Path:
-    return path.with_name(f"{path.name}.{_DIGEST}")
+    return path.with_name(f"{path.name}.sha256")
 
 
 def _checksum(path: Path) -> str:
     return f"{hash_of_file(path)}  {path.name}\n"
 
 
-# ---- the seal --------------------------------------------------------------------------------------------------------
+# ---- what a file says of itself --------------------------------------------------------------------------------------
 
 
 def place(path: str | os.PathLike) -> str:
-    """What a file of the results is: its path below their folder, which may lie anywhere. Of any other file its name."""
-    found = _PLACES.search(Path(os.path.abspath(path)).as_posix())
-    return found[0] if found else ""
+    """What a file of the results is: its path below their folder, which may be anywhere. Of any other file its name."""
+    match = _PLACES.search(Path(os.path.abspath(path)).as_posix())
+    return match[0] if match else ""
 
 
-def _seal(content: bytes | memoryview, form: _Form) -> bytes:
-    mark, end = form
-    return mark + hashlib.sha256(content).hexdigest().encode() + end
-
-
-def _is_sealed(content: bytes, form: _Form) -> bool:
-    at = max(content.rfind(form[0]), 0)
-    return content[at:] == _seal(memoryview(content)[:at], form)
-
-
-def _intact(path: Path, form: _Form) -> bytes:
-    """A sealed file; only what its bytes say makes it a damaged one."""
+def _checked(path: Path, parse: Parse[T], write: Write[T]) -> T:
+    """The content of a file that is intact and at its place."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
         raise ClusterletsError(f"{path} does not exist. Run the workflow step that makes it.") from None
-    if not _is_sealed(content, form):
+    intact = _intact(content, parse, write)
+    if intact is None:
         raise _damaged(path)
-    return content
-
-
-def _place_line(path: str | os.PathLike) -> bytes:
-    return _PLACE_LINE + os.fsencode(place(path)) + b"\n"
-
-
-def _unsealed_lines(path: Path) -> tuple[bytes, int]:
-    """A file with its seal in its last lines, and where they begin."""
-    content = _intact(path, _LINES)
-    seal_at, digest_at = content.rfind(_PLACE_LINE), content.rfind(_LINES[0])
-    _check_place(path, os.fsdecode(content[seal_at + len(_PLACE_LINE) : digest_at - 1]) if seal_at >= 0 else None)
-    return content, seal_at
-
-
-def _check_place(path: Path, found: str | None) -> None:
-    if found != place(path):
-        fault, back = (f"holds what belongs at {found}", " or move it there") if found else ("does not say what it is", "")
+    written_at, value = intact
+    if written_at != place(path):
         raise UnusableFileError(
             path,
-            f"{path} {fault}, so it was not used. It was left as it is: remove it{back}.",
+            f"{path} holds what belongs at {written_at}, so it was not used. It was left as it is: remove it or move it there.",
             "Then run the same command again: what is missing is built anew.",
         )
+    return value
+
+
+def _intact(content: bytes, parse: Parse[T], write: Write[T]) -> tuple[str, T] | None:
+    """The place and the content that a file holds; None for a damaged one.
+
+    What was read from an intact file, written again with a new hash, gives its bytes: that covers every bit, those that
+    readers of ZIP and JSON overlook too.
+    """
+    try:
+        written_at, value = parse(content)
+        return (written_at, value) if write(written_at, value) == content else None
+    except MemoryError:
+        raise
+    except Exception:  # the bytes are in memory, so whatever a parser raises is about the bytes
+        return None
 
 
 def _damaged(path: Path) -> UnusableFileError:
@@ -292,3 +273,55 @@ def _damaged(path: Path) -> UnusableFileError:
         f"{path} was damaged (its content does not match its own SHA-256) and has been removed.",
         "Run the same command again: the file will be built anew.",
     )
+
+
+def _about(where: str, *parts: bytes) -> dict[str, str]:
+    """What a file says of itself: its place, and a hash of that and of all its other parts."""
+    digest = hashlib.sha256(os.fsencode(where))
+    for part in parts:
+        digest.update(b"%d\n" % len(part))
+        digest.update(part)
+    return {"place": where, "sha256": digest.hexdigest()}
+
+
+def _archive(where: str, members: Mapping[str, bytes]) -> bytes:
+    about = _about(where, *(part for name, content in members.items() for part in (name.encode(), content)))
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:  # numpy.savez leaves more of the archive's bytes to Python's version
+        for name, content in {_ABOUT_MEMBER: _npy(np.array(json.dumps(about))), **members}.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return buffer.getvalue()
+
+
+def _members(content: bytes) -> tuple[str, dict[str, bytes]]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    return json.loads(str(_array(members.pop(_ABOUT_MEMBER))))["place"], members
+
+
+def _npy(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, np.asarray(array), allow_pickle=False)
+    return buffer.getvalue()
+
+
+def _array(content: bytes) -> np.ndarray:
+    return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
+
+
+def _marked_json(where: str, content: Mapping) -> bytes:
+    return _as_json({**content, ABOUT: _about(where, _as_json(content).encode())}).encode()
+
+
+def _parts_of_json(content: bytes) -> tuple[str, dict]:
+    value = json.loads(content)
+    return value.pop(ABOUT)["place"], value
+
+
+def _marked_text(where: str, text: str) -> bytes:
+    return f"# {where} sha256 {_about(where, text.encode())['sha256']}\n{text}".encode()
+
+
+def _parts_of_text(content: bytes) -> tuple[str, str]:
+    line, _, text = content.decode().partition("\n")
+    return line.removeprefix("# ").rpartition(" sha256 ")[0], text

@@ -4,18 +4,146 @@ A generated file is rewritten as a whole. A generated section of a page stands b
 ``<!-- generated: NAME -->`` and ``<!-- end: NAME -->``. With --check nothing is written, and stale files make it fail.
 """
 
+import inspect
 import re
 import sys
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Iterable
 from pathlib import Path
+
+from clusterlets import estimators, methods, tuning
+from clusterlets.estimators import plots
+from clusterlets.grid.runs_table import TABLE, Column
+from clusterlets.metrics.score import Score
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 
+#: What ``from clusterlets import ...`` offers, by module.
+OFFERED = {
+    "clusterlets.errors": ["ClusterletsError"],
+    "clusterlets.estimators": estimators.__all__,
+    "clusterlets.estimators.plots": [name for name in vars(plots) if name.startswith("plot_")],
+    "clusterlets.tuning": tuning.__all__,
+}
+
+
+def package_stub() -> str:
+    """clusterlets/__init__.pyi: every name that the package offers, and the module that it comes from."""
+    lines = [f"from {module} import {name} as {name}" for module, names in OFFERED.items() for name in in_order(names)]
+    return "\n".join([*lines, "", "__version__: str", ""])
+
+
+def estimators_stub() -> str:
+    """clusterlets/estimators/__init__.pyi: the estimators that are made from methods, with signatures and docstrings."""
+    named = {estimator.__name__: name for name, estimator in estimators.NAMED.items()}
+    made = [*named, "ClusterletClustering"]
+    others = [getattr(estimators, name) for name in estimators.__all__ if name not in made]
+    classes = [stub_of("ClusterletClustering", ["_ClusterletClustering"])]
+    imports = ["from clusterlets.estimators.clusterlet import ClusterletClustering as _ClusterletClustering"]
+    imports += [f"from {value.__module__} import {value.__name__} as {value.__name__}" for value in others]
+    imports += ["from clusterlets.estimators.method import NamedMethod as NamedMethod"]
+    for name in sorted(named):
+        method = methods.get(named[name])
+        owner = next((base for base in method.__mro__ if "Estimator" in vars(base)), None)
+        if owner is not None:
+            imports.append(f"from {owner.__module__} import {owner.__name__} as _{owner.__name__}")
+        classes.append(stub_of(name, [*([f"_{owner.__name__}.Estimator"] if owner else []), "NamedMethod"]))
+    text = "\n\n".join(["NAMED: dict[str, type[NamedMethod]]", *classes, ""])
+    standard = {"from collections.abc import Sequence": "Sequence[", "from fractions import Fraction": "Fraction "}
+    standard |= {f"from typing import {name}": f"{name}[" for name in ("Literal",)}
+    needed = [line for line, sign in standard.items() if sign in text]
+    imports = sorted(set(imports), key=lambda line: (line.split()[1], order_of(line.split()[3])))
+    return "\n".join([*needed, "", "import numpy as np", "", *imports, "", text.rstrip("\n") + "\n"])
+
+
+def stub_of(name: str, bases: list[str]) -> str:
+    """The class of an estimator: its docstring and the signature of ``__init__``."""
+    estimator = getattr(estimators, name)
+    arguments = ["self"]
+    for parameter in inspect.signature(estimator).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in arguments:
+            arguments.append("*")
+        default = f'"{parameter.default}"' if isinstance(parameter.default, str) else repr(parameter.default)
+        arguments.append(f"{parameter.name}: {estimator._annotations[parameter.name]} = {default}")
+    signature = "\n".join(["    def __init__(", *(f"        {argument}," for argument in arguments), "    ) -> None: ..."])
+    docstring = textwrap.indent(f'"""{estimator.__doc__.rstrip()}\n"""', "    ", lambda line: bool(line.strip()))
+    return f"class {name}({', '.join(bases)}):\n{docstring}\n\n{signature}"
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Names as linters sort imports: constants, classes, functions."""
+    return sorted(names, key=order_of)
+
+
+def order_of(name: str) -> tuple[int, str]:
+    return (0 if name.isupper() else 1 if name.lstrip("_")[0].isupper() else 2), name.lower()
+
+
+def estimators_of_api() -> str:
+    """The list of estimators in docs/api.md."""
+    names = ["ClusterletClustering", "MethodClustering", *(estimator.__name__ for estimator in estimators.NAMED.values())]
+    return "\n".join(
+        ["```{eval-rst}", ".. autosummary::", "   :toctree: api", "", *(f"   ~clusterlets.{name}" for name in names), "```"]
+    )
+
+
+def table_of_methods() -> str:
+    """The tables of docs/methods.md: a row a method, by role; and a row a parameter."""
+    roles = {"rival": "Methods that cluster instances", "paper": "Matchers of clusterlets", "baseline": "Controls"}
+    parts = []
+    for role, title in roles.items():
+        rows = []
+        for method in map(methods.get, methods.names(role)):
+            grid = "; ".join(f"`{name}`: {', '.join(map(str, values))}" for name, values in method.grid().items()) or "none"
+            source = f" ({method.citation})" if method.citation else ""
+            limit = f"; {method.most_rows:,} rows at most" if method.most_rows else ""
+            what = f"{method.summary().rstrip('.')}{source}"
+            rows.append([f"`{method.name}`", what, method.most_groups or "any", grid, method.guarantee, method.cost + limit])
+        header = ["name", "how", "groups", "default grid", "what it guarantees", "cost and limits"]
+        parts.append(f"### {title}\n\n{table(header, rows)}")
+    rows = [
+        [f"`{method.name}`", f"`{name}`", parameter.allowed, f"`{parameter.default}`", parameter.meaning]
+        for method in map(methods.get, methods.names())
+        for name, parameter in method.parameters.items()
+    ]
+    parts.append(f"### Parameters\n\n{table(['method', 'parameter', 'values', 'default', 'meaning'], rows)}")
+    return "\n\n".join(parts)
+
+
+def table(header: list[str], rows: list[list]) -> str:
+    """A table in Markdown."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+def columns_of_runs() -> str:
+    """The columns of ``results/runs.csv``, as a table in Markdown."""
+    return "\n".join(["| column | unit, values | meaning |", "|---|---|---|", *map(_row, TABLE)])
+
+
+def _row(column: Column | Score) -> str:
+    if isinstance(column, Score):
+        values = f"{column.values}{' or empty' if column.undefined else ''}"
+        return f"| {column.name} | {values} | {_escaped(column.explanation)} |"
+    return f"| {column.name} | {column.values} | {_escaped(column.meaning)} |"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
 #: Generated files, below the checkout, and what makes their text.
-FILES: dict[str, Callable[[], str]] = {}
+FILES: dict[str, Callable[[], str]] = {
+    "clusterlets/__init__.pyi": package_stub,
+    "clusterlets/estimators/__init__.pyi": estimators_stub,
+}
 
 #: Generated sections, by page and name.
-SECTIONS: dict[tuple[str, str], Callable[[], str]] = {}
+SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
+    ("docs/methods.md", "methods"): table_of_methods,
+    ("docs/api.md", "estimators"): estimators_of_api,
+    ("docs/results-format.md", "columns of runs.csv"): columns_of_runs,
+}
 
 
 def with_section(page: str, name: str, text: str) -> str:

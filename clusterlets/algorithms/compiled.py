@@ -11,8 +11,6 @@ that fixes the order of its sums therefore gives the same bits on every processo
 import fcntl
 import functools
 import os
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -78,29 +76,13 @@ def _machine_code(function: Callable, signature: str) -> Callable:
         kept.mkdir(parents=True, exist_ok=True)
     except (RuntimeError, OSError):  # no place to keep it
         return _for_signature(njit(function), signature)
-    with _alone_in(kept), _without_blas():
+    with _alone_in(kept):
         try:
             return _for_signature(dispatcher, signature)
         except Exception:  # what was kept is damaged, and unpickling may raise anything
             for file in kept.glob(f"{Path(function.__code__.co_filename).stem}.{function.__name__}-*.nb[ic]"):
                 file.unlink(missing_ok=True)
             return _for_signature(njit(cache=True)(function), signature)
-
-
-@contextmanager
-def _without_blas() -> Iterator[None]:
-    """Numba asks for SciPy's BLAS as it starts, which takes as long as to load Numba. Kernels call none, so it finds none.
-
-    Not beside other threads, which may be importing SciPy.
-    """
-    if "scipy.linalg" in sys.modules or threading.active_count() > 1:
-        yield
-        return
-    sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        del sys.modules["scipy.linalg"]
 
 
 def _for_signature(dispatcher, signature: str) -> Callable:

@@ -9,8 +9,8 @@ from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.errors import ClusterletsError
 
 
-def extract_clusterlets(X, groups, n_clusters: int, random_state) -> Clusterlets:
-    """k-means on each group separately, with ``min(n_clusters, distinct rows of the group)`` clusters.
+def extract_clusterlets(X, groups, n_clusterlets: int, random_state) -> Clusterlets:
+    """k-means on each group separately, with ``min(n_clusterlets, distinct rows of the group)`` clusters.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def extract_clusterlets(X, groups, n_clusters: int, random_state) -> Clusterlets
         Instances.
     groups : int array (n,)
         Group codes 0..K-1, each present.
-    n_clusters : int
+    n_clusterlets : int
         Clusterlets wanted of each group, at least 2.
     random_state : numpy.random.Generator
         Source of the first centres.
@@ -29,7 +29,8 @@ def extract_clusterlets(X, groups, n_clusters: int, random_state) -> Clusterlets
 
     Notes
     -----
-    k-means++ with one initialisation (paper, section 3.1; :mod:`clusterlets.algorithms.kmeans`). O(n k d) time a round.
+    k-means++ with one initialisation (paper, section 3.1; :mod:`clusterlets.algorithms.kmeans`). O(n n_clusterlets d) time a
+    round.
     """
     X = np.asarray(X, dtype=np.float64)
     check_magnitudes(X)
@@ -40,7 +41,7 @@ def extract_clusterlets(X, groups, n_clusters: int, random_state) -> Clusterlets
         members = np.flatnonzero(groups == group)
         if len(members) == 0:
             raise ClusterletsError(f"group {group} has no instance; group codes must be 0..K-1, each present.")
-        found = kmeans_labels(X[members], n_clusters, random_state)
+        found = kmeans_labels(X[members], n_clusterlets, random_state)
         labels[members] = offset + found
         offset += int(found.max()) + 1
     return clusterlets_from_labels(X, groups, labels)

@@ -50,6 +50,8 @@ class FRACResult:
         assignment away, and is what the Clusterlets paper scored as FRAC.
     centres : float array (k, d)
         Means of the fair clusters. A cluster without points (possible below tau = 1/k) keeps its former centre.
+    centres_nearest : float array (m, d)
+        Those of ``centres`` that are the nearest of some instance, in the order of ``labels_nearest``.
     cost : float
         Sum of squared Euclidean distances of the instances to the mean of their fair cluster.
     n_iter : int
@@ -59,6 +61,7 @@ class FRACResult:
     labels_fair: np.ndarray
     labels_nearest: np.ndarray
     centres: np.ndarray
+    centres_nearest: np.ndarray
     cost: float
     n_iter: int
 
@@ -286,8 +289,9 @@ def _round(X, groups, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
 
 def _result(X, labels, centres, cost, n_iter) -> FRACResult:
     nearest = nearest_centres(X, centres)
-    labels_fair, labels_nearest = (np.unique(found, return_inverse=True)[1] for found in (labels, nearest))
-    return FRACResult(labels_fair, labels_nearest, centres, cost, n_iter)
+    present, labels_nearest = np.unique(nearest, return_inverse=True)
+    labels_fair = np.unique(labels, return_inverse=True)[1]
+    return FRACResult(labels_fair, labels_nearest, centres, centres[present], cost, n_iter)
 
 
 def _deal_groups(X, groups, centres, turns) -> np.ndarray:

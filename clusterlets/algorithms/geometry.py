@@ -9,7 +9,6 @@ All sums run in a fixed order (:mod:`clusterlets.algorithms.kernels`), so every 
 import numpy as np
 
 from clusterlets.algorithms.checks import check_magnitudes
-from clusterlets.algorithms.instance_scores import EXACT_LIMIT as EXACT_LIMIT
 from clusterlets.algorithms.kernels import (
     add_distances,
     add_row_distances,
@@ -19,6 +18,7 @@ from clusterlets.algorithms.kernels import (
     sums_by_label,
     tiles_of,
 )
+from clusterlets.algorithms.row_samples import EXACT_LIMIT as EXACT_LIMIT
 
 # Independent estimates that sampled_sums gives: enough for a standard error that is itself within a fifth or so.
 _REPLICATES = 16

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.manifest import APPROXIMATE, group_of, hashes
+from clusterlets.provenance.manifest import APPROXIMATE, group_of, hashes
 
 #: How far apart two numbers of the files may be that hold what scipy computed, and what LAPACK computed to five digits.
 TOLERANCE, TOLERANCE_OF_PROJECTION = 1e-9, 1e-4

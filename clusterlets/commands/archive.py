@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clusterlets.commands.output import given, writing
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid import crate, crate_validation, packing
+from clusterlets.provenance import crate, crate_validation, packing
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
 

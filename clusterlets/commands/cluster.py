@@ -2,13 +2,14 @@
 
 import argparse
 import importlib
+import math
 import shlex
 import sys
+import textwrap
 import warnings
-from fractions import Fraction
-from inspect import signature
-from math import ceil
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,8 +23,8 @@ from clusterlets.datasets.suspects import MOST_GROUPS
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
-from clusterlets.grid.cells import from_words
-from clusterlets.metrics import additive_violation
+from clusterlets.grid.cells import format_parameters, parse_parameters
+from clusterlets.methods import Method
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
 
@@ -38,17 +39,16 @@ examples:
   clusterlets cluster people.csv --sensitive sex --sensitive race --matcher D -k 20 --hops 1 --scaling standard
       groups are the combinations of sex and race; clusters may overlap
   clusterlets cluster people.csv --sensitive sex --matcher C --omega 0.25 --features age,income --plot people.png
-  clusterlets cluster people.csv --sensitive sex --method frac -k 5 --tau 0.1
+  clusterlets cluster people.csv --sensitive sex --method FRAC -k 5 --tau 0.1
       five clusters, each with at least a tenth of the women and a tenth of the men
-  clusterlets cluster people.csv --sensitive sex --method frac-oe -k 5 --parameters tau=0.1
-      any other method, or the Python file of one of your own (docs/extending.md)
+  clusterlets cluster people.csv --sensitive sex --method mine.py -k 5 --parameters share=0.1
+      the Python file of a method of your own (docs/extending.md)
 
-matchers (--method clusterlets; --method G-B is short for --matcher G-B):
-  G-B  greedy balance: each cluster's shares are brought near the table's; crisp
-  G-D  greedy distance: near clusterlets of differing groups are joined; crisp
-  D    distance pinball: hops to the nearest clusterlet of the next group; clusters may overlap
-  B    balance pinball: hops to the clusterlet that balances best; clusters may overlap
-  C    the best of many random partitions, by silhouette and balance; crisp, mostly two or three clusters
+matchers (--matcher):
+{matchers}
+
+methods (--method; of those without a bound, docs/methods.md says what they do guarantee):
+{methods}
 
 The file that -o names has the columns row and cluster, both counted from 0 (row 0 is the first below the header). Where
 clusters overlap, a row that is in several clusters has several lines.
@@ -58,7 +58,8 @@ clusters overlap, a row that is in several clusters has several lines.
 def main(arguments: list[str]) -> int:
     """Run the command; returns the exit status."""
     options = _parser().parse_args(arguments)
-    _name_method(options)
+    options.chosen, options.matcher = _chosen(options)
+    options.values = _values(options)
     _refuse_what_has_no_use(options)
     table, rows, notes = own_table.read(options)
     if options.k > len(table.X):
@@ -118,17 +119,18 @@ def _say_that_it_takes_longer() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "clusterlets cluster",
+        usage="clusterlets cluster TABLE --sensitive COLUMN [options]",
         description="Cluster the rows of a table fairly: so that every cluster has about the table's share of each "
         "group, a value of the sensitive column.",
-        epilog=_EPILOG,
+        epilog=_EPILOG.format(matchers=_listing(methods.names("paper")), methods=_listing(_others())),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     own_table.add_options(parser)
     parser.add_argument(
         "--method",
         default="clusterlets",
-        help="clusterlets joined by a matcher, or one of "
-        f"{', '.join(methods.names())}, or a Python file with a method of your own (default: clusterlets)",
+        help="clusterlets, joined by a matcher; a method of those below; or a Python file with a method of your own (default: "
+        "clusterlets)",
     )
     parser.add_argument(
         "-k", type=whole(1), help="clusterlets of each group; other methods: clusters (default: 10, without --clusters)"
@@ -140,55 +142,82 @@ def _parser() -> argparse.ArgumentParser:
         help="clusters, with any method in place of -k; of clusterlets the -k and --hops whose result comes closest",
     )
     parser.add_argument("--matcher", help=f"{', '.join(methods.names('paper'))}, see below (default: G-B)")
-    parser.add_argument(
-        "--hops",
-        type=whole(1),
-        help="D, B: sweeps over the groups; G-D, G-B: most clusterlets that join another (default: 4)",
-    )
-    parser.add_argument("--omega", type=_share, help="C: weight, 0 to 1, of silhouette against balance (default: 0.5)")
-    parser.add_argument(
-        "--tau", type=_share, help="FRAC: least part of each group in each cluster, 0 to 1/k (default: 1/k, all of it)"
-    )
-    parser.add_argument(
-        "--parameters",
-        action="append",
-        metavar="A=1,B=2",
-        help="of any other method, as docs/methods.md names them; may be repeated",
-    )
     parser.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, help="the same one gives the same clusters (default: 0)")
     parser.add_argument("-o", "--output", type=given, metavar="FILE", help="CSV file for the clusters of the rows")
     parser.add_argument("--plot", type=given, metavar="FILE", help="picture (.png, .pdf, .svg) of composition and a projection")
     parser.add_argument(
         "--report", type=given, metavar="FILE", help="page (.html) with all of it: clusters, scores and picture"
     )
+    group = parser.add_argument_group("parameters of the methods", "docs/methods.md has the values that each may have")
+    for name, having in _parameters().items():
+        about = methods.meaning(name, having).replace("%", "%%")
+        group.add_argument(f"--{name}", dest=_option(name), type=given, metavar="VALUE", help=about)
+    group.add_argument(
+        "--parameters", action="append", metavar="A=1,B=2", help="of any method, one of your own too; may be repeated"
+    )
     return parser
 
 
-def _share(text: str) -> float:
-    value = number(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1")
-    return value
+def _others() -> list[str]:
+    """The methods that are no matchers."""
+    return [name for name in methods.names() if name not in methods.names("paper")]
 
 
-def _name_method(options: argparse.Namespace) -> None:
-    """``options.method`` becomes clusterlets, with a matcher, or frac, or whatever else there is, by its own name."""
+def _parameters() -> dict[str, list[type[Method]]]:
+    """The parameters that have an option of their own, with the methods that have them."""
+    return methods.by_parameter(map(methods.get, methods.names()))
+
+
+def _option(parameter: str) -> str:
+    """Where the parser keeps the value of a parameter's option."""
+    return f"parameter_{parameter}"
+
+
+def _listing(names: Iterable[str]) -> str:
+    """A paragraph a method: its name, and what it does."""
+    about = [f"  {name:<14}{methods.get(name).summary()}" for name in names]
+    return "\n".join(textwrap.fill(line, 118, subsequent_indent=" " * 16) for line in about)
+
+
+def _chosen(options: argparse.Namespace) -> tuple[type[Method], str | None]:
+    """The method that was asked for, and its name if it is a matcher."""
     if options.method.endswith(".py"):
-        return
+        return methods.from_file(options.method), options.matcher
+    matchers = methods.names("paper")
     if options.method == "clusterlets":
-        options.matcher = options.matcher or "G-B"
-        if methods.get(options.matcher).role != "paper":
-            known = ", ".join(methods.names("paper"))
-            raise ClusterletsError(f"{options.matcher} is no matcher. The matchers are {known}; --method takes other methods.")
-        return
-    known_names = {name.lower(): name for name in methods.names()}
-    name = methods.get(known_names.get(options.method.lower(), options.method)).name
-    if name in methods.names("paper"):
-        if options.matcher not in (None, name):
-            raise ClusterletsError(f"--method {name} and --matcher {options.matcher} name two matchers; leave one out.")
-        options.method, options.matcher = "clusterlets", name
-    else:
-        options.method = "frac" if name == "FRAC" else name
+        chosen = methods.get(options.matcher or "G-B")
+        if chosen.name not in matchers:
+            raise ClusterletsError(
+                f"{options.matcher} is no matcher. The matchers are {', '.join(matchers)}; --method takes other methods."
+            )
+        return chosen, chosen.name
+    canonical = {name.lower(): name for name in methods.names()}
+    chosen = methods.get(canonical.get(options.method.lower(), options.method))
+    if chosen.name not in matchers:
+        return chosen, options.matcher
+    if options.matcher not in (None, chosen.name):
+        raise ClusterletsError(f"--method {chosen.name} and --matcher {options.matcher} name two matchers; leave one out.")
+    options.method = "clusterlets"
+    return chosen, chosen.name
+
+
+def _values(options: argparse.Namespace) -> dict[str, Any]:
+    """The parameters that were given, by options of their own or by --parameters."""
+    values = parse_parameters(",".join(options.parameters or []))
+    for name in _parameters():
+        text = getattr(options, _option(name))
+        if text is not None and name in values:
+            raise ClusterletsError(f"--{name} and --parameters both say {name}; leave one out.")
+        if text is not None:
+            values[name] = _value(text)
+    return values
+
+
+def _value(text: str) -> int | float | str | None:
+    value = number(text)
+    if math.isnan(value):
+        return None if text == "null" else text
+    return int(text) if text.strip().lstrip("+-").isdecimal() else value
 
 
 def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
@@ -196,23 +225,21 @@ def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
     if options.clusters is not None and options.k is not None:
         raise ClusterletsError("-k and --clusters ask for two things; leave one out.")
     options.k = options.k or options.clusters or 10
-    if options.method == "clusterlets":
-        useless = ["tau", "parameters", "hops" if _parameter(options) == "omega" else "omega"]
-    else:
-        useless = ["matcher", "hops", "omega", "parameters" if options.method == "frac" else "tau"]
-    given = [f"--{name}" for name in useless if getattr(options, name) is not None]
-    if given:
-        method = f"--matcher {options.matcher}" if options.method == "clusterlets" else f"--method {options.method}"
-        raise ClusterletsError(f"{' and '.join(given)} has no use with {method}; leave it out or take another method.")
-    if options.clusters is not None and options.method == "clusterlets" and options.hops is not None:
+    is_matcher = options.method == "clusterlets"
+    method = f"--matcher {options.matcher}" if is_matcher else f"--method {options.method}"
+    useless = ["--matcher"] if options.matcher and not is_matcher else []
+    taken = methods.parameters_of(options.chosen)
+    useless += [f"--{name}" for name in options.values if taken is not None and name not in taken]
+    if useless:
+        has = f" (its parameters: {', '.join(taken)})" if taken else ""
+        raise ClusterletsError(f"{' and '.join(useless)} has no use with {method}{has}; leave it out or take another method.")
+    if options.clusters is not None and is_matcher and "hops" in options.values:
         raise ClusterletsError("--hops has no use with --clusters, which chooses it; leave one out.")
-    if options.method == "clusterlets" and options.k < 2 and options.clusters is None:
+    if is_matcher and options.k < 2 and options.clusters is None:
         raise ClusterletsError("-k 1: one clusterlet of each group leaves nothing to choose; take 2 or more.")
-    if (options.tau or 0) * options.k > 1 + 1e-9:  # of 1/k, as a person may round it, FRAC itself decides
-        raise ClusterletsError(
-            f"--tau {options.tau:g}: it must lie between 0 and 1/k = 1/{options.k}, since {options.k} clusters cannot each "
-            "hold more than that part of a group."
-        )
+    faults = options.chosen().faults(options.k, **options.values)
+    if faults:
+        raise ClusterletsError(f"{options.chosen.name} cannot do this: {'; '.join(faults)}.")
     written = {"-o": options.output, "--plot": options.plot, "--report": options.report}
     own_table.refuse_files(options.table, {option: file for option, file in written.items() if file})
     if options.report and Path(options.report).suffix != ".html":
@@ -234,22 +261,12 @@ def _fitted(options: argparse.Namespace, X: np.ndarray, groups: np.ndarray):
 
 
 def _estimator(options: argparse.Namespace):
-    from clusterlets.estimators import FRAC, ClusterletClustering, MethodClustering
+    from clusterlets.estimators import ClusterletClustering, MethodClustering
 
-    if options.method == "frac":
-        return FRAC(options.k, tau=options.tau, random_state=options.seed)
     if options.method != "clusterlets":
-        given = from_words(_words(options))
-        return MethodClustering(options.method, options.k, parameters=given, random_state=options.seed)
-    settings = {name: getattr(options, name) for name in ("hops", "omega") if getattr(options, name) is not None}
-    if options.clusters is not None:
-        return ClusterletClustering(n_clusters=options.clusters, matcher=options.matcher, random_state=options.seed, **settings)
-    return ClusterletClustering(options.k, matcher=options.matcher, random_state=options.seed, **settings)
-
-
-def _words(options: argparse.Namespace) -> str:
-    """The parameters of a method in one text."""
-    return ",".join(options.parameters or [])
+        return MethodClustering(options.method, options.k, parameters=options.values, random_state=options.seed)
+    wanted = {"n_clusterlets": options.k} if options.clusters is None else {"n_clusters": options.clusters}
+    return ClusterletClustering(**wanted, matcher=options.matcher, random_state=options.seed, **options.values)
 
 
 def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
@@ -297,42 +314,21 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
 
 def _kept(options: argparse.Namespace, composition: np.ndarray, group_counts: np.ndarray) -> list[str]:
     """Which bound on the groups of a cluster was asked for, and by how much it is missed; nothing of methods without one."""
-    method = _method(options)
-    if not method.bound:
+    values = {name: options.values.get(name, parameter.default) for name, parameter in options.chosen.parameters.items()}
+    bounds = [name for name in values if options.chosen.parameters[name].bound and values[name] is not None]
+    if not bounds:
         return []
-    given = {"tau": options.tau} if options.tau is not None else from_words(_words(options))
-    bound = "balance" if given.get("balance") is not None else method.bound
-    value = given.get(bound, signature(method.fit).parameters[bound].default)
-    if bound == "balance":
-        off = max(0, ceil((value / (1 + value) * composition.sum(axis=1) - composition.min(axis=1)).max() - 1e-9))
-        meaning = "in every cluster at least so many rows of its rarer group for each row of the other"
-    elif bound == "delta":
-        off = additive_violation(composition, group_counts, value)
-        meaning = "shares from r (1 - delta) to r / (1 - delta) in every cluster"
-    else:
-        value = Fraction(1, options.k) if value in ("balanced", None) else value
-        off = max(0, ceil((float(value) * group_counts - composition).max() - 1e-9))
-        meaning = "at least tau of the rows of each group in every cluster"
+    name = bounds[-1]  # a later one is in place of those before it
+    bound = options.chosen.parameters[name].bound
+    value = bound.value_of(values[name], options.k)
+    off = bound.rows_off(value, composition, group_counts)
     verdict = ("kept", "kept up to whole rows, 1 row off")[off] if off < 2 else f"not kept, {off} rows off"
-    return [f"asked for   {bound} {value}: {verdict}   ({meaning})"]
-
-
-def _method(options: argparse.Namespace) -> type[methods.Method]:
-    """The method that was asked for; of clusterlets the matcher."""
-    if options.method.endswith(".py"):
-        return methods.from_file(options.method)
-    return methods.get({"clusterlets": options.matcher, "frac": "FRAC"}.get(options.method, options.method))
+    return [f"asked for   {name} {value}: {verdict}   ({bound.meaning})"]
 
 
 def _described(options: argparse.Namespace, fitted) -> str:
-    if options.method == "frac":
-        return f"FRAC, k = {options.k}, tau = {f'1/{options.k}' if options.tau is None else options.tau}"
     if options.method != "clusterlets":
-        return f"{_method(options).name}, k = {options.k}{f', {_words(options)}' if options.parameters else ''}"
-    value = f"omega = {fitted.omega}" if _parameter(options) == "omega" else f"hops = {fitted.hops_}"
-    return f"Clusterlets, matcher {options.matcher}, k = {fitted.n_clusterlets_}, {value}"
-
-
-def _parameter(options: argparse.Namespace) -> str:
-    """The one parameter of the matcher that has an option of its own."""
-    return "omega" if "omega" in (methods.parameters_of(_method(options)) or []) else "hops"
+        return ", ".join(filter(None, (options.chosen.name, f"k = {options.k}", format_parameters(options.values))))
+    values = {"hops": fitted.hops_, **{name: getattr(fitted, name) for name in options.chosen.grid() if name != "hops"}}
+    listed = ", ".join(f"{name} = {values[name]}" for name in options.chosen.grid())
+    return f"Clusterlets, matcher {options.matcher}, k = {fitted.n_clusterlets_}, {listed}"

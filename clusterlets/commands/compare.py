@@ -1,4 +1,4 @@
-"""``clusterlets compare``: are a run's numbers those of a reference, and where not, do verdicts change, and why?"""
+"""``clusterlets compare``: whether a run's numbers are those of a reference; if not, which verdicts change, and why."""
 
 import argparse
 import sys
@@ -13,30 +13,30 @@ from clusterlets.analysis import differences
 from clusterlets.commands.output import whole
 from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid import manifest
+from clusterlets.provenance import manifest
 from clusterlets.text import counted
 
-# Folders whose tables are not read: the cells, as runs.csv holds their rows, and what is promised by no manifest.
+# Folders whose tables are not read: the cells, because runs.csv has their rows, and what no manifest promises.
 _CELLS = "runs"
 _UNREAD = (_CELLS, "variants", "accounts", "logs")
 
 _EPILOG = f"""
-Every table (CSV) of REFERENCE that is promised is held against the file of that name in RESULTS; then all other promised
-numbers by the hashes in the manifests of both. The status is 0 where they are the same, 1 where they are not, 2 where they
-cannot be compared. The same means byte for byte, and for what scipy computes (statistics/) within {differences.TOLERANCE:g}.
-Figures, the report, the list of datasets and accounts are not promised; they, other settings and other versions alone are
-no difference.
+It compares every promised table (CSV) of REFERENCE with the file of that name in RESULTS, and all other promised numbers by
+their hashes in both manifests; all cells of a method and a dataset have one hash. The status is 0 if they are the same, 1 if
+they are not, 2 if they cannot be compared. The same means byte for byte, and for what scipy computes (statistics/) within
+{differences.TOLERANCE:g}. Figures, the report, the list of datasets and accounts are not promised; they, other settings and
+other versions alone are no difference.
 
-Where the manifests name other datasets, only rows and cells of datasets that both have are compared; what is averaged over
-datasets is not. The differences are shown by their share of the larger number.
+If the manifests name different datasets, only rows and cells of datasets that both have are compared, and no averages over
+datasets. Differences are sorted by their share of the larger number.
 
-example: clusterlets compare docs/reference results
+example: clusterlets compare reference/paper results
 """
 
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """A table of the reference and this run's (None where it has none), as text, and whether they are the same to the byte."""
+    """A table of the reference and this run's (None if it has none), as text, and whether their bytes are the same."""
 
     file: str
     reference: pd.DataFrame
@@ -55,8 +55,8 @@ class _Pair:
         if self.here is None:
             return self._as_a_whole("there", differences.ABSENT)
         tolerance = max(tolerance, differences.tolerance_of(self.file))
-        found = differences.of_tables(self.file, self.reference, self.here, tolerance)
-        return found if tolerance or len(found) else self._as_a_whole("these bytes", "the same values in other bytes")
+        cells = differences.of_tables(self.file, self.reference, self.here, tolerance)
+        return cells if tolerance or len(cells) else self._as_a_whole("these bytes", "the same values in other bytes")
 
     def _as_a_whole(self, reference: str, here: str) -> pd.DataFrame:
         row = {"file": self.file, "row": differences.WHOLE, "column": differences.WHOLE, "reference": reference, "here": here}
@@ -64,16 +64,16 @@ class _Pair:
 
 
 def main(arguments: list[str]) -> int:
-    """Hold a run's numbers against a reference's; where they differ, show changed verdicts, the likely cause, and what."""
+    """Compare a run's numbers with a reference's; if they differ, show changed verdicts, the likely cause, and the numbers."""
     parser = argparse.ArgumentParser(
         "clusterlets compare",
         description=main.__doc__,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("reference", metavar="REFERENCE", type=Path, help="folder, docs/reference say")
+    parser.add_argument("reference", metavar="REFERENCE", type=Path, help="folder, such as reference/paper")
     parser.add_argument("results", metavar="RESULTS", type=Path, help="results folder of a run")
-    accepted = "take numbers for the same that are no further apart, and let hashes decide nothing (default: 0)"
+    accepted = "accept numbers that are no further apart, and ignore hashes (default: 0)"
     parser.add_argument("--tolerance", type=_tolerance, default=0.0, help=accepted)
     parser.add_argument("--most", metavar="N", type=whole(0), default=20, help="differences to show of a kind (default: 20)")
     options = parser.parse_args(arguments)
@@ -98,8 +98,8 @@ def _compare(options: argparse.Namespace) -> int:
     if common:
         pairs = _over(common, pairs)
     hashes = _by_hash(reference, here, {pair.file for pair in pairs}, common) if reference and here else {}
-    found = [pair.cells(options.tolerance) for pair in pairs]
-    cells = pd.concat([part for part in found if len(part)] or found[:1], ignore_index=True)
+    tables = [pair.cells(options.tolerance) for pair in pairs]
+    cells = pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
     same = cells.empty and (options.tolerance > 0 or not any(hashes[kind] for kind in hashes if kind != "same"))
     if same:
         print("The numbers are the same.")
@@ -108,6 +108,7 @@ def _compare(options: argparse.Namespace) -> int:
         print(f"Likely cause: {_cause(options, reference, here)}.")
     _count(pairs, hashes)
     _show(cells, options.most)
+    _show_hashes(hashes, options.most)
     _show_manifests(options, reference, here)
     return 0 if same else 1
 
@@ -116,18 +117,18 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _manifest(folder: Path) -> dict:
-    """The manifest of a folder; empty where there is none."""
+    """The manifest of a folder; empty if there is none."""
     return manifest.read(folder / manifest.NAME) if (folder / manifest.NAME).is_file() else {}
 
 
 def _tables(options: argparse.Namespace, reference: Mapping) -> list[str]:
-    """The reference's tables that are promised: by its manifest, where it has one."""
+    """The reference's promised tables: by its manifest, if it has one."""
     for folder in (options.reference, options.results):
         if not folder.is_dir():
-            raise ClusterletsError(f"there is no folder {folder}. docs/reference/README.md says how to compare.")
-    known = manifest.hashes(reference) if reference else None
+            raise ClusterletsError(f"there is no folder {folder}. reference/README.md says how to compare.")
+    promised = manifest.hashes(reference) if reference else None
     files = [path.relative_to(options.reference).as_posix() for path in sorted(options.reference.rglob("*.csv"))]
-    files = [file for file in files if (known is None or file in known) and _is_read(file)]
+    files = [file for file in files if (promised is None or file in promised) and _is_read(file)]
     if not files:
         raise ClusterletsError(
             f"{options.reference} holds no promised table (.csv) to compare with. `make reference` copies those of a run."
@@ -153,7 +154,7 @@ def _pair(options: argparse.Namespace, file: str) -> _Pair:
 
 
 def _common_datasets(options: argparse.Namespace, reference: Mapping, here: Mapping) -> list[str]:
-    """Datasets of both runs, said first, where their manifests name other ones; none where all is to be compared."""
+    """Datasets of both runs, which are printed, if their manifests name different ones; none if everything is compared."""
     theirs, ours = reference["datasets"], here["datasets"]
     if theirs.keys() == ours.keys():
         return []
@@ -168,15 +169,15 @@ def _common_datasets(options: argparse.Namespace, reference: Mapping, here: Mapp
 
 
 def _over(datasets: list[str], pairs: list[_Pair]) -> list[_Pair]:
-    """The tables' rows of these datasets. What is over other datasets, and so not compared, is named."""
-    kept = [pair for pair in pairs if "dataset" in pair.reference]
-    if not kept:
+    """The tables' rows of these datasets. It prints what is not compared because it averages over other datasets."""
+    by_dataset = [pair for pair in pairs if "dataset" in pair.reference]
+    if not by_dataset:
         raise ClusterletsError("no table of the reference says of which dataset its rows are.")
-    apart = [pair.file for pair in pairs if pair not in kept]
-    apart += [f"rows of {pair.file} without a dataset" for pair in kept if (pair.reference["dataset"] == "").any()]
-    if apart:
-        print(f"Not compared, as they are over other datasets: {', '.join(apart)}.")
-    return [_rows_of(datasets, pair) for pair in kept]
+    averages = [pair.file for pair in pairs if pair not in by_dataset]
+    averages += [f"rows of {pair.file} without a dataset" for pair in by_dataset if (pair.reference["dataset"] == "").any()]
+    if averages:
+        print(f"Not compared, as they are over other datasets: {', '.join(averages)}.")
+    return [_rows_of(datasets, pair) for pair in by_dataset]
 
 
 def _rows_of(datasets: list[str], pair: _Pair) -> _Pair:
@@ -190,7 +191,7 @@ def _rows_of(datasets: list[str], pair: _Pair) -> _Pair:
 
 
 def _by_hash(reference: Mapping, here: Mapping, read: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
-    """What became of the numbers that are in no table that was read; where not all datasets are common, of their cells."""
+    """What became of promised numbers outside the tables that were read; if not all datasets are common, of their cells."""
     files = [file for file in {**manifest.hashes(reference), **manifest.hashes(here)} if file not in read]
     files = [file for file in files if manifest.group_of(file) == manifest.NUMBERS]
     if common:
@@ -198,7 +199,7 @@ def _by_hash(reference: Mapping, here: Mapping, read: Collection[str], common: C
     return differences.of_bytes(reference, here, files)
 
 
-# ---- what is said ----------------------------------------------------------------------------------------------------
+# ---- what is printed -------------------------------------------------------------------------------------------------
 
 
 def _show_verdicts(pairs: list[_Pair], cells: pd.DataFrame, most: int) -> None:
@@ -221,7 +222,7 @@ def _absent(cells: pd.DataFrame) -> pd.Series:
 def _cause(options: argparse.Namespace, reference: Mapping, here: Mapping) -> str:
     if reference and here:
         return differences.cause(reference, here)
-    folders = [str(folder) for folder, found in ((options.reference, reference), (options.results, here)) if not found]
+    folders = [str(folder) for folder, made in ((options.reference, reference), (options.results, here)) if not made]
     return f"not known, as there is no {manifest.NAME} in {' and '.join(folders)}"
 
 
@@ -236,11 +237,11 @@ def _count(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
         print(f"{counted(len(approximate), 'table')} promised within a tolerance: {within} within it.")
     if hashes:
         became = [f"{len(files):,} {kind}" for kind, files in hashes.items() if files or kind in ("same", "different")]
-        print(f"Other promised files, by their hashes: {', '.join(became)}.")
+        print(f"Other promised files and folders of cells, by their hashes: {', '.join(became)}.")
 
 
 def _show(cells: pd.DataFrame, most: int) -> None:
-    """Absent things, numbers by how far they are apart beside their size, and other text."""
+    """What one side lacks, numbers by how far apart they are relative to their size, and other text."""
     absent, verdict = _absent(cells), _of_verdicts(cells)
     numbers = cells[cells["difference"].notna() & ~absent & ~verdict].sort_values("share", ascending=False, kind="stable")
     kinds = {
@@ -248,10 +249,10 @@ def _show(cells: pd.DataFrame, most: int) -> None:
         "numbers, the largest share first": numbers,
         "other text": cells[cells["difference"].isna() & ~absent & ~verdict],
     }
-    for kind, found in kinds.items():
-        if len(found):
-            print(f"\n{kind} ({len(found)}):")
-            _list(found, most)
+    for kind, differing in kinds.items():
+        if len(differing):
+            print(f"\n{kind} ({len(differing)}):")
+            _list(differing, most)
 
 
 def _list(cells: pd.DataFrame, most: int) -> None:
@@ -267,18 +268,26 @@ def _say_more(number: int, most: int) -> None:
         print(f"  and {number - most} more; --most {number} shows all")
 
 
+def _show_hashes(hashes: Mapping[str, list[str]], most: int) -> None:
+    """Files and folders of cells whose hashes differ: where to look."""
+    for kind, names in hashes.items():
+        if names and kind != "same":
+            print(f"\nby their hashes, {kind} ({len(names)}):", *(f"  {name}" for name in names[:most]), sep="\n")
+            _say_more(len(names), most)
+
+
 def _show_manifests(options: argparse.Namespace, reference: Mapping, here: Mapping) -> None:
     if not (reference and here):
         paths = [folder / manifest.NAME for folder in (options.reference, options.results)]
         absent = [str(path) for path in paths if not path.is_file()]
         print(f"\nSettings and versions were not compared: there is no {' and no '.join(absent)}.")
         return
-    told = differences.of_manifests(reference, here)
+    entries = differences.of_manifests(reference, here)
     compared = "settings, data, versions and processor" if "processor" in reference else "settings, data and versions"
-    print(f"\n{compared} that differ ({len(told)}):" if told else f"\nThe same {compared}.")
-    for name, theirs, ours in told[: options.most]:
+    print(f"\n{compared} that differ ({len(entries)}):" if entries else f"\nThe same {compared}.")
+    for name, theirs, ours in entries[: options.most]:
         print(f"  {name}: {_short(theirs)} -> {_short(ours)}")
-    _say_more(len(told), options.most)
+    _say_more(len(entries), options.most)
     files = [file for file in manifest.hashes(here) if manifest.group_of(file) in (manifest.FIGURES, manifest.SOURCES)]
     other = differences.of_bytes(reference, here, files)["different"]
     if other:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clusterlets.commands.output import given, whole, write_memberships
 from clusterlets.errors import ClusterletsError, UnusableFileError
-from clusterlets.grid.cells import as_text, from_words
+from clusterlets.grid.cells import as_text, parse_parameters
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.recovery import Clusters, Kept, Run, method_of
 from clusterlets.grid.runs_table import read_cell
@@ -69,7 +69,7 @@ def _run(options: argparse.Namespace, config: Mapping) -> Run:
     exact = options.method in names.values()
     name = options.method if exact else names.get(_slug(options.method), options.method)
     method = method_of(name, config)
-    grid, given = config["grids"][method]["parameters"], from_words(options.parameters)
+    grid, given = config["grids"][method]["parameters"], parse_parameters(options.parameters)
     if given.keys() != grid.keys():
         wanted = ",".join(f"{parameter}={as_text(values[0])}" for parameter, values in grid.items())
         needs = (

@@ -1,16 +1,16 @@
-"""``clusterlets verify``: is a results folder what its manifest says, byte for byte?"""
+"""``clusterlets verify``: check that a results folder is what its manifest says, byte for byte."""
 
 import argparse
 import shlex
 from pathlib import Path
 
-from clusterlets.grid.manifest import NAME, Check, check
+from clusterlets.provenance.manifest import NAME, Check, check
 
 _FILES_IN_A_CALL = 10
 _EXTRA_FILES_SHOWN = 20  # a larger grid than this one leaves thousands
 _MEANING = {"missing": "missing", "changed": "changed: not the bytes that the workflow wrote"}
 _TABLES = "changed since the results were made from it: your own table"
-_CELLS, _GATHERED = "runs/", "runs.csv"
+_CELLS, _OF_CELLS = "runs/", "runs.csv"
 _AGAIN = """\
 What is missing, or made from a table that changed, is made by the command that made these results: make demo, make
 reproduce or make extended with its EXCLUDE, or snakemake with its --configfile."""
@@ -25,36 +25,42 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser("clusterlets verify", description=main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
     results = parser.parse_args(arguments).results
-    found = check(results)
-    if found.passed:
-        print(f"{results}: all {found.checked:,} files are what {results / NAME} says.")
+    outcome = check(results)
+    if outcome.passed:
+        print(f"{results}: all {outcome.checked:,} files are what {results / NAME} says.")
     for kind, meaning in _MEANING.items():
-        names = getattr(found, kind)
+        names = getattr(outcome, kind)
         if names:
-            print(meaning, *(f"  {results / name}" for name in names), sep="\n")
-    if found.tables:
-        print(_TABLES, *(f"  {path}" for path in found.tables), sep="\n")
-    if found.extra:
-        print(_remark(results, found.extra))
-    if not found.passed:
-        print("", *_remedy(results, found), _AGAIN, sep="\n")
-    return 0 if found.passed else 1
+            print(meaning, *(f"  {_shown(results, name)}" for name in names), sep="\n")
+    if outcome.tables:
+        print(_TABLES, *(f"  {path}" for path in outcome.tables), sep="\n")
+    if outcome.extra:
+        print(_remark(results, outcome.extra))
+    if not outcome.passed:
+        print("", *_remedy(results, outcome), _AGAIN, sep="\n")
+    return 0 if outcome.passed else 1
+
+
+def _shown(results: Path, name: str) -> str:
+    is_folder = name.endswith("/")
+    return f"{results / name}/ (all its cells: they are of another run)" if is_folder else str(results / name)
 
 
 def _remark(results: Path, extra: list[str]) -> str:
     """Files that the manifest does not list, by name if there are few."""
     files, are, they = ("file", "is", "It does") if len(extra) == 1 else ("files", "are", "They do")
-    said = f"{len(extra):,} {files} {are} of another configuration, or put there by hand. {they} not affect the check."
+    remark = f"{len(extra):,} {files} {are} of another configuration, or put there by hand. {they} not affect the check."
     names = [f"  {results / name}" for name in extra[:_EXTRA_FILES_SHOWN]]
     more = len(extra) - len(names)
-    return "\n".join([said, *names, *([f"  and {more:,} more"] if more else [])])
+    return "\n".join([remark, *names, *([f"  and {more:,} more"] if more else [])])
 
 
-def _remedy(results: Path, found: Check) -> list[str]:
-    """What to do next. Snakemake looks for a missing cell only where it makes ``runs.csv``, which gathers them."""
-    wrong = [*found.changed, *found.missing]
-    gathered = [_GATHERED] if any(name.startswith(_CELLS) for name in wrong) and _GATHERED not in wrong else []
-    removed = [str(results / name) for name in [*found.changed, *gathered]]
+def _remedy(results: Path, outcome: Check) -> list[str]:
+    """What to do next. Snakemake looks for a missing cell only when it makes ``runs.csv``, which is made from all of them."""
+    wrong = [*outcome.changed, *outcome.missing]
+    of_cells = [_OF_CELLS] if any(name.startswith(_CELLS) for name in wrong) and _OF_CELLS not in wrong else []
+    removed = [str(results / name) for name in [*outcome.changed, *of_cells]]
     if len(removed) > _FILES_IN_A_CALL:
-        return [" and ".join(["Remove the changed files", *(str(results / name) for name in gathered)]) + "."]
-    return ["Remove first:", f"  rm {shlex.join(removed)}"] if removed else []
+        return [" and ".join(["Remove the changed files", *(str(results / name) for name in of_cells)]) + "."]
+    option = "-r " if any(name.endswith("/") for name in outcome.changed) else ""
+    return ["Remove first:", f"  rm {option}{shlex.join(removed)}"] if removed else []

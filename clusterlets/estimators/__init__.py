@@ -1,46 +1,33 @@
-"""The algorithms with scikit-learn's face: ``fit(X, sensitive_features=...)``, ``labels_``, ``memberships_``.
+"""The algorithms, compatible with scikit-learn: ``fit(X, sensitive_features=...)``, ``labels_``, ``memberships_``.
 
-Only this package imports scikit-learn as a whole; who wants a method alone takes it from :mod:`clusterlets.methods`.
+Every rival method of :mod:`clusterlets.methods` has an estimator here, made from its class and called as it. Only this package
+imports scikit-learn as a whole; to use a method without it, take it from :mod:`clusterlets.methods`.
 """
 
+from clusterlets import methods
 from clusterlets.estimators.clusterlet import ClusterletClustering
-from clusterlets.estimators.frac import FRAC
 from clusterlets.estimators.inputs import InvalidInput
-from clusterlets.estimators.method import MethodClustering
+from clusterlets.estimators.method import MethodClustering, NamedMethod, estimator_of
 from clusterlets.estimators.report import FairnessReport, cluster_composition, fairness_report
-from clusterlets.estimators.rivals import (
-    VFC,
-    Antidote,
-    Coreset,
-    FairFlow,
-    FairKM,
-    Fairlets,
-    FairLloyd,
-    FairLP,
-    ScaffTree,
-    TreeFairlets,
-)
 from clusterlets.estimators.scorers import ClusterScorer, deviation_scorer, price_scorer
 
+#: The estimators of single methods, by the name of the method.
+NAMED: dict[str, type[NamedMethod]] = {
+    name: estimator_of(methods.get(name), __name__)
+    for name in methods.names("rival")
+    if not issubclass(methods.get(name), methods.Matcher)
+}
+globals().update({estimator.__name__: estimator for estimator in NAMED.values()})
+
 __all__ = [
-    "FRAC",
-    "VFC",
-    "Antidote",
     "ClusterScorer",
     "ClusterletClustering",
-    "Coreset",
-    "FairFlow",
-    "FairKM",
-    "FairLP",
-    "FairLloyd",
-    "Fairlets",
     "FairnessReport",
     "InvalidInput",
     "MethodClustering",
-    "ScaffTree",
-    "TreeFairlets",
     "cluster_composition",
     "deviation_scorer",
     "fairness_report",
     "price_scorer",
 ]
+__all__ += sorted(estimator.__name__ for estimator in NAMED.values())

@@ -1,9 +1,10 @@
 """What all estimators share: the checks of ``fit``, its warnings, and those of ``predict``."""
 
 import warnings
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -13,9 +14,12 @@ from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, genera
 
 
 class FairClusterer(ClusterMixin, BaseEstimator):
-    """Checked input, groups and random stream for the estimators, which add ``_cluster``."""
+    """Checked input, groups and random stream for the estimators, which add ``_check_parameters`` and ``_cluster``."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    n_clusters: int | None
+    n_clusters_: int
+    random_state: Any
+
     def fit(self, X, y=None, *, sensitive_features=None):
         """Cluster the instances.
 
@@ -47,25 +51,33 @@ class FairClusterer(ClusterMixin, BaseEstimator):
         Raises
         ------
         InvalidInput
-            For sensitive features that are absent, incomplete, continuous, of another length, or of one group; for more
-            clusters than instances, a ``tau`` that no clustering can have, and what else the method cannot handle.
-        sklearn.utils._param_validation.InvalidParameterError
-            For a parameter out of range (a ``ValueError``).
+            (A ``ValueError``.) For a parameter out of range; for sensitive features that are absent, incomplete, continuous, of
+            another length, or of one group; for more clusters than instances, and what else the method cannot handle.
         """
         if sensitive_features is None and y is not None:
             raise InvalidInput(
                 "sensitive_features is missing, and y, the second argument of fit, is ignored: give the group of each instance "
                 "by name, fit(X, sensitive_features=groups)."
             )
+        with as_invalid_input():
+            self._check_parameters()
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         groups, self.sensitive_classes_ = encode(sensitive_features, len(X))
         with as_invalid_input():
             self._cluster(X, groups, generator(self.random_state))
         return self
 
+    def _check_parameters(self) -> None:
+        """Refuse parameters that no table makes right."""
+        raise NotImplementedError
+
+    def _cluster(self, X: np.ndarray, groups: np.ndarray, random_state: np.random.Generator) -> None:
+        """Set the attributes of a fit."""
+        raise NotImplementedError
+
     def _warn_of_fewer(self) -> None:
         """Say that there are fewer clusters than were asked for."""
-        if self.n_clusters_ < self.n_clusters:
+        if self.n_clusters is not None and self.n_clusters_ < self.n_clusters:
             warnings.warn(
                 f"{type(self).__name__} found {self.n_clusters_} clusters in place of n_clusters={self.n_clusters}: the "
                 "instances have too few distinct values, or the method makes no more of them.",

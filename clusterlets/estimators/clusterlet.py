@@ -1,26 +1,26 @@
 """Clusterlets and their matchers as an estimator."""
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from copy import deepcopy
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import StrOptions
 
-from clusterlets import methods, metrics
-from clusterlets.algorithms import instance_scores
+from clusterlets import methods
 from clusterlets.algorithms.extraction import extract_clusterlets
+from clusterlets.algorithms.instance_labels import cluster_centres
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
-from clusterlets.estimators.inputs import InvalidInput, NumberIn
+from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
 from clusterlets.estimators.memberships import nearest_of_own
+from clusterlets.estimators.signatures import RANDOM_STATE, Documented, documented, set_parameters
+from clusterlets.metrics.composition import deviation_per_cluster
 
-# Parameters that only some matchers use.
-_OF_MATCHERS = ("hops", "omega", "sample_size", "scope")
+# The matchers that have a parameter, by its name.
+_OF_MATCHERS = methods.by_parameter(methods.get(name) for name in methods.names("paper"))
 # What a search for a number of clusters chooses, and the sweeps or joins that it tries, the paper's own.
 _CHOSEN = ("n_clusterlets", "hops")
 _HOPS = (1, 2, 3, 4)
@@ -31,29 +31,7 @@ class ClusterletClustering(FairClusterer):
 
     Parameters
     ----------
-    n_clusterlets : int, default=10
-        Clusterlets wanted of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. How
-        many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.
-    n_clusters : int or None, default=None
-        Clusters wanted. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are tried, and
-        the result with the closest number of clusters is kept: of equally close ones the one with the least largest
-        deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit with ``n_clusterlets_`` and
-        ``hops_`` alone gives.
-    matcher : {"G-B", "G-D", "D", "B", "C"}, default="G-B"
-        Greedy balance and greedy distance (crisp), distance and balance pinball (an instance may be in several
-        clusters), or the sampled centroid matcher (crisp).
-    hops : int, default=4
-        D, B: sweeps through the groups. G-D, G-B: most clusterlets that join a start. Ignored by C, and where
-        ``n_clusters`` is given.
-    omega : float, default=0.5
-        C: weight, from 0 to 1, of the silhouette against the largest deviation. Ignored by the others.
-    sample_size : int, default=250000
-        C: random partitions drawn. Ignored by the others.
-    scope : {None, "last", "cluster"}, default=None
-        What a candidate is measured against: the clusterlet added last, or the whole cluster so far. ``None`` is
-        ``"last"`` for D and B, ``"cluster"`` for G-D and G-B. Ignored by C.
-    random_state : int, Generator, RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+    {parameters}
 
     Attributes
     ----------
@@ -73,7 +51,7 @@ class ClusterletClustering(FairClusterer):
     clusterlets_ : Clusterlets
         The N clusterlets, with the clusterlet of each instance.
     matching_ : bool array (n_clusters_, N)
-        Which clusterlets each cluster holds: the value that :mod:`clusterlets.metrics` scores.
+        Which clusterlets each cluster holds: the value that :class:`clusterlets.metrics.pieces.Pieces` takes.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     n_features_in_ : int
@@ -95,51 +73,34 @@ class ClusterletClustering(FairClusterer):
     (2, [2, 2])
     """
 
-    _parameter_constraints = {
-        "n_clusterlets": [NumberIn(Integral, 2, None, closed="left")],
-        "n_clusters": [NumberIn(Integral, 1, None, closed="left"), None],
-        "matcher": [StrOptions(set(methods.names("paper")))],
-        "hops": [NumberIn(Integral, 1, None, closed="left")],
-        "omega": [NumberIn(Real, 0, 1, closed="both")],
-        "sample_size": [NumberIn(Integral, 1, None, closed="left")],
-        "scope": [StrOptions({"last", "cluster"}), None],
-        "random_state": ["random_state", np.random.Generator],
-    }
+    n_clusterlets: int
+    matcher: str
+    hops: int
 
-    def __init__(
-        self,
-        n_clusterlets=10,
-        *,
-        n_clusters=None,
-        matcher="G-B",
-        hops=4,
-        omega=0.5,
-        sample_size=250_000,
-        scope=None,
-        random_state=None,
-    ):
-        self.n_clusterlets = n_clusterlets
-        self.n_clusters = n_clusters
-        self.matcher = matcher
-        self.hops = hops
-        self.omega = omega
-        self.sample_size = sample_size
-        self.scope = scope
-        self.random_state = random_state
+    def _check_parameters(self):
+        check_whole("n_clusterlets", self.n_clusterlets, 2)
+        if self.n_clusters is not None:
+            check_whole("n_clusters", self.n_clusters, 1)
+        faults = [methods.Choice(methods.names("paper")).fault("matcher", self.matcher)]
+        for name, matchers in _OF_MATCHERS.items():
+            own = [matcher for matcher in matchers if matcher.name == self.matcher]
+            value = getattr(self, name)
+            if value is not None:  # the matcher's own default
+                faults.append((own or matchers)[0].parameters[name].fault(name, plain(value)))
+        if any(faults):
+            raise InvalidInput(f"{type(self).__name__} cannot do this: {'; '.join(filter(None, faults))}.")
 
     def _cluster(self, X, groups, random_state):
-        self._warn_of_ignored(methods.parameters_of(methods.get(self.matcher)) or [])
+        self._warn_of_ignored(methods.get(self.matcher).parameters)
         if self.n_clusters is None:
             self.n_clusterlets_, self.hops_ = self.n_clusterlets, self.hops
         else:
-            self.n_clusterlets_, self.hops_ = self._closest(X, groups, random_state)
+            self.n_clusterlets_, self.hops_ = self._closest(X, groups, self.n_clusters, random_state)
         self.clusterlets_ = extract_clusterlets(X, groups, self.n_clusterlets_, random_state)
         matcher, given = self._matcher_and_parameters(self.hops_)
         self.matching_ = matcher.match_or_raise(self.clusterlets_, random_state, **given)
         self.n_clusters_ = len(self.matching_)
-        self.cluster_centers_ = instance_scores.cluster_centres(
-            self.matching_, self.clusterlets_.sizes, self.clusterlets_.centroids
-        )
+        self.cluster_centers_ = cluster_centres(self.matching_, self.clusterlets_.sizes, self.clusterlets_.centroids)
         self.memberships_ = self._memberships(self.clusterlets_.labels)
         self.labels_ = nearest_of_own(X, self.memberships_, self.cluster_centers_)
         if self.n_clusters not in (None, self.n_clusters_):
@@ -147,15 +108,15 @@ class ClusterletClustering(FairClusterer):
                 f"{type(self).__name__} found {self.n_clusters_} clusters: of all configurations that were tried, this is the "
                 f"closest to n_clusters={self.n_clusters}.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
-    def _closest(self, X, groups, random_state: np.random.Generator) -> tuple[int, int]:
+    def _closest(self, X, groups, n_clusters: int, random_state: np.random.Generator) -> tuple[int, int]:
         """Number of clusterlets and hops with the closest number of clusters; leaves the random state as it is."""
         tried = {}
         group_counts = np.bincount(groups)
-        takes_hops = "hops" in (methods.parameters_of(methods.get(self.matcher)) or [])
-        for n_clusterlets in range(2, max(2, min(2 * self.n_clusters, int(group_counts.max()))) + 1):
+        takes_hops = "hops" in methods.get(self.matcher).parameters
+        for n_clusterlets in range(2, max(2, min(2 * n_clusters, int(group_counts.max()))) + 1):
             state = deepcopy(random_state)
             clusterlets = extract_clusterlets(X, groups, n_clusterlets, state)
             for hops in _HOPS if takes_hops else (self.hops,):
@@ -163,17 +124,16 @@ class ClusterletClustering(FairClusterer):
                 matching = matcher.match(clusterlets, deepcopy(state), **given)
                 if matching is not None:
                     composition = matching.astype(np.int64) @ clusterlets.counts
-                    deviation = metrics.deviation_per_cluster(composition, group_counts).max()
-                    tried[n_clusterlets, hops] = abs(len(matching) - self.n_clusters), round(float(deviation), 12)
+                    deviation = deviation_per_cluster(composition, group_counts).max()
+                    tried[n_clusterlets, hops] = abs(len(matching) - n_clusters), round(float(deviation), 12)
         if not tried:
-            raise InvalidInput(f"{self.matcher} finds no clustering for n_clusters={self.n_clusters}; take another matcher.")
+            raise InvalidInput(f"{self.matcher} finds no clustering for n_clusters={n_clusters}; take another matcher.")
         return min(tried, key=lambda configuration: (tried[configuration], configuration))
 
     def _matcher_and_parameters(self, hops: int) -> tuple[methods.Matcher, dict[str, Any]]:
         matcher = methods.get(self.matcher)()
-        assert isinstance(matcher, methods.Matcher)  # as _parameter_constraints have it
-        set_here = {**self.get_params(), "hops": hops}
-        taken = {name: set_here.get(name) for name in methods.parameters_of(type(matcher)) or []}
+        assert isinstance(matcher, methods.Matcher)  # as _check_parameters sees to
+        taken = {name: hops if name == "hops" else plain(getattr(self, name)) for name in matcher.parameters}
         return matcher, {name: value for name, value in taken.items() if value is not None}
 
     def _warn_of_ignored(self, used: Collection[str]) -> None:
@@ -186,14 +146,14 @@ class ClusterletClustering(FairClusterer):
                 f"The matcher {self.matcher} ignores {self._settings(ignored)}: leave that out, or take another matcher. "
                 f"{self.matcher} uses {takes}.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
         chosen = [name for name in _CHOSEN if name not in ignored and getattr(self, name) != defaults[name]]
         if self.n_clusters is not None and chosen:
             warnings.warn(
                 f"n_clusters={self.n_clusters} ignores {self._settings(chosen)}, which it chooses itself: leave one out.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
     def _settings(self, names: Collection[str]) -> str:
@@ -220,3 +180,45 @@ class ClusterletClustering(FairClusterer):
         """
         X = self._validated(X)
         return nearest_of_own(X, self._memberships(nearest_centres(X, self.clusterlets_.centroids)), self.cluster_centers_)
+
+
+def _parameters_of_matchers() -> Iterator[tuple[str, Documented]]:
+    """Each parameter of a matcher once, with the common default, or else None for the matcher's own."""
+    for name, matchers in _OF_MATCHERS.items():
+        defaults = {matcher.parameters[name].default: matcher.name for matcher in matchers}
+        meaning = methods.meaning(name, matchers)
+        default, annotation, _ = documented(matchers[0].parameters[name])
+        if len(defaults) > 1:
+            default, annotation = None, f"{annotation} | None"
+            own = ", ".join(f"{m.parameters[name].default!r} of {m.name}" for m in matchers)
+            meaning += f" None is the matcher's own default: {own}."
+        yield name, (default, annotation, f"{meaning} Ignored by the other matchers.")
+
+
+set_parameters(
+    ClusterletClustering,
+    {
+        "n_clusterlets": (
+            10,
+            "int",
+            "Clusterlets wanted of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. How "
+            "many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.",
+        ),
+        "n_clusters": (
+            None,
+            "int | None",
+            "Clusters wanted. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are tried, "
+            "and the result with the closest number of clusters is kept: of equally close ones the one with the least largest "
+            "deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit with "
+            "``n_clusterlets_`` and ``hops_`` alone gives.",
+        ),
+        "matcher": (
+            "G-B",
+            "str",
+            "Greedy balance (G-B) and greedy distance (G-D), which are crisp; distance and balance pinball (D, B), where an "
+            "instance may be in several clusters; or the sampled centroid matcher (C), which is crisp.",
+        ),
+        **dict(_parameters_of_matchers()),
+        "random_state": RANDOM_STATE,
+    },
+)

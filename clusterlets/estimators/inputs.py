@@ -2,15 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
-from clusterlets.errors import ClusterletsError
-
-
-class InvalidInput(ClusterletsError, ValueError):
-    """Input that a person can mend; also the ``ValueError`` that users of scikit-learn expect."""
+from clusterlets.errors import ClusterletsError, InvalidInput
 
 
 @contextmanager
@@ -22,11 +18,15 @@ def as_invalid_input(where: str = "") -> Iterator[None]:
         raise InvalidInput(f"{where} {error}".lstrip()) from None
 
 
-class NumberIn(Interval):
-    """scikit-learn's interval, but for True and False, which Python takes for 1 and 0."""
+def check_whole(name: str, value: Any, least: int) -> None:
+    """InvalidInput unless a setting is a whole number of at least ``least``; True and False are none."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidInput(f"{name}: {value!r}; it must be a whole number of at least {least}.")
 
-    def is_satisfied_by(self, val):
-        return not isinstance(val, bool) and super().is_satisfied_by(val)
+
+def plain(value: Any) -> Any:
+    """A value of a parameter; a search over parameters draws NumPy's numbers, which become Python's."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def generator(random_state) -> np.random.Generator:

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from clusterlets.algorithms.instance_scores import nearest_own_centre
+from clusterlets.algorithms.instance_labels import nearest_own_centre
 from clusterlets.estimators.inputs import InvalidInput, as_array
 
 

@@ -1,7 +1,8 @@
-"""Any registered method as an estimator, and what the estimators of registered methods share."""
+"""Estimators of methods: one for each of the package's rivals, and one for any method by its name."""
 
+import inspect
+import textwrap
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,49 +11,72 @@ from scipy.sparse import csr_array
 from clusterlets import methods
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
-from clusterlets.estimators.inputs import InvalidInput, NumberIn
+from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
 from clusterlets.estimators.memberships import centres_of, memberships_of_labels, nearest_of_own
+from clusterlets.estimators.signatures import RANDOM_STATE, Documented, documented, section, set_parameters
 
 
 class OfMethod(FairClusterer):
-    """Base of the estimators that run a method of :mod:`clusterlets.methods`; they add ``_cluster``."""
+    """Base of the estimators that run a method of :mod:`clusterlets.methods`; they say which, and with what parameters."""
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        "n_clusters": [NumberIn(Integral, 1, None, closed="left")],
-        "random_state": ["random_state", np.random.Generator],
-    }
+    n_clusters: int
+    output: str | None = None
 
-    def _fit_method(
-        self, chosen: type[methods.Method], given: Mapping[str, Any], output: str | None, X, groups, random_state
-    ) -> None:
-        """Fit a method with the parameters given, and set the attributes by one of its outputs (None: the first)."""
-        self._check(chosen, given, X, groups)
-        found = methods.clusterings(chosen, chosen().fit(X, groups, self.n_clusters, random_state, **given), len(X))
-        name = f"{chosen.name} ({output})" if output else next(iter(found))
-        if name not in found:
-            known = f"its outputs are {', '.join(chosen.outputs)}" if chosen.outputs else "it has one"
-            raise InvalidInput(f"{chosen.name} has no output {output!r}; {known}.")
-        self._set(X, found[name])
-        if not issubclass(chosen, methods.Matcher):  # these are asked for clusterlets
+    def _method(self) -> type[methods.Method]:
+        raise NotImplementedError
+
+    def _given(self) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+    def _values(self) -> dict[str, Any]:
+        return {name: plain(value) for name, value in self._given().items()}
+
+    def _check_parameters(self) -> None:
+        check_whole("n_clusters", self.n_clusters, 1)
+        method, values = self._method(), self._values()
+        methods.check_parameters(method, values, method.name)
+        faults = method().faults(int(self.n_clusters), **values)
+        if faults:
+            raise InvalidInput(f"{method.name} cannot do this: {'; '.join(faults)}.")
+        if self.output is not None and self.output not in method.outputs:
+            outputs = f"its outputs are {', '.join(method.outputs)}" if method.outputs else "it has one"
+            raise InvalidInput(f"{method.name} has no output {self.output!r}; {outputs}.")
+
+    def _cluster(self, X, groups, random_state):
+        method = self._method()
+        self._check_table(method, X, groups)
+        fitted = method()
+        outputs = methods.clusterings(method, fitted.fit(X, groups, self.n_clusters, random_state, **self._values()), len(X))
+        clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
+        self._set(X, clustering, vars(fitted))
+        if not issubclass(method, methods.Matcher):  # these are asked for clusterlets
             self._warn_of_fewer()
 
-    def _check(self, chosen: type[methods.Method], given: Mapping[str, Any], X, groups) -> None:
-        """Refuse what the method cannot do."""
+    def _check_table(self, method: type[methods.Method], X: np.ndarray, groups: np.ndarray) -> None:
+        """Refuse a table that the method cannot handle."""
+        n_groups = int(groups.max()) + 1
         if self.n_clusters > len(X):
             raise InvalidInput(f"n_clusters={self.n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
-        _check_groups(chosen, int(groups.max()) + 1)
-        unsupported = chosen().unsupported(len(X), int(groups.max()) + 1)
-        faults = [unsupported] if unsupported else chosen().faults(self.n_clusters, **given)
-        if faults:
-            raise InvalidInput(f"{chosen.name} cannot do this: {'; '.join(faults)}.")
+        if method.most_groups is not None and n_groups > method.most_groups:
+            raise InvalidInput(
+                f"sensitive_features has {n_groups} groups, and {method.name} handles {method.most_groups}: join some of them, "
+                "or take a method for any number of groups."
+            )
+        unsupported = method().unsupported(len(X), n_groups)
+        if unsupported:
+            raise InvalidInput(f"{method.name} cannot do this: {unsupported}.")
 
-    def _set(self, X: np.ndarray, found: np.ndarray) -> None:
-        """The attributes, of labels (n,) or memberships (n, C)."""
-        crisp = found.ndim == 1
-        self.memberships_ = memberships_of_labels(found) if crisp else csr_array(found)
+    def _set(self, X: np.ndarray, clustering: np.ndarray, of_fit: Mapping[str, Any]) -> None:
+        """The attributes, of labels (n,) or memberships (n, C), and those that the method's ``fit`` has set."""
+        for name, value in of_fit.items():
+            if name.endswith("_") and name != "cluster_centers_":
+                setattr(self, name, value)
+        crisp = clustering.ndim == 1
+        self.memberships_ = memberships_of_labels(clustering) if crisp else csr_array(clustering)
         self.n_clusters_ = self.memberships_.shape[1]
-        self.cluster_centers_ = centres_of(X, self.memberships_)
-        self.labels_ = found if crisp else nearest_of_own(X, self.memberships_, self.cluster_centers_)
+        centres = of_fit.get("cluster_centers_", {}).get(self.output)
+        self.cluster_centers_ = centres_of(X, self.memberships_) if centres is None else centres
+        self.labels_ = clustering if crisp else nearest_of_own(X, self.memberships_, self.cluster_centers_)
 
     def predict(self, X):
         """Cluster of each instance, by the nearest of ``cluster_centers_``; this does not keep the clustering fair.
@@ -68,33 +92,6 @@ class OfMethod(FairClusterer):
         return nearest_centres(self._validated(X), self.cluster_centers_)
 
 
-class Rival(OfMethod):
-    """Base of the estimators that stand for one method: their parameters are those of the method's ``fit``.
-
-    A subclass names the method and writes ``__init__``, whose defaults are those of ``fit``. The method itself checks the
-    values, so that the commands and the estimators refuse the same ones in the same words.
-    """
-
-    _method: str
-
-    def _cluster(self, X, groups, random_state):
-        chosen = methods.get(self._method)
-        self._fit_method(chosen, self._given(chosen), None, X, groups, random_state)
-
-    def _given(self, chosen: type[methods.Method]) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in methods.parameters_of(chosen) or []}
-        # A search over parameters draws numpy's numbers, which are no int.
-        return {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
-
-
-def _check_groups(chosen: type[methods.Method], n_groups: int) -> None:
-    if chosen.most_groups is not None and n_groups > chosen.most_groups:
-        raise InvalidInput(
-            f"sensitive_features has {n_groups} groups, and {chosen.name} handles {chosen.most_groups}: join some of them, "
-            "or take a method for any number of groups."
-        )
-
-
 class MethodClustering(OfMethod):
     """Any method of :mod:`clusterlets.methods`, or of a file of your own.
 
@@ -103,7 +100,7 @@ class MethodClustering(OfMethod):
     method : str, default="FRAC"
         A name of :func:`clusterlets.methods.names`, or the path of a Python file with a method in it.
     n_clusters : int, default=8
-        What the method takes as k: clusters, or clusterlets of each group.
+        Clusters wanted, at most n; of a matcher, clusterlets of each group.
     parameters : dict or None, default=None
         Keyword parameters of the method's ``fit``; None for its own defaults.
     output : str or None, default=None
@@ -116,9 +113,11 @@ class MethodClustering(OfMethod):
     labels_ : int array (n,)
         Cluster of each instance; where it is in several, the one whose centre is nearest.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry a row of a crisp clustering.
     n_clusters_ : int
+        Clusters that hold an instance.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster.
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     n_features_in_ : int
@@ -133,13 +132,6 @@ class MethodClustering(OfMethod):
     [2, 2]
     """
 
-    _parameter_constraints = {
-        **OfMethod._parameter_constraints,
-        "method": [str],
-        "parameters": [dict, None],
-        "output": [str, None],
-    }
-
     def __init__(self, method="FRAC", n_clusters=8, *, parameters=None, output=None, random_state=None):
         self.method = method
         self.n_clusters = n_clusters
@@ -147,8 +139,80 @@ class MethodClustering(OfMethod):
         self.output = output
         self.random_state = random_state
 
-    def _cluster(self, X, groups, random_state):
-        chosen = methods.from_file(self.method) if self.method.endswith(".py") else methods.get(self.method)
-        given = self.parameters or {}
-        methods.check_parameters(chosen, given, self.method)
-        self._fit_method(chosen, given, self.output, X, groups, random_state)
+    def _method(self):
+        if not isinstance(self.method, str):
+            raise InvalidInput(f"method: {self.method!r}; it must be the name of a method, or the path of a Python file.")
+        return methods.from_file(self.method) if self.method.endswith(".py") else methods.get(self.method)
+
+    def _given(self):
+        if not isinstance(self.parameters, dict | None):
+            raise InvalidInput(f"parameters: {self.parameters!r}; it must be a dict of the method's parameters, or None.")
+        return self.parameters or {}
+
+
+class NamedMethod(OfMethod):
+    """Base of the estimators that stand for one method, whose parameters are their own; :func:`estimator_of` makes them."""
+
+    _name: str
+
+    def _method(self):
+        return methods.get(self._name)
+
+    def _given(self):
+        return {name: getattr(self, name) for name in self._method().parameters}
+
+
+_DOCSTRING = """{summary}
+
+Parameters
+----------
+{{parameters}}
+
+Attributes
+----------
+{attributes}
+
+Notes
+-----
+{notes}
+
+Examples
+--------
+>>> from {module} import {name}
+>>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+>>> {name}(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+[2, 2]
+"""
+
+
+def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]:
+    """The estimator of a method, by the name of the method's class.
+
+    What the method's class calls ``Estimator`` is a base of it: further attributes and functions.
+    """
+    _, _, rest = (inspect.getdoc(method) or "").partition("\n\n")
+    own = getattr(method, "Estimator", None)
+    attributes = [section(MethodClustering, "Attributes"), *([section(own, "Attributes")] if own else [])]
+    text = _DOCSTRING.format(
+        summary=method.summary(),
+        attributes="\n".join(attributes),
+        notes=f"{textwrap.fill(method.citation, 110)}.\n{rest}".strip(),
+        module=module,
+        name=method.__name__,
+    )
+    bases = (own, NamedMethod) if own else (NamedMethod,)
+    estimator = type(method.__name__, bases, {"__doc__": text, "__module__": module, "_name": method.name})
+    set_parameters(
+        estimator,
+        {
+            "n_clusters": (8, "int", "Clusters wanted, at most n."),
+            **{name: documented(parameter) for name, parameter in method.parameters.items()},
+            **({"output": _output_of(method)} if method.outputs else {}),
+            "random_state": RANDOM_STATE,
+        },
+    )
+    return estimator
+
+
+def _output_of(method: type[methods.Method]) -> Documented:
+    return method.outputs[0], methods.Choice(method.outputs).annotation, "Which of its clusterings to keep."

@@ -11,6 +11,7 @@ from clusterlets.estimators.inputs import InvalidInput
 from clusterlets.estimators.memberships import as_memberships, centres_of, nearest_of_own
 from clusterlets.estimators.report import composition_of
 from clusterlets.extras import optional
+from clusterlets.metrics.table import SCORES
 
 with optional("plots"):
     from matplotlib import colormaps
@@ -18,7 +19,7 @@ with optional("plots"):
     from matplotlib.patheffects import withStroke
     from matplotlib.ticker import PercentFormatter
 
-# Both palettes are told apart with every common group blindness. Clusters: Okabe and Ito's without its black and pale
+# Both palettes are told apart with every common colour blindness. Clusters: Okabe and Ito's without its black and pale
 # yellow; further clusters repeat the hues with another marker. Shares: another one, as they are of other things.
 _HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999")
 _SHARES = colormaps["viridis"]
@@ -27,8 +28,7 @@ _POINTS = 4_000  # more only cover each other
 _NAMED = 40  # clusters with a number on the map, rows with a number on the axis
 LISTED = 18  # groups in a legend
 _NUMBER = np.array([0.05, 0.05])  # width and height of such a number, as parts of the map's
-# Scores of which more is better; of all others that a trade-off can show, less.
-_MORE_IS_BETTER = {"balance", "balance_ratio", "bera_balance", "cohesion", "silhouette", "silhouette_least_group"}
+_MORE_IS_BETTER = {score.name for score in SCORES if score.better == "higher"}
 
 
 def plot_composition(clustering, sensitive_features, *, ax=None) -> Axes:
@@ -72,7 +72,7 @@ def plot_projection(X, clustering, *, ax=None) -> Axes:
     X : array-like or DataFrame (n, d)
         Instances, as they were clustered; of more than 4,000 a sample is drawn.
     clustering : int array-like (n,), or bool array or sparse matrix (n, C)
-        Labels or memberships; an instance in several clusters has the group of the one whose centre is nearest.
+        Labels or memberships; an instance in several clusters has the hue of the one whose centre is nearest.
     ax : matplotlib.axes.Axes or None
         Where to draw; None for a new figure of :mod:`matplotlib.pyplot`.
 

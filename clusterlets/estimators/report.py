@@ -9,13 +9,21 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils.validation import check_array
 
-from clusterlets import metrics
-from clusterlets.algorithms import geometry, instance_scores
+from clusterlets.algorithms import geometry
+from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
 from clusterlets.algorithms.kmeans import kmeans_labels
+from clusterlets.algorithms.row_samples import sample_rows
 from clusterlets.estimators.groups import encode
-from clusterlets.estimators.inputs import InvalidInput, NumberIn, as_invalid_input, generator
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator
 from clusterlets.estimators.memberships import as_memberships
 from clusterlets.extras import optional
+from clusterlets.metrics import instances
+from clusterlets.metrics.composition import DEVIATIONS, deviation_per_cluster
+from clusterlets.metrics.instances import Instances
+from clusterlets.metrics.pieces import Pieces
+from clusterlets.metrics.prices import PlainCost
+from clusterlets.metrics.score import evaluate
+from clusterlets.metrics.table import SCORES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,19 +88,19 @@ class FairnessReport(dict[str, Any]):
         """
         with optional():
             import pandas as pd
-        found = self.composition
-        sizes = found.counts.sum(axis=1)
-        shares = found.counts / sizes[:, None]
-        excess = shares - found.group_counts / found.group_counts.sum()
+        made_of = self.composition
+        sizes = made_of.counts.sum(axis=1)
+        shares = made_of.counts / sizes[:, None]
+        excess = shares - made_of.group_counts / made_of.group_counts.sum()
         furthest = np.abs(excess).round(12).argmax(axis=1)  # the first of equals
-        index = pd.Index(found.clusters, name="cluster")
+        index = pd.Index(made_of.clusters, name="cluster")
         of_clusters = {
             "size": sizes,
             "deviation": self.deviations,
-            "furthest_off": [found.names[group] for group in furthest],
+            "furthest_off": [made_of.names[group] for group in furthest],
             "excess": excess[np.arange(len(excess)), furthest],
         }
-        of_groups = pd.DataFrame(shares, index, [f"share of {name}" for name in found.names])
+        of_groups = pd.DataFrame(shares, index, [f"share of {name}" for name in made_of.names])
         return pd.concat([pd.DataFrame(of_clusters, index), of_groups], axis=1)
 
 
@@ -107,7 +115,7 @@ def fairness_report(
     reference_cost=None,
     random_state=0,
 ) -> FairnessReport:
-    """Every score of :mod:`clusterlets.metrics` and :mod:`clusterlets.algorithms.instance_scores`, for any clustering.
+    """Every score of ``clusterlets.metrics.table.SCORES`` that a single clustering has.
 
     Parameters
     ----------
@@ -119,14 +127,14 @@ def fairness_report(
     sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
         As in :meth:`ClusterletClustering.fit`.
     deviation : {"absolute", "relative", "kl"}
-        Kind of deviation, see :func:`clusterlets.metrics.deviation_per_cluster`.
+        Kind of deviation, see :func:`clusterlets.metrics.composition.deviation_per_cluster`.
     cohesion : bool
-        Whether to sum distances for the cohesion; without, it is NaN.
+        Whether to add up distances for the cohesion, which is NaN otherwise.
     silhouette : bool
-        Whether to sum distances for the silhouettes; without, they are NaN.
+        Whether to add up distances for the silhouettes, which are NaN otherwise.
     reference_cost : float or None
-        Sum of squared errors of plain k-means with as many clusters, which the price of fairness is a multiple of; None to
-        run plain k-means here, with one start.
+        Sum of squared errors of plain k-means with as many clusters, by which the price of fairness divides; None to run plain
+        k-means here, with one start.
     random_state : int, Generator, RandomState or None
         Source of the samples that cohesion and silhouettes are estimated from where there are too many instances, and of the
         start of plain k-means; an int gives each of the two its own stream from there.
@@ -135,15 +143,10 @@ def fairness_report(
     -------
     FairnessReport
         A dict of scores, whose attribute ``clusters`` is a table of the clusters (it needs pandas) and ``shares`` the share of
-        each group in the table.
-        ``n_clusters``, ``deviation_mean``, ``deviation_std``, ``deviation_max``, ``balance``, ``balance_ratio``,
-        ``cohesion``, ``overlap``, ``smallest``, ``largest``, ``kmeans_cost`` and ``price_of_fairness`` (NaN where clusters
-        overlap; the price also where plain k-means costs nothing),
-        ``bera_balance``, ``delta_min``, ``additive_violation``, ``weighted_deviation``, ``vfc_error``, ``social_cost``,
-        ``kmedian_cost``, ``kcenter_cost``, ``silhouette``, ``silhouette_error``, ``silhouette_least_group``: units and
-        meaning as in ``docs/results-format.md``. ``cohesion_error``: standard error of the cohesion, 0 where it is
-        exact. ``silhouette_of_groups``: a dict with the mean silhouette of each group that was drawn, by its value, or by
-        the tuple of its values.
+        each group in the table. Names, units and meanings of the scores are as in ``docs/results-format.md``;
+        ``centroid_silhouette`` and ``price_over_best``, which need more than the clustering, are left out.
+        ``cohesion_error`` is 0 where the cohesion is exact. ``silhouette_of_groups``: a dict with the mean silhouette of each
+        group that was drawn, by its value, or by the tuple of its values.
 
     Raises
     ------
@@ -159,15 +162,16 @@ def fairness_report(
     pairs inside the clusters), O(n d + G^2) memory for G different combinations of clusters. Past that it comes from
     :func:`clusterlets.algorithms.geometry.sampled_sums`, in seconds. The largest distance is that of
     :func:`clusterlets.algorithms.geometry.diameter`. Silhouettes are exact up to 10,000 instances
-    (``instance_scores.EXACT_ROWS``); past that they are those of 2,000 rows, against all others: O(m n d) time for m rows.
+    (``row_samples.EXACT_ROWS``); past that they are those of 2,000 rows, against all others: O(m n d) time for m rows.
     Plain k-means costs O(n d C) time a round for C clusters, a few tens of rounds mostly; it is not run where clusters
     overlap, nor with a ``reference_cost``.
     """
     X = check_array(X, dtype=np.float64, order="C")
     memberships, numbers = as_memberships(clustering)
-    if deviation not in metrics.DEVIATIONS:
-        raise InvalidInput(f"deviation={deviation!r} is none of {', '.join(metrics.DEVIATIONS)}.")
-    if reference_cost is not None and not NumberIn(Real, 0, np.inf, closed="left").is_satisfied_by(reference_cost):
+    if deviation not in DEVIATIONS:
+        raise InvalidInput(f"deviation={deviation!r} is none of {', '.join(DEVIATIONS)}.")
+    is_number = isinstance(reference_cost, Real) and not isinstance(reference_cost, bool)
+    if reference_cost is not None and not (is_number and 0 <= reference_cost < np.inf):
         raise InvalidInput(
             f"reference_cost={reference_cost!r} is no sum of squared errors: give a number of 0 or more, or None."
         )
@@ -184,43 +188,37 @@ def fairness_report(
         with as_invalid_input():
             sums = _distance_sums(X, labels, membership, source)
             diameter = geometry.diameter(X)
-    scores = metrics.score(membership, counts, centroids, inertia, sums, diameter, deviation)
-    centres = instance_scores.cluster_centres(membership, counts.sum(axis=1), centroids)
-    own = instance_scores.labels_of_pieces(X, labels, membership, centres)
+    scores: dict[str, Any] = evaluate(SCORES, Pieces(membership, counts, centroids, inertia, sums, diameter, deviation))
+    if cohesion and sums.ndim == 2:
+        scores["cohesion_error"] = 0.0
+    centres = cluster_centres(membership, counts.sum(axis=1), centroids)
+    own = labels_of_pieces(X, labels, membership, centres)
+    clustered = Instances(X, groups, own, centres, *_silhouettes(X, own, source if silhouette else None))
     names = _values(classes)
-    scores |= {
-        "cohesion_error": 0.0 if cohesion and sums.ndim == 2 else scores["cohesion_error"],
-        **instance_scores.costs(X, groups, own, centres),
-        **_silhouettes(X, own, groups, names, source if silhouette else None),
-        "price_of_fairness": _price(X, scores, reference_cost, random_state),
-    }
-    found = _composition(memberships, numbers, groups, names)
-    return FairnessReport(scores, found, metrics.deviation_per_cluster(found.counts, found.group_counts, deviation))
+    of_groups = {names[code]: mean for code, mean in instances.silhouette_of_groups(clustered).items()}
+    scores |= evaluate(SCORES, clustered) | {"silhouette_of_groups": of_groups}
+    scores |= evaluate(SCORES, _plain_cost(X, scores, reference_cost, random_state))
+    made_of = _composition(memberships, numbers, groups, names)
+    return FairnessReport(scores, made_of, deviation_per_cluster(made_of.counts, made_of.group_counts, deviation))
 
 
-def _price(X, scores, reference_cost: float | None, random_state) -> float:
-    """The cost over that of plain k-means with as many clusters, which is run unless its cost is given."""
+def _plain_cost(X, scores, reference_cost: float | None, random_state) -> PlainCost:
+    """The cost beside that of plain k-means with as many clusters, which is run unless its cost is given."""
     cost, n_clusters = scores["kmeans_cost"], scores["n_clusters"]
     if reference_cost is None and not np.isnan(cost):
         with as_invalid_input():
             plain = kmeans_labels(X, n_clusters, generator(random_state))
         reference_cost = float(geometry.moments_by_label(X, plain, int(plain.max()) + 1)[1].sum())
-    return metrics.price_of_fairness(cost, n_clusters, {n_clusters: reference_cost or 0.0})
+    return PlainCost(cost, n_clusters, {n_clusters: reference_cost or 0.0})
 
 
-def _silhouettes(X, labels, groups, names: list, random_state: np.random.Generator | None) -> dict[str, Any]:
-    """Silhouettes over all instances and over each group; NaN without a random state."""
-    rows = np.arange(len(X)) if random_state is None else instance_scores.sample_rows(len(X), random_state)
-    values = np.full(len(X), np.nan)
-    if random_state is not None:
-        n_clusters = int(labels.max()) + 1
-        sums = geometry.row_sums(X, rows, labels, n_clusters)
-        values = instance_scores.silhouettes(sums, np.bincount(labels, minlength=n_clusters), labels[rows])
-    of_groups = instance_scores.silhouette_of_groups(values, groups[rows])
-    return {
-        **instance_scores.silhouette_scores(values, groups[rows], len(X)),
-        "silhouette_of_groups": {names[code]: mean for code, mean in of_groups.items()},
-    }
+def _silhouettes(X, labels, random_state: np.random.Generator | None) -> tuple[np.ndarray, np.ndarray]:
+    """Silhouettes of a sample of rows, and these rows; NaN for all rows without a random state."""
+    if random_state is None:
+        return np.full(len(X), np.nan), np.arange(len(X))
+    rows, n_clusters = sample_rows(len(X), random_state), int(labels.max()) + 1
+    sums = geometry.row_sums(X, rows, labels, n_clusters)
+    return instances.silhouettes(sums, np.bincount(labels, minlength=n_clusters), labels[rows]), rows
 
 
 def _distance_sums(X, labels, membership, random_state) -> np.ndarray:
@@ -256,8 +254,8 @@ def cluster_composition(clustering, sensitive_features) -> "pd.DataFrame":
     """
     with optional():
         import pandas as pd
-    found = composition_of(clustering, sensitive_features)
-    return pd.DataFrame(found.counts, pd.Index(found.clusters, name="cluster"), found.names)
+    made_of = composition_of(clustering, sensitive_features)
+    return pd.DataFrame(made_of.counts, pd.Index(made_of.clusters, name="cluster"), made_of.names)
 
 
 def composition_of(clustering, sensitive_features) -> Composition:

@@ -103,13 +103,13 @@ def read_configuration_name(name: str, known: Iterable[str], usual: Iterable[str
     return k, parameters
 
 
-def in_words(parameters: Mapping[str, Value]) -> str:
+def format_parameters(parameters: Mapping[str, Value]) -> str:
     """What results call the parameters of a run: ``hops=2,scope=last``."""
     return ",".join(f"{name}={as_text(value)}" for name, value in parameters.items())
 
 
-def from_words(words: str) -> dict[str, Value]:
-    """The parameters that :func:`in_words` wrote, or a person. One that stands there twice is a ClusterletsError."""
+def parse_parameters(words: str) -> dict[str, Value]:
+    """The parameters that :func:`format_parameters` wrote, or a person. One that stands there twice is a ClusterletsError."""
     found: dict[str, Value] = {}
     for part in filter(None, (part.strip() for part in words.split(","))):
         name, _, value = (piece.strip() for piece in part.partition("="))

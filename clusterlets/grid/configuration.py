@@ -276,7 +276,7 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
             faults.append(f"methods: {entry.get('path', name)}: the benchmark itself has something called {name!r}; rename it")
             continue
         listed = {parameter: config[parameter] for parameter in ("hops", "omega")}
-        default = {parameter: listed.get(parameter, list(values)) for parameter, values in method.parameters.items()}
+        default = {parameter: listed.get(parameter, list(values)) for parameter, values in method.grid().items()}
         parameters = {**default, **entry.get("parameters", {})}
         source = {key: entry[key] for key in ("path", "command", "conda") if key in entry}
         described = {

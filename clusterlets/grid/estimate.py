@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from clusterlets.algorithms.instance_scores import EXACT_LIMIT, SAMPLED_ROWS
+from clusterlets.algorithms.row_samples import EXACT_LIMIT, SAMPLED_ROWS
 from clusterlets.grid import variants
 from clusterlets.grid.cells import Cell, cells, seed_blocks, seeds_of
 from clusterlets.grid.entries import load
@@ -20,7 +20,7 @@ _SCORED = 6e-8  # of a run of a matcher, to score an instance
 _SAMPLE = 3.5e-7  # to draw and score one partition for C
 _KMEANS = 2e-6  # of k-means, an instance
 _START = 0.14  # of a job that loads numpy alone
-_START_COMPILED = 0.43  # of a job that loads numba
+_START_COMPILED = 0.6  # of a job that loads numba
 _SUMMARY = 40.0  # of tables, figures and report, once
 
 _CELL = 8_000  # bytes on disk of a cell with its log

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from clusterlets.errors import ClusterletsError, NoClusteringError
-from clusterlets.grid.accounts import cpu_seconds, peak_memory, reset_peak_memory
 from clusterlets.grid.artifacts import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
+from clusterlets.grid.measures import cpu_seconds, peak_memory, reset_peak_memory
 
 _LONGEST_NOTE = 200
 #: How many times the limit of CPU time a fit may last by the clock: it may wait, or other work keep the cores busy.

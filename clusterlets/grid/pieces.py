@@ -1,7 +1,7 @@
-"""Disjoint pieces of instances, whoever made them, in the one form that scoring reads.
+"""Disjoint pieces of instances, of any method, in the form that scoring reads.
 
-Of labels the pieces are the clusters; of memberships, where an instance may be in several clusters, they are the instances
-that share all their clusters.
+For labels the pieces are the clusters. For memberships, where an instance may be in several clusters, a piece holds the
+instances that share all their clusters.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,17 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from clusterlets.algorithms import geometry
-from clusterlets.algorithms.instance_scores import (
-    INSTANCE_SCORES,
-    SAMPLED_ROWS,
-    cluster_centres,
-    costs,
-    labels_of_pieces,
-    sample_rows,
-    silhouette_scores,
-    silhouettes,
-)
+from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
+from clusterlets.algorithms.row_samples import SAMPLED_ROWS, sample_rows
 from clusterlets.grid.artifacts import Prepared, SeedBlock, compact
+from clusterlets.metrics import instances
+from clusterlets.metrics.instances import Instances
+from clusterlets.metrics.score import evaluate
 
 # Clusterings whose silhouettes are computed together; further ones save little, and take memory.
 _TOGETHER = 10
@@ -28,7 +23,7 @@ _TOGETHER = 10
 
 @dataclass(frozen=True)
 class Sample:
-    """The rows that a table's runs are scored on, the same for every run, as matchers read what is kept of every one.
+    """The rows that a table's runs are scored on: the same for every run, as all cells of matchers share their distances.
 
     ``rows`` (m,) are those whose silhouettes are computed. ``order`` (n,) holds all rows in random order: sums of distances
     are estimated from the first ones of each piece, :func:`clusterlets.algorithms.geometry.sampled_sums`. Without it they
@@ -47,7 +42,7 @@ class Sample:
 
 def save_pieces(
     prepared: Prepared,
-    found: Mapping[str, np.ndarray],
+    clusterings: Mapping[str, np.ndarray],
     pieces: str,
     labels: str,
     failures: Mapping[str, tuple[str, str]],
@@ -55,16 +50,16 @@ def save_pieces(
 ) -> None:
     """Write what scoring needs of the pieces of each key to ``pieces``, the piece of each instance to ``labels``.
 
-    ``found`` holds labels (n,) or memberships (n, C), bool, by key. With a ``sample`` the distances are summed up here, as
-    those of clusters are, and the scores of instances are computed; steps of their own do it for clusterlets.
+    ``clusterings`` holds labels (n,) or memberships (n, C), bool, by key. With a ``sample`` the
+    distances are added up here and the scores of instances are computed; for clusterlets, steps of their own do it.
     """
-    in_pieces = {key: _in_pieces(clustering) for key, clustering in found.items()}
+    in_pieces = {key: _in_pieces(clustering) for key, clustering in clusterings.items()}
     values = {key: _moments(prepared, piece_of) for key, (piece_of, _) in in_pieces.items()}
     if sample is not None:
         for key, sums in _sums(prepared.X, in_pieces, sample.order):
             values[key] |= {"membership": in_pieces[key][1], "sums": sums}
         for key, scores in _instance_scores(prepared, in_pieces, values, sample.rows).items():
-            values[key]["of_instances"] = np.array([scores.get(name, np.nan) for name in INSTANCE_SCORES])
+            values[key]["of_instances"] = np.array([scores[score.name] for score in instances.SCORES])
     SeedBlock(values, failures=failures).save(pieces)
     SeedBlock({key: {"labels": compact(piece_of)} for key, (piece_of, _) in in_pieces.items()}, failures=failures).save(labels)
 
@@ -96,18 +91,26 @@ def _instance_scores(
     prepared: Prepared, in_pieces: Mapping[str, tuple[np.ndarray, np.ndarray]], values: Mapping, sample: np.ndarray
 ) -> dict[str, dict[str, float]]:
     """Costs of each key, and silhouettes of those whose clusters do not overlap."""
-    X, groups, found = prepared.X, prepared.groups, {}
+    silhouettes = _silhouettes(prepared.X, _disjoint(in_pieces), sample)
+    scores = {}
     for key, (piece_of, membership) in in_pieces.items():
         centres = cluster_centres(membership, values[key]["counts"].sum(axis=1), values[key]["centroids"])
-        found[key] = costs(X, groups, labels_of_pieces(X, piece_of, membership, centres), centres)
-    disjoint = _disjoint(in_pieces)
-    for first in range(0, len(disjoint), _TOGETHER):
-        keys = list(disjoint)[first : first + _TOGETHER]
-        labels = np.stack([disjoint[key] for key in keys])
-        for key, of_key, sums in zip(keys, labels, geometry.row_sums(X, sample, labels, int(labels.max()) + 1), strict=True):
-            of_rows = silhouettes(sums, np.bincount(of_key, minlength=len(sums)), of_key[sample])
-            found[key] |= silhouette_scores(of_rows, groups[sample], len(X))
-    return found
+        labels = labels_of_pieces(prepared.X, piece_of, membership, centres)
+        clustered = Instances(prepared.X, prepared.groups, labels, centres, silhouettes.get(key), sample)
+        scores[key] = evaluate(instances.SCORES, clustered)
+    return scores
+
+
+def _silhouettes(X: np.ndarray, labellings: Mapping[str, np.ndarray], sample: np.ndarray) -> dict[str, np.ndarray]:
+    """Silhouettes of the sampled rows (m,) by the labels (n,) of each key."""
+    silhouettes = {}
+    for first in range(0, len(labellings), _TOGETHER):
+        keys = list(labellings)[first : first + _TOGETHER]
+        stacked = np.stack([labellings[key] for key in keys])
+        sums_of_keys = geometry.row_sums(X, sample, stacked, int(stacked.max()) + 1)
+        for key, labels, sums in zip(keys, stacked, sums_of_keys, strict=True):
+            silhouettes[key] = instances.silhouettes(sums, np.bincount(labels, minlength=len(sums)), labels[sample])
+    return silhouettes
 
 
 def save_nothing(status: str, note: str, pieces: str, labels: str) -> None:

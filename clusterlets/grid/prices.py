@@ -1,19 +1,20 @@
-"""What runs cost beside plain k-means, of which all runs of a dataset must be known."""
+"""What runs cost beside plain k-means and beside each other, which takes all runs of a dataset."""
 
 from collections import defaultdict
 from collections.abc import Mapping
 
-from clusterlets.metrics import price_of_fairness, price_over_best
+from clusterlets.metrics.prices import BestCost, PlainCost
+from clusterlets.metrics.score import evaluate
+from clusterlets.metrics.table import SCORES
 
 
 def add_prices(rows: list[dict]) -> None:
-    """Add ``price_of_fairness`` and ``price_over_best`` to runs that have a cost: over plain k-means on the same seed, and over
-    the best that is known.
+    """Add the prices to runs that have a cost: over plain k-means on the same seed, and over the best run of all. O(n).
 
     Parameters
     ----------
     rows : list of dict
-        With dataset, method, seed, n_clusters and kmeans_cost; runs of the method ``k-means`` are the reference. O(n).
+        With dataset, method, seed, n_clusters and kmeans_cost; runs of the method ``k-means`` are the reference.
     """
     same_seed: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     best_plain: dict[str, dict[int, float]] = defaultdict(dict)
@@ -26,8 +27,8 @@ def add_prices(rows: list[dict]) -> None:
             best_plain[dataset][n_clusters] = min(cost, best_plain[dataset].get(n_clusters, cost))
     for row in rows:
         dataset, n_clusters, cost = _cost(row)
-        row["price_of_fairness"] = price_of_fairness(cost, n_clusters, same_seed[dataset, row["seed"]])
-        row["price_over_best"] = price_over_best(cost, n_clusters, best_plain[dataset], least[dataset][n_clusters])
+        row |= evaluate(SCORES, PlainCost(cost, n_clusters, same_seed[dataset, row["seed"]]))
+        row |= evaluate(SCORES, BestCost(cost, n_clusters, best_plain[dataset], least[dataset][n_clusters]))
 
 
 def _cost(row: Mapping) -> tuple[str, int, float]:

@@ -40,11 +40,17 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
         name = method_name
         libraries = ()
 
-        def fit(self, X, groups, k, random_state, **parameters):
+        def fit(self, X, groups, n_clusters, random_state, **parameters):
             with TemporaryDirectory(prefix="clusterlets-") as folder:
                 table, labels = Path(folder) / "table.csv", Path(folder) / "labels.csv"
                 _write_table(table, X, groups)
-                values = {"table": table, "k": k, "seed": int(random_state.integers(2**31)), "labels": labels, **parameters}
+                values = {
+                    "table": table,
+                    "k": n_clusters,
+                    "seed": int(random_state.integers(2**31)),
+                    "labels": labels,
+                    **parameters,
+                }
                 filled = command
                 for key, value in values.items():
                     filled = filled.replace(f"{{{key}}}", shlex.quote(str(value)))

@@ -17,12 +17,12 @@ import numpy as np
 from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK, SeedBlock
-from clusterlets.grid.cells import Cell, Value, from_words, seed_blocks, seeds_of
+from clusterlets.grid.cells import Cell, Value, parse_parameters, seed_blocks, seeds_of
 from clusterlets.grid.entries import entries, load
 from clusterlets.grid.fitting import Limits
 from clusterlets.grid.scoring import CLUSTERLETS, match
 from clusterlets.methods import Matcher
-from clusterlets.metrics import deviation_per_cluster
+from clusterlets.metrics.composition import deviation_per_cluster
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Run:
         """The run that a row of results/runs.csv stands for."""
         name = row["matcher"] if row["method"] == CLUSTERLETS else row["method"]
         words = row["parameters"]
-        parameters = from_words(words) if isinstance(words, str) else {}
+        parameters = parse_parameters(words) if isinstance(words, str) else {}
         return cls(row["dataset"], method_of(name, config), name, int(row["k"]), int(row["seed"]), parameters)
 
     def cell(self, seeds: str) -> Cell:

@@ -5,22 +5,21 @@ import os
 import pandas as pd
 
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.runs_table import COLUMNS
+from clusterlets.grid.runs_table import COLUMNS, TEXT
 from clusterlets.storage import check_checksum, write_text
 
-_TEXT = ("dataset", "method", "matcher", "status", "note", "parameters")
 # Only what is empty is missing: a dataset may be called null, and a group NA.
 _AS_WRITTEN = {"keep_default_na": False, "na_values": [""]}
-NUMBERS = [column for column in COLUMNS if column not in _TEXT]
+NUMBERS = [column for column in COLUMNS if column not in TEXT]
 
 
 def read_runs(path: str | os.PathLike) -> pd.DataFrame:
     """``results/runs.csv`` with one type a column: text, or floats (an empty column stays a column of NaN).
 
-    Held against the SHA-256 beside it, if there is one; a damaged file is removed and named.
+    Checked against the SHA-256 beside it, if there is one; a damaged file is removed and named.
     """
     check_checksum(path)
-    runs = pd.read_csv(path, dtype=dict.fromkeys(_TEXT, object), float_precision="round_trip", **_AS_WRITTEN)
+    runs = pd.read_csv(path, dtype=dict.fromkeys(TEXT, object), float_precision="round_trip", **_AS_WRITTEN)
     missing = [column for column in COLUMNS if column not in runs]
     if missing:
         raise ClusterletsError(f"{path} lacks the columns {', '.join(missing)}. docs/results-format.md lists them all.")

@@ -4,17 +4,84 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
+from clusterlets.grid.cells import Value, format_parameters
+from clusterlets.metrics.score import Score
+from clusterlets.metrics.table import FURTHER, OF_PAPER
 from clusterlets.storage import load_text, save_text, write_checksum, write_text
 
-COLUMNS = (
-    *("dataset", "method", "matcher", "k", "hops", "omega", "seed", "status", "note", "n_clusterlets", "n_clusters"),
-    *("deviation_mean", "deviation_std", "deviation_max", "balance", "balance_ratio", "cohesion", "overlap"),
-    *("smallest", "largest", "centroid_silhouette", "kmeans_cost", "price_of_fairness", "parameters"),
-    *("bera_balance", "delta_min", "additive_violation", "weighted_deviation", "vfc_error"),
-    *("social_cost", "kmedian_cost", "kcenter_cost", "silhouette", "silhouette_error", "silhouette_least_group"),
-    *("price_over_best", "cohesion_error"),
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the runs that is no score: its values and meaning, as docs/results-format.md lists them."""
+
+    name: str
+    values: str
+    meaning: str
+    is_text: bool = False
+
+
+_RUN = (
+    Column(
+        "dataset",
+        "id",
+        "the name in `config.yaml`; `adult.sex` if the group is not the class, `breast.with_duplicates` with the other choice "
+        "on duplicates, `people.city` for your own table",
+        is_text=True,
+    ),
+    Column(
+        "method",
+        "`Clusterlets`, `FRAC (fair)`, `FRAC (nearest)`, `k-means`, `random`, or any further method's name",
+        "`k-means` and `random` are baselines: plain k-means, and a random partition of k equal parts. A method with several "
+        "outputs has a row for each: `name (output)`",
+        is_text=True,
+    ),
+    Column(
+        "matcher",
+        "`C`, `G-B`, `D`, `B`, `G-D`, a matcher of your own, or empty",
+        "the matcher of Clusterlets",
+        is_text=True,
+    ),
+    Column("k", "count", "requested number of clusterlets of each group; for the other methods, requested number of clusters"),
+    Column("hops", "count or empty", "hops of D, B, G-D, G-B"),
+    Column("omega", "0..1 or empty", "weight of the silhouette in C"),
+    Column("seed", "0, 1, ...", "repetition; the random streams come from (base seed, dataset, k, repetition, step)"),
+    Column(
+        "status",
+        "`ok`, `infeasible`, `unsupported`, `no_valid_partition`, `timeout`, `out_of_memory`, `not_converged`, `failed`",
+        "see below. If a run is not `ok`, all its scores are empty",
+        is_text=True,
+    ),
+    Column(
+        "note",
+        "text or empty",
+        "for an `ok` row, what a reader should know, such as k above a group's size; for another row, why it has no result",
+        is_text=True,
+    ),
+    Column("n_clusterlets", "count or empty", "number of clusterlets of all groups, N"),
 )
+_PARAMETERS = Column(
+    "parameters",
+    "text or empty",
+    "the method's parameters, including hops and omega: `hops=4`, `tau=0.1,init=random`; characters that a path cannot contain "
+    "are written as `%` and their code",
+    is_text=True,
+)
+
+#: Every column in order; ``parameters`` comes after the paper's scores.
+TABLE: tuple[Column | Score, ...] = (*_RUN, *OF_PAPER, _PARAMETERS, *FURTHER)
+COLUMNS = tuple(column.name for column in TABLE)
+TEXT = tuple(column.name for column in TABLE if isinstance(column, Column) and column.is_text)
+
+# The paper's parameters have columns of their own.
+_OF_PAPER = {"hops": int, "omega": float}
+
+
+def parameter_columns(parameters: Mapping[str, Value]) -> dict[str, object]:
+    """The columns of a run that hold its parameters: hops and omega where it has them, and all of them as text."""
+    own = {name: kind(parameters[name]) for name, kind in _OF_PAPER.items() if name in parameters}
+    return {**own, "parameters": format_parameters(parameters)}
 
 
 def write_cell(path: str, rows: Iterable[Mapping]) -> None:

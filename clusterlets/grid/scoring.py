@@ -1,4 +1,4 @@
-"""The rows of a cell of the grid: the scores of every run, whichever method it is of."""
+"""The rows of a cell of the grid: the scores of every run of its method."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -7,45 +7,43 @@ from typing import Any
 
 import numpy as np
 
-from clusterlets.algorithms.centroids import centroid_distances, centroid_silhouette
 from clusterlets.algorithms.clusterlets import Clusterlets
-from clusterlets.algorithms.instance_scores import (
-    INSTANCE_SCORES,
-    cluster_centres,
-    costs,
-    labels_of_pieces,
-    silhouette_scores,
-    silhouettes,
-)
+from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import NO_VALID_PARTITION, OK, UNSUPPORTED, Prepared, SeedBlock
-from clusterlets.grid.cells import in_words, random_stream
+from clusterlets.grid.cells import random_stream
 from clusterlets.grid.fitting import Fit, Limits, fits
+from clusterlets.grid.runs_table import parameter_columns
 from clusterlets.methods import Matcher, Method
-from clusterlets.metrics import score
+from clusterlets.metrics import instances
+from clusterlets.metrics.instances import Instances
+from clusterlets.metrics.pieces import JoinedClusterlets, Pieces
+from clusterlets.metrics.score import evaluate
+from clusterlets.metrics.table import SCORES
 
 #: What the column ``method`` calls every matcher; which one it is stands in the column ``matcher``.
 CLUSTERLETS = "Clusterlets"
 
 
 def run_columns(method: type[Method], name: str, k: int, parameters: Mapping) -> dict:
-    """What the columns of a row call one output of a method, its k and its parameters; hops and omega have their own."""
-    is_matcher = issubclass(method, Matcher)
-    of_method = {"method": CLUSTERLETS, "matcher": name} if is_matcher else {"method": name}
-    of_paper = {column: kind(parameters[column]) for column, kind in (("hops", int), ("omega", float)) if column in parameters}
-    return {**of_method, "k": k, **of_paper, "parameters": in_words(parameters)}
+    """The columns that name one output of a method, its k and its parameters."""
+    names = {"method": CLUSTERLETS, "matcher": name} if issubclass(method, Matcher) else {"method": name}
+    return {**names, "k": k, **parameter_columns(parameters)}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one run: an output of a method for one seed, with the arrays to score where there is a clustering."""
+    """The outcome of one run: an output of a method for one seed, with the arrays of its pieces where there is a clustering.
+
+    ``columns`` are what is known of the run without these arrays.
+    """
 
     name: str
     seed: int
     status: str
     note: str = ""
     arrays: Mapping[str, np.ndarray] | None = None
-    further: Mapping[str, float] = field(default_factory=dict)
+    columns: Mapping[str, float] = field(default_factory=dict)
 
 
 def score_all(
@@ -57,11 +55,13 @@ def score_all(
     diameter: float,
     deviation: str,
 ) -> Iterator[dict]:
-    """A row for each outcome, of whichever method."""
-    for found in outcomes:
-        columns = run_columns(method, found.name, k, parameters)
-        row = {"dataset": dataset, **columns, "seed": found.seed, "status": found.status, "note": found.note, **found.further}
-        yield row | (score(**found.arrays, diameter=diameter, deviation=deviation) if found.arrays else {})
+    """A row for each outcome."""
+    for run in outcomes:
+        row = {"dataset": dataset, **run_columns(method, run.name, k, parameters)}
+        row |= {"seed": run.seed, "status": run.status, "note": run.note, **run.columns}
+        if run.arrays:
+            row |= evaluate(SCORES, Pieces(**run.arrays, diameter=diameter, deviation=deviation))
+        yield row
 
 
 def of_clusters(
@@ -73,7 +73,8 @@ def of_clusters(
             status, note = pieces.status_of(seed)
             if status == OK:
                 arrays = dict(pieces.values[f"{name}/{seed}"])
-                scores = dict(zip(INSTANCE_SCORES, arrays.pop("of_instances").tolist(), strict=True))
+                names = [score.name for score in instances.SCORES]
+                scores = dict(zip(names, arrays.pop("of_instances").tolist(), strict=True))
                 yield Outcome(name, seed, OK, _small_groups(k, groups), arrays, scores)
             else:
                 yield Outcome(name, seed, status, note)
@@ -89,25 +90,26 @@ def of_matchings(
     table: Prepared,
     groups: Mapping[str, int],
 ) -> Iterator[Outcome]:
-    """The outcomes of a matcher, from what :func:`match` found of every seed.
+    """The outcomes of a matcher, from the memberships of every seed as :func:`match` gives them.
 
-    ``pieces``, ``distances`` and ``labels`` are what the steps before left of the clusterlets of the ``table``.
+    ``pieces``, ``distances`` and ``labels`` are the clusterlets of the ``table``, as the steps before wrote them.
     """
-    for seed, found in matchings:
+    for seed, fit in matchings:
         if pieces.status != OK:
-            yield Outcome(method.name, seed, found.status, found.note)
+            yield Outcome(method.name, seed, fit.status, fit.note)
             continue
         clusterlets = Clusterlets.from_pieces(**pieces.values[str(seed)])
-        note = found.note or _few_clusterlets(clusterlets, k, groups)
-        further: dict[str, float] = {"n_clusterlets": len(clusterlets)}
-        if found.status == OK:
+        note = fit.note or _few_clusterlets(clusterlets, k, groups)
+        columns: dict[str, float] = {"n_clusterlets": len(clusterlets)}
+        if fit.status == OK:
             sums, piece_of = distances.values[str(seed)], labels.values[str(seed)]["labels"]
-            arrays = {"membership": found.result, **pieces.values[str(seed)], "sums": sums["sums"]}
-            further |= {"centroid_silhouette": _silhouette(clusterlets, found.result)}
-            further |= _instance_scores(table, piece_of, clusterlets, found.result, sums["sample"], sums["row_sums"])
-            yield Outcome(method.name, seed, OK, note, arrays, further)
+            arrays = {"membership": fit.result, **pieces.values[str(seed)], "sums": sums["sums"]}
+            columns |= evaluate(SCORES, JoinedClusterlets(fit.result, clusterlets.centroids))
+            joined = _instances(table, piece_of, clusterlets, fit.result, sums["sample"], sums["row_sums"])
+            columns |= evaluate(SCORES, joined)
+            yield Outcome(method.name, seed, OK, note, arrays, columns)
         else:
-            yield Outcome(method.name, seed, found.status, note, further=further)
+            yield Outcome(method.name, seed, fit.status, note, columns=columns)
 
 
 def match(
@@ -137,12 +139,12 @@ def match(
         clusterlets = Clusterlets.from_pieces(**pieces.values[str(seed)])
         source: Any = random_stream(base_seed, dataset, k, seed, method.stream_number())
         if partitions is not None:
-            # No statement, so that it is a part of the fingerprint of C alone, whose file imports it.
+            # Imported by name, so that it belongs to the fingerprint of C alone, whose own file imports it.
             source = import_module("clusterlets.algorithms.matching.centroid").ParetoFront(**partitions.values[str(seed)])
         return _checked(method().match(clusterlets, source, **parameters), len(clusterlets))
 
-    for seed, found in fits(membership, seeds, limits):
-        yield seed, replace(found, status=NO_VALID_PARTITION) if found.status == OK and found.result is None else found
+    for seed, fit in fits(membership, seeds, limits):
+        yield seed, replace(fit, status=NO_VALID_PARTITION) if fit.status == OK and fit.result is None else fit
 
 
 def _table_size(pieces: SeedBlock) -> tuple[int, int]:
@@ -154,55 +156,42 @@ def _table_size(pieces: SeedBlock) -> tuple[int, int]:
 def _checked(membership: np.ndarray | None, n_clusterlets: int) -> np.ndarray | None:
     if membership is None:
         return None
-    found = np.asarray(membership)
-    if (
-        found.dtype != bool
-        or found.ndim != 2
-        or found.shape[1] != n_clusterlets
-        or not found.any(axis=1).all()
-        or not len(found)
-    ):
+    matrix = np.asarray(membership)
+    is_valid = matrix.dtype == bool and matrix.ndim == 2 and matrix.shape[1] == n_clusterlets
+    if not (is_valid and len(matrix) and matrix.any(axis=1).all()):
         raise ClusterletsError(
             f"match must return memberships (C, {n_clusterlets}) of type bool with no empty cluster, "
-            f"not {found.shape} of {found.dtype}"
+            f"not {matrix.shape} of {matrix.dtype}"
         )
-    return found
+    return matrix
 
 
-def _silhouette(clusterlets: Clusterlets, membership: np.ndarray) -> float:
-    """Silhouette over the centroids; NaN for a fuzzy result and for a single cluster."""
-    if len(membership) < 2 or (membership.sum(axis=0) != 1).any():
-        return float("nan")
-    return centroid_silhouette(centroid_distances(clusterlets.centroids), membership.argmax(axis=0))
-
-
-def _instance_scores(
+def _instances(
     table: Prepared,
     piece_of: np.ndarray,
     clusterlets: Clusterlets,
     membership: np.ndarray,
     sample: np.ndarray,
     sums: np.ndarray,
-) -> dict[str, float]:
-    """Costs, and unless clusters overlap the silhouettes of a sample of rows (m,).
+) -> Instances:
+    """The instances as a matcher clusters them, and unless clusters overlap the silhouettes of a sample of rows (m,).
 
-    ``sums`` (N, m) hold their distances to clusterlets. Clusters of nearest centres are no unions of clusterlets, so their
-    silhouettes would take all distances again for every cell.
+    ``sums`` (N, m) hold their distances to clusterlets. Overlapping clusters are cut at the nearest centres and are no
+    unions of clusterlets, so their silhouettes would take all distances again for every cell.
     """
     centres = cluster_centres(membership, clusterlets.sizes, clusterlets.centroids)
     labels = labels_of_pieces(table.X, piece_of, membership, centres)
-    scores = costs(table.X, table.groups, labels, centres)
     if (membership.sum(axis=0) != 1).any():
-        return scores
-    of_clusters = np.stack([sums[cluster].sum(axis=0) for cluster in membership])
-    of_rows = silhouettes(of_clusters, np.bincount(labels), labels[sample])
-    return scores | silhouette_scores(of_rows, table.groups[sample], len(labels))
+        return Instances(table.X, table.groups, labels, centres)
+    cluster_sums = np.stack([sums[cluster].sum(axis=0) for cluster in membership])
+    silhouettes = instances.silhouettes(cluster_sums, np.bincount(labels), labels[sample])
+    return Instances(table.X, table.groups, labels, centres, silhouettes, sample)
 
 
 def _few_clusterlets(clusterlets: Clusterlets, k: int, groups: Mapping[str, int]) -> str:
-    """Which groups have fewer clusterlets than were asked for, as they have fewer distinct instances."""
-    found = np.bincount(clusterlets.group, minlength=len(groups))
-    short = [f"{name}: {count} clusterlets" for name, count in zip(groups, found, strict=True) if count < k]
+    """Which groups have fewer clusterlets than requested, because they have fewer distinct instances."""
+    counts = np.bincount(clusterlets.group, minlength=len(groups))
+    short = [f"{name}: {count} clusterlets" for name, count in zip(groups, counts, strict=True) if count < k]
     return f"fewer distinct instances than k ({'; '.join(short)})" if short else ""
 
 

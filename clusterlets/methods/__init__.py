@@ -1,8 +1,8 @@
 """Fair clustering methods, one file each: C, G-B, D, B, G-D, FRAC, k-means, random, and whatever joins them.
 
 A file holds one subclass of :class:`Method`; its name is the method's in lower case, with ``_`` for ``-``: ``g_b.py``.
-A file of your own works alike, wherever it lies (:func:`from_file`). Nothing else has to know of it: paths, jobs,
-results, figures and commands follow from the attributes of the class.
+A file of your own works alike, wherever it lies (:func:`from_file`). Nothing else has to know of it: paths, jobs, results,
+figures, commands, estimators and docs/methods.md follow from the attributes of the class.
 """
 
 import importlib
@@ -10,7 +10,9 @@ import importlib.util
 import re
 import zlib
 from collections.abc import Iterable, Mapping
-from inspect import Parameter, signature
+from dataclasses import replace
+from inspect import Parameter as Argument
+from inspect import getdoc, signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Literal
@@ -19,6 +21,31 @@ import numpy as np
 
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.errors import ClusterletsError
+from clusterlets.methods.bounds import PARTS, RATIO, SHARES, Bound
+from clusterlets.methods.parameters import VALUE_TYPES, Choice, Integer, Parameter, Real
+
+__all__ = [
+    "PARTS",
+    "RATIO",
+    "SHARES",
+    "Bound",
+    "Choice",
+    "Integer",
+    "Matcher",
+    "Method",
+    "Parameter",
+    "Real",
+    "by_parameter",
+    "check",
+    "check_parameters",
+    "clusterings",
+    "from_file",
+    "get",
+    "meaning",
+    "names",
+    "parameters_of",
+]
+
 
 #: What a method may be called: it is a part of the names of files.
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
@@ -39,18 +66,18 @@ class Method:
         Whose method it is.
     role : {"rival", "paper", "baseline"}
         Whether it is one of the methods compared, one of the paper's own, or a control.
-    parameters : mapping of str to list
-        The default grid of the keyword parameters of :meth:`fit`, besides k and the seed. A configuration may override it,
-        and name parameters of ``fit`` that are not in it.
-    bound : {"", "delta", "tau"}
-        The parameter of :meth:`fit` that bounds the groups of every cluster, up to whole instances; empty if there is none.
-        ``delta``: a share r of the table lies from r (1 - delta) to r / (1 - delta). ``tau``: the cluster holds at least this
-        part of each group, with ``"balanced"`` or None 1/k. Of several outputs, the first keeps it.
+    parameters : mapping of str to Parameter
+        Those of :meth:`fit` besides the number of clusters and the seed, each with a default there. A list of values in place
+        of a :class:`Parameter` is its grid, and any value is taken; so it is of a parameter of ``fit`` that is not declared.
+        Once the class is made, every parameter is in this mapping, with its default.
     settings : mapping of str to str
         Of a :class:`Matcher`: keyword parameters of ``match`` that are keys of the configuration, the same for every run:
         ``{"scope": "pinball_scope"}``. A variant that changes such a key runs the method again.
     outputs : tuple of str
-        Where one fit gives several clusterings, what they are called; results name them ``name (output)``.
+        Where one fit gives several clusterings, what they are called; results name them ``name (output)``. The first keeps the
+        bound of a parameter that has one.
+    guarantee, cost : str
+        What it guarantees, and what a fit costs, for docs/methods.md.
     most_groups, most_rows : int or None
         The largest table that the method can handle; a larger one gives the status ``unsupported``.
     libraries : tuple of str
@@ -61,24 +88,56 @@ class Method:
         Whether its results depend on ``random_state``; of one that does not, one fit stands for all seeds.
     stream : int or None
         Number of its random stream; by default one made from the name.
+
+    Notes
+    -----
+    What ``fit`` sets on ``self`` by a name that ends in an underscore is an attribute of the estimator too: ``self.n_iter_``.
+    The first paragraph of the class's docstring says what the method does, for a user; estimators and docs/methods.md show it.
     """
 
     name: ClassVar[str]
     label: ClassVar[str] = ""
     citation: ClassVar[str] = ""
     role: ClassVar[Literal["rival", "paper", "baseline"]] = "rival"
-    parameters: ClassVar[Mapping[str, list]] = {}
-    bound: ClassVar[Literal["", "delta", "tau"]] = ""
+    parameters: ClassVar[dict[str, Any]] = {}
     settings: ClassVar[Mapping[str, str]] = {}
     outputs: ClassVar[tuple[str, ...]] = ()
+    guarantee: ClassVar[str] = ""
+    cost: ClassVar[str] = ""
     most_groups: ClassVar[int | None] = None
     most_rows: ClassVar[int | None] = None
     libraries: ClassVar[tuple[str, ...]] = ("numpy",)
     needs: ClassVar[tuple[str, ...]] = ()
     is_random: ClassVar[bool] = True
     stream: ClassVar[int | None] = None
+    _takes_parameters: ClassVar[str] = "fit"
 
-    def fit(self, X: np.ndarray, groups: np.ndarray, k: int, random_state: np.random.Generator, **parameters) -> Result:
+    def __init_subclass__(cls, **kwargs: Any):
+        super().__init_subclass__(**kwargs)
+        defaults = {name: argument.default for name, argument in cls._arguments().items()}
+        defaults = {name: default for name, default in defaults.items() if default is not Argument.empty}
+        own = vars(cls).get("parameters", {})
+        # What is inherited, and not taken by this class's fit, is left out.
+        declared = {name: value for name, value in cls.parameters.items() if name in own or name in defaults}
+        cls.parameters = declared | {name: Parameter() for name in defaults if name not in declared}
+        for name, parameter in cls.parameters.items():
+            if isinstance(parameter, list | tuple) and parameter:
+                parameter = Parameter(grid=parameter)
+            if isinstance(parameter, Parameter):  # check refuses anything else
+                cls.parameters[name] = replace(parameter, default=defaults.get(name))
+
+    @classmethod
+    def _arguments(cls) -> Mapping[str, Argument]:
+        return signature(getattr(cls, cls._takes_parameters)).parameters
+
+    @classmethod
+    def takes_any_parameter(cls) -> bool:
+        """Whether ``fit`` takes parameters of any name."""
+        return any(argument.kind is Argument.VAR_KEYWORD for argument in cls._arguments().values())
+
+    def fit(
+        self, X: np.ndarray, groups: np.ndarray, n_clusters: int, random_state: np.random.Generator, **parameters
+    ) -> Result:
         """Cluster instances.
 
         Parameters
@@ -86,8 +145,8 @@ class Method:
         X : float array (n, d)
         groups : int array (n,)
             Sensitive group of each instance, 0..K-1.
-        k : int
-            Clusters wanted; for Clusterlets, clusterlets of each group.
+        n_clusters : int
+            Clusters wanted; of a matcher, clusterlets of each group.
         random_state : numpy.random.Generator
         **parameters
             Those of the method, each optional.
@@ -98,13 +157,18 @@ class Method:
         """
         raise NotImplementedError(f"{type(self).__name__} has no fit.")
 
-    def seconds(self, rows: int, features: int, k: int) -> float:
+    def seconds(self, rows: int, features: int, n_clusters: int) -> float:
         """About how many seconds a fit takes; only estimates rest on it."""
-        return 1e-8 * rows * features * k * 20
+        return 1e-8 * rows * features * n_clusters * 20
 
-    def faults(self, k: int, **parameters) -> list[str]:
-        """What is wrong with a point of the grid, so that no job has to fail for it; nothing by default."""
-        return []
+    def faults(self, n_clusters: int, **parameters) -> list[str]:
+        """What is wrong with values of the parameters, in words, so that no fit has to fail for it.
+
+        By default what the declarations refuse; a method may add what only several values together tell.
+        """
+        declared = self.parameters
+        faults = [declared[name].fault(name, value) for name, value in parameters.items() if name in declared]
+        return [fault for fault in faults if fault]
 
     def unsupported(self, rows: int, n_groups: int) -> str:
         """Why a table is more than the method can handle; empty if it is not."""
@@ -113,6 +177,16 @@ class Method:
         if self.most_rows is not None and rows > self.most_rows:
             return f"{rows} rows, and {self.name} handles {self.most_rows}"
         return ""
+
+    @classmethod
+    def summary(cls) -> str:
+        """What it does: the first paragraph of the class's docstring."""
+        return " ".join((getdoc(cls) or "").partition("\n\n")[0].split())
+
+    @classmethod
+    def grid(cls) -> dict[str, list]:
+        """The values that a configuration tries, of each parameter that has a grid."""
+        return {name: list(parameter.grid) for name, parameter in cls.parameters.items() if parameter.grid}
 
     @classmethod
     def names_in_results(cls) -> list[str]:
@@ -133,6 +207,7 @@ class Matcher(Method):
 
     role = "paper"
     needs: ClassVar[tuple[str, ...]] = ("clusterlets",)
+    _takes_parameters = "match"
     stream = 2  # one for all matchers, after those of the extraction and of the samples
 
     def match(self, clusterlets: Clusterlets, random_state: np.random.Generator, **parameters) -> np.ndarray | None:
@@ -152,11 +227,11 @@ class Matcher(Method):
         """
         raise NotImplementedError(f"{type(self).__name__} has no match.")
 
-    def fit(self, X, groups, k, random_state, **parameters):
-        """As :meth:`Method.fit`: extract the clusterlets and match them; memberships (n, C)."""
+    def fit(self, X, groups, n_clusters, random_state, **parameters):
+        """As :meth:`Method.fit`, with ``n_clusters`` clusterlets of each group, which are matched; memberships (n, C)."""
         # No statement, so that it is no part of the fingerprints of the grid's cells, which find the clusterlets made.
         extraction = importlib.import_module("clusterlets.algorithms.extraction")
-        clusterlets = extraction.extract_clusterlets(X, groups, k, random_state)
+        clusterlets = extraction.extract_clusterlets(X, groups, n_clusters, random_state)
         return self.match_or_raise(clusterlets, random_state, **parameters).T[clusterlets.labels]
 
     def match_or_raise(self, clusterlets: Clusterlets, random_state: np.random.Generator, **parameters) -> np.ndarray:
@@ -273,12 +348,25 @@ def check(method: type[Method], where: str) -> None:
 
 
 def parameters_of(method: type[Method]) -> list[str] | None:
-    """The keyword parameters of ``fit``, or of ``match``; None if it takes any."""
-    function = method.match if issubclass(method, Matcher) else method.fit
-    known = list(signature(function).parameters.values())
-    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in known):
-        return None
-    return [parameter.name for parameter in known if parameter.default is not Parameter.empty]
+    """The parameters of a method; None if it takes any."""
+    return None if method.takes_any_parameter() else list(method.parameters)
+
+
+def by_parameter(having: Iterable[type[Method]]) -> dict[str, list[type[Method]]]:
+    """Which of some methods have a parameter, by its name."""
+    methods: dict[str, list[type[Method]]] = {}
+    for method in having:
+        for name in method.parameters:
+            methods.setdefault(name, []).append(method)
+    return methods
+
+
+def meaning(name: str, having: Iterable[type[Method]]) -> str:
+    """What a parameter means to each of some methods that have it: ``B, D: Sweeps through the groups.``"""
+    meanings: dict[str, list[str]] = {}
+    for method in having:
+        meanings.setdefault(method.parameters[name].meaning, []).append(method.name)
+    return " ".join(f"{', '.join(names)}: {text}" for text, names in meanings.items())
 
 
 def check_parameters(method: type[Method], given: Iterable[str], where: str) -> None:
@@ -288,18 +376,6 @@ def check_parameters(method: type[Method], given: Iterable[str], where: str) -> 
         if taken is not None and name not in taken:
             has = f"its parameters: {', '.join(taken)}" if taken else "it has none"
             raise ClusterletsError(f"{where}: {method.name} has no parameter {name!r}; {has}.")
-
-
-def range_faults(name: str, value: Any, least: float, most: float, kind: Any = (int, float)) -> list[str]:
-    """What is wrong with a parameter that should be a number, or an ``int``, from ``least`` to ``most``."""
-    if isinstance(value, kind) and not isinstance(value, bool) and least <= value <= most:
-        return []
-    return [f"{name}: {value!r}; it must be a {'whole ' if kind is int else ''}number from {least} to {most}"]
-
-
-def choice_faults(name: str, value: Any, choices: Iterable[str]) -> list[str]:
-    """What is wrong with a parameter that should be one of a few texts."""
-    return [] if value in choices else [f"{name}: {value!r}; it must be {' or '.join(choices)}"]
 
 
 def _methods_of(module: ModuleType) -> dict[str, type[Method]]:
@@ -317,17 +393,18 @@ def _faults(method: type[Method]) -> Iterable[str]:
         yield f"name: {method.name!r} must begin with a letter and hold letters, digits, '.', '+' and '-' alone, 40 at most"
     if method.role not in ("rival", "paper", "baseline"):
         yield f"role: {method.role!r} is none of rival, paper and baseline"
-    if method.bound not in ("", *{"delta", "tau"}.intersection(parameters_of(method) or [])):
-        yield f"bound: {method.bound!r} must be delta or tau, a parameter of fit with a default"
-    for name, values in method.parameters.items():
-        if not isinstance(values, (list, tuple)) or not values:
-            yield f"parameters: {name} needs a list of one value or more, not {values!r}"
-        elif not all(isinstance(value, PARAMETER_TYPES) for value in values):
+    for name, parameter in method.parameters.items():
+        if not isinstance(parameter, Parameter):
+            yield f"parameters: {name} needs a Parameter, or a list of one value or more, not {parameter!r}"
+            continue
+        if not method.takes_any_parameter() and name not in method._arguments():
+            yield f"parameters: {name} is no parameter of fit with a default"
+        if not all(isinstance(value, VALUE_TYPES) for value in parameter.grid):
             yield f"parameters: values of {name} must be numbers, texts, true, false or null"
+        else:
+            yield from (f"parameters: {fault}" for value in parameter.grid if (fault := parameter.fault(name, value)))
+        if fault := parameter.fault(name, parameter.default):
+            yield f"parameters: the default of {fault}"
     for output in method.outputs:
         if not re.fullmatch(r"[A-Za-z0-9 .+-]{1,40}", output):
             yield f"outputs: {output!r} must hold letters, digits, spaces, '.', '+' and '-' alone"
-
-
-#: What a parameter's value may be, so that it can stand in a configuration and in the name of a file.
-PARAMETER_TYPES: tuple[Any, ...] = (int, float, str, bool, type(None))

@@ -5,7 +5,10 @@ from clusterlets.methods.d import DistancePinball
 
 
 class BalancePinball(DistancePinball):
-    """See :func:`clusterlets.algorithms.matching.pinball.match_balance`. Parameters as those of D."""
+    """Pinball: each clusterlet bounces through the groups, always to the clusterlet that balances best.
+
+    See :func:`clusterlets.algorithms.matching.pinball.match_balance`. Clusters may overlap; parameters are those of D.
+    """
 
     name = "B"
     label = "Balance (B)"

@@ -1,16 +1,33 @@
 """C, the centroid matcher: the best of many random partitions by silhouette and largest deviation."""
 
 from clusterlets.algorithms.matching.centroid import ParetoFront, match_centroid, sample_partitions
-from clusterlets.methods import Matcher, choice_faults, range_faults
+from clusterlets.methods import Choice, Integer, Matcher, Real
 
 
 class Centroid(Matcher):
-    """See :mod:`clusterlets.algorithms.matching.centroid`."""
+    """The best of many random partitions of the clusterlets, by silhouette and largest deviation.
+
+    See :mod:`clusterlets.algorithms.matching.centroid`.
+    """
 
     name = "C"
     label = "Centroid (C)"
     citation = "Setzu and Guidotti, Fair Clustering with Clusterlets"
-    parameters = {"omega": [0, 0.25, 0.5, 0.75]}
+    guarantee = "no bound"
+    cost = "draws `sample_size` partitions once for all omegas"
+    parameters = {
+        "omega": Real(
+            0,
+            1,
+            grid=[0, 0.25, 0.5, 0.75],
+            trades_fairness=True,
+            meaning="Weight of the silhouette against the largest deviation.",
+        ),
+        "equation": Choice(
+            ("corrected", "printed"), meaning="The objective with the paper's misprint corrected, or as it is printed."
+        ),
+        "sample_size": Integer(1, 10**9, meaning="Random partitions that are drawn."),
+    }
     settings = {"equation": "equation"}
     needs = ("clusterlets", "partitions")
 
@@ -20,10 +37,3 @@ class Centroid(Matcher):
         if not isinstance(front, ParetoFront):
             front = sample_partitions(clusterlets, sample_size, random_state)
         return match_centroid(front, omega, equation) if len(front) else None
-
-    def faults(self, k, omega=0.5, equation="corrected", sample_size=250_000):
-        return [
-            *range_faults("omega", omega, 0, 1),
-            *choice_faults("equation", equation, ("corrected", "printed")),
-            *range_faults("sample_size", sample_size, 1, 10**9, int),
-        ]

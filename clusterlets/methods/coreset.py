@@ -1,31 +1,43 @@
 """coreset: fair k-means on a small weighted sample of each group, extended to all instances."""
 
-from clusterlets.methods import Method, range_faults
+from clusterlets.methods import SHARES, Integer, Method, Real
 
 
 class Coreset(Method):
-    """Fractional fair Lloyd on the sample, then one fair assignment of the table; see :mod:`clusterlets.algorithms.coreset`.
+    """Fair k-means on a small weighted sample of each group, whose centres then get all instances.
 
-    ``size`` is the number of rows that the sample should have; ``"auto"`` is 40 k, and 2,000 at least.
+    Fractional fair Lloyd on the sample, then one fair assignment of the table; see :mod:`clusterlets.algorithms.coreset`.
     """
 
     name = "coreset"
     citation = "After Schmidt, Schwiegelshohn and Sohler, 2018, and Huang, Jiang and Vishnoi, NeurIPS 2019"
-    bound = "delta"
-    parameters = {"delta": [0.0, 0.1, 0.3]}
+    guarantee = "r (1 - delta) <= p <= r / (1 - delta) in every cluster, up to whole instances"
+    cost = "0.9 s"
+    parameters = {
+        "delta": Real(
+            0,
+            0.999,
+            grid=[0.0, 0.1, 0.3],
+            trades_fairness=True,
+            bound=SHARES,
+            meaning="Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every "
+            "cluster, up to whole instances.",
+        ),
+        "size": Integer(
+            1,
+            10**9,
+            also=["auto"],
+            meaning="Rows that the sample should have; auto is 40 for each cluster, and at least 2,000.",
+        ),
+        "n_init": Integer(1, 10_000, meaning="Starts on the sample."),
+    }
     libraries = ("numpy", "numba", "llvmlite")
 
-    def fit(self, X, groups, k, random_state, delta=0.0, size="auto", n_init=1):
-        from clusterlets.algorithms.coreset import coreset_clustering  # who asks for parameters alone does without numba
+    def fit(self, X, groups, n_clusters, random_state, delta=0.0, size="auto", n_init=1):
+        # Imported late: listing parameters must not load Numba.
+        from clusterlets.algorithms.coreset import coreset_clustering
 
-        return coreset_clustering(X, groups, k, random_state, delta, None if size == "auto" else size, n_init)
+        return coreset_clustering(X, groups, n_clusters, random_state, delta, None if size == "auto" else size, n_init)
 
-    def faults(self, k, delta=0.0, size="auto", n_init=1):
-        return [
-            *range_faults("delta", delta, 0, 0.999),
-            *([] if size == "auto" else range_faults("size", size, 1, 10**9, int)),
-            *range_faults("n_init", n_init, 1, 10_000, int),
-        ]
-
-    def seconds(self, rows, features, k):
-        return 0.05 + rows * (7.5e-6 + 5e-7 * k)
+    def seconds(self, rows, features, n_clusters):
+        return 0.05 + rows * (7.5e-6 + 5e-7 * n_clusters)

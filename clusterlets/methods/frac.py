@@ -1,40 +1,91 @@
 """FRAC: k-means whose centres take turns in picking points, so that each gets its part of every group."""
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 
-from clusterlets.methods import Method, choice_faults, range_faults
+from clusterlets.methods import PARTS, Choice, Integer, Method, Real
+
+
+@dataclass(frozen=True)
+class Part(Real):
+    """A number, a Fraction, or a sequence with one of them for each group, which the algorithm itself checks."""
+
+    def _type(self):
+        return "float | Fraction | Sequence[float | Fraction]"
+
+    def _accepts(self, value):
+        if isinstance(value, Iterable) and not isinstance(value, str):
+            return True
+        return super()._accepts(float(value) if isinstance(value, Fraction) else value)
 
 
 class FRAC(Method):
-    """See :func:`clusterlets.algorithms.frac.frac`; ``tau="balanced"`` is 1/k.
+    """k-means whose clusters take turns in picking instances, so that each gets its part of every group.
 
-    ``fair`` is its fair assignment; ``nearest`` gives every instance to the nearest centre, which the paper scored.
+    See :func:`clusterlets.algorithms.frac.frac`. The output ``fair`` is its fair assignment; ``nearest`` gives every instance
+    to the nearest centre, which throws the fairness away, and is what the Clusterlets paper scored.
     """
 
     name = "FRAC"
     citation = "Gupta, Ghalme, Krishnan and Jain, Efficient algorithms for fair clustering, DMKD 2023"
-    bound = "tau"
     outputs = ("fair", "nearest")
+    guarantee = (
+        "`fair`: every cluster holds at least the fraction tau of each group; `balanced` gives clusters of equal size. "
+        "`nearest`, which the paper scored, guarantees nothing"
+    )
+    cost = "0.4 s"
+    parameters = {
+        "tau": Part(
+            0,
+            1,
+            also=["balanced"],
+            bound=PARTS,
+            meaning="Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced "
+            "stands.",
+        ),
+        "init": Choice(("random", "k-means++"), meaning="First centres."),
+        "max_iter": Integer(1, 1_000_000, meaning="Most rounds."),
+        "tol": Real(0, 1, meaning="Relative change of the cost at which the rounds end."),
+    }
     libraries = ("numpy", "numba", "llvmlite")
     stream = 3
 
-    def fit(self, X, groups, k, random_state, tau="balanced", init="random", max_iter=100, tol=1e-4):
-        from clusterlets.algorithms.frac import frac  # numba takes long to load, and who asks for parameters alone does without
+    def fit(self, X, groups, n_clusters, random_state, tau="balanced", init="random", max_iter=100, tol=1e-4):
+        # Imported late: listing parameters must not load Numba.
+        from clusterlets.algorithms.frac import frac
 
-        found = frac(X, groups, k, random_state, None if tau == "balanced" else tau, init, max_iter, tol)
-        return {"fair": found.labels_fair, "nearest": found.labels_nearest}
+        return self._outputs(frac(X, groups, n_clusters, random_state, _as_number(tau), init, max_iter, tol))
 
-    def faults(self, k, tau="balanced", init="random", max_iter=100, tol=1e-4):
-        found = [] if tau == "balanced" else range_faults("tau", tau, 0, 1)
-        if not found and tau != "balanced" and Fraction(tau) * (1 - Fraction(1, 2**50)) > Fraction(1, k):
-            found = [f"tau: {tau} is more than 1/k = {1 / k:.6g} for k = {k}; it must be balanced, or a number from 0 to 1/k"]
-        return [
-            *found,
-            *choice_faults("init", init, ("random", "k-means++")),
-            *range_faults("max_iter", max_iter, 1, 1_000_000, int),
-            *range_faults("tol", tol, 0, 1),
-        ]
+    def _outputs(self, result):
+        self.n_iter_ = result.n_iter
+        self.cluster_centers_ = {"nearest": result.centres_nearest}
+        return {"fair": result.labels_fair, "nearest": result.labels_nearest}
 
-    def seconds(self, rows, features, k):
-        return 2.5e-6 * rows + 6e-5 * k * math.sqrt(rows)
+    def faults(self, n_clusters, **parameters):
+        faults, tau = super().faults(n_clusters, **parameters), parameters.get("tau", "balanced")
+        if faults or not isinstance(tau, int | float | Fraction):
+            return faults
+        # As the algorithm reads a float: 1/n_clusters is not too large, however it is rounded.
+        if Fraction(tau) * (1 - Fraction(1, 2**50)) <= Fraction(1, n_clusters):
+            return []
+        return [f"tau: {tau}; with {n_clusters} clusters it must be a number from 0 to 1/{n_clusters}, or balanced"]
+
+    def seconds(self, rows, features, n_clusters):
+        return 2.5e-6 * rows + 6e-5 * n_clusters * math.sqrt(rows)
+
+    class Estimator:
+        """What the estimator has besides.
+
+        Attributes
+        ----------
+        n_iter_ : int
+            Rounds that were run.
+        """
+
+        n_iter_: int
+
+
+def _as_number(tau):
+    return None if isinstance(tau, str) else tau

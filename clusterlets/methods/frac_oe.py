@@ -1,20 +1,22 @@
 """FRAC-OE: plain k-means, and one fair assignment at the end."""
 
-from clusterlets.methods.frac import FRAC
+from clusterlets.methods.frac import FRAC, _as_number
 
 
 class FRACOE(FRAC):
-    """See :func:`clusterlets.algorithms.frac.frac_oe`; ``tau="balanced"`` is 1/k. Else as FRAC."""
+    """Plain k-means, and one fair assignment of FRAC at the end.
+
+    See :func:`clusterlets.algorithms.frac.frac_oe`. Otherwise as FRAC.
+    """
 
     name = "FRAC-OE"
+    cost = "0.1 s"
 
-    def fit(self, X, groups, k, random_state, tau="balanced"):
-        from clusterlets.algorithms.frac import (
-            frac_oe,  # numba takes long to load, and who asks for parameters alone does without
-        )
+    def fit(self, X, groups, n_clusters, random_state, tau="balanced"):
+        # Imported late: listing parameters must not load Numba.
+        from clusterlets.algorithms.frac import frac_oe
 
-        found = frac_oe(X, groups, k, random_state, None if tau == "balanced" else tau)
-        return {"fair": found.labels_fair, "nearest": found.labels_nearest}
+        return self._outputs(frac_oe(X, groups, n_clusters, random_state, _as_number(tau)))
 
-    def seconds(self, rows, features, k):
-        return rows * (7e-7 + 7e-8 * k)
+    def seconds(self, rows, features, n_clusters):
+        return rows * (7e-7 + 7e-8 * n_clusters)

@@ -5,7 +5,10 @@ from clusterlets.methods.g_b import GreedyBalance
 
 
 class GreedyDistance(GreedyBalance):
-    """See :func:`clusterlets.algorithms.matching.pinball.match_greedy_distance`. Parameters as those of G-B."""
+    """Greedy: a cluster takes the nearest clusterlet of another group than the last.
+
+    See :func:`clusterlets.algorithms.matching.pinball.match_greedy_distance`. Parameters are those of G-B.
+    """
 
     name = "G-D"
     label = "Greedy distance (G-D)"

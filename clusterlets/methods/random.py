@@ -1,4 +1,4 @@
-"""A random partition into k parts of equal size, which is fair and coheres no more than the table itself."""
+"""A random partition into parts of equal size, which is fair and coheres no more than the table itself."""
 
 import numpy as np
 
@@ -6,14 +6,16 @@ from clusterlets.methods import Method
 
 
 class Random(Method):
-    """Every instance gets one of 0..k-1 in turn, and then they are shuffled."""
+    """Random parts of equal size: every instance gets one of the clusters in turn, and then they are shuffled."""
 
     name = "random"
     role = "baseline"
+    guarantee = "fair on average, and no more cohesive than the table"
+    cost = "negligible"
     stream = 5
 
-    def fit(self, X, groups, k, random_state):
-        return random_state.permutation(np.arange(len(X)) % k)
+    def fit(self, X, groups, n_clusters, random_state):
+        return random_state.permutation(np.arange(len(X)) % n_clusters)
 
-    def seconds(self, rows, features, k):
+    def seconds(self, rows, features, n_clusters):
         return 5e-8 * rows

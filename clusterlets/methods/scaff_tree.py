@@ -1,10 +1,18 @@
 """A tree that learns the labels of plain k-means by splits that shun the groups; its leaves are the clusters."""
 
-from clusterlets.methods import Method, range_faults
+from typing import Any
+
+from clusterlets.errors import InvalidInput
+from clusterlets.methods import Method, Real
 
 
 class ScaffTree(Method):
-    """See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`."""
+    """A tree whose leaves are the clusters: it learns the labels of plain k-means by splits that shun the groups.
+
+    See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`. The splits are by SCAFF, which itself classifies; its use for
+    clustering is our interpretation. The estimator's ``predict`` goes by the nearest of ``cluster_centers_``, and not down
+    the tree.
+    """
 
     name = "scaff-tree"
     label = "SCAFF tree"
@@ -12,18 +20,65 @@ class ScaffTree(Method):
         "Pereira Barata, Takes, van den Herik and Veenman, Fair tree classifier using strong demographic parity, "
         "Machine Learning 2023"
     )
-    parameters = {"theta": [0, 0.25, 0.5, 0.75, 0.9]}
+    guarantee = "no bound; a few thresholds describe each cluster"
+    cost = "0.2 s"
+    parameters = {
+        "theta": Real(
+            0,
+            1,
+            grid=[0, 0.25, 0.5, 0.75, 0.9],
+            trades_fairness=True,
+            meaning="Weight of the groups, from 0, the labels of k-means alone, to 1.",
+        ),
+    }
     libraries = ("numpy", "numba", "llvmlite")
 
-    def fit(self, X, groups, k, random_state, theta=0.5):
-        from clusterlets.algorithms.scaff_tree import (
-            scaff_tree,  # numba takes long to load, and who asks for parameters alone does without
-        )
+    def fit(self, X, groups, n_clusters, random_state, theta=0.5):
+        # Imported late: listing parameters must not load Numba.
+        from clusterlets.algorithms.scaff_tree import scaff_tree
 
-        return scaff_tree(X, groups, k, random_state, theta).labels
+        tree = scaff_tree(X, groups, n_clusters, random_state, theta)
+        self.tree_ = tree.nodes()
+        return tree.labels
 
-    def faults(self, k, theta=0.5):
-        return range_faults("theta", theta, 0, 1)
+    def seconds(self, rows, features, n_clusters):
+        return rows * features * (1.8e-7 + 1.2e-8 * n_clusters)
 
-    def seconds(self, rows, features, k):
-        return rows * features * (1.8e-7 + 1.2e-8 * k)
+    class Estimator:
+        """What the estimator has besides.
+
+        Attributes
+        ----------
+        tree_ : Nodes
+            The tree as arrays over its m nodes, named as scikit-learn names them: ``children_left``, ``children_right``,
+            ``feature`` (-1 of a leaf, all three), ``threshold`` (NaN of a leaf; instances whose feature is at most this go
+            left), and ``cluster``, the label of a leaf's instances (-1 of the other nodes).
+        """
+
+        tree_: Any
+        n_features_in_: int
+
+        def export_text(self, feature_names=None, decimals=2) -> str:
+            """The tree as lines of text, indented by depth, as scikit-learn's ``export_text`` writes one.
+
+            Parameters
+            ----------
+            feature_names : sequence of d str, optional
+                By default those of the DataFrame that was fitted, else ``feature_0`` and so on.
+            decimals : int
+                Of the thresholds, from 0 on.
+
+            Raises
+            ------
+            InvalidInput
+                For another number of names, or decimals below 0.
+            """
+            from sklearn.utils.validation import check_is_fitted
+
+            check_is_fitted(self)
+            names = getattr(self, "feature_names_in_", None) if feature_names is None else feature_names
+            if names is not None and len(names) != self.n_features_in_:
+                raise InvalidInput(f"{len(names)} feature_names for {self.n_features_in_} features: give one name a feature.")
+            if decimals < 0:
+                raise InvalidInput(f"decimals={decimals!r} must be a whole number of 0 or more.")
+            return self.tree_.text(names, decimals)

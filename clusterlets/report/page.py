@@ -50,7 +50,7 @@ _TITLES = {
 }
 # Title, what is to be said of all the reasons below it, and the verdict that they are given for.
 _WHY = (
-    ("Why numbers differ", "Written of the run in docs/reference: ten datasets, the paper's grid.", "differs"),
+    ("Why numbers differ", "Written of the run in reference/paper: ten datasets, the paper's grid.", "differs"),
     ("Why numbers say nothing", "", "uninformative"),
     ("Why numbers were not compared", "", "not comparable"),
 )
@@ -119,6 +119,7 @@ def render(results: Results, findings: Findings) -> str:
         lead=_lead(results),
         answers=verdict.answers(results, findings.standings),
         glossary=list(verdict.GLOSSARY.items()),
+        further_glossary=list(verdict.FURTHER_GLOSSARY.items()),
         missing=missing_lines(results),
         basis=basis_sentence(results),
         sentences=verdict_sentences(results) if of_paper else [],

@@ -10,7 +10,8 @@ import pandas as pd
 
 from clusterlets.analysis import leaderboard, selection
 from clusterlets.analysis.leaderboard import BLOCK
-from clusterlets.grid.cells import Cell, from_words, seed_blocks
+from clusterlets.grid.cells import Cell, parse_parameters, seed_blocks
+from clusterlets.metrics.table import score
 from clusterlets.text import counted, markdown_table
 
 _BOARD, _OVERALL, _POINTS = "leaderboard.csv", "leaderboard_overall.csv", "leaderboard_points.csv"
@@ -23,16 +24,14 @@ GLOSSARY = {
     "half",
     "limit": "on the largest deviation: the largest difference, over all clusters and sensitive groups, between a "
     "group's share in the cluster and in the dataset",
-    "price": "k-means cost over the least one known with k clusters, which plain k-means or any other run has; of a clustering "
-    "with more than k clusters, with as many; the median over the seeds that score",
+    "price": "squared error divided by the smallest that any run reached with k clusters, or, for a clustering of more than k "
+    "clusters, with as many; the median over the seeds that score",
     "price_low, price_high": "the least and the largest price over these seeds",
     "rank": "1 is the least price among the methods whose median deviation keeps the limit on the seeds that score",
     "outcome": "`ranked`; `misses the limit`: it kept the limit on the seeds that choose, and not on those that score, or has "
     "no cost there; `none keeps the limit`: no configuration keeps it on the seeds that choose; `no result`: no run is ok",
     "within": "share of the scoring seeds on which the clustering keeps the limit",
-    "delta_min": "least delta for which every cluster has at least (1 - delta) and at most 1 / (1 - delta) times the dataset's "
-    "share of every sensitive group; 0 is the dataset's shares, 1 a cluster that lacks a group",
-    "weighted_deviation": "mean difference of shares over sensitive groups and clusters, clusters weighted by size",
+    **{name: score(name).explanation for name in ("delta_min", "weighted_deviation")},
     "n_clusters": "median number of clusters; methods of Clusterlets choose it themselves",
     "on_front": "no other configuration of the block has both a lower delta_min and a lower price",
     "tried": f"configurations that a method chooses from: at most {leaderboard.TRIED}, spread over its grid; 1 where it has no "
@@ -184,7 +183,7 @@ def _without_results(board: pd.DataFrame) -> list[str]:
     listed = ", ".join(
         f"{method} ({number:,} of {by_method.loc[method, 'runs']:,})" for method, number in failed[failed > 0].items()
     )
-    return [f"Runs without a result count as infinitely unfair and dear; these methods have some: {listed}."] if listed else []
+    return [f"Runs without a result rank last; these methods have some: {listed}."] if listed else []
 
 
 # ---- how to repeat a row ---------------------------------------------------------------------------------------------
@@ -203,7 +202,7 @@ def cells_of(row: Mapping, settings: Mapping) -> str:
     names = {
         shown: name for name, grid in settings["grids"].items() for shown in selection.paper_names(pd.Series(grid["names"]))
     }
-    parameters = from_words(row["parameters"] if isinstance(row["parameters"], str) else "")
+    parameters = parse_parameters(row["parameters"] if isinstance(row["parameters"], str) else "")
     blocks = seed_blocks(**settings["seeds"])
     cells = [Cell(row["dataset"], names[row["method"]], int(row["k"]), parameters, seeds) for seeds in blocks]
     return " ".join(shlex.quote(f"{settings['results']}/{cell.path}") for cell in cells)

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from clusterlets.analysis import at_fairness, statistics
+from clusterlets.metrics.table import FURTHER, OF_PAPER
 from clusterlets.paper import reported
 from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
 from clusterlets.paper.results import Results
@@ -11,16 +12,10 @@ from clusterlets.text import counted, in_percent
 
 Answer = tuple[str, str]
 
-GLOSSARY = {
-    "Deviation": "the largest difference, over the groups, between a group's share in a cluster and in the dataset; mean "
-    "and maximum are over the clusters. Lower is fairer.",
-    "Balance": "the least ratio of two groups' counts in any cluster. Higher is fairer.",
-    "Cohesion": "1 − (mean over clusters of the mean pairwise distance, zero diagonal included) / (largest distance in the "
-    "dataset). Higher is better.",
-    "Overlap": "the share of instances in two or more clusters. Lower is better; 0 is a partition.",
-    "Size": "the number of clusters. Neither direction is better; one cluster is perfectly fair and says nothing.",
-    "Price of fairness": "k-means cost over that of plain k-means with as many clusters. Lower is better; 1 costs nothing.",
-}
+#: Every score by its name in runs.csv, with its meaning: the paper's, and those by which methods are compared.
+GLOSSARY, FURTHER_GLOSSARY = (
+    {score.name: f"{score.explanation} [{score.values}]" for score in scores} for scores in (OF_PAPER, FURTHER)
+)
 
 
 def answers(results: Results, standings: Standings) -> list[Answer]:

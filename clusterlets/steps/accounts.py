@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 
 from clusterlets.analysis import fit_costs
-from clusterlets.grid import accounts, provenance
 from clusterlets.grid.runs_frame import read_lines, write_csv
+from clusterlets.provenance import accounts, environment
 from clusterlets.report.figures import runtime, seconds_against_rows
 from clusterlets.report.figures.style import save
 from clusterlets.steps import Input
@@ -38,9 +38,9 @@ def account(datasets: Input, config: str, logs: str, after: str, fingerprints: s
     rows = read_lines(datasets).set_index("dataset")["rows"]
     save(seconds_against_rows.draw(costs, rows), folder / "seconds_against_rows")
     told = {
-        **provenance.software(lock),
-        "source": provenance.source(),
-        "machine": provenance.machine(),
+        **environment.software(lock),
+        "source": environment.source(),
+        "machine": environment.machine(),
         "jobs": {**counted.span, "counted": len(counted.jobs), "logs_left_out": counted.left_out},
         "settings": settings,
         "fingerprints": json.loads(fingerprints),

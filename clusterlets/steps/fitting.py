@@ -6,13 +6,14 @@ from contextlib import suppress
 import numpy as np
 
 from clusterlets.algorithms.geometry import load_kernels
-from clusterlets.grid import accounts, crossed_limits
+from clusterlets.grid import crossed_limits
 from clusterlets.grid.artifacts import CROSSED, INFEASIBLE, OK, UNSUPPORTED, Prepared
-from clusterlets.grid.cells import in_words, random_stream, sample_stream, seeds_of
+from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits, fits
 from clusterlets.grid.pieces import Sample, save_nothing, save_pieces
 from clusterlets.methods import clusterings
+from clusterlets.provenance import accounts
 from clusterlets.steps import Input, Output
 
 
@@ -65,7 +66,7 @@ def fit_method(
     every = seeds_of(seeds)
     outcomes = list(fits(fit, every if chosen.is_random else every[:1], Limits(**json.loads(limits))))
     for seed, outcome in outcomes if chosen.is_random else [(seed, outcomes[0][1]) for seed in every]:
-        accounts.tell_fit(dataset, chosen.name, k, in_words(given), seed, outcome)
+        accounts.tell_fit(dataset, chosen.name, k, format_parameters(given), seed, outcome)
         if outcome.status == OK:
             found |= {f"{name}/{seed}": clustering for name, clustering in outcome.result.items()}
         else:

@@ -3,27 +3,25 @@
 import json
 from pathlib import Path
 
-from clusterlets.grid import manifest
-from clusterlets.grid.cells import cells
 from clusterlets.grid.fingerprints import locked_versions
-from clusterlets.grid.libraries import MODULES
-from clusterlets.grid.provenance import processor
+from clusterlets.provenance import manifest
+from clusterlets.provenance.environment import processor
+from clusterlets.provenance.libraries import MODULES
 from clusterlets.steps import Output
 from clusterlets.storage import load_json, write_json
 
 
 def write_manifest(config: str, results: str, files: str, lock: str, output: Output) -> None:
-    """The hash of every cell and of all that sums them up, with settings, locked versions, fingerprints of the data and the
-    processor.
+    """Hashes of the cells and of everything made from them, with settings, locked versions, fingerprints of the data, and
+    the processor.
 
     config: the workflow's configuration, as JSON
     results: the results folder
-    files: results that are no cells, below that folder, separated by commas
+    files: results other than cells, below that folder, separated by commas
     lock: the pip lock file
     output: the manifest (.json)
     """
     settings, folder = json.loads(config), Path(results)
-    described = {name: load_json(folder / "prepared" / f"{name}.json") for name in settings["datasets"]}
-    promised = [*files.split(","), *(cell.path for cell in cells(settings))]
-    locked = locked_versions(lock, MODULES)  # which every step has seen to be those that it imports
-    write_json(output, manifest.make(folder, promised, settings, described, locked, processor()))
+    descriptions = {name: load_json(folder / "prepared" / f"{name}.json") for name in settings["datasets"]}
+    locked = locked_versions(lock, MODULES)  # every step has checked that it imports these
+    write_json(output, manifest.make(folder, files.split(","), settings, descriptions, locked, processor()))

@@ -2,14 +2,15 @@
 
 import json
 
-from clusterlets.grid import accounts, crossed_limits
+from clusterlets.grid import crossed_limits
 from clusterlets.grid.artifacts import CROSSED, NEVER_FITTED, Prepared, SeedBlock
-from clusterlets.grid.cells import in_words, seeds_of
+from clusterlets.grid.cells import format_parameters, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits
 from clusterlets.grid.runs_table import write_cell
 from clusterlets.grid.scoring import match, of_clusters, of_matchings, score_all
 from clusterlets.methods import Matcher
+from clusterlets.provenance import accounts
 from clusterlets.steps import Input, Output
 from clusterlets.storage import load_json
 
@@ -62,7 +63,7 @@ def score_method(
         crossed_limits.note(output, any(found.status in CROSSED for _, found in matchings), limits, to_meet)
         for seed, found in matchings:
             if found.status not in NEVER_FITTED:
-                accounts.tell_fit(dataset, chosen.name, k, in_words(given), seed, found)
+                accounts.tell_fit(dataset, chosen.name, k, format_parameters(given), seed, found)
         shared = SeedBlock.load(distances), SeedBlock.load(labels), Prepared.load(data)
         outcomes = of_matchings(chosen, k, matchings, block, *shared, measured["groups"])
     else:

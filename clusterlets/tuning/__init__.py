@@ -8,10 +8,10 @@ from sklearn.utils.validation import check_array
 
 from clusterlets import methods
 from clusterlets.estimators.groups import encode
-from clusterlets.estimators.inputs import InvalidInput
+from clusterlets.estimators.inputs import InvalidInput, check_whole
 from clusterlets.extras import optional
 from clusterlets.grid.artifacts import OK
-from clusterlets.grid.cells import from_words
+from clusterlets.grid.cells import parse_parameters
 
 with optional():  # a frame is what tune returns
     import pandas as pd
@@ -77,7 +77,7 @@ class Tuned(pd.DataFrame):
     def estimator(self):
         """The estimator of :meth:`best`, not yet fitted."""
         best = self.best()
-        return Candidate(best["method"], from_words(best["parameters"])).estimator(self.n_clusters, int(best["seed"]))
+        return Candidate(best["method"], parse_parameters(best["parameters"])).estimator(self.n_clusters, int(best["seed"]))
 
     def recommendation(self) -> str:
         """What to take and why, in sentences."""
@@ -178,8 +178,7 @@ def tune(
 
 def _check(n_clusters, max_deviation, minutes, n_seeds, random_state) -> None:
     for name, value, least in (("n_clusters", n_clusters, 2), ("n_seeds", n_seeds, 2), ("random_state", random_state, 0)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise InvalidInput(f"{name}={value!r} is no whole number of at least {least}.")
+        check_whole(name, value, least)
     if not 0 <= max_deviation <= 1:
         raise InvalidInput(f"max_deviation={max_deviation!r} is no number from 0 to 1.")
     if not 0 < minutes < np.inf:

@@ -14,7 +14,7 @@ from clusterlets.algorithms.geometry import load_kernels
 from clusterlets.analysis.leaderboard import spread
 from clusterlets.estimators import ClusterletClustering, MethodClustering, fairness_report
 from clusterlets.grid.artifacts import CROSSED, OK, UNSUPPORTED
-from clusterlets.grid.cells import in_words, points_of
+from clusterlets.grid.cells import format_parameters, points_of
 from clusterlets.grid.fitting import Fit, Limits, fits
 from clusterlets.grid.prices import add_prices
 
@@ -44,7 +44,7 @@ class Candidate:
     parameters: Mapping[str, Any]
 
     def __str__(self) -> str:
-        return " ".join(filter(None, (self.method, in_words(self.parameters))))
+        return " ".join(filter(None, (self.method, format_parameters(self.parameters))))
 
     def estimator(self, n_clusters: int, seed: int) -> ClusterletClustering | MethodClustering:
         """The estimator, not yet fitted; a matcher is asked for the configuration that comes closest to the clusters."""
@@ -54,13 +54,16 @@ class Candidate:
 
 
 def candidates(names: Sequence[str], rows: int, features: int, n_clusters: int) -> list[Candidate]:
-    """The methods with values of their default grids, at most as many each as in the leaderboard; cheap methods first.
+    """The methods with values of the parameters that trade fairness for cost, of their grids; cheap methods first.
 
-    ``hops`` is left out: of matchers, the number of clusters decides it.
+    At most as many of each method as in the leaderboard.
     """
     found = []
     for name in sorted(names, key=lambda name: (methods.get(name)().seconds(rows, features, n_clusters), name)):
-        grid = {parameter: values for parameter, values in methods.get(name).parameters.items() if parameter != "hops"}
+        parameters = methods.get(name).parameters
+        grid = {
+            parameter: values for parameter, values in methods.get(name).grid().items() if parameters[parameter].trades_fairness
+        }
         points = list(points_of(grid))
         found += [Candidate(name, points[place]) for place in spread(len(points))]
     return found
@@ -88,7 +91,7 @@ def trial_runs(
         progress(done, len(tried), str(candidate))
         for seed, fit in _fits(X, groups, n_clusters, candidate, seeds, end, SHARE * seconds):
             row = {"dataset": _TABLE, "k": n_clusters, "method": candidate.method, "matcher": None, "seed": seed}
-            row |= {"parameters": in_words(candidate.parameters), "status": fit.status, "note": fit.note}
+            row |= {"parameters": format_parameters(candidate.parameters), "status": fit.status, "note": fit.note}
             rows.append(row | {"seconds": fit.seconds} | (fit.result or dict.fromkeys(_SCORES, np.nan)))
     progress(len(tried), len(tried), "")
     with_cost = [row for row in rows if not np.isnan(row["kmeans_cost"])]

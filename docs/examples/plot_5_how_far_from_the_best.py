@@ -11,8 +11,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
 from clusterlets import FRAC, FairFlow, FairLP, MethodClustering, fairness_report
-from clusterlets.algorithms.transport_bound import sse_bounds
-from clusterlets.algorithms.yardsticks import assignment_gap, transport_gap
+from clusterlets.bounds.gaps import assignment_gap, transport_gap
+from clusterlets.bounds.transport import sse_bounds
 
 data = load_breast_cancer()
 X = StandardScaler().fit_transform(data.data)

@@ -29,14 +29,14 @@ class Slices(Method):
 
     name = "slices"
 
-    def fit(self, X, groups, k, random_state):
+    def fit(self, X, groups, n_clusters, random_state):
         centred = X - X.mean(axis=0)
         direction = np.linalg.svd(centred, full_matrices=False)[2][0]
         labels = np.empty(len(X), dtype=int)
         for group in np.unique(groups):
             rows = np.flatnonzero(groups == group)
             rows = rows[np.argsort(centred[rows] @ direction, kind="stable")]
-            labels[rows] = np.arange(len(rows)) * k // len(rows)
+            labels[rows] = np.arange(len(rows)) * n_clusters // len(rows)
         return labels
 '''
 

@@ -1,7 +1,9 @@
 """The web server and the datasets of these tests, and a guard that no other machine is asked."""
 
 import socket
+import types
 
+import pooch.core
 import pytest
 from served import ADULT, GOOD, Site, Toy
 
@@ -41,3 +43,9 @@ def only_this_machine(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", guarded)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
+@pytest.fixture(autouse=True)
+def pooch_does_not_wait(monkeypatch):
+    """Before further attempts, which it makes after one second and then two."""
+    monkeypatch.setattr(pooch.core, "time", types.SimpleNamespace(sleep=lambda _: None))

@@ -23,20 +23,17 @@ ADULT = {
 class Site:
     """Answers on 127.0.0.1 what :meth:`serve` set up for a path; each request takes the next reply, the last one stays.
 
-    Of each request ``asked`` has the path, ``ranges`` the Range header or None, ``encodings`` the Accept-Encoding,
-    ``logins`` the Authorization.
+    Of each request ``asked`` has the path, ``logins`` the Authorization header.
     """
 
     def __init__(self):
-        self.replies, self.asked, self.ranges, self.encodings, self.logins = {}, [], [], [], []
+        self.replies, self.asked, self.logins = {}, [], []
         self.stalled, self.resume = threading.Event(), threading.Event()
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
                 site.asked.append(self.path)
-                site.ranges.append(self.headers["Range"])
-                site.encodings.append(self.headers["Accept-Encoding"])
                 site.logins.append(self.headers["Authorization"])
                 queue = site.replies.get(self.path, [{"status": 404, "body": b"not here"}])
                 site.answer(self, **(queue.pop(0) if len(queue) > 1 else queue[0]))
@@ -55,29 +52,24 @@ class Site:
 
     def heal(self, path, body=GOOD):
         """From now on the path is served well."""
-        self.replies[path] = [{"body": body, "ranges": True}]
+        self.replies[path] = [{"body": body}]
 
-    def answer(self, handler, body, status=200, cut=None, stall=None, drip=None, ranges=False, sized=True, headers=()):
+    def answer(self, handler, body, status=200, cut=None, stall=None, drip=None, slow_headers=False, sized=True, headers=()):
         """Send a reply.
 
-        cut: hang up after so many bytes; stall: send so many, tell it by the event ``stalled``, go on after ``resume``;
-        drip: (bytes, seconds) send so many bytes at a time, and wait so long in between;
-        ranges: serve the rest of the file to those who show the right ETag; sized: send the Content-Length; headers:
-        further ones, they replace those of the same name.
+        cut: hang up after so many bytes; stall: send so many, set the event ``stalled``, go on after ``resume``;
+        drip: (bytes, seconds) send so many bytes at a time, and wait so long in between; slow_headers: drip into a header;
+        sized: send the Content-Length; headers: further ones, they replace those of the same name.
         """
         sent = {"Content-Length": str(len(body))} if sized else {}
-        if ranges:
-            sent["ETag"] = '"' + hashlib.sha256(body).hexdigest() + '"'
-            wish = handler.headers["Range"]
-            if wish and handler.headers["If-Range"] == sent["ETag"]:
-                start, status = int(wish.removeprefix("bytes=").removesuffix("-")), 206
-                sent |= {"Content-Range": f"bytes {start}-{len(body) - 1}/{len(body)}"}
-                body = body[start:]
-                sent["Content-Length"] = str(len(body))
         handler.send_response(status)
         for name, value in {**sent, **dict(headers)}.items():
             handler.send_header(name, value)
-        handler.end_headers()
+        if slow_headers:
+            handler.flush_headers()
+            body = b"X: " + b"x" * 10_000
+        else:
+            handler.end_headers()
         try:
             if stall is not None:
                 handler.wfile.write(body[:stall])
@@ -137,7 +129,7 @@ class Toy:
         self.entry["sources"] = [{"url": address} | ({"members": members} if members else {}) for address in addresses]
 
     def fetch(self, mirror=None):
-        return fetch("toy", self.raw, mirror, backoff=0.001)
+        return fetch("toy", self.raw, mirror)
 
     def finished(self):
         """Names in the raw folder that anybody could take for data."""

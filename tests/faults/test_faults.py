@@ -1,21 +1,17 @@
-"""What goes wrong between a publisher and a disk: one test a row of the table of faults in docs/datasets.md.
+"""What can go wrong between a publisher and a disk; docs/datasets.md lists these faults.
 
 After each, the final file is absent or right, the message names dataset, source and remedy, and a rerun recovers.
 """
 
-import contextlib
 import gzip
 import io
 import json
 import os
-import re
 import socket
 import subprocess
 import sys
-import threading
 import time
 import zipfile
-from pathlib import Path
 
 import pytest
 from served import ADULT, GOOD
@@ -28,7 +24,6 @@ from clusterlets.steps.preparing import prepare_dataset
 FILE, ZIP = "/diabetes.csv", "/toy.zip"
 WRONG = GOOD.replace(b"33.6", b"36.3", 1)
 HALF, LITTLE = len(GOOD) // 2, len(GOOD) // 5
-DOCUMENTED = Path(__file__).parents[2] / "docs" / "datasets.md"
 
 # Runs a fetch of the toy in a process of its own: catalogue (JSON), raw folder.
 CHILD = """
@@ -37,7 +32,7 @@ from clusterlets.datasets import catalogue
 from clusterlets.datasets.fetch import fetch
 catalogue._catalogue = lambda: json.loads(sys.argv[1])
 print("started", flush=True)
-print(json.dumps(fetch("toy", sys.argv[2], backoff=0.001)), flush=True)
+print(json.dumps(fetch("toy", sys.argv[2])), flush=True)
 """
 
 
@@ -83,7 +78,7 @@ def until(holds, seconds=20):
     """Wait for something that another process does."""
     end = time.monotonic() + seconds
     while not holds():
-        assert time.monotonic() < end, "waited in vain"
+        assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.01)
 
 
@@ -91,7 +86,7 @@ def until(holds, seconds=20):
 
 
 def test_not_found(toy, site, address):
-    toy.refuses("answers 404 Not Found .attempts: 1", address)
+    toy.refuses("answers 404 Not Found", address)
     assert site.asked == [FILE]
     site.heal(FILE)
     toy.recovers()
@@ -119,14 +114,6 @@ def test_too_many_requests(toy, site, address):
     assert time.monotonic() - begin >= 1
 
 
-def test_asked_to_come_back_much_later(toy, site, address):
-    site.serve(FILE, status=429, headers={"Retry-After": "3600"})
-    toy.refuses("answers 429 and asks to wait 3600 s", address)
-    assert len(site.asked) == 1
-    site.heal(FILE)
-    toy.recovers()
-
-
 def test_asked_to_come_back_in_words(toy, site, address):
     site.serve(FILE, status=503, headers={"Retry-After": "soon"})
     site.serve(FILE, GOOD)
@@ -142,8 +129,7 @@ def test_redirect(toy, site, address):
 
 def test_redirect_in_a_circle(toy, site, address):
     site.serve(FILE, status=302, headers={"Location": FILE})
-    toy.refuses("Exceeded 5 redirects. .attempts: 1", address)
-    assert len(site.asked) == 6
+    toy.refuses("Exceeded 30 redirects", address)
     site.heal(FILE)
     toy.recovers()
 
@@ -168,14 +154,6 @@ def test_compressed_on_the_way(toy, site, address):
     toy.recovers()
 
 
-def test_compressed_and_cut_half_way(toy, site, address):
-    body = gzip.compress(GOOD)
-    site.serve(FILE, body, cut=len(body) // 2, ranges=True, headers={"Content-Encoding": "gzip"})
-    site.serve(FILE, GOOD, ranges=True)
-    toy.recovers()
-    assert site.ranges == [None, None] and site.encodings == ["identity"] * 2, "half a gzip is no part of the file"
-
-
 def test_damaged_compression_on_the_way(toy, site, address):
     body = gzip.compress(GOOD)
     site.serve(FILE, body[:99] + b"damaged" + body[106:], headers={"Content-Encoding": "gzip"})
@@ -188,7 +166,7 @@ def test_damaged_compression_on_the_way(toy, site, address):
 
 
 def test_silent_server(toy, site, address, monkeypatch):
-    monkeypatch.setattr(module, "_TIMEOUT", (0.2, 0.2))
+    monkeypatch.setattr(module, "_TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         toy.from_addresses(f"http://127.0.0.1:{silent.getsockname()[1]}/")
         toy.refuses("ReadTimeout: .*attempts: 3", "http://127.0.0.1")
@@ -198,62 +176,23 @@ def test_silent_server(toy, site, address, monkeypatch):
 
 
 def test_falls_silent_half_way(toy, site, address, monkeypatch):
-    monkeypatch.setattr(module, "_TIMEOUT", (0.2, 0.2))
-    site.serve(FILE, GOOD, stall=HALF, ranges=True)
-    site.serve(FILE, GOOD, ranges=True)
+    monkeypatch.setattr(module, "_TIMEOUT", 0.2)
+    site.serve(FILE, GOOD, stall=HALF)
+    site.serve(FILE, GOOD)
     toy.recovers()
-    assert site.ranges[0] is None and site.ranges[1].startswith("bytes=")
+    assert site.asked == [FILE, FILE]
 
 
-def test_a_byte_now_and_then(toy, site, address, monkeypatch):
-    monkeypatch.setattr(module, "_TIMEOUT", (0.2, 0.2))
+@pytest.mark.parametrize("slow", ["body", "headers"])
+def test_a_byte_now_and_then(slow, toy, site, address, monkeypatch):
+    monkeypatch.setattr(module, "_LONGEST", 0.5)
     toy.from_addresses(address, f"{site.address}/good")
-    site.serve(FILE, GOOD, drip=(1, 0.05))
+    site.serve(FILE, GOOD, drip=(1, 0.05), slow_headers=slow == "headers")
     site.serve("/good", GOOD)
-    begin = time.monotonic()
     assert toy.recovers()["source"] == f"{site.address}/good"
-    assert site.asked == [FILE] * 3 + ["/good"] and time.monotonic() - begin < 10
     toy.target.unlink()
     toy.from_addresses(address)
-    toy.refuses("Timeout: too slow, nothing or less than 64 kB .*attempts: 3", address)
-
-
-def test_headers_that_come_a_byte_now_and_then(toy, site, address, monkeypatch):
-    monkeypatch.setattr(module, "_TIMEOUT", (0.2, 0.2))
-    over = threading.Event()
-
-    def drip(listener):
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = listener.accept()
-                connection.sendall(b"HTTP/1.1 200 OK\r\nX: ")
-                with contextlib.suppress(OSError), connection:
-                    while not over.wait(0.05):
-                        connection.sendall(b"x")
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=drip, args=(listener,))
-        thread.start()
-        monkeypatch.setattr(module, "_ATTEMPTS", 1)
-        toy.from_addresses(f"http://127.0.0.1:{listener.getsockname()[1]}/")
-        toy.refuses("Timeout: too slow.*attempts: 1", "http://127.0.0.1")
-        over.set()
-        listener.shutdown(socket.SHUT_RDWR)
-    thread.join()
-    toy.from_addresses(address)
-    site.heal(FILE)
-    toy.recovers()
-
-
-def test_slower_than_the_longest_download(toy, site, address, monkeypatch):
-    monkeypatch.setattr(module, "_LONGEST", 1)
-    monkeypatch.setattr(module, "_CHUNK", 1000)
-    site.serve(FILE, GOOD, drip=(5000, 0.05), ranges=True)
-    toy.refuses("Timeout: too slow.*attempts: 1", address)
-    assert len(site.asked) == 1
-    site.heal(FILE)
-    toy.recovers()
-    assert int(site.ranges[1].strip("bytes=-")) > 10_000, "what came is not used by the next run"
+    toy.refuses("takes longer than 0.5 s", address)
 
 
 def test_port_closed(toy, site, address):
@@ -277,74 +216,17 @@ def test_dead_proxy(toy, site, address, monkeypatch):
 
 
 def test_cut_half_way(toy, site, address):
-    site.serve(FILE, GOOD, cut=HALF, ranges=True)
-    site.serve(FILE, GOOD, ranges=True)
-    toy.recovers()
-    assert site.ranges[0] is None and 0 < int(site.ranges[1].strip("bytes=-")) <= HALF
-
-
-def test_cut_half_way_where_nothing_can_be_resumed(toy, site, address):
     site.serve(FILE, GOOD, cut=HALF)
     site.serve(FILE, GOOD)
     toy.recovers()
-    assert site.ranges == [None, None]
-
-
-def test_cut_half_way_where_the_server_ignores_the_range(toy, site, address):
-    dated = {"Last-Modified": "Sat, 21 Nov 2026 04:50:00 GMT"}
-    site.serve(FILE, GOOD, cut=HALF, headers=dated)
-    site.serve(FILE, GOOD, headers=dated)
-    toy.recovers()
-    assert site.ranges[1].startswith("bytes=")
+    assert site.asked == [FILE, FILE]
 
 
 def test_cut_at_every_attempt(toy, site, address):
-    site.serve(FILE, GOOD, cut=LITTLE, ranges=True)
+    site.serve(FILE, GOOD, cut=HALF)
     toy.refuses("ChunkedEncodingError.*attempts: 3", address)
     site.heal(FILE)
     toy.recovers()
-    starts = [0 if wish is None else int(wish.strip("bytes=-")) for wish in site.ranges]
-    assert starts == sorted(set(starts)), "an attempt did not go on where the one before ended"
-
-
-def test_file_changed_between_the_halves(toy, site, address):
-    site.serve(FILE, WRONG, cut=HALF, ranges=True)
-    site.serve(FILE, GOOD, ranges=True)
-    toy.recovers()
-    assert site.ranges[1].startswith("bytes=")
-
-
-@pytest.mark.parametrize(
-    "second",
-    [
-        {"status": 416},
-        {"status": 206, "headers": {"Content-Range": "bytes 7-8/9"}},
-        {"status": 206},
-    ],
-)
-def test_other_rest_than_asked_for(second, toy, site, address):
-    site.serve(FILE, GOOD, cut=HALF, ranges=True)
-    site.serve(FILE, GOOD[7:9], **second)
-    site.serve(FILE, GOOD, ranges=True)
-    toy.recovers()
-    assert [bool(wish) for wish in site.ranges] == [False, True, False]
-
-
-def test_part_that_nobody_asked_for(toy, site, address):
-    site.serve(FILE, GOOD, status=206, headers={"Content-Range": f"bytes 0-{len(GOOD) - 1}/{len(GOOD)}"})
-    toy.refuses("answers 206 Partial Content .attempts: 3", address)
-    site.heal(FILE)
-    toy.recovers()
-
-
-def test_damaged_note_of_a_broken_download(toy, site, address):
-    site.serve(FILE, GOOD, cut=LITTLE, ranges=True)
-    toy.refuses("attempts: 3", address)
-    (note,) = toy.raw.glob("toy/.*.part.json")
-    note.write_text("{")
-    site.heal(FILE)
-    toy.recovers()
-    assert site.ranges[-1] is None
 
 
 # What the bytes are.
@@ -355,17 +237,6 @@ def test_length_announced_too_long(toy, site, address):
     toy.refuses("1 more expected.*attempts: 3", address)
     site.heal(FILE)
     toy.recovers()
-
-
-@pytest.mark.parametrize("length", [10**15, 10**30, "9" * 5000])
-def test_absurd_length_announced(length, toy, site, address):
-    toy.from_addresses(address, f"{site.address}/good")
-    site.serve(FILE, GOOD, headers={"Content-Length": str(length)})
-    site.serve("/good", GOOD)
-    assert toy.recovers()["source"] == f"{site.address}/good"
-    toy.target.unlink()
-    toy.from_addresses(address)
-    toy.refuses("serves more than 128 MB", address)
 
 
 def test_length_announced_too_short(toy, site, address):
@@ -409,52 +280,39 @@ def test_other_line_ends(toy, site, address):
 def test_file_over_the_size_limit(sized, toy, site, address, monkeypatch):
     with monkeypatch.context() as small:
         small.setattr(module, "_LARGEST", HALF)
-        site.serve(FILE, GOOD, sized=sized, ranges=True)
+        site.serve(FILE, GOOD, sized=sized)
         toy.refuses("serves more than .* MB, so it is not the expected file", address)
-        assert not list(toy.raw.glob("toy/.*.part*")), "the part is of no use"
+        assert not list(toy.raw.glob("toy/.incoming.*"))
     toy.recovers()
 
 
 # Archives.
 
 
-def test_archive_climbs_out_of_its_folder(toy, site, zipped):
-    site.serve(ZIP, archive({"../diabetes.csv": GOOD, "../../escaped": GOOD}))
-    toy.refuses(r"holds no diabetes.csv, only one at the unsafe path \.\./diabetes.csv", zipped)
-    assert not list(toy.raw.parent.rglob("escaped"))
-    site.heal(ZIP, archive({"../diabetes.csv": WRONG, "data/diabetes.csv": GOOD}))
+@pytest.mark.parametrize("outside", ["../", "../../", "{absolute}/"])
+def test_archive_climbs_out_of_its_folder(outside, toy, site, zipped, tmp_path):
+    outside = outside.format(absolute=tmp_path / "outside")
+    site.serve(ZIP, archive({f"{outside}diabetes.csv": WRONG, f"{outside}escaped": GOOD}))
+    before = {path for path in tmp_path.rglob("*") if toy.raw not in [path, *path.parents]}
+    toy.refuses("its values differ", zipped)
+    assert {path for path in tmp_path.rglob("*") if toy.raw not in [path, *path.parents]} == before
+    site.heal(ZIP, archive({"../diabetes.csv": WRONG, "diabetes.csv": GOOD}))
     toy.recovers()
 
 
-def test_archive_with_an_absolute_path(toy, site, zipped, tmp_path):
-    outside = tmp_path / "outside" / "diabetes.csv"
-    site.serve(ZIP, archive({str(outside): GOOD}))
-    toy.refuses(f"only one at the unsafe path {outside}", zipped)
-    assert not outside.exists()
-    site.heal(ZIP, archive({"diabetes.csv": GOOD}))
-    toy.recovers()
+@pytest.mark.parametrize("place", ["diabetes.csv", "inner.zip/diabetes.csv"])
+def test_zip_bomb(place, toy, site, zipped, monkeypatch):
+    monkeypatch.setattr(module, "_LARGEST", 2**20)
+    toy.from_addresses(zipped, members={"diabetes.csv": place})
 
+    def nested(content):
+        inner = archive({"folder/diabetes.csv": content})
+        return inner if place == "diabetes.csv" else archive({"inner.zip": inner})
 
-def test_zip_bomb(toy, site, zipped):
-    site.serve(ZIP, archive({"diabetes.csv": bytes(50 * 2**20)}))
-    toy.refuses("diabetes.csv in its archive swells like a zip bomb", zipped)
-    site.heal(ZIP, archive({"diabetes.csv": GOOD}))
-    toy.recovers()
-
-
-def test_zip_bomb_within_a_zip(toy, site, zipped):
-    toy.from_addresses(zipped, members={"diabetes.csv": "inner.zip/diabetes.csv"})
-    site.serve(ZIP, archive({"inner.zip": archive({"diabetes.csv": bytes(50 * 2**20)})}))
-    toy.refuses("swells like a zip bomb", zipped)
-    site.heal(ZIP, archive({"inner.zip": archive({"folder/diabetes.csv": GOOD})}))
-    toy.recovers()
-
-
-def test_archive_member_over_the_size_limit(toy, site, zipped, monkeypatch):
-    with monkeypatch.context() as small:
-        small.setattr(module, "_LARGEST", HALF)
-        site.serve(ZIP, archive({"diabetes.csv": GOOD}))
-        toy.refuses("serves more than .* MB", zipped)
+    site.serve(ZIP, nested(bytes(50 * 2**20)))
+    toy.refuses("serves more than 1 MB", zipped)
+    assert not [path for path in toy.raw.rglob("*") if path.is_file() and path.stat().st_size], "it fills the disk"
+    site.heal(ZIP, nested(GOOD))
     toy.recovers()
 
 
@@ -554,17 +412,8 @@ def small_disk(toy):
 
 def test_full_disk(toy, site, address, small_disk):
     site.serve(FILE, GOOD, sized=False)
-    toy.refuses("No space left on device.*\n.*Free room on its disk", address)
-    assert not list(toy.raw.glob("toy/.*.part*")), "a full disk wants its room back"
-    subprocess.run(["mount", "-o", "remount,size=4m", str(toy.raw)], check=True)
-    toy.recovers()
-
-
-def test_file_larger_than_the_free_disk(toy, site, address, small_disk, monkeypatch):
-    monkeypatch.setattr(module, "_TIMEOUT", (1, 1))
-    site.serve(FILE, GOOD, stall=0)  # not a byte comes, so only the announcement can tell
-    toy.refuses("No space left on device.*\n.*Free room on its disk", address)
-    site.heal(FILE)
+    toy.refuses("No space left on device.*\n.*Free room on its disk")
+    assert not list(toy.raw.glob("toy/.incoming.*")), "what was written still fills the disk"
     subprocess.run(["mount", "-o", "remount,size=4m", str(toy.raw)], check=True)
     toy.recovers()
 
@@ -595,33 +444,29 @@ def test_two_processes_at_once(toy, site, address, child):
     site.resume.set()
     receipts = [json.loads(process.communicate(timeout=20)[0]) for process in (first, second)]
     assert receipts[0] == receipts[1] == toy.recovers()
-    assert site.asked == [FILE], "the second did not wait for the first"
+    assert site.asked == [FILE]
 
 
 def test_two_processes_where_the_disk_has_no_locks(toy, site, address, child):
-    site.serve(FILE, GOOD, stall=HALF, ranges=True)
+    site.serve(FILE, GOOD, stall=HALF)
     unlocked = "import fcntl, os\ndef flock(*_):\n    raise OSError(95, os.strerror(95))\nfcntl.flock = flock\n" + CHILD
     first, second = child(unlocked), child(unlocked)
     until(lambda: len(site.asked) == 2)
     site.resume.set()
     receipts = [json.loads(process.communicate(timeout=20)[0].splitlines()[-1]) for process in (first, second)]
     assert receipts[0] == receipts[1] == toy.recovers()
-    assert site.ranges == [None, None], "one went on with what the other was writing"
 
 
 def test_killed_during_the_download(toy, site, address, child):
-    site.serve(FILE, GOOD, stall=HALF, ranges=True)
+    site.serve(FILE, GOOD, stall=HALF)
     killed = child()
     assert site.stalled.wait(20)
-    part = toy.raw / "toy" / ".diabetes.csv.part"
-    until(lambda: part.exists() and part.stat().st_size > 0)
     killed.kill()
     killed.wait()
-    assert toy.finished() == []
+    assert toy.finished() == [] and list(toy.raw.glob("toy/.incoming.*"))
     site.resume.set()
     site.heal(FILE)
     toy.recovers()
-    assert site.ranges[-1].startswith("bytes="), "what had come was not used"
 
 
 PLACING = CHILD.replace(
@@ -679,10 +524,3 @@ def test_killed_during_preparation(file, finished, tmp_path):
     prepare_dataset("iris", tmp_path / "raw", receipt, "none", *outputs)
     assert storage.load_arrays(outputs[0])["X"].shape == (150, 4)
     assert json.loads(outputs[1].read_text())["rows"] == 150
-
-
-def test_the_documented_faults_are_the_tested_ones():
-    section = DOCUMENTED.read_text(encoding="utf-8").split("## Faults", 1)[1].split("\n## ", 1)[0]
-    documented = re.findall(r"\| `(test_\w+)` \|$", section, re.MULTILINE)
-    *tested, _ = [name for name in globals() if name.startswith("test_")]
-    assert documented == tested and len(tested) >= 25

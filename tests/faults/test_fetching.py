@@ -3,9 +3,7 @@
 import base64
 import fcntl
 import hashlib
-import io
 import json
-import sys
 from urllib.parse import unquote
 
 import pytest
@@ -82,26 +80,6 @@ def test_the_next_source_serves_where_one_fails(toy, site, tmp_path):
     assert site.asked == ["/gone", "/page", "/good"]
 
 
-def test_a_broken_download_is_forgotten_once_another_source_has_served(toy, site, tmp_path):
-    toy.from_addresses(site.address + FILE)
-    site.serve(FILE, GOOD, cut=len(GOOD) // 5, ranges=True)
-    toy.refuses("attempts: 3")
-    assert list(toy.raw.glob("toy/.*.part"))
-    (tmp_path / "mirror" / "toy").mkdir(parents=True)
-    (tmp_path / "mirror" / "toy" / "diabetes.csv").write_bytes(GOOD)
-    toy.recovers(str(tmp_path / "mirror"))
-
-
-def test_a_broken_download_is_not_continued_from_another_address(toy, site):
-    toy.from_addresses(site.address + FILE)
-    site.serve(FILE, GOOD, cut=len(GOOD) // 5, ranges=True)
-    toy.refuses("attempts: 3")
-    toy.from_addresses(f"{site.address}/other")
-    site.heal("/other")
-    toy.recovers()
-    assert site.asked[-1] == "/other" and site.ranges[-1] is None
-
-
 def test_the_reasons_of_all_sources_are_told_in_their_order(toy, site):
     toy.from_addresses(f"{site.address}/gone")
     message = toy.refuses("answers 404", mirror=f"{site.address}/mirror")
@@ -116,7 +94,7 @@ def test_the_reasons_of_all_sources_are_told_in_their_order(toy, site):
 def test_the_password_of_a_mirror_is_not_told(toy, site):
     mirror = site.address.replace("//", "//me:secret@")
     assert "secret" not in toy.refuses("answers 404", f"mirror {site.address}", mirror=mirror)
-    site.serve("/toy/diabetes.csv", GOOD, cut=len(GOOD) // 5, ranges=True)
+    site.serve("/toy/diabetes.csv", GOOD, cut=len(GOOD) // 5)
     toy.refuses("attempts: 3", mirror=mirror)
     assert not [path for path in toy.raw.rglob("*") if path.is_file() and b"secret" in path.read_bytes()]
 
@@ -190,16 +168,6 @@ def test_file_systems_without_locks_serve(toy, site, monkeypatch):
     monkeypatch.setattr(fcntl, "flock", no_locks)
     site.serve("/toy/diabetes.csv", GOOD)
     toy.recovers(site.address)
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_progress_is_shown_on_a_terminal_only(terminal, toy, site, monkeypatch):
-    screen = io.StringIO()
-    screen.isatty = lambda: terminal
-    monkeypatch.setattr(sys, "stderr", screen)
-    site.serve("/toy/diabetes.csv", GOOD)
-    toy.recovers(site.address)
-    assert screen.getvalue() == ("\r\033[Ktoy: 0.1 of 0.3 MB\r\033[K" if terminal else "")
 
 
 def test_the_receipt_is_json_without_the_machine(toy, tmp_path):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from clusterlets.commands import why
 from clusterlets.grid.configuration import read_configuration
+from clusterlets.provenance import manifest
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -195,8 +196,7 @@ def put(name, content):
 
 
 def promised_files():
-    groups = json.loads(Path("reference/manifest.json").read_text())["files"].values()
-    return {f"results/{name}" for group in groups for name in group}
+    return {f"results/{name}" for name in manifest.files(manifest.read(Path("reference/manifest.json")))}
 
 
 def verify_names_what_is_damaged(example):

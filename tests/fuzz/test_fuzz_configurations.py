@@ -63,7 +63,7 @@ class Own(Method):
     name = "own"
     parameters = {"share": [1]}
 
-    def fit(self, X, groups, k, random_state, share=1):
+    def fit(self, X, groups, n_clusters, random_state, share=1):
         return [0] * len(X)
 """
 

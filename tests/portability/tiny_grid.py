@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from clusterlets.grid import manifest
+from clusterlets.provenance import manifest
 from clusterlets.storage import load_arrays
 
 HERE = Path(__file__).resolve().parent

@@ -9,9 +9,8 @@ import pandas as pd
 
 from clusterlets.analysis import clusterings, selection
 from clusterlets.grid.artifacts import Prepared
-from clusterlets.grid.cells import in_words
 from clusterlets.grid.recovery import Clusters
-from clusterlets.grid.runs_table import COLUMNS
+from clusterlets.grid.runs_table import COLUMNS, parameter_columns
 from clusterlets.paper import claims, comparison, reported, tables
 from clusterlets.paper.claims.numbers import Numbers
 from clusterlets.steps.recovery import together
@@ -100,7 +99,6 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
         "price_of_fairness": None if matcher in FUZZY else 1 + noise[2],
     }
     further = {
-        "bera_balance": 1 / (1 + 4 * mean),
         "delta_min": 1 - 1 / (1 + 4 * mean),
         "additive_violation": 1 + int(100 * mean),
         "weighted_deviation": 0.8 * mean,
@@ -114,8 +112,7 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
         "price_over_best": None if matcher in FUZZY else 1.1 + noise[2],
         "cohesion_error": None,
     }
-    parameters = in_words({name: value for name, value in (("hops", hops), ("omega", omega)) if value is not None})
-    row |= metrics | {"parameters": parameters or None} | further
+    row |= metrics | _parameters(row) | further
     return row | dict.fromkeys([*metrics, *further]) if infeasible else row
 
 
@@ -164,10 +161,10 @@ USUAL = {
 
 def some_runs(*changes: dict) -> pd.DataFrame:
     """A run for each of the changes to a usual one."""
-    return pd.DataFrame([USUAL | _parameters(change) for change in changes], columns=list(COLUMNS))
+    return pd.DataFrame([USUAL | _parameters(USUAL | change) | change for change in changes], columns=list(COLUMNS))
 
 
-def _parameters(change: dict) -> dict:
-    """The column that says hops and omega once more."""
-    values = {name: change.get(name, USUAL[name]) for name in ("hops", "omega")}
-    return {"parameters": in_words({name: value for name, value in values.items() if value is not None}), **change}
+def _parameters(row: Mapping) -> dict:
+    """The columns of a run's parameters, from its hops and omega."""
+    columns = parameter_columns({name: row[name] for name in ("hops", "omega") if row[name] is not None})
+    return columns | {"parameters": columns["parameters"] or None}

@@ -18,9 +18,11 @@ LAYERS = (
     "report",
     "paper",
     "analysis",
+    "provenance",
     "grid",
     "methods",
     "datasets",
+    "bounds",
     "metrics",
     "algorithms",
     "storage",
@@ -37,7 +39,8 @@ ALLOWED = {
     "estimators": ("methods", "metrics", "algorithms", "extras", "errors"),
     "datasets": ("algorithms.checks", "storage", "errors"),
     "methods": ("algorithms", "errors"),
-    "metrics": ("algorithms.elementary",),
+    "bounds": ("algorithms", "errors"),
+    "metrics": ("algorithms.elementary", "algorithms.centroids"),
     "algorithms": ("errors",),
     "storage": ("errors",),
     "text": (),
@@ -50,18 +53,15 @@ WITHIN_ALGORITHMS = {
     "checks": (),
     "elementary": (),
     "centroids": (),
-    "instance_scores": (),
+    "instance_labels": (),
+    "row_samples": (),
     "clusterlets": (),
     "kernels": ("compiled",),
     "kmeans": ("kernels",),
-    "eigenvalues": ("compiled",),
-    "transport_bound": ("checks", "compiled", "eigenvalues"),
     "transport": ("compiled",),
     "fair_dual": ("compiled",),
     "count_moves": ("compiled", "transport"),
     "fair_assignment": ("compiled", "count_moves", "fair_dual", "transport"),
-    "exact_assignment": ("fair_assignment", "transport"),
-    "yardsticks": ("fair_assignment", "fair_dual"),
     "weighted_kmeans": ("elementary", "geometry", "kernels"),
     "fractional_lloyd": ("fair_dual", "geometry", "weighted_kmeans"),
     "fair_flow": ("coreset", "fair_assignment", "fractional_lloyd", "geometry", "instances"),
@@ -75,7 +75,7 @@ WITHIN_ALGORITHMS = {
     "fairkm": ("compiled", "instances", "kernels", "kmeans"),
     "fair_lloyd": ("compiled", "instances", "kernels", "kmeans"),
     "vfc": ("compiled", "elementary", "geometry", "instances", "kmeans"),
-    "geometry": ("checks", "instance_scores", "kernels"),
+    "geometry": ("checks", "kernels", "row_samples"),
     "extraction": ("checks", "clusterlets", "geometry", "kmeans"),
     "frac": ("compiled", "geometry", "instances", "kmeans"),
     "matching": ("centroids", "clusterlets", "elementary"),
@@ -132,9 +132,9 @@ def test_what_is_allowed_has_no_circle(allowed):
         ("grid.cells", "def f():\n    from clusterlets.analysis import selection", "clusterlets.analysis.selection"),
         ("analysis.paired", "if x:\n    import clusterlets.paper.tables", "clusterlets.paper.tables"),
         ("datasets.table", "from clusterlets.algorithms import checks, kernels", "clusterlets.algorithms.kernels"),
-        ("algorithms.matching.pinball", "from clusterlets.metrics import score", "clusterlets.metrics.score"),
+        ("algorithms.matching.pinball", "from clusterlets.metrics import table", "clusterlets.metrics.table"),
         ("algorithms.matching", "from clusterlets.algorithms import frac", "clusterlets.algorithms.frac"),
-        ("metrics", "from clusterlets import algorithms", "clusterlets.algorithms"),
+        ("metrics.table", "from clusterlets import algorithms", "clusterlets.algorithms"),
         ("methods.random", "from clusterlets.grid import cells", "clusterlets.grid.cells"),
         ("steps.tables", "from snakemake import utils", "snakemake.utils"),
         ("steps.tables", "from . import claims", "..claims"),
@@ -161,7 +161,7 @@ def modules_loaded_by(statement):
 @pytest.mark.parametrize(
     "module",
     [
-        "metrics",
+        "metrics.table",
         *(f"algorithms.{module}" for module in ("clusterlets", "matching", "matching.pinball", "matching.centroid")),
         *(f"steps.{step}" for step in ("partitions", "scoring", "collecting")),
     ],
@@ -183,11 +183,12 @@ def closure(*modules):
 
 def test_the_closure_of_a_step_is_what_it_runs():
     pinball = closure("steps.scoring", "methods", "methods.g_b")
-    assert {"clusterlets.algorithms.matching.pinball", "clusterlets.metrics", "clusterlets.storage"} <= pinball
+    assert {"clusterlets.algorithms.matching.pinball", "clusterlets.metrics.table", "clusterlets.storage"} <= pinball
     assert not {f"clusterlets.algorithms.{name}" for name in ("frac", "geometry", "kernels", "extraction")} & pinball
     fitting = closure("steps.fitting", "methods", "methods.frac")
     assert {"clusterlets.algorithms.frac", "clusterlets.algorithms.geometry"} <= fitting
-    assert "clusterlets.metrics" not in closure("steps.extraction") | fitting
+    assert "clusterlets.metrics.instances" in fitting
+    assert not {f"clusterlets.metrics.{name}" for name in ("table", "pieces", "composition", "prices")} & fitting
     assert "clusterlets.algorithms.kmeans" not in closure("steps.fitting", "methods", "methods.random")
     assert "clusterlets.algorithms.matching.pinball" not in fitting | closure("steps.scoring", "methods", "methods.c")
     assert "clusterlets.algorithms.matching.centroid" not in pinball | fitting
@@ -200,19 +201,30 @@ def test_a_step_rests_on_no_method_so_that_another_method_makes_nothing_run_agai
 
 
 def test_a_fingerprint_follows_source_and_versions(tmp_path, monkeypatch):
-    first = fingerprints.fingerprint(["metrics"], {"numpy": "1"})
-    assert fingerprints.fingerprint(["metrics"], {"numpy": "2"}) != first
+    first = fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"})
+    assert fingerprints.fingerprint(["metrics.composition"], {"numpy": "2"}) != first
     copy = tmp_path / "clusterlets"
     (copy / "algorithms").mkdir(parents=True)
-    for name in ("__init__.py", "metrics.py", "algorithms/__init__.py", "algorithms/elementary.py"):
+    (copy / "metrics").mkdir()
+    parts = (
+        "__init__.py",
+        "metrics/__init__.py",
+        "metrics/composition.py",
+        "algorithms/__init__.py",
+        "algorithms/elementary.py",
+    )
+    for name in parts:
         (copy / name).write_bytes((PACKAGE / name).read_bytes())
     monkeypatch.setattr(fingerprints, "PACKAGE", copy)
     fingerprints.import_closure.cache_clear()
     fingerprints._imports.cache_clear()
-    assert fingerprints.fingerprint(["metrics"], {"numpy": "1"}) == first
-    (copy / "metrics.py").write_bytes((copy / "metrics.py").read_bytes() + b"# a word\n")
-    assert fingerprints.fingerprint(["metrics"], {"numpy": "1"}) != first
-    assert fingerprints.changed(first, fingerprints.fingerprint(["metrics"], {"numpy": "1"})) == ["metrics.py"]
+    assert fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"}) == first
+    composition = copy / "metrics/composition.py"
+    composition.write_bytes(composition.read_bytes() + b"# a word\n")
+    assert fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"}) != first
+    assert fingerprints.changed(first, fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"})) == [
+        "metrics/composition.py"
+    ]
     fingerprints.import_closure.cache_clear()
     fingerprints._imports.cache_clear()
 
@@ -223,21 +235,26 @@ def test_a_fingerprint_holds_files_of_ones_own(tmp_path, monkeypatch):
     names = ["mine: a.py", "folder/mine: a.py", str(tmp_path / "other.py")]
     for name in names:
         Path(name).write_text("x = 1")
-    without, before = fingerprints.fingerprint(["metrics"]), fingerprints.fingerprint(["metrics"], own=names)
+    without, before = (
+        fingerprints.fingerprint(["metrics.composition"]),
+        fingerprints.fingerprint(["metrics.composition"], own=names),
+    )
     said = ["./mine%3A%20a.py", "./folder/mine%3A%20a.py", str(tmp_path / "other.py")]
     assert set(fingerprints.changed(without, before)) == set(said) and without.split()[0] != before.split()[0]
     for name, part in zip(names, said, strict=True):
         Path(name).write_text("x = 2")
-        now = fingerprints.fingerprint(["metrics"], own=names)
+        now = fingerprints.fingerprint(["metrics.composition"], own=names)
         assert fingerprints.changed(before, now) == [part] and now.split()[0] != before.split()[0]
         before = now
 
 
 def test_a_fingerprint_tells_its_parts():
-    before = fingerprints.fingerprint(["metrics"], {"numpy": "1"})
+    before = fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"})
     assert fingerprints.changed(before, before) == []
-    assert fingerprints.changed(before, fingerprints.fingerprint(["metrics"], {"numpy": "2"})) == ["numpy"]
-    assert fingerprints.changed(before, fingerprints.fingerprint(["metrics", "errors"], {"numpy": "1"})) == ["errors.py"]
+    assert fingerprints.changed(before, fingerprints.fingerprint(["metrics.composition"], {"numpy": "2"})) == ["numpy"]
+    assert fingerprints.changed(before, fingerprints.fingerprint(["metrics.composition", "errors"], {"numpy": "1"})) == [
+        "errors.py"
+    ]
     assert len(before.split()[0]) == 16 and all(part.count(":") + part.count("==") == 1 for part in before.split()[1:])
 
 

@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import itertools
+import json
 import os
 import resource
 import shutil
@@ -20,6 +21,7 @@ import pytest
 from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.storage import (
     check_checksum,
+    is_intact_text,
     load_arrays,
     load_json,
     load_text,
@@ -45,7 +47,7 @@ def test_arrays_give_the_bytes_that_they_always_gave(tmp_path):
     """On another Python too: numpy.savez writes one archive with Python 3.11.2 and another with 3.11.7."""
     save_arrays(tmp_path / "x.npz", ARRAYS)
     digest = hashlib.sha256((tmp_path / "x.npz").read_bytes()).hexdigest()
-    assert digest == "635e5b5271ca4585aa613e35936e381d8ca71ee55fb6dd378c76f3d2dfa2682f"
+    assert digest == "1896541d54d81a3495a49dd56bd6f93cd9ac7a36abcfe62382b1ee28cb615d1c"
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(tmp_path, monkeypatch):
@@ -72,7 +74,7 @@ def load_checked_text(path):
     return path.read_text()
 
 
-TEXT = "a,b\n1,# sha256 \n2,# place é\n"
+TEXT = "a,b\n1,# sha256 \n2,# x sha256 é\n"
 SAVED = {
     "arrays": (save_arrays, load_arrays, {"a/0": np.array([0.5])}),
     "JSON": (save_json, load_json, {"a": 0.1, "é": {"b": [1, None]}}),
@@ -236,29 +238,62 @@ def test_a_copied_table_is_refused_even_with_its_hash(tmp_path):
         check_checksum(tmp_path / "results/runs.csv")
 
 
-def test_a_cell_that_does_not_say_what_it_is_is_refused_and_kept(tmp_path):
-    """As those of earlier versions."""
+@pytest.mark.parametrize(
+    "content", ["a,b\n", "# a,b\n", "# seeds0-9.csv sha256 \na,b\n", "{}", '{"about": "x"}', '{"about": [1]}', "[]"]
+)
+def test_a_file_that_does_not_say_what_it_is_is_damaged(tmp_path, content):
     path = tmp_path / "seeds0-9.csv"
-    digest = hashlib.sha256(b"a,b\n").hexdigest()
-    path.write_text(f"a,b\n# sha256 {digest}\n")
-    with pytest.raises(UnusableFileError, match="does not say what it is"):
-        load_text(path)
-    assert path.exists()
+    for load in (load_arrays, load_json, load_text):
+        path.write_text(content)
+        with pytest.raises(UnusableFileError, match="was damaged"):
+            load(path)
+        assert not path.exists()
 
 
-def test_an_archive_is_one_for_every_reader(tmp_path):
+def test_an_ordinary_archive_of_another_program_is_damaged(tmp_path):
+    """It has no member that says what it is."""
+    np.savez(tmp_path / "x.npz", **ARRAYS)
+    with pytest.raises(UnusableFileError, match="was damaged"):
+        load_arrays(tmp_path / "x.npz")
+
+
+def test_content_that_was_replaced_under_an_old_hash_is_damaged(tmp_path):
+    """Each member with a right CRC, as a tool would write it that knows nothing of ours."""
+    path, archive = tmp_path / "x.npz", tmp_path / "other.npz"
+    save_arrays(path, {"a": np.array([1.0])})
+    save_arrays(archive, {"a": np.array([2.0])})
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(archive) as new:
+        members = {"about.npy": old.read("about.npy"), "a.npy": new.read("a.npy")}
+    with zipfile.ZipFile(path, "w") as replaced:
+        for name, content in members.items():
+            replaced.writestr(zipfile.ZipInfo(name), content)
+    with pytest.raises(UnusableFileError, match="was damaged"):
+        load_arrays(path)
+
+
+def test_an_archive_is_one_for_every_reader_and_says_what_it_is(tmp_path):
     save_arrays(tmp_path / "x.npz", ARRAYS)
-    with zipfile.ZipFile(tmp_path / "x.npz") as archive:
-        assert archive.testzip() is None and archive.comment.startswith(b"# place x.npz\n# sha256 ")
-    with np.load(tmp_path / "x.npz") as found:
-        assert set(found.files) == set(ARRAYS)
+    with np.load(tmp_path / "x.npz") as archive:
+        assert set(archive.files) == {"about", *ARRAYS}
+        about = json.loads(str(archive["about"]))
+    assert about["place"] == "x.npz" and len(about["sha256"]) == 64
 
 
-@pytest.mark.parametrize("key", ["sha256", "place"])
-def test_the_keys_of_the_seal_cannot_be_used_for_something_else(tmp_path, key):
-    with pytest.raises(ValueError, match=f"'{key}' is kept for the seal"):
-        save_json(tmp_path / "x", {key: "of something else"})
+def test_what_says_what_a_file_is_cannot_be_used_for_something_else(tmp_path):
+    for save, value in ((save_json, {"about": 1}), (save_arrays, {"about": np.zeros(1)})):
+        with pytest.raises(ValueError, match="'about'"):
+            save(tmp_path / "x", value)
     assert not (tmp_path / "x").exists()
+
+
+def test_a_cell_can_be_checked_where_it_is(tmp_path):
+    right, other = tmp_path / "runs/iris/D/k2/seeds0-1.csv", tmp_path / "runs/wine/D/k2/seeds0-1.csv"
+    save_text(right, TEXT)
+    other.parent.mkdir(parents=True)
+    shutil.copy(right, other)
+    assert is_intact_text(right) and not is_intact_text(other)
+    right.write_bytes(flipped(right.read_bytes(), 0, 0))
+    assert not is_intact_text(right) and right.exists()
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -15,7 +15,7 @@ from clusterlets import methods
 from clusterlets.analysis import leaderboard
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import fairness_report
-from clusterlets.grid.cells import from_words
+from clusterlets.grid.cells import parse_parameters
 from clusterlets.tuning import trials, tune
 from clusterlets.tuning.trials import Candidate, candidates
 
@@ -33,7 +33,7 @@ def tuned():
 
 def test_the_scores_are_medians_over_the_seeds_that_chose_nothing(tuned):
     for row in tuned.dropna(subset="price").to_dict("records"):
-        candidate = Candidate(row["method"], from_words(row["parameters"]))
+        candidate = Candidate(row["method"], parse_parameters(row["parameters"]))
         reports = []
         for seed in (2, 3):
             fitted = candidate.estimator(4, seed).fit(X, sensitive_features=DIAGNOSIS)

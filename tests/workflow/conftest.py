@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from clusterlets.grid.manifest import PAGES, without_provenance
+from clusterlets.provenance.manifest import PAGES, without_provenance
 
 ROOT = Path(__file__).resolve().parents[2]
 

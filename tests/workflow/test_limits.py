@@ -8,9 +8,9 @@ from clusterlets.methods import Method
 class Sleepy(Method):
     name = "sleepy"
 
-    def fit(self, X, groups, k, random_state):
+    def fit(self, X, groups, n_clusters, random_state):
         time.sleep(1.5)
-        return np.arange(len(X)) % k
+        return np.arange(len(X)) % n_clusters
 """
 RUNS = "results/tiny/runs.csv"
 FEW = {"datasets": ["iris"], "k": [2], "methods": ["D", "random", {"path": "sleepy.py"}]}
@@ -30,6 +30,6 @@ def test_other_limits_run_those_cells_again_that_crossed_the_old_ones(workflow):
     assert statuses(workflow) == {("Clusterlets", "ok"), ("random", "ok"), ("sleepy", "timeout")}
     assert "Nothing to be done" in workflow.run(RUNS, config=SHORT).output
     again = workflow.run(RUNS, config=LONG)
-    assert again.status == 0 and "Done: 3 steps" in again.output  # its fit, its scores, and all runs together
+    assert again.status == 0 and "Done: 3 of 3 steps" in again.output  # its fit, its scores, and all runs together
     assert statuses(workflow) == {("Clusterlets", "ok"), ("random", "ok"), ("sleepy", "ok")}
     assert "Nothing to be done" in workflow.run(RUNS, config=LONG).output

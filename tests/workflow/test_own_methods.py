@@ -42,7 +42,7 @@ WRONG = {
         "fit must return labels (150,) or memberships (150, C), not (149,)",
     ),
     "negative": (
-        "return np.arange(len(X)) % k - 1",
+        "return np.arange(len(X)) % n_clusters - 1",
         "failed",
         "labels must be whole numbers of at least 0, and that of row 0 is -1",
     ),
@@ -79,7 +79,7 @@ from clusterlets.methods import Method
 class Wrong(Method):
     name = "{name}"
 
-    def fit(self, X, groups, k, random_state):
+    def fit(self, X, groups, n_clusters, random_state):
         {body}
 """
 # Steps that no method makes run again, and folders of what they and the cells leave.

@@ -35,10 +35,10 @@ from clusterlets.grid.configuration import check_configuration, set_mirror
 from clusterlets.grid.crossed_limits import to_meet
 from clusterlets.grid.estimate import seconds_per_job
 from clusterlets.grid.fingerprints import data_files, fingerprint, locked_versions, part
-from clusterlets.grid.libraries import refuse_others
+from clusterlets.provenance.libraries import refuse_others
 from clusterlets.grid.preflight import check_writable, scarce
 from clusterlets.grid.entries import load
-from clusterlets.grid.provenance import LIBRARIES, installed
+from clusterlets.provenance.environment import LIBRARIES, installed
 from clusterlets.grid.stale_locks import remove_locks
 from clusterlets.steps.options import shell_line
 from clusterlets.storage import hash_of_file

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clusterlets.algorithms.elementary import exp, kullback_leibler, log
-from clusterlets.metrics import price_of_fairness
+from clusterlets.metrics.prices import price_of_fairness
 
 LEAST, LARGEST = 5e-324, np.finfo(float).max
 POSITIVE = st.floats(min_value=LEAST, max_value=LARGEST)
@@ -20,7 +20,7 @@ RESULTS = """
 import hashlib
 import numpy as np
 from clusterlets.algorithms.elementary import kullback_leibler
-from clusterlets.metrics import price_of_fairness
+from clusterlets.metrics.prices import price_of_fairness
 
 stream = np.random.default_rng(7)
 shares = stream.random((200, 7))

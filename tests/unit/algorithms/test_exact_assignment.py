@@ -6,8 +6,8 @@ from math import ceil, floor
 
 import numpy as np
 import pytest
+from exact_assignment import exact_assignment
 
-from clusterlets.algorithms.exact_assignment import exact_assignment
 from clusterlets.algorithms.fair_assignment import fair_assignment, share_bounds
 from clusterlets.errors import ClusterletsError
 

@@ -5,11 +5,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from exact_assignment import exact_assignment
 from fair_tables import is_fair, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterlets.algorithms.exact_assignment import exact_assignment
 from clusterlets.algorithms.fair_assignment import balance_bounds, fair_assignment, share_bounds, whole_counts
 from clusterlets.errors import ClusterletsError
 

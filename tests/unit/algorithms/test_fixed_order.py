@@ -42,15 +42,14 @@ UNPROMISED = (
 )
 _SCREENING = "screens partitions; those that may be on the front are scored again, in a fixed order"
 ALLOWED = {
-    ("clusterlets.algorithms.exact_assignment", "", "import scipy"): "a yardstick for tests; no column of the grid",
     ("clusterlets.algorithms.kmeans", "", "log"): "of a whole number, rounded down; no whole number is near a power of e",
     ("clusterlets.algorithms.kmeans", "lloyd", ".var"): "of an array: a sum of a product of whole arrays",
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "@"): _SCREENING,
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "np.matmul"): _SCREENING,
-    ("clusterlets.metrics", "cohesion", "@"): "integers",
-    ("clusterlets.metrics", "cohesion_with_error", ".std"): "of an array: a sum of a product of whole arrays",
-    ("clusterlets.metrics", "score", "@"): "integers",
-    ("clusterlets.metrics", "score", ".std"): "of an array: a sum of a product of whole arrays",
+    ("clusterlets.metrics.pieces", "cohesion", "@"): "integers",
+    ("clusterlets.metrics.pieces", "cohesion_with_error", ".std"): "of an array: a sum of a product of whole arrays",
+    ("clusterlets.metrics.pieces", "composition", "@"): "integers",
+    ("clusterlets.metrics.table", "", ".std"): "of an array: a sum of a product of whole arrays",
     ("clusterlets.datasets.table", "standardise", ".std"): "of an array: a sum of a product of whole arrays",
     ("clusterlets.datasets.suspects", "unlike_scales", ".std"): "a warning for people; no column of the grid",
     ("clusterlets.grid.recovery", "composition", "@"): "integers",

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 
 from clusterlets.algorithms import geometry
 from clusterlets.algorithms.geometry import diameter, diameter_bounds, distance_sums, sampled_sums, within_sums
-from clusterlets.metrics import cohesion, cohesion_with_error
+from clusterlets.metrics.pieces import cohesion, cohesion_with_error
 
 
 def brute_sums(X, labels, n_groups):

@@ -17,8 +17,8 @@ from clusterlets import __main__ as command_line
 from clusterlets.commands import archive
 from clusterlets.datasets import describe
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid import manifest, packing
-from clusterlets.storage import save_json
+from clusterlets.provenance import manifest, packing
+from clusterlets.storage import save_json, save_text
 
 ROOT = Path(__file__).resolve().parents[3]
 # Where `make test` puts the libraries; they may as well be on the path already.
@@ -28,7 +28,7 @@ needs_libraries = pytest.mark.skipif(
     reason="rocrate and roc-validator are not installed: `make test` installs them",
 )
 FILES = [
-    *("runs.csv", "runs.csv.sha256", "runs/iris/D/seeds0-1.csv", "report.html", "leaderboard.html", "leaderboard.csv"),
+    *("runs.csv", "runs.csv.sha256", "report.html", "leaderboard.html", "leaderboard.csv"),
     *("tables/table1_matchers.csv", "statistics/wilcoxon.csv", "figures/f.png"),
 ]
 COUNTS = {"fingerprint": "f00d", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}}
@@ -41,8 +41,12 @@ SETTINGS = {
         "iris": {"name": "iris"},
         "people": {"path": "p.csv"},
     },
-    "grids": {},
+    "datasets": ["iris"],
+    "methods": ["D"],
+    "seeds": {"count": 2, "block": 2},
+    "grids": {"D": {"needs": ["clusterlets"], "parameters": {"hops": [1]}}},
 }
+CELLS = [f"runs/iris/D/k{k}_hops1/seeds0-1.csv" for k in SETTINGS["k"]]
 PROVENANCE = {
     "python": "CPython 3.11.7",
     "libraries": {"numpy": {"installed": "2.4.6"}, "snakemake": {"installed": "9.27.1"}, "seaborn": {"installed": None}},
@@ -58,6 +62,8 @@ def finish(folder, provenance=PROVENANCE):
     for file in FILES:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text(file)
+    for cell in CELLS:
+        save_text(folder / cell, cell)
     described = dict.fromkeys(SETTINGS["tables"], COUNTS) | {"people": COUNTS | {"source_sha256": "beef"}}
     made = manifest.make(folder, FILES, PROVENANCE["settings"], described, {"numpy": "2.4.6"}, {})
     (folder / "manifest.json").write_text(json.dumps(made))
@@ -103,7 +109,13 @@ def test_what_was_packed_is_the_finished_run_with_its_workflow(folder, tmp_path)
         names = set(packed.namelist())
         packed.extractall(tmp_path)
     assert manifest.check(tmp_path / "results").passed
-    assert {"Snakefile", "config.yaml", "clusterlets/metrics.py", "workflow/rules/common.smk", "requirements.lock"} <= names
+    assert {
+        "Snakefile",
+        "config.yaml",
+        "clusterlets/metrics/table.py",
+        "workflow/rules/common.smk",
+        "requirements.lock",
+    } <= names
     assert "results/accounts/provenance.json" in names
     assert not any("__pycache__" in name or "adult.data" in name or name.endswith("p.csv") for name in names)
 
@@ -123,7 +135,7 @@ def test_every_file_has_the_checksum_that_the_metadata_name(folder, entities):
         assert [one["@id"] for one in held if hashlib.sha256(packed.read(one["@id"])).hexdigest() != one["sha256"]] == []
         described = {one["@id"] for one in held} | {"ro-crate-metadata.json"}
         others = {name for name in packed.namelist() if not name.endswith("/")} - described
-    assert others == {"results/runs/iris/D/seeds0-1.csv"}
+    assert others == {f"results/{cell}" for cell in CELLS}
 
 
 @needs_libraries
@@ -135,7 +147,8 @@ def test_the_run_names_when_with_what_and_what_it_made(entities):
     assert {"results/runs/", "results/manifest.json", "results/accounts/provenance.json"} <= ids(run["result"])
     assert "config.yaml" in ids(run["object"])
     settings = {entities[name]["name"]: entities[name]["value"] for name in ids(run["object"]) if name.startswith("#setting")}
-    assert settings == {"k": "[2, 5]", "deviation": "absolute"}
+    assert settings["k"] == "[2, 5]" and settings["deviation"] == "absolute"
+    assert settings.keys() == SETTINGS.keys() - {"tables", "grids"}
     software = {(entities[name]["name"], entities[name]["softwareVersion"]) for name in ids(workflow["softwareRequirements"])}
     assert software == {("CPython", "3.11.7"), ("numpy", "2.4.6"), ("snakemake", "9.27.1")}
 
@@ -173,7 +186,9 @@ def test_the_validator_finds_what_is_missing(folder, tmp_path):
     del graph["./"]["license"], graph["#run"]["instrument"], graph["Snakefile"]["programmingLanguage"]
     contents["ro-crate-metadata.json"] = json.dumps(metadata).encode()
     (tmp_path / "less.zip").write_bytes(packing.pack(contents))
-    ask = "from pathlib import Path; from clusterlets.grid.crate_validation import faults; print(*faults(Path('less.zip')))"
+    ask = (
+        "from pathlib import Path; from clusterlets.provenance.crate_validation import faults; print(*faults(Path('less.zip')))"
+    )
     done = with_libraries("-c", ask, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert all(name in done.stdout for name in ("license", "instrument", "programmingLanguage")), done.stdout
@@ -186,7 +201,7 @@ def refused(capsys, *arguments):
 
 
 def remove_a_cell(folder):
-    (folder / "runs/iris/D/seeds0-1.csv").unlink()
+    (folder / CELLS[0]).unlink()
 
 
 def change_a_table(folder):
@@ -205,7 +220,7 @@ def lose_the_logs(folder):
     ("spoil", "told"),
     [
         (lambda folder: (folder / "manifest.json").unlink(), "A finished run of the workflow writes it"),
-        (remove_a_cell, "1 file missing or changed, first runs/iris/D/seeds0-1.csv"),
+        (remove_a_cell, "1 file missing or changed, first runs/iris/D/k2_hops1/seeds0-1.csv"),
         (change_a_table, "1 file missing or changed, first tables/table1_matchers.csv"),
         (lambda folder: (folder / "accounts/provenance.json").unlink(), "provenance.json does not exist"),
         (change_other_settings, "are of different settings"),

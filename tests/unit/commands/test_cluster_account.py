@@ -12,7 +12,7 @@ from clusterlets.commands import account
 from clusterlets.datasets.table import standardise
 from clusterlets.estimators import ClusterletClustering, FairnessReport
 from clusterlets.estimators.report import Composition
-from clusterlets.metrics import deviation_per_cluster
+from clusterlets.metrics.composition import deviation_per_cluster
 
 
 @pytest.fixture

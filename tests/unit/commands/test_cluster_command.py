@@ -21,7 +21,7 @@ from clusterlets.commands import account, picture
 from clusterlets.datasets.table import standardise
 from clusterlets.estimators import FRAC, ClusterletClustering, FairnessReport, fairness_report, plots
 from clusterlets.estimators.report import Composition
-from clusterlets.metrics import deviation_per_cluster
+from clusterlets.metrics.composition import deviation_per_cluster
 from clusterlets.report.figures import saving
 
 FEATURES = ["age", "income"]
@@ -200,7 +200,7 @@ class Unkept(Method):
     name = "unkept"
     bound = "tau"
 
-    def fit(self, X, groups, k, random_state, tau=0):
+    def fit(self, X, groups, n_clusters, random_state, tau=0):
         return np.arange(len(X)) // 50
 """
 
@@ -227,7 +227,7 @@ from clusterlets.methods import Method
 class Compiling(Method):
     name = "compiling"
 
-    def fit(self, X, groups, k, random_state):
+    def fit(self, X, groups, n_clusters, random_state):
         return np.arange(len(X)) % njit(lambda x: x)(njit(lambda x: 2 * x)(1))
 """
 

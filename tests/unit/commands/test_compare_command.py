@@ -25,8 +25,8 @@ MANIFEST = {
             "claims.csv": "5",
             "runs.csv": "1",
             "tables/t2.csv": "2",
-            "runs/pima/D/k2/seeds0-1.csv": "7",
-            "runs/credit/D/k2/seeds0-1.csv": "8",
+            "runs/pima/D/": "7",
+            "runs/credit/D/": "8",
         },
         "approximate": {"statistics/wilcoxon.csv": "6"},
         "figures": {"figures/f.png": "3"},
@@ -76,7 +76,7 @@ def test_equal_runs_are_equal(folders, capsys):
     status, said = compare(capsys, *folders)
     assert status == 0
     assert said.startswith("The numbers are the same.\n2 tables: 2 the same to the last digit, 0 equal to 1e-09, 0 different")
-    assert "Other promised files, by their hashes: 4 same, 0 different.\n" in said
+    assert "Other promised files and folders of cells, by their hashes: 4 same, 0 different.\n" in said
     assert "The same settings, data, versions and processor." in said and "cause" not in said and "Not promised" not in said
 
 
@@ -144,9 +144,11 @@ def test_digits_of_a_drawing_are_promised_to_five():
 
 def test_a_promised_file_that_is_no_table_counts_by_its_hash(folders, capsys):
     cells = MANIFEST["files"]["numbers"]
-    rewrite(folders[1], files__numbers={**cells, "runs/pima/D/k2/seeds0-1.csv": "other", "tables/t2.tex": "new"})
+    rewrite(folders[1], files__numbers={**cells, "runs/pima/D/": "other", "tables/t2.tex": "new"})
     status, said = compare(capsys, *folders)
     assert status == 1 and "by their hashes: 3 same, 1 different, 1 here only." in said
+    assert "by their hashes, different (1):\n  runs/pima/D/\n" in said
+    assert "by their hashes, here only (1):\n  tables/t2.tex\n" in said
 
 
 def test_figures_and_pages_alone_are_no_difference(folders, capsys):
@@ -330,7 +332,7 @@ def test_of_runs_on_other_datasets_the_rows_of_those_of_both_are_compared(fewer,
     assert lines[2:5] == [
         "The numbers are the same.",
         "2 tables: 2 the same to the last digit, 0 equal to 1e-09, 0 different.",
-        "Other promised files, by their hashes: 1 same, 0 different.",
+        "Other promised files and folders of cells, by their hashes: 1 same, 0 different.",
     ]
     assert "differ (1):\n  settings.datasets: ['pima', 'credit'] -> ['pima']\n" in said
     assert compare(capsys, *reversed(fewer))[0] == 0
@@ -344,9 +346,9 @@ def test_of_runs_on_other_datasets_those_rows_decide(fewer, capsys, file, old, n
 
 
 def test_of_runs_on_other_datasets_the_cells_of_those_of_both_decide(fewer, capsys):
-    rewrite(fewer[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/credit/D/k2/seeds0-1.csv": "other"})
+    rewrite(fewer[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/credit/D/": "other"})
     assert compare(capsys, *fewer)[0] == 0
-    rewrite(fewer[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/pima/D/k2/seeds0-1.csv": "other"})
+    rewrite(fewer[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/pima/D/": "other"})
     status, said = compare(capsys, *fewer)
     assert status == 1 and "0 same, 1 different" in said
     assert "Likely cause: a change of code, as " in said  # other datasets make no row of these
@@ -411,6 +413,6 @@ def test_what_cannot_be_compared_has_a_status_of_its_own(folders, capsys, tmp_pa
 
 
 def test_the_committed_reference_can_be_compared_with_itself(capsys):
-    reference = Path(__file__).resolve().parents[3] / "docs" / "reference"
+    reference = Path(__file__).resolve().parents[3] / "reference" / "paper"
     assert compare(capsys, reference, reference)[0] == 0
     assert "/" not in json.dumps(json.loads((reference / "manifest.json").read_text())["settings"])

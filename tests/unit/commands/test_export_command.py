@@ -20,7 +20,7 @@ from clusterlets.algorithms.matching.pinball import match_greedy_distance
 from clusterlets.analysis import clusterings
 from clusterlets.estimators import fairness_report
 from clusterlets.grid.artifacts import INFEASIBLE, Prepared, SeedBlock
-from clusterlets.grid.cells import cells, in_words, random_stream
+from clusterlets.grid.cells import cells, format_parameters, random_stream
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.recovery import Clusters
 from clusterlets.grid.runs_table import read_cell, write_runs
@@ -409,7 +409,7 @@ def test_the_examples_of_the_help_name_cells_of_their_grids(capsys):
         options = dict(re.findall(r"--?([a-z]+) (\S+)", example))
         config = read_configuration(ROOT / options["config"] if "config" in options else None)
         runs = {
-            (cell.dataset, name.lower().replace(" (", "-").rstrip(")"), cell.k, in_words(cell.parameters))
+            (cell.dataset, name.lower().replace(" (", "-").rstrip(")"), cell.k, format_parameters(cell.parameters))
             for cell in cells(config)
             for name in methods.get(cell.method).names_in_results()
         }

@@ -11,12 +11,17 @@ import sys
 import pytest
 
 from clusterlets import __main__ as command_line
-from clusterlets.grid import manifest
+from clusterlets.provenance import manifest
+from clusterlets.storage import save_text
 
 DESCRIBED = {"iris": {"fingerprint": "f", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}, "source": "x"}}
 PROCESSOR = {"processor": "Vendor Model 1", "openblas_kernel": None}
+# What the grid's cells follow from.
+GRID = {"datasets": ["iris"], "k": [2], "methods": ["D"], "seeds": {"count": 4, "block": 2}}
+GRID |= {"grids": {"D": {"needs": ["clusterlets"], "parameters": {"hops": [1]}}}}
+CELL, SECOND = (f"runs/iris/D/k2_hops1/seeds{seeds}.csv" for seeds in ("0-1", "2-3"))
 FILES = [
-    *("runs/iris/D/seeds0-1.csv", "runs.csv", "figures/f.png", "figures/f.pdf", "datasets.csv", "report.html", "summary.txt"),
+    *("runs.csv", "figures/f.png", "figures/f.pdf", "datasets.csv", "report.html", "summary.txt"),
     *("statistics/wilcoxon.csv", "statistics/statistics.md", "statistics/mean_ranks.csv", "clusterings/projection.csv"),
 ]
 PAGE = "<p>9 numbers<!-- provenance -->{}<!-- end of provenance --></p>"
@@ -32,7 +37,9 @@ def results(tmp_path, monkeypatch):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(file)
     (folder / "report.html").write_text(PAGE.format("on Monday"))
-    settings = {"k": [2], "results": "/home/me/results", "mirror": "/mnt/mirror"}
+    for cell in (CELL, SECOND):
+        save_text(folder / cell, cell)
+    settings = GRID | {"results": "/home/me/results", "mirror": "/mnt/mirror"}
     made = manifest.make(folder, FILES, settings, DESCRIBED, {"scipy": "2", "numpy": "1"}, PROCESSOR)
     (folder / "manifest.json").write_text(json.dumps(made))
     return folder
@@ -46,19 +53,19 @@ def verify(capsys, *arguments):
 
 def test_an_untouched_folder_passes(results, capsys):
     status, said = verify(capsys)
-    assert status == 0 and "all 11 files" in said and "beside" not in said
+    assert status == 0 and "all 12 files" in said
 
 
 def test_the_manifest_has_groups_settings_versions_and_no_paths(results):
     found = manifest.read(results / "manifest.json")
     assert {group: list(files) for group, files in found["files"].items()} == {
-        "numbers": ["runs.csv", "runs/iris/D/seeds0-1.csv", "statistics/mean_ranks.csv"],
+        "numbers": ["runs.csv", "runs/iris/D/", "statistics/mean_ranks.csv"],
         "approximate": ["clusterings/projection.csv", "statistics/statistics.md", "statistics/wilcoxon.csv"],
         "figures": ["figures/f.pdf", "figures/f.png"],
         "sources": ["datasets.csv", "report.html", "summary.txt"],
     }
     assert found["processor"] == PROCESSOR
-    assert found["settings"] == {"k": [2]} and list(found["libraries"]) == ["numpy", "scipy"]
+    assert found["settings"] == GRID and list(found["libraries"]) == ["numpy", "scipy"]
     assert found["datasets"]["iris"]["fingerprint"] == "f" and "source" not in found["datasets"]["iris"]
 
 
@@ -113,11 +120,26 @@ def test_a_folder_that_is_a_file_holds_no_manifest(results, capsys):
 
 
 def test_a_changed_byte_is_named_with_what_mends_it(results, capsys):
-    (results / FILES[0]).write_text(FILES[0].replace("D", "E"))
+    content = (results / CELL).read_text()
+    (results / CELL).write_text(content.replace("D", "E"))
     status, said = verify(capsys)
     assert status == 1
-    assert said.startswith("changed") and "missing\n" not in said and "beside" not in said
-    assert "  rm results/runs/iris/D/seeds0-1.csv results/runs.csv\n" in said and "EXCLUDE" in said
+    assert said.startswith("changed") and "missing\n" not in said and SECOND not in said
+    assert f"  rm results/{CELL} results/runs.csv\n" in said and "EXCLUDE" in said
+    assert (results / CELL).is_file()
+
+
+def test_a_cell_at_the_place_of_another_is_named(results, capsys):
+    shutil.copy(results / CELL, results / SECOND)
+    status, said = verify(capsys)
+    assert status == 1 and f"  rm results/{SECOND} results/runs.csv\n" in said and CELL not in said
+
+
+def test_intact_cells_of_another_run_are_named_by_their_folder(results, capsys):
+    save_text(results / CELL, "other numbers")
+    status, said = verify(capsys)
+    assert status == 1 and said.startswith("changed") and "\n  results/runs/iris/D/ (all its cells" in said
+    assert "  rm -r results/runs/iris/D results/runs.csv\n" in said
 
 
 @pytest.mark.parametrize("file", ["statistics/wilcoxon.csv", "clusterings/projection.csv"])
@@ -139,7 +161,7 @@ def user_table(results, monkeypatch):
     table = results.parent / "people.csv"
     table.write_text("a,b\n1,x\n")
     described = {"people.b": {**DESCRIBED["iris"], "source_sha256": hashlib.sha256(table.read_bytes()).hexdigest()}}
-    settings = {"k": [2], "tables": {"people.b": {"path": "people.csv"}}}
+    settings = GRID | {"tables": {"people.b": {"path": "people.csv"}}}
     (results / "manifest.json").write_text(json.dumps(manifest.make(results, FILES, settings, described, {}, PROCESSOR)))
     return table
 
@@ -157,11 +179,12 @@ def test_a_table_of_ones_own_that_lies_elsewhere_tells_nothing(user_table, capsy
     assert verify(capsys)[0] == 0
 
 
-@pytest.mark.parametrize(("gone", "removed"), [([FILES[0]], "  rm results/runs.csv\n"), ([FILES[0], "runs.csv"], None)])
-def test_for_a_missing_cell_goes_what_gathers_it(results, capsys, gone, removed):
+@pytest.mark.parametrize(("gone", "removed"), [([CELL], "  rm results/runs.csv\n"), ([CELL, "runs.csv"], None)])
+def test_for_a_missing_cell_goes_what_is_made_from_it(results, capsys, gone, removed):
     for name in gone:
         (results / name).unlink()
     said = verify(capsys)[1]
+    assert f"missing\n  results/{CELL}\n" in said or f"  results/{CELL}\n" in said
     assert removed in said if removed else " rm " not in said
 
 
@@ -181,12 +204,12 @@ def test_of_the_report_all_but_its_provenance_is_held(results, capsys, page, sta
     assert found == status and ("  results/report.html\n" in said) == bool(status)
 
 
-@pytest.mark.parametrize("file", ["runs/iris/D/seeds2-3.csv", "figures/old/f.png", "old.csv"])
+@pytest.mark.parametrize("file", ["runs/iris/D/k2_hops1/seeds4-5.csv", "figures/old/f.png", "old.csv"])
 def test_an_extra_file_is_named_and_no_fault(results, capsys, file):
     (results / file).parent.mkdir(exist_ok=True)
     (results / file).write_text("")
     status, said = verify(capsys)
-    assert status == 0 and "all 11 files" in said and "snakemake" not in said
+    assert status == 0 and "all 12 files" in said and "snakemake" not in said
     assert "\n1 file is of another configuration, or put there by hand. It does not affect the check.\n" in said
     assert said.endswith(f"\n  results/{file}\n")
 
@@ -212,10 +235,11 @@ def test_a_hidden_file_is_no_result(results, capsys):
 
 
 def test_with_many_changed_files_every_one_is_named_and_the_call_stays_short(results, capsys):
-    names = [f"runs/iris/D/seeds{number}.csv" for number in range(20)]
+    settings = GRID | {"seeds": {"count": 20, "block": 1}}
+    (names,) = manifest.cells_by_folder(settings).values()
     for name in names:
-        (results / name).write_text("")
-    made = manifest.make(results, names, {}, DESCRIBED, {}, PROCESSOR)
+        save_text(results / name, "")
+    made = manifest.make(results, ["runs.csv"], settings, DESCRIBED, {}, PROCESSOR)
     (results / "manifest.json").write_text(json.dumps(made))
     for name in names:
         (results / name).write_text("changed")
@@ -246,7 +270,7 @@ def test_every_flipped_bit_of_a_manifest_is_told_and_the_manifest_kept(results, 
 
 
 def test_a_manifest_that_lists_nothing_proves_nothing(results, capsys):
-    (results / "manifest.json").write_text(json.dumps(manifest.make(results, [], {}, {}, {}, PROCESSOR)))
+    (results / "manifest.json").write_text(json.dumps(manifest.make(results, [], GRID | {"datasets": []}, {}, {}, PROCESSOR)))
     status, said = verify(capsys)
     assert status == 1 and "lists no file" in said and "run the workflow again" in said
 
@@ -264,6 +288,6 @@ def test_no_manifest_is_an_error_for_people(tmp_path, capsys):
     assert status == 1 and "manifest.json" in said and "finished run" in said
 
 
-def test_it_waits_for_no_library():
-    code = "import sys, clusterlets.commands.verify; print({'numpy', 'pandas', 'jinja2'} & sys.modules.keys())"
+def test_it_waits_for_no_large_library():
+    code = "import sys, clusterlets.commands.verify; print({'pandas', 'scipy', 'numba', 'jinja2'} & sys.modules.keys())"
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "set()\n"

@@ -9,8 +9,8 @@ from clusterlets import __main__ as command_line
 from clusterlets.commands import why
 
 PARAMETERS = "Params have changed since last execution: Union of exclusive params before and now across all output: "
-BEFORE = "0123456789abcdef metrics.py:11111111 algorithms/matching/pinball.py:11111111 numpy==2.4.6"
-NOW = "0123456789abcdee metrics.py:11111111 algorithms/matching/pinball.py:22222222 numpy==2.5.0"
+BEFORE = "0123456789abcdef storage.py:11111111 algorithms/matching/pinball.py:11111111 numpy==2.4.6"
+NOW = "0123456789abcdee storage.py:11111111 algorithms/matching/pinball.py:22222222 numpy==2.5.0"
 GRID, LARGER = '{"k": [2], "hops": [1]}', '{"k": [2, 3], "hops": [1]}'
 LIMITS, OTHER_LIMITS = '{"seconds": 600, "memory_mb": 8000}', '{"seconds": 60, "memory_mb": 8000}'
 SCOPE, OTHER_SCOPE = '{"scope": "last"}', '{"scope": "cluster"}'

@@ -20,9 +20,9 @@ from clusterlets.grid.cells import (
     PARTITIONS,
     cells,
     configuration,
-    from_words,
-    in_words,
+    format_parameters,
     number_of_cells,
+    parse_parameters,
     random_stream,
     read_configuration_name,
     seed_blocks,
@@ -129,11 +129,11 @@ def test_any_omega_has_one_name_that_stands_for_it_alone(omega):
 @settings(deadline=None)
 @given(st.integers(2, 10**6), VALUES_BY_NAME)
 def test_a_configurations_name_stands_for_its_values_alone_and_no_path_shell_or_column_splits_it(k, parameters):
-    name, words = configuration(k, parameters), in_words(parameters)
+    name, words = configuration(k, parameters), format_parameters(parameters)
     assert re.fullmatch("[A-Za-z0-9_%.+-]+", name) and re.fullmatch("[A-Za-z0-9_%.+,=-]*", words)
     assert read_configuration_name(name, [*parameters, "a2", "a_b"], parameters) == (k, parameters)
-    assert from_words(words) == parameters
-    for found in (read_configuration_name(name, [], parameters)[1], from_words(words)):  # 1 is neither 1.5 nor true
+    assert parse_parameters(words) == parameters
+    for found in (read_configuration_name(name, [], parameters)[1], parse_parameters(words)):  # 1 is neither 1.5 nor true
         assert {key: isinstance(value, bool) for key, value in found.items()} == {
             key: isinstance(value, bool) for key, value in parameters.items()
         }
@@ -532,6 +532,6 @@ def test_the_comments_of_the_configuration_cover_every_key_of_the_schema():
 
 
 def test_a_parameter_that_stands_twice_is_refused_and_spaces_do_not_count():
-    assert from_words(" delta = 0.1 , n_init=2,") == {"delta": 0.1, "n_init": 2}
+    assert parse_parameters(" delta = 0.1 , n_init=2,") == {"delta": 0.1, "n_init": 2}
     with pytest.raises(ClusterletsError, match="'delta' stands twice"):
-        from_words("delta=0.1,n_init=2,delta=0.2")
+        parse_parameters("delta=0.1,n_init=2,delta=0.2")

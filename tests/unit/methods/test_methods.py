@@ -1,5 +1,7 @@
 """The registry: every method by name, a file of one's own, and what is refused."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -19,19 +21,25 @@ class Shuffled(Method):
     name = "shuffled"
     parameters = {"share": [0.1, 0.5]}
 
-    def fit(self, X, groups, k, random_state, share=0.5):
-        return random_state.integers(k, size=len(X))
+    def fit(self, X, groups, n_clusters, random_state, share=0.5):
+        return random_state.integers(n_clusters, size=len(X))
 """
 
 
+def declared(declaration):
+    """The same method with a declared parameter."""
+    return SHUFFLED.replace("import Method", "import Choice, Integer, Method, Real").replace("[0.1, 0.5]", declaration)
+
+
 def test_every_file_is_a_method_and_named_after_it():
-    rivals = "antidote coreset fair-flow fair-lloyd fair-lp fairkm fairlets k-means random scaff-tree tree-fairlets vfc".split()
-    assert methods.names() == ["B", "C", "D", "FRAC", "FRAC-OE", "G-B", "G-D", *rivals]
+    files = {path.stem for path in Path(methods.__file__).parent.glob("*.py")}
+    assert {name.lower().replace("-", "_") for name in methods.names()} <= files
     for name in methods.names():
         method = methods.get(name)
         assert method.name == name
         methods.check(method, name)
-        methods.check_parameters(method, [*method.parameters, *method.settings], name)
+        methods.check_parameters(method, method.settings, name)
+        assert method.summary() and all(parameter.meaning for parameter in method.parameters.values())
 
 
 @pytest.mark.parametrize("name", methods.names())
@@ -80,7 +88,8 @@ def test_a_file_of_ones_own(tmp_path):
     path = tmp_path / "any name.py"
     path.write_text(SHUFFLED)
     method = methods.from_file(path)
-    assert method.name == "shuffled" and method.parameters == {"share": [0.1, 0.5]} and method.role == "rival"
+    assert method.name == "shuffled" and method.grid() == {"share": [0.1, 0.5]} and method.role == "rival"
+    assert method.parameters["share"].default == 0.5 and method().faults(4, share="any") == []
     assert method().fit(X, GROUPS, 4, np.random.default_rng(0)).shape == (90,)
     assert method.stream_number() == method.stream_number() > 2**16 and method.names_in_results() == ["shuffled"]
 
@@ -93,14 +102,13 @@ def test_a_file_of_ones_own(tmp_path):
         ("def f(:", "cannot be run: SyntaxError"),
         ("import nothing_of_that_name", "cannot be run: ModuleNotFoundError"),
         (SHUFFLED.replace('"shuffled"', '"a/b"'), "name: 'a/b' must begin with a letter"),
-        (SHUFFLED.replace("[0.1, 0.5]", "[]"), "parameters: share needs a list"),
+        (SHUFFLED.replace("[0.1, 0.5]", "[]"), "parameters: share needs a Parameter, or a list of one value or more"),
         (SHUFFLED.replace("[0.1, 0.5]", "[[1], [2]]"), "values of share must be numbers, texts"),
         (SHUFFLED.replace("parameters =", 'role = "winner"\n    parameters ='), "role: 'winner' is none of"),
-        (SHUFFLED.replace("parameters =", 'bound = "share"\n    parameters ='), "bound: 'share' must be delta or tau"),
-        (
-            SHUFFLED.replace("parameters =", 'bound = "delta"\n    parameters ='),
-            "bound: 'delta' must be delta or tau, a parameter",
-        ),
+        (SHUFFLED.replace("[0.1, 0.5]", "0.1"), "parameters: share needs a Parameter, or a list"),
+        (SHUFFLED.replace('"share":', '"sharp":'), "parameters: sharp is no parameter of fit with a default"),
+        (declared("Real(0, 0.4)"), "parameters: the default of share: 0.5; it must be a number from 0 to 0.4"),
+        (declared("Real(0, 1, grid=[2])"), "parameters: share: 2; it must be a number from 0 to 1"),
         (SHUFFLED.replace("parameters =", 'outputs = ("a/b",)\n    parameters ='), "outputs: 'a/b' must hold"),
     ],
 )

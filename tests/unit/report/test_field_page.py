@@ -10,7 +10,7 @@ from clusterlets.grid.runs_frame import read_lines
 from clusterlets.report.standings import Standings, to_markdown
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE, REFERENCE = ROOT / "docs/field.md", ROOT / "docs/reference-field"
+PAGE, REFERENCE = ROOT / "docs/field.md", ROOT / "reference/field"
 TABLES = [REFERENCE / f"leaderboard{name}.csv" for name in ("", "_overall", "_points")]
 
 committed = pytest.mark.skipif(not any(path.is_file() for path in (PAGE, *TABLES)), reason="no run of the field is committed")

@@ -13,10 +13,10 @@ from synthetic_runs import PAPER_WITHOUT_NBFI, synthetic_runs
 
 from clusterlets.analysis import selection, statistics
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.manifest import without_provenance
 from clusterlets.paper import tables
 from clusterlets.paper.claims import VERDICTS
 from clusterlets.paper.results import Results
+from clusterlets.provenance.manifest import without_provenance
 from clusterlets.report import narrative, verdict
 from clusterlets.report.figures import CAPTIONS, cohesion_vs_deviation
 from clusterlets.report.figures.style import plt
@@ -329,7 +329,7 @@ def test_what_is_held_against_the_paper_is_of_its_datasets_alone():
 def test_explanations_are_said_of_the_reference(built):
     page = render(Results.of_runs(synthetic_runs(), SETTINGS), Findings({}))
     why = page.split("<h3>Why numbers differ</h3>")[1]
-    assert why.lstrip().startswith('<p class="note">Written of the run in docs/reference: ten datasets, the paper&#39;s grid.')
+    assert why.lstrip().startswith('<p class="note">Written of the run in reference/paper: ten datasets, the paper&#39;s grid.')
     assert page.count("Written of the run") == 1
 
 

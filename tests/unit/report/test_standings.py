@@ -10,8 +10,8 @@ from synthetic_runs import synthetic_runs
 
 from clusterlets.analysis import leaderboard
 from clusterlets.grid.cells import cells
-from clusterlets.grid.manifest import without_provenance
 from clusterlets.grid.runs_frame import read_lines
+from clusterlets.provenance.manifest import without_provenance
 from clusterlets.report import standings
 from clusterlets.report.figures import LEADERBOARD_CAPTIONS
 from clusterlets.report.standings import Standings

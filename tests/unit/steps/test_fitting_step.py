@@ -16,7 +16,7 @@ class Halves(Method):
     name = "halves"
     is_random = {is_random}
 
-    def fit(self, X, groups, k, random_state):
+    def fit(self, X, groups, n_clusters, random_state):
         labels = (X[:, 0] > X[:, 0].mean()).astype(int)
         X[:], groups[:] = 0, 0
         return labels

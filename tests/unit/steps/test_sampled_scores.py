@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from clusterlets.algorithms import geometry
-from clusterlets.algorithms.instance_scores import EXACT_LIMIT
+from clusterlets.algorithms.row_samples import EXACT_LIMIT
 from clusterlets.grid.cells import cells
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.runs_frame import read_runs

@@ -8,7 +8,6 @@ import pytest
 from sklearn.datasets import load_iris
 
 from clusterlets.algorithms.geometry import diameter
-from clusterlets.algorithms.instance_scores import INSTANCE_SCORES
 from clusterlets.estimators import fairness_report
 from clusterlets.grid import pieces as pieces_module
 from clusterlets.grid.artifacts import Prepared, SeedBlock
@@ -19,12 +18,14 @@ from clusterlets.grid.runs_frame import read_runs
 from clusterlets.grid.runs_table import COLUMNS, read_cell, write_cell, write_runs
 from clusterlets.grid.scoring import match
 from clusterlets.methods import get
+from clusterlets.metrics import instances
 from clusterlets.steps import collecting
 from clusterlets.steps.distances import sum_distances
 from clusterlets.steps.extraction import extract_clusterlets
 from clusterlets.steps.scoring import score_method
 from clusterlets.storage import save_arrays, save_json
 
+INSTANCE_SCORES = [score.name for score in instances.SCORES]
 NAMES = ["setosa", "versicolor", "virginica"]
 
 

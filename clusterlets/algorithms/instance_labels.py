@@ -1,0 +1,67 @@
+"""Labels of instances in clusters that are put together from pieces, and that may overlap. NumPy alone."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def nearest_own_centre(X: np.ndarray, members: Sequence[np.ndarray], centres: np.ndarray) -> np.ndarray:
+    """Of the clusters that hold an instance, the one whose centre is nearest, the first of equals.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    members : sequence of C int arrays
+        Rows of each cluster; every row is in one.
+    centres : float array (C, d)
+
+    Returns
+    -------
+    int array (n,)
+
+    Notes
+    -----
+    O(m d) time for clusters of m rows in all.
+    """
+    labels, least = np.zeros(len(X), dtype=np.int64), np.full(len(X), np.inf)
+    for cluster, (rows, centre) in enumerate(zip(members, centres, strict=True)):
+        distances = np.square(X[rows] - centre).sum(axis=1)
+        nearer = distances < least[rows]
+        labels[rows[nearer]], least[rows[nearer]] = cluster, distances[nearer]
+    return labels
+
+
+def labels_of_pieces(X: np.ndarray, piece_of: np.ndarray, membership: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Label of each instance from the piece that it is in.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    piece_of : int array (n,)
+        Piece of each instance, 0..G-1.
+    membership : bool array (C, G)
+        Which pieces each cluster holds; every piece is in one.
+    centres : float array (C, d)
+        Decide where a piece is in several clusters.
+
+    Returns
+    -------
+    int array (n,)
+
+    Notes
+    -----
+    O(n) time, and :func:`nearest_own_centre` for the rows in several clusters.
+    """
+    labels = membership.argmax(axis=0)[piece_of]
+    shared = np.flatnonzero((membership.sum(axis=0) > 1)[piece_of])
+    if len(shared):
+        members = [np.flatnonzero(cluster) for cluster in membership[:, piece_of[shared]]]
+        labels[shared] = nearest_own_centre(X[shared], members, centres)
+    return labels
+
+
+def cluster_centres(membership: np.ndarray, sizes: np.ndarray, centroids: np.ndarray) -> np.ndarray:
+    """Mean (C, d) of all members of each cluster, from the sizes (G,) and centroids (G, d) of its pieces. O(C G d)."""
+    weights = membership * sizes
+    sums = np.stack([(of_cluster[:, None] * centroids).sum(axis=0) for of_cluster in weights])
+    return sums / weights.sum(axis=1, keepdims=True)

@@ -1,0 +1,1 @@
+"""Lower bounds on what a fair clustering can cost, and how far a clustering is above them."""

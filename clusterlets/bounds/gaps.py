@@ -1,0 +1,95 @@
+"""How far a clustering is from what was possible: gaps above lower bounds, as parts of the bound."""
+
+import numpy as np
+
+from clusterlets.algorithms.fair_assignment import share_bounds
+from clusterlets.algorithms.fair_dual import share_rows, solve_dual
+from clusterlets.errors import ClusterletsError
+
+
+def assignment_gap(
+    X: np.ndarray,
+    groups: np.ndarray,
+    labels: np.ndarray,
+    centres: np.ndarray | None = None,
+    delta: float | None = None,
+) -> float:
+    """What an assignment costs above the least that any equally fair one costs at these centres.
+
+    Parameters
+    ----------
+    X : float array (n, d)
+    groups : int array (n,)
+        Sensitive group of each instance.
+    labels : int array (n,)
+        Cluster of each instance.
+    centres : float array (k, d), optional
+        Those of clusters 0..k-1. By default the means of the clusters, whose numbers then are any whole ones.
+    delta : float, optional
+        Unfairness that the others may have, in exact shares; at least that of the labels, which it is by default.
+
+    Returns
+    -------
+    float
+        Cost / bound - 1, at least 0. It is 0 where every instance is at its nearest centre, and infinite where something
+        is paid that the bound does not ask for at all. It says nothing of other centres.
+
+    Raises
+    ------
+    ClusterletsError
+        If the labels are no clusters of the centres, or less fair than ``delta``.
+
+    Notes
+    -----
+    The bound is that of the linear program of Bera et al. (2019), from its dual; O(n k d) time for the distances, O(n k) for
+    each of some 100 steps.
+    """
+    X, labels = np.asarray(X, dtype=np.float64), np.asarray(labels)
+    groups = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
+    if not (len(X) == len(groups) == len(labels) > 0):
+        raise ClusterletsError(f"{len(X)} instances, {len(groups)} groups and {len(labels)} labels do not belong together.")
+    if centres is None:
+        labels = np.unique(labels, return_inverse=True)[1].ravel()
+        centres = np.array([X[labels == cluster].mean(axis=0) for cluster in range(labels.max() + 1)])
+    elif labels.min() < 0 or labels.max() >= len(centres):
+        raise ClusterletsError(f"Labels must lie in 0..{len(centres) - 1}, as there are {len(centres)} centres.")
+    own = _least_delta(groups, labels)
+    if delta is not None and not own - 1e-9 <= delta <= 1:
+        raise ClusterletsError(f"The labels have an unfairness of {own:.6g}; delta must be from there to 1, not {delta!r}.")
+    costs = np.stack([np.square(X - centre).sum(axis=1) for centre in np.asarray(centres, dtype=np.float64)], axis=1)
+    cost = float(costs[np.arange(len(X)), labels].sum())
+    allowed = own if delta is None else max(delta, own)
+    # The nearest centres bound every assignment, and are all there is to say where clusters may lack a group.
+    bound = float(costs.min(axis=1).sum())
+    if allowed < 1 and bound < cost:
+        bounds = share_bounds(groups, allowed)
+        bound = max(bound, solve_dual(costs, np.ones(len(X)), groups, len(bounds[0]), share_rows(*bounds), 0.0).bound)
+    return _above(cost, bound)
+
+
+def transport_gap(sse: float, bound: float) -> float:
+    """Sum of squared errors / its bound of :func:`clusterlets.bounds.transport.sse_bounds` - 1, over all centres.
+
+    The bound is that for the number of clusters and the ``delta_min`` of the clustering, then the gap is at least 0; without
+    a bound above 0 it is infinite, or 0 where there is no error either.
+    """
+    if not (sse >= 0 and bound >= 0):
+        raise ClusterletsError(f"A sum of squared errors and its bound are at least 0, not {sse!r} and {bound!r}.")
+    return _above(sse, bound)
+
+
+def _above(cost: float, bound: float) -> float:
+    """Cost / bound - 1. By rounding a bound may lie above a cost that it equals."""
+    if cost <= bound:
+        return 0.0
+    return cost / bound - 1 if bound > 0 else np.inf
+
+
+def _least_delta(groups: np.ndarray, labels: np.ndarray) -> float:
+    """Least delta that the labels keep: 1 less the least of p / r and r / p over clusters and groups."""
+    clusters = np.unique(labels, return_inverse=True)[1].ravel()
+    held = np.zeros((clusters.max() + 1, groups.max() + 1))
+    np.add.at(held, (clusters, groups), 1)
+    parts = held / held.sum(axis=1, keepdims=True) / (held.sum(axis=0) / len(groups))
+    with np.errstate(divide="ignore"):
+        return float(max(0.0, 1 - np.minimum(parts, 1 / parts).min()))

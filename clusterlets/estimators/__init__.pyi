@@ -1,0 +1,773 @@
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from clusterlets.errors import InvalidInput as InvalidInput
+from clusterlets.estimators.clusterlet import ClusterletClustering as _ClusterletClustering
+from clusterlets.estimators.method import MethodClustering as MethodClustering
+from clusterlets.estimators.method import NamedMethod as NamedMethod
+from clusterlets.estimators.report import FairnessReport as FairnessReport
+from clusterlets.estimators.report import cluster_composition as cluster_composition
+from clusterlets.estimators.report import fairness_report as fairness_report
+from clusterlets.estimators.scorers import ClusterScorer as ClusterScorer
+from clusterlets.estimators.scorers import deviation_scorer as deviation_scorer
+from clusterlets.estimators.scorers import price_scorer as price_scorer
+from clusterlets.methods.frac import FRAC as _FRAC
+from clusterlets.methods.scaff_tree import ScaffTree as _ScaffTree
+
+NAMED: dict[str, type[NamedMethod]]
+
+class ClusterletClustering(_ClusterletClustering):
+    """Fair clustering with clusterlets: k-means on each group, whose clusters a matcher then joins.
+
+    Parameters
+    ----------
+    n_clusterlets : int, default=10
+        Clusterlets wanted of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. How
+        many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.
+    n_clusters : int or None, default=None
+        Clusters wanted. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are
+        tried, and the result with the closest number of clusters is kept: of equally close ones the one with the
+        least largest deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit with
+        ``n_clusterlets_`` and ``hops_`` alone gives.
+    matcher : str, default="G-B"
+        Greedy balance (G-B) and greedy distance (G-D), which are crisp; distance and balance pinball (D, B), where an
+        instance may be in several clusters; or the sampled centroid matcher (C), which is crisp.
+    hops : int, default=4
+        B, D: Sweeps through the groups. G-B, G-D: Most clusterlets that join another. Ignored by the other matchers.
+    scope : {"last", "cluster"} or None, default=None
+        B, D, G-B, G-D: What a candidate is measured against: the clusterlet that was added last, or the whole cluster
+        so far. None is the matcher's own default: 'last' of B, 'last' of D, 'cluster' of G-B, 'cluster' of G-D.
+        Ignored by the other matchers.
+    omega : float, default=0.5
+        C: Weight of the silhouette against the largest deviation. Ignored by the other matchers.
+    equation : {"corrected", "printed"}, default="corrected"
+        C: The objective with the paper's misprint corrected, or as it is printed. Ignored by the other matchers.
+    sample_size : int, default=250000
+        C: Random partitions that are drawn. Ignored by the other matchers.
+    random_state : int or Generator or RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None another one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that with D and B a cluster may have no label.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry a row for crisp matchers.
+    n_clusters_ : int
+        Clusters found.
+    n_clusterlets_ : int
+        Clusterlets wanted of each group: as given, or as chosen for ``n_clusters``.
+    hops_ : int
+        The same of the hops.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of all members.
+    clusterlets_ : Clusterlets
+        The N clusterlets, with the clusterlet of each instance.
+    matching_ : bool array (n_clusters_, N)
+        Which clusterlets each cluster holds: the value that :class:`clusterlets.metrics.pieces.Pieces` takes.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+
+    Notes
+    -----
+    Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) a k-means iteration, then the matcher's cost, which
+    does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The search for
+    a number of clusters is not the paper's, whose matchers are never asked for one.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import ClusterletClustering
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> fitted = ClusterletClustering(2, matcher="D", hops=1, random_state=0).fit(X, sensitive_features=sex)
+    >>> fitted.n_clusters_, fitted.memberships_.sum(axis=0).tolist()
+    (2, [2, 2])
+    """
+
+    def __init__(
+        self,
+        n_clusterlets: int = 10,
+        *,
+        n_clusters: int | None = None,
+        matcher: str = "G-B",
+        hops: int = 4,
+        scope: Literal["last", "cluster"] | None = None,
+        omega: float = 0.5,
+        equation: Literal["corrected", "printed"] = "corrected",
+        sample_size: int = 250000,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None: ...
+
+class Antidote(NamedMethod):
+    """Plain k-means with a few added points, which a random search places to make the clusters fair.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters wanted, at most n.
+    rho : float, default=0.05
+        Added points, as a fraction of the rows. A number above 0, at most 1.
+    n_evaluations : int, default=300
+        Positions of the added points that are tried; each costs a run of k-means. A whole number from 1 to 1,000,000.
+    random_state : int or Generator or RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None another one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; where it is in several, the one whose centre is nearest.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+    n_clusters_ : int
+        Clusters that hold an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+
+    Notes
+    -----
+    Chhabra, Singla and Mohapatra, Fair clustering using antidote data, AFCR 2021.
+    See :func:`clusterlets.algorithms.antidote.antidote`. Each evaluation runs k-means, hence the limit on the rows. Fairness
+    is not promised: where the groups lie far apart, a few points change little.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import Antidote
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> Antidote(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+    [2, 2]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        rho: float = 0.05,
+        n_evaluations: int = 300,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None: ...
+
+class Coreset(NamedMethod):
+    """Fair k-means on a small weighted sample of each group, whose centres then get all instances.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters wanted, at most n.
+    delta : float, default=0.0
+        Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
+        cluster, up to whole instances. A number from 0 to 0.999.
+    size : int or {"auto"}, default="auto"
+        Rows that the sample should have; auto is 40 for each cluster, and at least 2,000. A whole number from 1 to
+        1,000,000,000 or auto.
+    n_init : int, default=1
+        Starts on the sample. A whole number from 1 to 10,000.
+    random_state : int or Generator or RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None another one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; where it is in several, the one whose centre is nearest.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+    n_clusters_ : int
+        Clusters that hold an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+
+    Notes
+    -----
+    After Schmidt, Schwiegelshohn and Sohler, 2018, and Huang, Jiang and Vishnoi, NeurIPS 2019.
+    Fractional fair Lloyd on the sample, then one fair assignment of the table; see :mod:`clusterlets.algorithms.coreset`.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import Coreset
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> Coreset(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+    [2, 2]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        delta: float = 0.0,
+        size: int | Literal["auto"] = "auto",
+        n_init: int = 1,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None: ...
+
+class FRAC(_FRAC.Estimator, NamedMethod):
+    """k-means whose clusters take turns in picking instances, so that each gets its part of every group.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters wanted, at most n.
+    tau : float or Fraction or Sequence[float or Fraction] or {"balanced"}, default="balanced"
+        Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced stands. A
+        number from 0 to 1 or balanced.
+    init : {"random", "k-means++"}, default="random"
+        First centres.
+    max_iter : int, default=100
+        Most rounds. A whole number from 1 to 1,000,000.
+    tol : float, default=0.0001
+        Relative change of the cost at which the rounds end. A number from 0 to 1.
+    output : {"fair", "nearest"}, default="fair"
+        Which of its clusterings to keep.
+    random_state : int or Generator or RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None another one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; where it is in several, the one whose centre is nearest.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+    n_clusters_ : int
+        Clusters that hold an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+    n_iter_ : int
+        Rounds that were run.
+
+    Notes
+    -----
+    Gupta, Ghalme, Krishnan and Jain, Efficient algorithms for fair clustering, DMKD 2023.
+    See :func:`clusterlets.algorithms.frac.frac`. The output ``fair`` is its fair assignment; ``nearest`` gives every instance
+    to the nearest centre, which throws the fairness away, and is what the Clusterlets paper scored.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import FRAC
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> FRAC(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+    [2, 2]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        tau: float | Fraction | Sequence[float | Fraction] | Literal["balanced"] = "balanced",
+        init: Literal["random", "k-means++"] = "random",
+        max_iter: int = 100,
+        tol: float = 0.0001,
+        output: Literal["fair", "nearest"] = "fair",
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None: ...
+
+class FRACOE(_FRAC.Estimator, NamedMethod):
+    """Plain k-means, and one fair assignment of FRAC at the end.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters wanted, at most n.
+    tau : float or Fraction or Sequence[float or Fraction] or {"balanced"}, default="balanced"
+        Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced stands. A
+        number from 0 to 1 or balanced.
+    output : {"fair", "nearest"}, default="fair"
+        Which of its clusterings to keep.
+    random_state : int or Generator or RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None another one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; where it is in several, the one whose centre is nearest.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+    n_clusters_ : int
+        Clusters that hold an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+    n_iter_ : int
+        Rounds that were run.
+
+    Notes
+    -----
+    Gupta, Ghalme, Krishnan and Jain, Efficient algorithms for fair clustering, DMKD 2023.
+    See :func:`clusterlets.algorithms.frac.frac_oe`. Otherwise as FRAC.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import FRACOE
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> FRACOE(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+    [2, 2]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        tau: float | Fraction | Sequence[float | Fraction] | Literal["balanced"] = "balanced",
+        output: Literal["fair", "nearest"] = "fair",
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None: ...
+
+class FairFlow(NamedMethod):
+    """k-means whose rounds assign every instance, as cheaply as possible, within bounds on the shares of the groups.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters wanted, at most n.
+    delta : float, default=0.0
+        Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
+        cluster, up to whole instances. A number from 0 to 0.999.
+    n_init : int, default=4
+        Starts, of which the best goes on after a few rounds. A whole number from 1 to 10,000.
+    max_iter : int, default=100
+        Most rounds on all instances. A whole number from 1 to 1,000,000.
+    tol : float, default=0.0001
+        Rounds that lower the sum of squared errors by less than this part of it count as idle; after three, the fit
+        ends. A number from 0 to 1.
+    balance : float or None, default=None
+        In place of delta, for two groups: in every cluster the rarer group has at least so many instances for each of
+        the other, up to whole instances. At most the table's own balance. A number from 0 to 1 or null.
+    random_state : int or Generator or RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None another one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; where it is in several, the one whose centre is nearest.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+    n_clusters_ : int
+        Clusters that hold an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+
+    Notes
+    -----
+    After Boehm, Fazzone, Leonardi and Schwiegelshohn, arXiv 2002.07892, and MS-FlowFC, arXiv 2605.13759.
+    See :func:`clusterlets.algorithms.fair_flow.fair_flow`.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import FairFlow
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> FairFlow(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+    [2, 2]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        delta: float = 0.0,
+        n_init: int = 4,
+        max_iter: int = 100,
+        tol: float = 0.0001,
+        balance: float | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None: ...
+
+class FairKM(NamedMethod):
+    """k-means with a penalty on how far the groups' shares of a cluster lie from those of the table.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters wanted, at most n.
+    penalty : float or {"authors"}, default=1
+        Weight of the penalty, as a part of the sum of squared errors of plain k-means; or the authors' own, (n /
+        n_clusters)^2. A number from 0 to 1,000,000,000 or authors.
+    max_iter : int, default=300
+        Most passes over the instances. A whole number from 1 to 1,000,000.
+    random_state : int or Generator or RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None another one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; where it is in several, the one whose centre is nearest.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+    n_clusters_ : int
+        Clusters that hold an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+
+    Notes
+    -----
+    Abraham, Deepak and Sundaram, Fairness in clustering with multiple sensitive attributes, EDBT 2020.
+    See :func:`clusterlets.algorithms.fairkm.fairkm`. After ``max_iter`` passes the clusters are taken as they are: every pass
+    lowers the objective, and the authors stop so too.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import FairKM
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> FairKM(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+    [2, 2]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        penalty: float | Literal["authors"] = 1,
+        max_iter: int = 300,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None: ...
+
+class FairLP(NamedMethod):
+    """The centres of plain k-means, and the cheapest assignment to them within bounds on the shares of the groups.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters wanted, at most n.
+    delta : float, default=0.0
+        Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
+        cluster, up to whole instances. A number from 0 to 0.999.
+    random_state : int or Generator or RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None another one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; where it is in several, the one whose centre is nearest.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+    n_clusters_ : int
+        Clusters that hold an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+
+    Notes
+    -----
+    Bera, Chakrabarty, Flores and Negahbani, Fair algorithms for clustering, NeurIPS 2019.
+    Bera's method: the linear program of fair assignment, whose counts are then made whole. It is solved by its dual, and no
+    bound is missed by a whole instance: see :func:`clusterlets.algorithms.fair_lp.fair_lp`.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import FairLP
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> FairLP(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+    [2, 2]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        delta: float = 0.0,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None: ...
+
+class FairLloyd(NamedMethod):
+    """k-means that lowers the largest mean squared error of a group; it says nothing of the groups' shares.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters wanted, at most n.
+    max_iter : int, default=100
+        Most rounds. A whole number from 1 to 1,000,000.
+    tol : float, default=1e-06
+        A round that lowers the largest error by less than this part of it is the last. A number from 0 to 1.
+    random_state : int or Generator or RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None another one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; where it is in several, the one whose centre is nearest.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+    n_clusters_ : int
+        Clusters that hold an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+
+    Notes
+    -----
+    Ghadiri, Samadi and Vempala, Socially fair k-means clustering, FAccT 2021.
+    See :func:`clusterlets.algorithms.fair_lloyd.fair_lloyd`. Every instance is in the cluster of its nearest centre, which
+    need not be the mean of the cluster.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import FairLloyd
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> FairLloyd(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+    [2, 2]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        max_iter: int = 100,
+        tol: float = 1e-06,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None: ...
+
+class Fairlets(NamedMethod):
+    """Small sets of instances with the balance of the table, of the least cost in all, and k-means of their means.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters wanted, at most n.
+    n_init : int, default=1
+        Runs of k-means, of which the best counts. A whole number from 1 to 1,000.
+    random_state : int or Generator or RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None another one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; where it is in several, the one whose centre is nearest.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+    n_clusters_ : int
+        Clusters that hold an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+
+    Notes
+    -----
+    Chierichetti, Kumar, Lattanzi and Vassilvitskii, Fair clustering through fairlets, NeurIPS 2017.
+    See :func:`clusterlets.algorithms.fairlets.fairlet_decomposition`; only the k-means after it is random. The fairlets of a
+    table serve all seeds of a block, so the first fit takes nearly all the time. There are at most as many clusters as
+    instances of the rarer group.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import Fairlets
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> Fairlets(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+    [2, 2]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_init: int = 1,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None: ...
+
+class ScaffTree(_ScaffTree.Estimator, NamedMethod):
+    """A tree whose leaves are the clusters: it learns the labels of plain k-means by splits that shun the groups.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters wanted, at most n.
+    theta : float, default=0.5
+        Weight of the groups, from 0, the labels of k-means alone, to 1. A number from 0 to 1.
+    random_state : int or Generator or RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None another one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; where it is in several, the one whose centre is nearest.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+    n_clusters_ : int
+        Clusters that hold an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+    tree_ : Nodes
+        The tree as arrays over its m nodes, named as scikit-learn names them: ``children_left``, ``children_right``,
+        ``feature`` (-1 of a leaf, all three), ``threshold`` (NaN of a leaf; instances whose feature is at most this go
+        left), and ``cluster``, the label of a leaf's instances (-1 of the other nodes).
+
+    Notes
+    -----
+    Pereira Barata, Takes, van den Herik and Veenman, Fair tree classifier using strong demographic parity,
+    Machine Learning 2023.
+    See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`. The splits are by SCAFF, which itself classifies; its use for
+    clustering is our interpretation. The estimator's ``predict`` goes by the nearest of ``cluster_centers_``, and not down
+    the tree.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import ScaffTree
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> ScaffTree(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+    [2, 2]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        theta: float = 0.5,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None: ...
+
+class TreeFairlets(NamedMethod):
+    """Small sets of instances of at least a balance, from a random tree of boxes, and k-means of their means.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters wanted, at most n.
+    largest_q : int, default=20
+        Largest denominator of the balance, which is the largest such fraction that the table has. A small one gives
+        small sets, near each other, and a lower balance. A whole number from 1 to 10,000.
+    n_init : int, default=1
+        Runs of k-means, of which the best counts. A whole number from 1 to 1,000.
+    random_state : int or Generator or RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None another one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; where it is in several, the one whose centre is nearest.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+    n_clusters_ : int
+        Clusters that hold an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+
+    Notes
+    -----
+    Backurs, Indyk, Onak, Schieber, Vakilian and Wagner, Scalable fair clustering, ICML 2019.
+    See :func:`clusterlets.algorithms.tree_fairlets.tree_fairlets`.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import TreeFairlets
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> TreeFairlets(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+    [2, 2]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        largest_q: int = 20,
+        n_init: int = 1,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None: ...
+
+class VFC(NamedMethod):
+    """Soft k-means with a penalty on the divergence of the groups' shares of a cluster from those of the table.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters wanted, at most n.
+    fairness_weight : float, default=1
+        Weight of the penalty, as a part of the sum of squared errors of plain k-means. A number from 0 to
+        1,000,000,000.
+    lipschitz : float, default=7
+        The first step's bound on the curvature; it grows where a step fails. A number from 1e-09 to 1,000,000,000.
+    max_iter : int, default=100
+        Most rounds. A whole number from 1 to 1,000,000.
+    random_state : int or Generator or RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None another one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; where it is in several, the one whose centre is nearest.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+    n_clusters_ : int
+        Clusters that hold an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+
+    Notes
+    -----
+    Ziko, Yuan, Granger and Ben Ayed, Variational fair clustering, AAAI 2021.
+    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not settle has no clustering.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import VFC
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> VFC(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+    [2, 2]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        fairness_weight: float = 1,
+        lipschitz: float = 7,
+        max_iter: int = 100,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None: ...

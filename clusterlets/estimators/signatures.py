@@ -1,0 +1,63 @@
+"""Signatures and docstrings of the estimators, from what the methods declare of their parameters."""
+
+import inspect
+import re
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from clusterlets import methods
+
+#: A parameter of an estimator: its default, its type as a stub writes it, and its meaning.
+Documented = tuple[Any, str, str]
+
+RANDOM_STATE: Documented = (
+    None,
+    "int | np.random.Generator | np.random.RandomState | None",
+    "Source of all randomness; an int gives the same result at each fit, None another one.",
+)
+
+
+def documented(parameter: methods.Parameter) -> Documented:
+    """A method's parameter as one of an estimator."""
+    values = "" if isinstance(parameter, methods.Choice) else f" {parameter.allowed[0].upper()}{parameter.allowed[1:]}."
+    return parameter.default, parameter.annotation, parameter.meaning + values
+
+
+def set_parameters(estimator: type, parameters: Mapping[str, Documented], n_positional: int = 1) -> None:
+    """Give an estimator its ``__init__``, which only stores, and put the parameters into its docstring.
+
+    The docstring has a line ``{parameters}`` where they belong.
+    """
+    kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    arguments = [
+        inspect.Parameter(name, kinds[place >= n_positional], default=default)
+        for place, (name, (default, _, _)) in enumerate(parameters.items())
+    ]
+    signature = inspect.Signature([inspect.Parameter("self", kinds[0]), *arguments])
+
+    def __init__(*args: Any, **kwargs: Any) -> None:
+        given = signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        self, *_ = args
+        for name in parameters:
+            setattr(self, name, given.arguments[name])
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    __init__.__qualname__, __init__.__module__ = f"{estimator.__qualname__}.__init__", estimator.__module__
+    estimator.__init__ = __init__  # type: ignore[misc]
+    estimator._annotations = {name: annotation for name, (_, annotation, _) in parameters.items()}  # type: ignore[attr-defined]
+    estimator.__doc__ = (inspect.getdoc(estimator) or "").replace("{parameters}", "\n".join(map(_lines, parameters.items())))
+
+
+def _lines(parameter: tuple[str, Documented]) -> str:
+    name, (default, annotation, meaning) = parameter
+    kind = re.sub(r"Literal\[(.*?)\]", r"{\1}", annotation).replace("np.random.", "").replace(" | ", " or ")
+    shown = f'"{default}"' if isinstance(default, str) else repr(default)
+    return f"{name} : {kind}, default={shown}\n{textwrap.indent(textwrap.fill(meaning, 110), '    ')}"
+
+
+def section(documented_class: type, title: str) -> str:
+    """A section of a class's docstring, without its title; empty if there is none."""
+    parts = re.split(r"^(\w+)\n-+\n", inspect.getdoc(documented_class) or "", flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True)).get(title, "").strip()

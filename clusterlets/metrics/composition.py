@@ -1,0 +1,122 @@
+"""Scores of what clusters are made of: from the instances of each group in each cluster, for any number of groups."""
+
+import numpy as np
+
+from clusterlets.algorithms.elementary import kullback_leibler, log
+
+DEVIATIONS = ("absolute", "relative", "kl")
+
+# By how much rounding may move a bound on a count.
+_ROUNDING = 1e-9
+
+
+def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kind: str = "absolute") -> np.ndarray:
+    """Deviation of each cluster from the dataset, (C,).
+
+    Parameters
+    ----------
+    composition : int array (C, K)
+        Instances of each group in each cluster.
+    group_counts : int array (K,)
+        Instances of each group in the dataset.
+    kind : {"absolute", "relative", "kl"}
+        ``absolute``: largest over the groups of \\|share in the cluster - share in the dataset\\|, what the paper's tables
+        hold. ``relative``: the same, each difference divided by the larger of the two shares (paper, Definition 2, on
+        shares). ``kl``: Kullback-Leiber divergence of the cluster from the dataset, in nats.
+    """
+    shares = composition / composition.sum(axis=1, keepdims=True)
+    expected = group_counts / group_counts.sum()
+    if kind == "absolute":
+        return np.abs(shares - expected).max(axis=1)
+    if kind == "relative":
+        return (np.abs(shares - expected) / np.maximum(shares, expected)).max(axis=1)
+    if kind == "kl":
+        return kullback_leibler(shares, expected)
+    raise ValueError(f"unknown kind of deviation: {kind!r}; one of {', '.join(DEVIATIONS)}")
+
+
+def balance(composition: np.ndarray) -> float:
+    """Least ratio of two groups' counts in any cluster; 0 where a cluster lacks a group (paper, Definition 1)."""
+    return float((composition.min(axis=1) / composition.max(axis=1)).min())
+
+
+def delta_min(composition: np.ndarray, group_counts: np.ndarray) -> float:
+    """Least delta for which every cluster meets bounded representation: 0..1, lower is better. O(C K).
+
+    Bounded representation wants r (1 - delta) <= p <= r / (1 - delta) of every cluster and group, where p is the group's
+    share in the cluster and r its share in the dataset. 1 where a cluster lacks a group, 0 where every cluster has the
+    dataset's shares (Bera, Chakrabarty, Flores and Negahbani 2019, whose balance is 1 - delta_min).
+
+    Parameters
+    ----------
+    composition : int array (C, K)
+        Instances of each group in each cluster; every cluster has one.
+    group_counts : int array (K,)
+        Instances of each group in the dataset; a group without any does not count.
+    """
+    composition, group_counts = _present(composition, group_counts)
+    # Products of whole numbers, exact, so that equal shares give exactly 0.
+    counts = composition * group_counts.sum()
+    expected = composition.sum(axis=1, keepdims=True) * group_counts
+    return 1 - float((np.minimum(counts, expected) / np.maximum(counts, expected)).min())
+
+
+def additive_violation(composition: np.ndarray, group_counts: np.ndarray, delta: float = 0.0) -> int:
+    """Instances by which the worst count of a group in a cluster lies outside its bounds: 0.., lower is better. O(C K).
+
+    In whole instances, rounded up (Bera and others 2019). With ``delta`` 0, clusters that have the dataset's shares up to
+    whole instances, floor or ceiling, give at most 1.
+
+    Parameters
+    ----------
+    composition, group_counts
+        As in :func:`delta_min`.
+    delta : float
+        Allowed unfairness, from 0 to below 1: a cluster of m instances may have from m r (1 - delta) to m r / (1 - delta)
+        of a group whose share of the dataset is r.
+
+    Raises
+    ------
+    ValueError
+        For another ``delta``.
+    """
+    if not 0 <= delta < 1:
+        raise ValueError(f"delta={delta!r} must be at least 0 and below 1")
+    composition, group_counts = _present(composition, group_counts)
+    sizes = composition.sum(axis=1, keepdims=True)
+    expected = sizes * group_counts / group_counts.sum()
+    above = composition - np.minimum(sizes, expected / (1 - delta))
+    below = expected * (1 - delta) - composition
+    return max(0, int(np.ceil(np.maximum(above, below) - _ROUNDING).max()))
+
+
+def weighted_deviation(composition: np.ndarray, group_counts: np.ndarray) -> float:
+    """Mean \\|p - r\\| over groups and clusters, where a cluster counts by its size: 0..1, lower is better. O(C K).
+
+    The arguments are those of :func:`delta_min`. Where clusters overlap, an instance counts in each of its clusters. With
+    two groups FairKM's average error (Abraham and others 2020) is this times the square root of 2.
+    """
+    composition, group_counts = _present(composition, group_counts)
+    sizes = composition.sum(axis=1)
+    deviations = np.abs(composition / sizes[:, None] - group_counts / group_counts.sum()).mean(axis=1)
+    return float((sizes * deviations).sum() / sizes.sum())
+
+
+def vfc_error(composition: np.ndarray, group_counts: np.ndarray) -> float:
+    """Sum over clusters of the Kullback-Leibler divergence of the dataset from the cluster, in nats. O(C K).
+
+    From 0 up, lower is better: sum of r log(r / p), the reverse of the deviation ``kl`` (Ziko and others 2021).
+    Infinite where a cluster lacks a group. The arguments are those of :func:`delta_min`. It grows with the number of
+    clusters.
+    """
+    composition, group_counts = _present(composition, group_counts)
+    expected = group_counts / group_counts.sum()
+    with np.errstate(divide="ignore"):
+        ratios = expected / (composition / composition.sum(axis=1, keepdims=True))
+    return float((expected * log(ratios)).sum())
+
+
+def _present(composition: np.ndarray, group_counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both without the groups that no instance has."""
+    present = np.asarray(group_counts) > 0
+    return np.asarray(composition)[:, present], np.asarray(group_counts)[present]

@@ -1,0 +1,189 @@
+"""Scores that follow from the instances and their labels, not from counts or pieces: costs and silhouettes.
+
+Each instance has one label. Where clusters overlap it is that of the instance's own clusters whose centre is nearest.
+Summed distances come from :func:`clusterlets.algorithms.geometry.row_sums`.
+
+The fits compute these scores, as they have loaded the kernels and the labels: their entries stand here and not in the
+table, so that no fit depends on other scores.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from clusterlets.metrics.score import Score
+
+
+@dataclass(frozen=True)
+class Instances:
+    """Instances with their labels, and the silhouettes of some of them.
+
+    Attributes
+    ----------
+    X : float array (n, d)
+    groups : int array (n,)
+    labels : int array (n,)
+        Cluster of each instance, 0..C-1.
+    centres : float array (C, d)
+        The clusters' means. The optimal centres of k-median and k-center would be others, with lower costs.
+    silhouettes : float array (m,), optional
+        Of m rows that were drawn at random without replacement, as :func:`silhouettes` computes them.
+    sample : int array (m,), optional
+        These rows.
+    """
+
+    X: np.ndarray
+    groups: np.ndarray
+    labels: np.ndarray
+    centres: np.ndarray
+    silhouettes: np.ndarray | None = None
+    sample: np.ndarray | None = None
+
+    @cached_property
+    def squares(self) -> np.ndarray:
+        """Squared distance (n,) of each instance to the mean of its cluster. O(n d)."""
+        return np.square(self.X - self.centres[self.labels]).sum(axis=1)
+
+    @cached_property
+    def distances(self) -> np.ndarray:
+        """Distance (n,) of each instance to the mean of its cluster."""
+        return np.sqrt(self.squares)
+
+
+def social_cost(instances: Instances) -> float:
+    """Largest, over the groups, of the mean squared distance of the group's instances to their centres."""
+    of_group = np.bincount(instances.groups)
+    means = np.bincount(instances.groups, instances.squares)[of_group > 0] / of_group[of_group > 0]
+    return float(means.max())
+
+
+def silhouettes(sums: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Silhouette of each of m rows, -1..1, higher is better.
+
+    (b - a) / max(a, b), where a is the mean distance to the other rows of the own cluster, and b the least mean distance to
+    the rows of another one. 0 for a row that is alone in its cluster, and where a and b are 0 (Rousseeuw 1987).
+
+    Parameters
+    ----------
+    sums : float array (C, m)
+        Sum of each row's distances to all rows of each cluster.
+    sizes : int array (C,)
+        Rows of each cluster; one without rows does not count.
+    labels : int array (m,)
+        Cluster of each row.
+
+    Returns
+    -------
+    float array (m,)
+        NaN where all rows are in one cluster.
+
+    Notes
+    -----
+    O(C m) time and memory.
+    """
+    if np.count_nonzero(sizes) < 2:
+        return np.full(len(labels), np.nan)
+    rows = np.arange(len(labels))
+    means = np.where(sizes > 0, sums.T / np.maximum(sizes, 1), np.inf).T
+    means[labels, rows] = np.inf
+    nearest, within = means.min(axis=0), sums[labels, rows] / np.maximum(sizes[labels] - 1, 1)
+    larger = np.maximum(nearest, within)
+    meaningful = (larger > 0) & (sizes[labels] > 1)
+    return np.where(meaningful, (nearest - within) / np.where(meaningful, larger, 1), 0.0)
+
+
+def silhouette(instances: Instances) -> float:
+    """Mean silhouette of the sample, an unbiased estimate of that over all rows; NaN without a sample."""
+    return float("nan") if instances.silhouettes is None else float(instances.silhouettes.mean())
+
+
+def silhouette_error(instances: Instances) -> float:
+    """Standard error of :func:`silhouette`, 0 where all rows were drawn."""
+    values, n = instances.silhouettes, len(instances.X)
+    if values is None:
+        return float("nan")
+    m = len(values)
+    return float(np.sqrt(np.square(values - values.mean()).sum() / max(m - 1, 1) / m * (1 - m / n)))
+
+
+def silhouette_least_group(instances: Instances) -> float:
+    """Least mean silhouette over a group that was drawn."""
+    of_groups = silhouette_of_groups(instances)
+    return min(of_groups.values()) if of_groups else float("nan")
+
+
+def silhouette_of_groups(instances: Instances) -> dict[int, float]:
+    """Mean silhouette of each group that was drawn, by its code; none without a sample."""
+    if instances.silhouettes is None:
+        return {}
+    groups = instances.groups[instances.sample]
+    sizes, sums = np.bincount(groups), np.bincount(groups, instances.silhouettes)
+    return {int(group): float(sums[group] / sizes[group]) for group in np.flatnonzero(sizes)}
+
+
+_NO_SILHOUETTES = "for overlapping clusters in the grid, and for a single cluster"
+
+#: The scores of instances, in the order of the result files.
+SCORES = (
+    Score(
+        "social_cost",
+        of=Instances,
+        function=social_cost,
+        unit="squared units of the data",
+        range=(0, np.inf),
+        better="lower",
+        meaning="largest, over the groups, of the mean squared distance of the group's instances to their cluster means",
+        source="Ghadiri, Samadi and Vempala 2021",
+    ),
+    Score(
+        "kmedian_cost",
+        of=Instances,
+        function=lambda instances: float(instances.distances.sum()),
+        unit="units of the data",
+        range=(0, np.inf),
+        better="lower",
+        meaning="sum of the distances to the cluster means; the centres that k-median would choose give less",
+    ),
+    Score(
+        "kcenter_cost",
+        of=Instances,
+        function=lambda instances: float(instances.distances.max()),
+        unit="units of the data",
+        range=(0, np.inf),
+        better="lower",
+        meaning="largest distance to a cluster mean; the centres that k-center would choose give less",
+    ),
+    Score(
+        "silhouette",
+        of=Instances,
+        function=silhouette,
+        unit="",
+        range=(-1, 1),
+        better="higher",
+        meaning="mean silhouette over instances, exact up to 2,000 rows (in reports: 10,000) and from a sample above that",
+        undefined=_NO_SILHOUETTES,
+        source="Rousseeuw 1987",
+    ),
+    Score(
+        "silhouette_error",
+        of=Instances,
+        function=silhouette_error,
+        unit="",
+        range=(0, np.inf),
+        better=None,
+        meaning="standard error of the silhouette due to sampling; 0 if it is exact",
+        undefined=_NO_SILHOUETTES,
+    ),
+    Score(
+        "silhouette_least_group",
+        of=Instances,
+        function=silhouette_least_group,
+        unit="",
+        range=(-1, 1),
+        better="higher",
+        meaning="least mean silhouette of a group, among the groups in the sample; the least of several estimates, so it has "
+        "no standard error",
+        undefined=_NO_SILHOUETTES,
+    ),
+)

@@ -1,0 +1,60 @@
+"""What is declared of a score, and how it is computed."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Score:
+    """One number about a clustering: a column of ``runs.csv``, an entry of the glossary, and mostly of a report.
+
+    Attributes
+    ----------
+    name : str
+        As in ``runs.csv``.
+    of : type
+        What it is computed from: ``Pieces``, ``Clusterlets``, ``Instances``, ``PlainCost`` or ``BestCost``.
+    function : callable
+        From a value of that type to the score; NaN where it has no meaning.
+    unit : str
+        Empty for a number without one.
+    range : tuple of float
+        Least and largest possible value, either of which may be infinite.
+    better : {"higher", "lower", None}
+        None where neither is better.
+    meaning : str
+        What it measures, in plain text.
+    undefined : str
+        When it is NaN, an empty cell in the result files; empty if never.
+    source : str
+        The publication that defines it, if it is not the paper.
+    """
+
+    name: str
+    of: type
+    function: Callable[[Any], float]
+    unit: str
+    range: tuple[float, float]
+    better: Literal["higher", "lower"] | None
+    meaning: str
+    undefined: str = ""
+    source: str = ""
+
+    @property
+    def values(self) -> str:
+        """Unit, range and direction: ``instances, 0.., lower is better``."""
+        low, high = (f"{bound:g}" if abs(bound) < float("inf") else "" for bound in self.range)
+        direction = f"{self.better} is better" if self.better else ""
+        return ", ".join(filter(None, (self.unit, f"{low}..{high}", direction)))
+
+    @property
+    def explanation(self) -> str:
+        """Meaning, and where it is undefined and published, as one text."""
+        where = f". Empty {self.undefined}" if self.undefined else ""
+        return f"{self.meaning}{where}{f' ({self.source})' if self.source else ''}"
+
+
+def evaluate(scores: Iterable[Score], values: Any) -> dict[str, float]:
+    """Those of the scores that are computed from values of this type, by name."""
+    return {score.name: score.function(values) for score in scores if score.of is type(values)}

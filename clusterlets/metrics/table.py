@@ -1,0 +1,226 @@
+"""The table of scores. A further score is one more entry here, or in ``clusterlets/metrics/instances.py``.
+
+From it follow the columns of ``runs.csv``, ``fairness_report``, the glossary of the report, and ``docs/results-format.md``.
+"""
+
+from math import inf, nan
+
+from clusterlets.metrics import instances
+from clusterlets.metrics.composition import additive_violation, balance, delta_min, vfc_error, weighted_deviation
+from clusterlets.metrics.pieces import JoinedClusterlets, Pieces, centroid_silhouette, kmeans_cost, overlap
+from clusterlets.metrics.prices import BestCost, PlainCost, price_of_fairness, price_over_best
+from clusterlets.metrics.score import Score
+
+_BERA, _OVERLAPPING = "Bera, Chakrabarty, Flores and Negahbani 2019", "for overlapping clusters"
+_SHARES = "absolute difference of shares"
+
+#: The scores that the paper has too, or that go with them, in the order of the result files.
+OF_PAPER = (
+    Score(
+        "n_clusters",
+        of=Pieces,
+        function=lambda pieces: len(pieces.membership),
+        unit="count",
+        range=(1, inf),
+        better=None,
+        meaning='number of clusters in the result: "Size" in the paper. One cluster is perfectly fair and says nothing',
+    ),
+    Score(
+        "deviation_mean",
+        of=Pieces,
+        function=lambda pieces: float(pieces.deviations.mean()),
+        unit=_SHARES,
+        range=(0, 1),
+        better="lower",
+        meaning="mean over the clusters of the largest difference, over the groups, between a group's share in the cluster and "
+        "in the dataset (with another kind of deviation: of that; kl is in nats and has no upper limit)",
+    ),
+    Score(
+        "deviation_std",
+        of=Pieces,
+        function=lambda pieces: float(pieces.deviations.std()),
+        unit=_SHARES,
+        range=(0, 1),
+        better=None,
+        meaning="population standard deviation of the clusters' deviations",
+    ),
+    Score(
+        "deviation_max",
+        of=Pieces,
+        function=lambda pieces: float(pieces.deviations.max()),
+        unit=_SHARES,
+        range=(0, 1),
+        better="lower",
+        meaning="largest deviation of a cluster",
+    ),
+    Score(
+        "balance",
+        of=Pieces,
+        function=lambda pieces: balance(pieces.composition),
+        unit="",
+        range=(0, 1),
+        better="higher",
+        meaning="least ratio of two groups' counts in any cluster",
+    ),
+    Score(
+        "balance_ratio",
+        of=Pieces,
+        function=lambda pieces: balance(pieces.composition) / balance(pieces.group_counts[None, :]),
+        unit="",
+        range=(0, inf),
+        better="higher",
+        meaning="balance divided by that of the dataset",
+    ),
+    Score(
+        "cohesion",
+        of=Pieces,
+        function=lambda pieces: pieces.cohesion_with_error[0],
+        unit="",
+        range=(0, 1),
+        better="higher",
+        meaning="1 - (mean over clusters of the mean pairwise distance, zero diagonal included) / (largest distance in the "
+        "dataset)",
+    ),
+    Score(
+        "overlap",
+        of=Pieces,
+        function=lambda pieces: overlap(pieces.membership, pieces.sizes),
+        unit="share of instances",
+        range=(0, 1),
+        better="lower",
+        meaning="share of instances in two or more clusters; 0 is a partition",
+    ),
+    Score(
+        "smallest",
+        of=Pieces,
+        function=lambda pieces: int(pieces.composition.sum(axis=1).min()),
+        unit="instances",
+        range=(1, inf),
+        better=None,
+        meaning="size of the smallest cluster",
+    ),
+    Score(
+        "largest",
+        of=Pieces,
+        function=lambda pieces: int(pieces.composition.sum(axis=1).max()),
+        unit="instances",
+        range=(1, inf),
+        better=None,
+        meaning="size of the largest cluster",
+    ),
+    Score(
+        "centroid_silhouette",
+        of=JoinedClusterlets,
+        function=centroid_silhouette,
+        unit="",
+        range=(-1, 1),
+        better="higher",
+        meaning="silhouette over the centroids of clusterlets",
+        undefined="for overlapping clusters, for a single one, and for other methods than matchers",
+        source="Rousseeuw 1987",
+    ),
+    Score(
+        "kmeans_cost",
+        of=Pieces,
+        function=lambda pieces: (
+            kmeans_cost(pieces.membership, pieces.sizes, pieces.centroids, pieces.inertia) if pieces.is_crisp else nan
+        ),
+        unit="squared units of the data",
+        range=(0, inf),
+        better="lower",
+        meaning="sum of squared distances to the cluster means",
+        undefined=_OVERLAPPING,
+    ),
+    Score(
+        "price_of_fairness",
+        of=PlainCost,
+        function=lambda costs: price_of_fairness(costs.cost, costs.n_clusters, costs.reference),
+        unit="ratio",
+        range=(0, inf),
+        better="lower",
+        meaning="kmeans_cost divided by that of plain k-means with the same number of clusters on the same seed. In the grid "
+        "plain k-means runs at the configured k only; between them its log cost is interpolated over log size",
+        undefined="for overlapping clusters, and for numbers of clusters outside those of plain k-means",
+    ),
+)
+
+#: Further scores, by which methods are compared.
+FURTHER = (
+    Score(
+        "delta_min",
+        of=Pieces,
+        function=lambda pieces: delta_min(pieces.composition, pieces.group_counts),
+        unit="",
+        range=(0, 1),
+        better="lower",
+        meaning="least delta for which r (1 - delta) <= p <= r / (1 - delta) holds for every cluster and group, where p is the "
+        "group's share in the cluster and r its share in the dataset; 0 if all shares are the dataset's, 1 if a cluster lacks "
+        "a group",
+        source=_BERA,
+    ),
+    Score(
+        "additive_violation",
+        of=Pieces,
+        function=lambda pieces: additive_violation(pieces.composition, pieces.group_counts),
+        unit="instances",
+        range=(0, inf),
+        better="lower",
+        meaning="how far the worst count of a group in a cluster is outside these bounds at delta = 0, rounded up; at most 1 "
+        "if all clusters keep the dataset's shares up to whole instances",
+        source=_BERA,
+    ),
+    Score(
+        "weighted_deviation",
+        of=Pieces,
+        function=lambda pieces: weighted_deviation(pieces.composition, pieces.group_counts),
+        unit=_SHARES,
+        range=(0, 1),
+        better="lower",
+        meaning="mean of |p - r| over the groups and over the clusters, weighted by cluster size; always absolute, whatever "
+        "kind of deviation is configured",
+        source="Abraham, Deepak and Sundaram 2020",
+    ),
+    Score(
+        "vfc_error",
+        of=Pieces,
+        function=lambda pieces: vfc_error(pieces.composition, pieces.group_counts),
+        unit="nats",
+        range=(0, inf),
+        better="lower",
+        meaning="sum over clusters of the Kullback-Leibler divergence of the dataset's shares from the cluster's, sum of "
+        "r log(r / p): infinite if a cluster lacks a group. It grows with the number of clusters, and its direction is the "
+        "reverse of the deviation kl",
+        source="Ziko, Yuan, Granger and Ben Ayed 2021",
+    ),
+    *instances.SCORES,
+    Score(
+        "price_over_best",
+        of=BestCost,
+        function=lambda costs: price_over_best(costs.cost, costs.n_clusters, costs.reference, costs.least),
+        unit="ratio",
+        range=(1, inf),
+        better="lower",
+        meaning="kmeans_cost divided by the least cost of any run on this table with the same number of clusters: that of the "
+        "best plain k-means of all seeds (interpolated as for price_of_fairness), or of a run that costs less. A further run "
+        "may change it",
+        undefined="for overlapping clusters, and for numbers of clusters outside those of plain k-means",
+    ),
+    Score(
+        "cohesion_error",
+        of=Pieces,
+        function=lambda pieces: pieces.cohesion_with_error[1],
+        unit="",
+        range=(0, inf),
+        better=None,
+        meaning="standard error of the cohesion if it is estimated, on tables of more than 100,000 rows",
+        undefined="if the cohesion is exact (0 in fairness_report)",
+    ),
+)
+
+#: Every score, in the order of the result files.
+SCORES = (*OF_PAPER, *FURTHER)
+
+
+def score(name: str) -> Score:
+    """The entry of a name; KeyError for another."""
+    return {entry.name: entry for entry in SCORES}[name]

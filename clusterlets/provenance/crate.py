@@ -1,0 +1,234 @@
+"""What an archived run says of itself: the metadata of a Workflow Run RO-Crate.
+
+The profile: S. Leo et al., Recording provenance of workflow runs with RO-Crate, PLOS ONE 19(9), 2024; version 0.5.
+"""
+
+import hashlib
+import json
+import mimetypes
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from clusterlets.datasets import describe
+from clusterlets.provenance import manifest
+from clusterlets.provenance.packing import RESULTS, Run
+from clusterlets.storage import hash_of_file
+from clusterlets.text import counted
+
+if TYPE_CHECKING:
+    from rocrate.model.entity import Entity
+    from rocrate.rocrate import ROCrate
+
+#: The file that makes a folder an RO-Crate.
+NAME = "ro-crate-metadata.json"
+
+_SNAKEFILE = "Snakefile"
+_CELLS = f"{RESULTS}runs/"
+_PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
+    "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
+}
+_BIOSCHEMAS = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
+# RO-Crate 1.1 has no term for a checksum; the terms of workflow runs have.
+_TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
+# Settings that follow from others, or say where files lie on one machine.
+_DERIVED = ("grids", "tables", "results", "mirror")
+# What mimetypes does not know.
+_FORMATS = {".md": "text/markdown", ".yaml": "application/yaml", ".cff": "application/yaml", ".py": "text/x-python"}
+
+
+def describe_run(run: Run, source: Mapping[str, bytes], results: Mapping[str, Path]) -> dict:
+    """The crate's JSON-LD: workflow, run, inputs and results, software, authors, licence and papers.
+
+    ``source`` and ``results`` are what :mod:`clusterlets.provenance.packing` packs. Raw data are not packed: the crate names
+    their address and checksum. Needs the library ``rocrate``.
+    """
+    from rocrate.rocrate import ROCrate
+
+    crate = ROCrate()
+    crate.metadata.extra_terms.update(_TERMS)
+    citation = yaml.safe_load(source["CITATION.cff"])
+    for name in sorted(source.keys() - {_SNAKEFILE}):
+        crate.add_file(None, name, properties=_of_file(name, hashlib.sha256(source[name]).hexdigest()))
+    workflow = _add_workflow(crate, run, citation, source[_SNAKEFILE])
+    inputs = [crate.dereference("config.yaml"), *_add_data(crate, run), *_add_settings(crate, run, workflow)]
+    _add_run(crate, run, workflow, inputs, _add_results(crate, results))
+    _describe_root(crate, run, citation)
+    return crate.metadata.generate()
+
+
+def _of_file(name: str, digest: str) -> dict[str, str]:
+    suffix = Path(name).suffix
+    kind = _FORMATS.get(suffix) or mimetypes.types_map.get(suffix) or "text/plain"
+    return {"name": Path(name).name, "encodingFormat": kind, "sha256": digest}
+
+
+def _add_workflow(crate: "ROCrate", run: Run, citation: Mapping, snakefile: bytes) -> "Entity":
+    software = run.provenance["libraries"]
+    version = (software.get("snakemake") or {}).get("installed")
+    said = {
+        **_of_file(_SNAKEFILE, hashlib.sha256(snakefile).hexdigest()),
+        "name": citation["title"],
+        "version": citation["version"],
+        "conformsTo": {"@id": _BIOSCHEMAS},
+        "license": {"@id": "LICENSE"},
+    }
+    commit = run.provenance["source"]
+    if commit:
+        said["identifier"] = f"git commit {commit['commit']}{', with changes' if commit['dirty'] else ''}"
+    workflow = crate.add_workflow(None, _SNAKEFILE, main=True, lang="snakemake", lang_version=version, properties=said)
+    workflow["softwareRequirements"] = list(_add_software(crate, run))
+    return workflow
+
+
+def _add_software(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
+    """Python and every library, at the version that the run had."""
+    implementation, version = run.provenance["python"].split()
+    found = {f"https://www.python.org/#{version}": (implementation, version, "https://www.python.org/")}
+    for name, known in run.provenance["libraries"].items():
+        address = f"https://pypi.org/project/{name}/{known['installed']}/"
+        found |= {address: (name, known["installed"], address)} if known["installed"] else {}
+    for identifier, (name, version, address) in found.items():
+        said = {"@type": "SoftwareApplication", "name": name, "softwareVersion": version, "url": address}
+        yield _add(crate, identifier, said)
+
+
+def _add(crate: "ROCrate", identifier: str, properties: Mapping[str, Any]) -> "Entity":
+    from rocrate.model.contextentity import ContextEntity
+
+    return crate.add(ContextEntity(crate, identifier, properties=dict(properties)))
+
+
+def _add_data(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
+    """The raw files of every dataset, and tables of a person's own."""
+    for dataset, identity in run.manifest["datasets"].items():
+        settings = run.manifest["settings"]["tables"][dataset]
+        made = f"Used: {identity['rows']} rows, {identity['features']} features (fingerprint {identity['fingerprint']})."
+        if "path" in settings:
+            said = {"@type": "CreativeWork", "name": settings["path"], "description": f"A table of the user's own. {made}"}
+            yield _add(crate, f"#table-{dataset}", {**said, "sha256": identity["source_sha256"]})
+            continue
+        known = describe(settings["name"])
+        for file in known["files"]:
+            yield _add_raw(crate, known, file, made)
+
+
+def _add_raw(crate: "ROCrate", known: Mapping, file: Mapping, made: str) -> "Entity":
+    """A raw file by its first address; of a dataset of scikit-learn, by the library."""
+    said = {
+        "name": f"{known['name']}/{file['name']}",
+        "description": f"{known['title']}. {made}",
+        "citation": known["citation"],
+        "license": known["licence"],
+        "encodingFormat": "text/plain",
+    }
+    said |= {"sha256": file["sha256"]} if "sha256" in file else {}
+    said |= {"contentSize": str(file["bytes"])} if "bytes" in file else {}
+    said |= {"identifier": [f"swh:1:cnt:{blob}" for blob in file["git_blob"]]} if "git_blob" in file else {}
+    first = known["sources"][0]
+    if isinstance(first, str):
+        said["description"] += " The library scikit-learn brings the file along."
+        return _add(crate, f"#{known['name']}-{file['name']}", {"@type": "CreativeWork", **said})
+    address = first["url"] + (f"#{file['name']}" if "members" in first else "")
+    there = crate.dereference(address)  # another group of the same dataset
+    return there or crate.add_file(address, properties=said)
+
+
+def _add_settings(crate: "ROCrate", run: Run, workflow: "Entity") -> Iterator["Entity"]:
+    """The settings that the run had, as parameters of the workflow."""
+    for name, value in run.manifest["settings"].items():
+        if name in _DERIVED:
+            continue
+        parameter = crate.add_formal_parameter(name, "Text", f"#parameter-{name}")
+        text = value if isinstance(value, str) else json.dumps(value)
+        given = {"@type": "PropertyValue", "name": name, "value": text, "exampleOfWork": {"@id": parameter.id}}
+        setting = _add(crate, f"#setting-{name}", given)
+        parameter["workExample"] = setting
+        workflow.append_to("input", parameter)
+        yield setting
+
+
+def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"]:
+    """A file each, but for the cells: their rows stand in runs.csv, and they are one folder."""
+    made = [
+        crate.add_file(None, name, properties=_of_file(name, hash_of_file(path)))
+        for name, path in sorted(results.items())
+        if not name.startswith(_CELLS)
+    ]
+    cells = sum(name.startswith(_CELLS) for name in results)
+    if cells:
+        said = {"name": "runs", "description": f"{counted(cells, 'cell')} of the grid, a file each"}
+        made.append(crate.add_dataset(None, _CELLS, properties=said))
+    return made
+
+
+def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entity"], results: list["Entity"]) -> None:
+    jobs, machine = run.provenance["jobs"], run.provenance["machine"]
+    said = {
+        "name": f"Run of the workflow on {_datasets(run)}",
+        "description": f"{counted(jobs['counted'], 'job')} on {json.dumps(machine)}",
+        "startTime": _time(jobs["first_job_began"]),
+        "endTime": _time(jobs["last_job_ended"]),
+        "actionStatus": "http://schema.org/CompletedActionStatus",
+    }
+    action = crate.add_action(workflow, "#run", inputs, results, properties=said)
+    crate.root_dataset["mentions"] = action
+
+
+def _time(utc: str) -> str:
+    """With the offset that the profile's pattern wants in place of the letter Z."""
+    return utc.replace("Z", "+00:00")
+
+
+def _datasets(run: Run) -> str:
+    return counted(len(run.manifest["datasets"]), "dataset")
+
+
+def _describe_root(crate: "ROCrate", run: Run, citation: Mapping) -> None:
+    """The crate as a whole: what a repository shows of it."""
+    root, ended = crate.root_dataset, run.provenance["jobs"]["last_job_ended"]
+    crate.name = f"{citation['title']}, version {citation['version']}: a run on {_datasets(run)}"
+    crate.description = (
+        f"The workflow, the results of a run that ended {ended}, and where both came from. {RESULTS}{manifest.NAME} holds the "
+        f"SHA-256 of every result; {RESULTS}report.html is the first page to open. Raw data are named and not held."
+    )
+    crate.datePublished = ended[:10]
+    crate.license = _add(
+        crate,
+        f"https://spdx.org/licenses/{citation['license']}",
+        {"@type": "CreativeWork", "name": citation["license"], "description": "of the code; data keep their own licences"},
+    )
+    crate.keywords = citation["keywords"]
+    for author in citation["authors"]:
+        root.append_to("author", _add_author(crate, author), compact=True)
+    root["citation"] = [_add_paper(crate, paper) for paper in citation["references"]]
+    root["conformsTo"] = [
+        _add(crate, address, {"@type": "CreativeWork", "name": name, "version": address.rpartition("/")[2]})
+        for address, name in _PROFILES.items()
+    ]
+    crate.dereference("README.md")["about"] = root
+
+
+def _add_author(crate: "ROCrate", author: Mapping[str, str]) -> "Entity":
+    if "name" in author:
+        name, kind = author["name"], {"@type": "Organization"}
+    else:
+        name = f"{author['given-names']} {author['family-names']}"
+        kind = {"@type": "Person", "givenName": author["given-names"], "familyName": author["family-names"]}
+    return _add(crate, _fragment(name), {**kind, "name": name})
+
+
+def _add_paper(crate: "ROCrate", paper: Mapping) -> "Entity":
+    said = {"@type": "ScholarlyArticle", "name": paper["title"]}
+    said |= {"datePublished": str(paper["year"])} if "year" in paper else {}
+    article = _add(crate, f"https://doi.org/{paper['doi']}" if "doi" in paper else _fragment(paper["title"]), said)
+    article["author"] = [_add_author(crate, author) for author in paper["authors"]]
+    return article
+
+
+def _fragment(words: str) -> str:
+    return "#" + "-".join("".join(letter if letter.isalnum() else " " for letter in words).lower().split())

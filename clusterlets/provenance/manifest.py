@@ -1,0 +1,251 @@
+"""The manifest of a results folder: the hash of everything that is promised to be the same bytes, and what it came from."""
+
+import hashlib
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from clusterlets.errors import ClusterletsError
+from clusterlets.grid.cells import cells
+from clusterlets.storage import hash_of_file, is_intact_text
+
+NAME = "manifest.json"
+PAGES = ("report.html", "leaderboard.html")
+_OWN = "sha256"
+
+# What is promised of a file: the same bytes on every processor; numbers within a tolerance, as scipy and LAPACK compute
+# them; the same bytes with the same builds of the drawing libraries; the same bytes except for where files came from and are.
+GROUPS = NUMBERS, APPROXIMATE, FIGURES, SOURCES = ("numbers", "approximate", "figures", "sources")
+_OF_LIBRARIES = {
+    *(f"statistics/{name}" for name in ("statistics", "nemenyi", "wilcoxon", "intervals", "bayes")),
+    "clusterings/projection",
+}
+
+# Settings that say where files are; they change no result.
+_LOCATIONS = ("results", "mirror")
+# Files at the top of a results folder that are no results.
+_NO_RESULTS = {NAME, "README.md"}
+# A manifest's form. Users are told to remove files by these names, so none may lead out of the results folder.
+_OBJECTS = {"type": "object", "additionalProperties": {"type": "object"}}
+_FILES = {
+    "type": "object",
+    "propertyNames": {"pattern": r"^(?!/)(?!(.*/)?\.\.(/|\Z))[^\x00-\x1f\x7f]+\Z"},
+    "additionalProperties": {"type": "string"},
+}
+_FORM = {
+    "type": "object",
+    "required": ["settings", "libraries", "datasets", "files"],
+    "properties": {
+        "settings": {"type": "object", "properties": {"tables": _OBJECTS}},
+        "libraries": {"type": "object"},
+        "processor": {"type": "object"},
+        "datasets": _OBJECTS,
+        "files": {"type": "object", "additionalProperties": _FILES},
+    },
+}
+_DEEPEST = 20
+_PROVENANCE = re.compile(rb"(<!-- provenance -->).*?(<!-- end of provenance -->)", re.DOTALL)
+
+
+def make(
+    results: Path,
+    files: Iterable[str],
+    settings: Mapping,
+    datasets: Mapping[str, Mapping],
+    locked: Mapping,
+    processor: Mapping,
+) -> dict:
+    """The manifest as a mapping that is the same for the same results on the same machine.
+
+    ``files`` are results other than cells, relative to ``results``; the cells follow from the settings, and one hash stands
+    for all of a method on a dataset. ``datasets`` are the descriptions of the prepared tables by id; ``locked`` holds
+    versions; ``processor`` describes the machine. The hash of a page leaves out the block that says when and where it was
+    written. The last key holds the SHA-256 of the rest.
+    """
+    digests = {file: _hash(results / file) for file in files}
+    digests |= {folder: _hash_of_cells(results, names) for folder, names in cells_by_folder(settings).items()}
+    groups: dict[str, dict[str, str]] = {group: {} for group in GROUPS}
+    for name in sorted(digests):
+        groups[group_of(name)][name] = digests[name]
+    manifest = {
+        "settings": {key: value for key, value in settings.items() if key not in _LOCATIONS},
+        "libraries": dict(sorted(locked.items())),
+        "datasets": {name: _identity(description) for name, description in datasets.items()},
+        "processor": dict(processor),
+        "files": groups,
+    }
+    return {**manifest, _OWN: _hash_of(manifest)}
+
+
+def cells_by_folder(settings: Mapping) -> dict[str, list[str]]:
+    """Names of the configured cells below the results, by the folder that has one hash: ``runs/<dataset>/<method>/``."""
+    folders = defaultdict(list)
+    for cell in cells(settings):
+        folders[f"runs/{cell.dataset}/{cell.method}/"].append(cell.path)
+    return dict(folders)
+
+
+def group_of(file: str) -> str:
+    """Which of :data:`GROUPS` a result belongs to, by its name below the results."""
+    path = PurePosixPath(file)
+    if path.suffix in (".pdf", ".png", ".svg"):
+        return FIGURES
+    if file in (*PAGES, "leaderboard.md", "summary.txt") or path.stem == "datasets":
+        return SOURCES
+    return APPROXIMATE if path.with_suffix("").as_posix() in _OF_LIBRARIES else NUMBERS
+
+
+def _identity(description: Mapping) -> dict:
+    """What identifies a table; for a user's own, whose file may change, also the SHA-256 of the file."""
+    keys = ("fingerprint", "scaling", "rows", "features", "groups", "source_sha256")
+    return {key: description[key] for key in keys if key in description}
+
+
+def without_provenance(page: bytes) -> bytes:
+    """A page without the content of the one block that says when, where and how fast: equal for equal results.
+
+    The marks around the block stay, so a page that lost them, or has them twice, is another one.
+    """
+    return _PROVENANCE.sub(rb"\1\2", page)
+
+
+def _hash(path: Path) -> str:
+    if path.name in PAGES:
+        return hashlib.sha256(without_provenance(path.read_bytes())).hexdigest()
+    return hash_of_file(path)
+
+
+def _hash_of_cells(results: Path, names: Iterable[str]) -> str:
+    """Of what ``sha256sum`` prints for these cells in the results folder, by name."""
+    lines = (f"{hash_of_file(results / name)}  {name}\n" for name in sorted(names))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def _hash_of(manifest: Mapping) -> str:
+    """Of a manifest without its own hash, however it is laid out."""
+    rest = {key: value for key, value in manifest.items() if key != _OWN}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def read(path: Path) -> dict:
+    """A manifest; an error for people where there is none or it is damaged."""
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        fault = _fault(manifest)
+        if not fault and _OWN in manifest and manifest[_OWN] != _hash_of(manifest):
+            fault = "it does not match its own SHA-256"
+    except (FileNotFoundError, NotADirectoryError):
+        raise ClusterletsError(f"There is no {path}. A finished run of the workflow writes it.") from None
+    except (ValueError, RecursionError) as error:  # too large a number is a ValueError too
+        fault = str(error)
+    if fault:
+        raise ClusterletsError(f"{path} is damaged ({fault}). Remove it and run the workflow again: it is written anew.")
+    return manifest
+
+
+def _fault(content: object) -> str:
+    """What is wrong with the form of a manifest, in short; empty if nothing is."""
+    from jsonschema import Draft202012Validator  # imported late: a run that only writes a manifest does not need it
+
+    if _depth(content) > _DEEPEST:
+        return f"its content is nested more than {_DEEPEST} deep"
+    errors = Draft202012Validator(_FORM).iter_errors(content)
+    messages = [f"{'.'.join(map(str, error.path))}: {error.message}"[:200] for error in errors]
+    return min(messages, default="").removeprefix(": ")
+
+
+def _depth(value: object) -> int:
+    level, depth = [value], 0
+    while level:
+        level = [part for whole in level for part in _parts(whole)]
+        depth += 1
+    return depth
+
+
+def _parts(value: object) -> Iterable:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def hashes(manifest: Mapping) -> dict[str, str]:
+    """SHA-256 of everything that a manifest promises, whatever its group: of a file, or of a folder's cells (``.../``)."""
+    return {name: digest for group in manifest["files"].values() for name, digest in group.items()}
+
+
+def files(manifest: Mapping) -> list[str]:
+    """Every file that a manifest promises, cells too."""
+    summaries = [name for name in hashes(manifest) if not _is_folder(name)]
+    return [*summaries, *(cell for names in cells_by_folder(manifest["settings"]).values() for cell in names)]
+
+
+def _is_folder(name: str) -> bool:
+    return name.endswith("/")
+
+
+@dataclass(frozen=True)
+class Check:
+    """Files of a results folder that are not as its manifest says, by their names below the folder.
+
+    If all cells of a method and a dataset are intact, but are those of another run, ``changed`` names their folder
+    (``.../``). Extra files are no fault: a larger grid in the same folder leaves them, and nobody reads them. ``tables`` are
+    the user's own, by their paths, that differ from those that the results were made from; one that is not there counts as
+    unchanged, because results may be looked at elsewhere.
+    """
+
+    checked: int
+    missing: list[str]
+    changed: list[str]
+    extra: list[str]
+    tables: list[str]
+
+    @property
+    def passed(self) -> bool:
+        return not (self.missing or self.changed or self.tables)
+
+
+def check(results: Path) -> Check:
+    """Compare a results folder with its own manifest. Intermediate files are not in it: they carry their own hashes."""
+    manifest = _trusted(results / NAME)
+    promised, digests = files(manifest), hashes(manifest)
+    missing = [file for file in promised if not (results / file).is_file()]
+    present = [file for file in digests if not _is_folder(file) and file not in missing]
+    changed = [file for file in present if _hash(results / file) != digests[file]]
+    for folder, names in cells_by_folder(manifest["settings"]).items():
+        changed += _changed_cells(results, folder, names, digests.get(folder))
+    extra = sorted(set(_results_in(results, promised)) - set(promised))
+    tables = [path for path, digest in _user_tables(manifest).items() if Path(path).is_file() and _hash(Path(path)) != digest]
+    return Check(len(promised), missing, changed, extra, tables)
+
+
+def _changed_cells(results: Path, folder: str, names: list[str], digest: str | None) -> list[str]:
+    """Cells that are damaged or misplaced by what they say themselves; the folder, if all are whole but not the promised."""
+    present = [name for name in names if (results / name).is_file()]
+    is_complete = len(present) == len(names)
+    if is_complete and _hash_of_cells(results, names) == digest:
+        return []
+    return [name for name in present if not is_intact_text(results / name)] or ([folder] if is_complete else [])
+
+
+def _user_tables(manifest: Mapping) -> dict[str, str]:
+    """SHA-256 of each of the user's own tables, by its path from the working directory."""
+    digests = {name: identity.get("source_sha256") for name, identity in manifest["datasets"].items()}
+    return {manifest["settings"]["tables"][name]["path"]: digest for name, digest in digests.items() if digest}
+
+
+def _trusted(path: Path) -> dict:
+    """A manifest that can be relied on: one without its own hash, or without a file, proves nothing."""
+    manifest = read(path)
+    for fault, applies in (("has no hash of its own", _OWN not in manifest), ("lists no file", not hashes(manifest))):
+        if applies:
+            raise ClusterletsError(f"{path} {fault}, so it proves nothing. Remove it and run the workflow again.")
+    return manifest
+
+
+def _results_in(results: Path, promised: Iterable[str]) -> Iterator[str]:
+    """Files at the top of the results folder and in the folders that hold promised ones. Hidden files are no results."""
+    folders = {PurePosixPath(file).parts[0] for file in promised if "/" in file}
+    paths = [path for path in results.glob("*") if path.name not in _NO_RESULTS]
+    paths += [path for folder in folders for path in (results / folder).rglob("*")]
+    return (path.relative_to(results).as_posix() for path in paths if path.is_file() and path.name[0] != ".")

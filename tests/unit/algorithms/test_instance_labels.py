@@ -1,0 +1,43 @@
+"""Labels of instances in clusters that may overlap, by hand and by brute force."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clusterlets.algorithms.geometry import moments_by_label
+from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces, nearest_own_centre
+
+
+@st.composite
+def labelled_rows(draw):
+    """Rows, some of which may coincide, in two clusters or more."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, d = draw(st.integers(2, 40)), draw(st.integers(1, 4))
+    X = rng.integers(0, 3, size=(n, d)).astype(float) if draw(st.booleans()) else rng.normal(size=(n, d))
+    n_clusters = draw(st.integers(2, n))
+    labels = rng.permutation(np.concatenate([np.arange(n_clusters), rng.integers(n_clusters, size=n - n_clusters)]))
+    return X, labels, rng
+
+
+def test_of_the_own_clusters_the_nearest_centre_decides_and_of_equals_the_first():
+    """The row at 5 is nearest to the cluster at 6, which does not hold it; the row at 2 is in the middle."""
+    X, centres = np.array([[0.0], [2.0], [5.0]]), np.array([[1.0], [3.0], [6.0]])
+    members = [np.array([0, 1, 2]), np.array([0, 1, 2]), np.array([], dtype=int)]
+    assert nearest_own_centre(X, members, centres).tolist() == [0, 0, 1]
+
+
+@settings(max_examples=100)
+@given(labelled_rows())
+def test_from_pieces_they_are_those_of_the_rows(case):
+    X, piece_of, rng = case
+    membership = rng.random((3, piece_of.max() + 1)) < 0.4
+    membership[rng.integers(3, size=membership.shape[1]), np.arange(membership.shape[1])] = True
+    membership = membership[membership.any(axis=1)]
+    centroids, _ = moments_by_label(X, piece_of, membership.shape[1])
+    centres = cluster_centres(membership, np.bincount(piece_of), centroids)
+    held = membership[:, piece_of]
+    assert centres == pytest.approx(np.stack([X[rows].mean(axis=0) for rows in held]), abs=1e-9)
+    labels = labels_of_pieces(X, piece_of, membership, centres)
+    expected = np.where(held.T, np.square(X[:, None] - centres).sum(axis=2), np.inf).argmin(axis=1)
+    assert np.array_equal(labels, expected)

@@ -1,0 +1,147 @@
+"""Gaps above lower bounds: never negative, 0 where nothing could be gained, and above what enumeration finds possible."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from exact_assignment import exact_assignment
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clusterlets.algorithms.fair_assignment import fair_assignment
+from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
+from clusterlets.algorithms.transport import transport
+from clusterlets.bounds.gaps import assignment_gap, transport_gap
+from clusterlets.bounds.transport import sse_bounds
+from clusterlets.errors import ClusterletsError
+
+
+def unfairness(labels, groups):
+    least = 1.0
+    for cluster in set(labels.tolist()):
+        for group in set(groups.tolist()):
+            share, held = (groups == group).mean(), (groups[labels == cluster] == group).mean()
+            least = min(least, held / share, share / held if held else 0.0)
+    return 1 - least
+
+
+def table(seed, n=60, n_groups=2):
+    rng = np.random.default_rng(seed)
+    groups = np.arange(n) % n_groups
+    return rng.normal(size=(n, 2)) + groups[:, None], groups, rng
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_no_equally_fair_labels_at_these_centres_are_below_the_bound(seed):
+    """Enumeration: cost / (1 + gap) is the bound, and nothing that is as fair costs less."""
+    n_groups = 2 + seed % 2
+    X, groups, rng = table(seed, 6, n_groups)
+    k = 2 + seed % 4 // 2
+    centres = X[rng.permutation(len(X))[:k]]
+    labels = rng.integers(0, k, size=len(X))
+    gap = assignment_gap(X, groups, labels, centres)
+    costs = np.square(X[:, None] - centres).sum(axis=2)
+    allowed = unfairness(labels, groups)
+    others = (np.array(other) for other in product(range(k), repeat=len(X)))
+    as_fair = (other for other in others if unfairness(other, groups) <= allowed + 1e-12)
+    least = min(costs[np.arange(len(X)), other].sum() for other in as_fair)
+    cost = costs[np.arange(len(X)), labels].sum()
+    assert gap >= 0 and cost / (1 + gap) <= least * (1 + 1e-9) + 1e-12
+    assert gap >= cost / least - 1 - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_equally_fair_labels_have_the_same_bound(seed):
+    """Swapping instances of a group keeps all counts: cost / (1 + gap) stays, and the cheaper labels have the smaller gap."""
+    X, groups, _ = table(seed)
+    costs = np.square(X[:, None] - X[:3]).sum(axis=2)
+    dear = np.arange(60) // 2 % 3  # ten of each group in each cluster
+    cheap = dear.copy()
+    for group in range(2):
+        cheap[groups == group] = transport(costs[groups == group], np.full(3, 10))[0]
+    gaps = [assignment_gap(X, groups, labels, X[:3]) for labels in (cheap, dear)]
+    paid = [costs[np.arange(60), labels].sum() for labels in (cheap, dear)]
+    assert 0 <= gaps[0] < gaps[1] and paid[0] / (1 + gaps[0]) == pytest.approx(paid[1] / (1 + gaps[1]))
+
+
+@pytest.mark.parametrize("n_groups", [1, 2, 3])
+def test_plain_k_means_has_none(n_groups):
+    X, groups, rng = table(1, 120, n_groups)
+    found = lloyd(X, X[kmeans_plus_plus(X, 4, rng)], max_iter=1000, tol=0)
+    assert assignment_gap(X, groups, found.labels) == pytest.approx(0, abs=1e-9)
+    assert assignment_gap(X, groups, found.labels, found.centres) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.2])
+def test_that_of_a_fair_assignment_is_small(delta):
+    X, groups, _ = table(4, 3000, 3)
+    costs = np.square(X[:, None] - X[:5]).sum(axis=2)
+    labels = fair_assignment(costs, groups, delta).labels
+    assert 0 <= assignment_gap(X, groups, labels, X[:5]) < 0.02
+
+
+def test_that_of_an_exact_assignment_is_no_larger_than_its_distance_from_the_program():
+    """At the labels' own unfairness, without slack, the program's optimum is at most the least cost there."""
+    X, groups, _ = table(9, 40)
+    costs = np.square(X[:, None] - X[:3]).sum(axis=2)
+    exact = exact_assignment(costs, groups)
+    assert 0 <= assignment_gap(X, groups, exact.labels, X[:3]) < 0.05
+
+
+def test_a_larger_delta_has_a_larger_gap():
+    X, groups, _ = table(3)
+    labels = np.arange(60) // 2 % 3
+    gaps = [assignment_gap(X, groups, labels, X[:3], delta) for delta in (None, 0.0, 0.3, 0.7, 1.0)]
+    assert gaps[0] == gaps[1] and (np.diff(gaps) >= -1e-6).all() and gaps[-1] > gaps[0]
+
+
+@settings(max_examples=80)
+@given(st.data())
+def test_it_is_never_negative(data):
+    n = data.draw(st.integers(1, 25))
+    k = data.draw(st.integers(1, min(n, 5)))
+    numbers = st.one_of(st.integers(-3, 3), st.floats(-1e4, 1e4))
+    X = np.array(data.draw(st.lists(numbers, min_size=n, max_size=n)), dtype=float)[:, None]
+    groups = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+    labels = np.array(data.draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n)))
+    assert assignment_gap(X, groups, labels) >= 0
+    assert assignment_gap(X, groups, labels, X[:k]) >= 0
+
+
+def test_numbers_of_clusters_and_groups_do_not_matter_without_centres():
+    X, groups, rng = table(6)
+    labels = rng.integers(0, 3, size=60)
+    expected = assignment_gap(X, groups, labels)
+    assert assignment_gap(X, groups * 5 + 2, labels * 10 - 7) == expected
+
+
+def test_transport_gap():
+    assert transport_gap(12.0, 10.0) == pytest.approx(0.2)
+    assert transport_gap(10.0, 10.0 * (1 + 1e-12)) == transport_gap(0.0, 0.0) == 0
+    assert transport_gap(1.0, 0.0) == np.inf
+    for sse, bound in ((-1.0, 1.0), (1.0, -1.0), (np.nan, 1.0)):
+        with pytest.raises(ClusterletsError, match="at least 0"):
+            transport_gap(sse, bound)
+
+
+def test_transport_gap_of_matched_pairs_is_none():
+    X, groups = np.array([[0.0], [1.0], [20.0], [21.0]]), np.array([0, 1, 0, 1])
+    assert transport_gap(1.0, sse_bounds(X, groups, [2], [0.0])[0, 0]) == pytest.approx(0, abs=1e-4)
+
+
+class TestInput:
+    def test_labels_that_are_less_fair_than_asked(self):
+        X, groups = np.zeros((4, 1)), np.array([0, 0, 1, 1])
+        with pytest.raises(ClusterletsError, match="unfairness of 1; delta must be from there"):
+            assignment_gap(X, groups, groups, delta=0.5)
+
+    def test_lengths(self):
+        with pytest.raises(ClusterletsError, match="2 instances, 1 groups and 2 labels"):
+            assignment_gap(np.zeros((2, 1)), np.zeros(1, int), np.zeros(2, int))
+
+    def test_labels_without_a_centre(self):
+        with pytest.raises(ClusterletsError, match=r"0\.\.1"):
+            assignment_gap(np.zeros((2, 1)), np.zeros(2, int), np.array([0, 2]), np.zeros((2, 1)))
+
+    def test_constant_features(self):
+        assert assignment_gap(np.ones((6, 2)), np.arange(6) % 2, np.arange(6) % 3) == 0

@@ -1,0 +1,243 @@
+"""Lower bounds of the sum of squared errors against every fair partition of small tables, and against exact transport."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment, linprog
+
+from clusterlets.bounds.transport import eigenvalue_bounds, share_intervals, sse_bounds, transport_bounds
+from clusterlets.errors import ClusterletsError
+
+DELTAS = [0.0, 0.2, 0.5, 0.8, 1.0]
+CLUSTERS = [1, 2, 3, 4]
+
+
+@cache
+def partitions(n):
+    """Every partition of n instances into at most four clusters, as rows of labels."""
+    found = np.zeros((1, 1), dtype=int)
+    for _ in range(n - 1):
+        longer = [np.pad(found[found.max(axis=1) + 1 >= label], ((0, 0), (0, 1)), constant_values=label) for label in range(4)]
+        found = np.vstack(longer)
+    return found
+
+
+def optima(X, groups):
+    """Least sum of squared errors for each of DELTAS and CLUSTERS, by enumeration; delta_min as the scores define it."""
+    labels = partitions(len(X))
+    shares = np.bincount(groups) / len(X)
+    errors, worst = np.full(len(labels), np.square(X).sum()), np.ones(len(labels))
+    for cluster in range(4):
+        inside = labels == cluster
+        sizes = np.maximum(inside.sum(axis=1), 1)
+        errors -= np.square(inside @ X).sum(axis=1) / sizes
+        for group, share in enumerate(shares):
+            held = (inside & (groups == group)).sum(axis=1) / sizes
+            least = np.where(held > 0, np.minimum(held / share, share / np.maximum(held, 1e-9)), 0)
+            worst = np.where(inside.any(axis=1), np.minimum(worst, least), worst)
+    used = labels.max(axis=1) + 1
+    return np.array([[errors[(1 - worst <= d + 1e-12) & (used <= k)].min() for k in CLUSTERS] for d in DELTAS])
+
+
+def small_table(seed, n_groups):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(max(3, n_groups), 9)), int(rng.integers(1, 4))
+    groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
+    if seed % 2:  # even counts, so that more than the whole table keeps exact shares
+        groups = rng.permutation(np.arange(6 if n_groups == 3 else 8) % n_groups)
+        n = len(groups)
+    X = rng.normal(size=(n, d)) if seed % 3 else rng.integers(0, 4, size=(n, d)).astype(float)
+    return X + (seed % 5) * groups[:, None], groups
+
+
+@pytest.mark.parametrize("n_groups", [2, 3])
+@pytest.mark.parametrize("seed", range(30))
+def test_no_fair_partition_falls_below(seed, n_groups):
+    X, groups = small_table(seed, n_groups)
+    bounds, best = sse_bounds(X, groups, CLUSTERS, DELTAS), optima(X, groups)
+    assert (bounds >= 0).all() and (bounds <= best * (1 + 1e-12) + 1e-12).all()
+    assert (np.diff(bounds, axis=0) <= 0).all() and (np.diff(bounds, axis=1) <= 0).all()
+
+
+def test_small_tables_have_useful_bounds():
+    parts = []
+    for seed in range(1, 30, 2):  # random groups with odd counts leave the whole table alone, whose bound is exact
+        X, groups = small_table(seed, 2)
+        parts.append((sse_bounds(X, groups, CLUSTERS, [0.0]) / np.maximum(optima(X, groups)[:1], 1e-9))[0, 1:])
+    assert np.median(parts) > 0.85
+
+
+class TestEquality:
+    def test_pairs_that_stay_together(self):
+        """As many clusters as pairs, each at a cheapest match: SSE = n r_0 r_1 W_2^2."""
+        left = np.array([[0.0, 0.0], [10.0, 3.0], [-4.0, 7.0]])
+        X, groups = np.vstack([left, left + np.array([1.0, 0.5])]), np.repeat([0, 1], 3)
+        assert sse_bounds(X, groups, [3], [0.0]) == pytest.approx(3 * 1.25 / 2, rel=1e-4)
+
+    def test_three_groups_that_stay_together(self):
+        corner = np.array([[0.0], [30.0]])
+        X, groups = np.vstack([corner, corner + 1, corner + 5]), np.repeat([0, 1, 2], 2)
+        assert sse_bounds(X, groups, [2], [0.0]) == pytest.approx(2 * (4 + 1 + 9), rel=1e-4)  # 0, 1, 5 about 2
+
+    def test_the_groups_own_spread_counts(self):
+        """Two clusters of four points: the match of each group is perfect, and the error that of the groups."""
+        one = np.array([[0.0], [1.0], [50.0], [51.0]])
+        bound = sse_bounds(np.vstack([one, one]), np.repeat([0, 1], 4), [1, 2], [0.0])[0]
+        assert bound[0] == pytest.approx(2 * np.square(one - one.mean()).sum(), rel=1e-8)
+        assert bound[1] == pytest.approx(0, abs=1e-8)
+
+    def test_one_cluster_is_the_table(self):
+        X = np.random.default_rng(0).normal(size=(40, 3))
+        assert sse_bounds(X, np.arange(40) % 2, [1], [0.0, 0.5]) == pytest.approx(np.square(X - X.mean(axis=0)).sum(), rel=1e-8)
+
+    def test_one_group_is_bounded_by_its_eigenvalues(self):
+        X = np.diag([3.0, 2.0, 1.0, 1.0])
+        assert sse_bounds(X, np.zeros(4, int), [2], [0.0])[0] == pytest.approx(eigenvalue_bounds(X, np.array([2])), rel=1e-8)
+
+    def test_singletons_break_the_strict_bound_but_not_that_of_their_own_delta(self):
+        """What the docs warn of: as many clusters as instances keep shares up to whole instances, at no error at all."""
+        X, groups = np.array([[0.0], [5.0]]), np.array([0, 1])
+        assert sse_bounds(X, groups, [2], [0.0, 1.0]).ravel() == pytest.approx([12.5, 0], abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 60, 400])
+def test_equal_masses_are_nearly_an_exact_assignment(n):
+    rng = np.random.default_rng(n)
+    rows, columns = rng.normal(size=(n, 3)), rng.normal(size=(n, 3)) + 0.3
+    costs = np.square(rows[:, None] - columns[None]).sum(axis=2)
+    exact = costs[linear_sum_assignment(costs)].mean()
+    (found,) = transport_bounds(rows, columns, [(1 / n, 1 / n)], [(1 / n, 1 / n)])
+    assert exact * (1 - 1e-3) <= found <= exact
+
+
+def least_transport(costs, of_rows, of_columns):
+    m, n = costs.shape
+    sums = scipy.sparse.vstack(
+        [scipy.sparse.kron(scipy.sparse.eye(m), np.ones((1, n))), scipy.sparse.kron(np.ones((1, m)), scipy.sparse.eye(n))]
+    )
+    low, high = (np.repeat([of_rows[place], of_columns[place]], [m, n]) for place in (0, 1))
+    return linprog(costs.ravel(), scipy.sparse.vstack([sums, -sums]), np.concatenate([high, -low]), method="highs").fun
+
+
+@pytest.mark.parametrize("kind", ["normal", "far outliers", "duplicates", "a column"])
+def test_intervals_are_nearly_the_linear_program(kind):
+    rng = np.random.default_rng(3)
+    rows, columns = rng.normal(size=(30, 3)), rng.normal(size=(20, 3)) + 0.5
+    if kind == "far outliers":
+        rows, columns = np.exp(3 * rows), np.exp(3 * columns)
+    elif kind == "duplicates":
+        rows, columns = np.repeat(rows[:6], 5, axis=0), np.repeat(columns[:4], 5, axis=0)
+    elif kind == "a column":
+        columns = columns[:1]
+    shares = np.array([len(rows), len(columns)]) / (len(rows) + len(columns))
+    intervals = [share_intervals(shares, delta) for delta in (0, 0.1, 0.3, 0.6)]
+    of_rows, of_columns = ([(low[h], high[h]) for low, high in intervals] for h in (1, 0))
+    found = transport_bounds(rows, columns, of_rows, of_columns)
+    costs = np.square(rows[:, None] - columns[None]).sum(axis=2)
+    exact = [least_transport(costs, *both) for both in zip(of_rows, of_columns)]
+    assert (found <= np.multiply(exact, 1 + 1e-7)).all() and (found >= np.multiply(exact, 0.98)).all()
+    swapped = transport_bounds(columns, rows, of_columns, of_rows)
+    assert swapped == pytest.approx(found, rel=0.02)
+
+
+def test_a_table_of_levels_is_nearly_exact_too():
+    """More pairs than are solved at once: parts of the points come first."""
+    rng = np.random.default_rng(5)
+    n = 1600
+    rows, columns = rng.normal(size=(n, 2)), rng.normal(size=(n, 2)) * 1.5 + 1
+    costs = np.square(rows[:, None] - columns[None]).sum(axis=2)
+    exact = costs[linear_sum_assignment(costs)].mean()
+    found = transport_bounds(rows, columns, [(1 / n, 1 / n), (0.5 / n, 2 / n)], [(1 / n, 1 / n), (0.5 / n, 2 / n)])
+    assert 0.98 * exact < found[0] <= exact and 0 < found[1] < found[0]
+
+
+@pytest.mark.parametrize("shares", [[0.5, 0.5], [0.1, 0.9], [0.2, 0.3, 0.5], [1.0]])
+@pytest.mark.parametrize("delta", DELTAS)
+def test_intervals_of_shares_hold_the_shares(shares, delta):
+    low, high = share_intervals(np.array(shares), delta)
+    assert (low <= shares).all() and (shares <= high).all() and (low >= 0).all() and (high <= 1).all()
+    if len(shares) == 2:
+        assert low + high[::-1] == pytest.approx([1, 1])  # what one group must have is what the other may not
+    assert low.sum() == pytest.approx(1) if len(shares) == 1 or delta == 0 else low.sum() < 1
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_any_labels_cost_at_least_the_bound_of_their_own_delta(data):
+    n = data.draw(st.integers(1, 12))
+    numbers = st.one_of(
+        st.integers(-3, 3), st.floats(-1e6, 1e6, allow_subnormal=False).filter(lambda x: x == 0 or abs(x) > 1e-3)
+    )
+    X = np.array(data.draw(st.lists(numbers, min_size=2 * n, max_size=2 * n)), dtype=float).reshape(n, 2)
+    groups = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+    labels = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+    error, least = 0.0, 1.0
+    for cluster in set(labels.tolist()):
+        inside = labels == cluster
+        error += np.square(X[inside] - X[inside].mean(axis=0)).sum()
+        for group in set(groups.tolist()):
+            share, held = (groups == group).mean(), (groups[inside] == group).mean()
+            least = min(least, held / share, share / held if held else 0.0)
+    bound = sse_bounds(X, groups, [len(set(labels.tolist()))], [1 - least])[0, 0]
+    assert 0 <= bound <= error * (1 + 1e-12) + 1e-9 * np.square(X - X.mean(axis=0)).sum()
+
+
+class TestInput:
+    def table(self):
+        rng = np.random.default_rng(1)
+        return rng.normal(size=(30, 2)), np.arange(30) % 3
+
+    def test_the_order_of_deltas_and_clusters_is_the_callers(self):
+        X, groups = self.table()
+        bounds = sse_bounds(X, groups, [2, 5, 1], [0.4, 0.0])
+        assert (bounds == sse_bounds(X, groups, [1, 2, 5], [0.0, 0.4])[::-1][:, [1, 2, 0]]).all()
+
+    def test_rows_may_come_in_any_order(self):
+        X, groups = self.table()
+        order = np.random.default_rng(2).permutation(30)
+        assert sse_bounds(X[order], groups[order], [2], [0.1]) == pytest.approx(sse_bounds(X, groups, [2], [0.1]), rel=1e-2)
+
+    def test_names_of_groups_and_the_origin_do_not_matter(self):
+        X, groups = self.table()
+        expected = sse_bounds(X, groups, [4], [0.1])
+        assert (sse_bounds(X, groups * 7 - 3, [4], [0.1]) == expected).all()
+        assert sse_bounds(X + 1000, groups, [4], [0.1]) == pytest.approx(expected, rel=1e-3)
+
+    @pytest.mark.parametrize("unit", [2.0**-200, 2.0**200])
+    def test_a_unit_squares(self, unit):
+        X, groups = self.table()
+        assert (sse_bounds(X * unit, groups, [3], [0.1]) == sse_bounds(X, groups, [3], [0.1]) * unit * unit).all()
+
+    @pytest.mark.parametrize("X", [np.zeros((6, 2)), np.full((6, 1), 1e9), np.repeat([[0.0], [1.0]], 3, axis=0)])
+    def test_degenerate_tables_have_bounds(self, X):
+        bounds = sse_bounds(X, np.array([0, 1, 0, 1, 0, 1]), [1, 2, 9], DELTAS)
+        assert np.isfinite(bounds).all() and (bounds >= 0).all()
+        assert (bounds[:, 0] <= np.square(X - X.mean(axis=0)).sum()).all()
+
+    def test_one_instance(self):
+        assert sse_bounds([[3.0]], [0], [1, 4], [0.0]).tolist() == [[0, 0]]
+
+    def test_nothing_asked_is_nothing_told(self):
+        X, groups = self.table()
+        assert sse_bounds(X, groups, [], [0.0]).shape == (1, 0) and sse_bounds(X, groups, [2], []).shape == (0, 1)
+
+    @pytest.mark.parametrize(
+        ("X", "groups", "n_clusters", "deltas", "told"),
+        [
+            (np.zeros((2, 1)), [0, 1], [0], [0.0], "at least 1 cluster, not 0"),
+            (np.zeros((2, 1)), [0, 1], [1], [-0.1], "delta must be from 0 to 1"),
+            (np.zeros((2, 1)), [0, 1], [1], [1.1], "delta must be from 0 to 1"),
+            (np.zeros((2, 1)), [0, 1], [1], [np.nan], "delta must be from 0 to 1"),
+            (np.zeros((2, 1)), [0], [1], [0.0], "2 instances need as many groups"),
+            (np.zeros((0, 1)), [], [1], [0.0], "at least one instance"),
+            (np.array([[np.nan]]), [0], [1], [0.0], "finite"),
+            (np.array([[1e101], [0.0]]), [0, 1], [1], [0.0], "larger unit"),
+        ],
+    )
+    def test_unusable_input_is_refused(self, X, groups, n_clusters, deltas, told):
+        with pytest.raises(ClusterletsError, match=told):
+            sse_bounds(X, groups, n_clusters, deltas)

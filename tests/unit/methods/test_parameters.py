@@ -1,0 +1,134 @@
+"""What a method declares of its parameters is what every way to call it checks, in the same words."""
+
+import copy
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from clusterlets import methods
+from clusterlets.commands import cluster
+from clusterlets.errors import ClusterletsError
+from clusterlets.estimators import NAMED, ClusterletClustering, InvalidInput, MethodClustering
+from clusterlets.grid.cells import as_text
+from clusterlets.grid.configuration import check_configuration
+from clusterlets.methods import PARTS, RATIO, SHARES, Choice, Integer, Parameter, Real
+
+ROOT = Path(__file__).resolve().parents[3]
+PAPER = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+DECLARED = [(name, parameter) for name in methods.names() for parameter in methods.get(name).parameters]
+
+
+def wrong_values(parameter):
+    """Values just outside of what a parameter may have, and of other types."""
+    values = [None, True, "no such value"]
+    if isinstance(parameter, Real):
+        values += [parameter.least - 1, parameter.most + 1, *([parameter.least] if parameter.above else [])]
+    if isinstance(parameter, Integer):
+        values += [parameter.least + 0.5]
+    if isinstance(parameter, Choice):
+        values += [1, parameter.choices[0].upper()]
+    return [value for value in values if value not in parameter.also or value is True]
+
+
+@pytest.mark.parametrize(("name", "parameter"), DECLARED)
+def test_a_value_out_of_range_is_refused_in_the_same_words_everywhere(name, parameter, tmp_path):
+    method = methods.get(name)
+    (tmp_path / "t.csv").write_text("x,g\n" + "".join(f"{row},{'ab'[row % 2]}\n" for row in range(12)))
+    X, groups = np.arange(12.0)[:, None], np.arange(12) % 2
+    for value in wrong_values(method.parameters[parameter]):
+        words = method.parameters[parameter].fault(parameter, value)
+        assert words.startswith(f"{parameter}: {value!r}; it must be ")
+        assert method().faults(4, **{parameter: value}) == [words]
+        fitted = [MethodClustering(name, 4, parameters={parameter: value})]
+        if name in NAMED:
+            fitted.append(NAMED[name](4, **{parameter: value}))
+        if issubclass(method, methods.Matcher) and value is not None:  # there, None is the matcher's own default
+            fitted.append(ClusterletClustering(4, matcher=name, **{parameter: value}))
+        for estimator in fitted:
+            with pytest.raises(InvalidInput) as refused:
+                estimator.fit(X, sensitive_features=groups)
+            assert words in str(refused.value)
+        config = {**copy.deepcopy(PAPER), "methods": [{"name": name, "parameters": {parameter: [value]}}]}
+        with pytest.raises(ClusterletsError) as refused:
+            check_configuration(config, ROOT / "workflow" / "schemas" / "config.schema.yaml")
+        assert words in str(refused.value)
+        with pytest.raises(ClusterletsError) as refused:
+            asked = [str(tmp_path / "t.csv"), "--sensitive", "g", "-k", "4", "--method", name]
+            cluster.main([*asked, "--parameters", f"{parameter}={as_text(value)}"])
+        assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(("name", "parameter"), DECLARED)
+def test_defaults_and_grids_are_allowed_and_special_values_too(name, parameter):
+    method, declared = methods.get(name), methods.get(name).parameters[parameter]
+    assert type(declared) is not Parameter, "a method of the package declares its parameters"
+    for value in (declared.default, *declared.grid, *declared.also):
+        assert declared.fault(parameter, value) == "" and method().faults(4, **{parameter: value}) == []
+    if isinstance(declared, Real) and not declared.above and parameter != "tau":  # which is at most 1/4
+        assert declared.fault(parameter, declared.least) == declared.fault(parameter, declared.most) == ""
+
+
+def test_only_what_is_tried_by_default_is_traded():
+    for name, parameter in DECLARED:
+        declared = methods.get(name).parameters[parameter]
+        assert declared.grid or not declared.trades_fairness
+
+
+def test_every_parameter_is_an_option_of_the_command(capsys):
+    with pytest.raises(SystemExit):
+        cluster.main(["--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    for name, parameter in DECLARED:
+        assert f"--{parameter} VALUE" in said and f" {name}" in said
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (["--hops", "two"], "hops: 'two'; it must be a whole number from 1 to 1,000,000"),
+        (["--hops", "1.0"], "hops: 1.0; it must be a whole number"),
+        (["--matcher", "C", "--omega", "1.5"], "omega: 1.5; it must be a number from 0 to 1"),
+        (["--matcher", "C", "--omega", "0.2_5"], "omega: '0.2_5'; it must be"),
+        (["--method", "FRAC", "--tau", "a tenth"], "tau: 'a tenth'; it must be a number from 0 to 1 or balanced"),
+        (["--method", "FRAC", "--tau", "nan"], "tau: 'nan'; it must be"),
+        (["--method", "fair-flow", "--delta", "0.1", "--parameters", "delta=0.2"], "both say delta"),
+    ],
+)
+def test_options_are_checked_before_anything_is_read(option, words):
+    with pytest.raises(ClusterletsError) as refused:
+        cluster.main(["no such table.csv", "--sensitive", "g", *option])
+    assert words in str(refused.value)
+
+
+def test_the_words_of_each_kind():
+    assert Real(0, 0.5, also=[None, "auto"]).allowed == "a number from 0 to 0.5 or null or auto"
+    assert Real(0, 1, above=True).fault("x", 0) == "x: 0; it must be a number above 0, at most 1"
+    assert Integer(1, 10_000).allowed == "a whole number from 1 to 10,000"
+    assert Choice(("a", "b")).fault("x", "c") == "x: 'c'; it must be a or b"
+    assert Parameter().fault("x", object()) == ""
+    assert (Integer(1, 2, also=["auto", None]).annotation, Choice(("a",)).annotation) == (
+        'int | Literal["auto"] | None',
+        'Literal["a"]',
+    )
+
+
+def test_bounds_by_hand():
+    """Two clusters with (3, 1) and (1, 3) of two groups with four each."""
+    composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
+    assert [SHARES.rows_off(delta, composition, counts) for delta in (0.0, 0.3, 0.5)] == [1, 1, 0]
+    assert [PARTS.rows_off(tau, composition, counts) for tau in (0.25, 0.5, 1.0, [0.25, 0.5])] == [0, 1, 3, 1]
+    assert [RATIO.rows_off(balance, composition, counts) for balance in (1 / 3, 1.0)] == [0, 1]
+    assert PARTS.value_of("balanced", 4) == Fraction(1, 4) and PARTS.value_of(0.1, 4) == 0.1
+
+
+def test_listing_the_parameters_loads_no_numba():
+    code = "from clusterlets import methods; [methods.get(name).parameters for name in methods.names()]"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    assert not {"numba", "sklearn", "pandas"} & set(done.stdout.split())

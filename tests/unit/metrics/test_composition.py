@@ -1,0 +1,154 @@
+"""Scores of the counts of groups in clusters: by hand, and by their definitions."""
+
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clusterlets.metrics import composition as metrics
+
+
+def test_deviation_by_hand():
+    composition = np.array([[3, 1], [0, 4], [5, 5]])
+    counts = np.array([8, 10])
+    expected = [abs(0.75 - 8 / 18), 8 / 18, abs(0.5 - 8 / 18)]
+    assert metrics.deviation_per_cluster(composition, counts) == pytest.approx(expected)
+
+
+def test_a_cluster_of_one_group_scores_as_the_paper_says_of_adult():
+    counts = np.array([37155, 11687])
+    assert metrics.deviation_per_cluster(np.array([[10, 0]]), counts)[0] == pytest.approx(0.239, abs=5e-4)
+
+
+def test_relative_deviation_divides_by_the_larger_share():
+    deviation = metrics.deviation_per_cluster(np.array([[1, 3]]), np.array([5, 5]), "relative")
+    assert deviation == pytest.approx([max(0.25 / 0.5, 0.25 / 0.75)])
+
+
+def test_kl_is_finite_for_a_missing_group_and_zero_for_the_dataset_itself():
+    deviation = metrics.deviation_per_cluster(np.array([[4, 0], [2, 6]]), np.array([2, 6]), "kl")
+    assert deviation == pytest.approx([np.log(4), 0.0])
+
+
+def test_three_groups_take_the_largest_difference():
+    deviation = metrics.deviation_per_cluster(np.array([[2, 1, 1]]), np.array([1, 1, 2]))
+    assert deviation == pytest.approx([0.25])
+
+
+def test_unknown_deviation_is_refused():
+    with pytest.raises(ValueError, match="unknown kind of deviation: .squared.; one of absolute, relative, kl$"):
+        metrics.deviation_per_cluster(np.array([[1, 1]]), np.array([1, 1]), "squared")
+
+
+def test_balance_is_the_least_ratio():
+    assert metrics.balance(np.array([[3, 4], [10, 5]])) == 0.5
+    assert metrics.balance(np.array([[3, 4], [10, 0]])) == 0.0
+    assert metrics.balance(np.array([[3, 4, 12]])) == 0.25
+
+
+def test_scores_of_bounded_representation_by_hand():
+    """Half of the rows of each group; a cluster of three to one, and one of one to three."""
+    composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
+    assert metrics.delta_min(composition, counts) == 0.5  # 1/4 against 1/2
+    assert metrics.additive_violation(composition, counts) == 1
+    assert metrics.additive_violation(composition, counts, 0.2) == 1  # 3 > 2 / .8 = 2.5, and 1 < 2 * .8
+    assert metrics.additive_violation(composition, counts, 0.5) == 0
+    assert metrics.weighted_deviation(composition, counts) == 0.25
+    assert metrics.vfc_error(composition, counts) == pytest.approx(2 * (0.5 * np.log(2) + 0.5 * np.log(0.5 / 0.75)))
+
+
+def test_scores_of_clusters_that_differ_in_size_by_hand():
+    composition, counts = np.array([[5, 0, 1], [3, 4, 11]]), np.array([8, 4, 12])
+    assert metrics.delta_min(composition, counts) == 1
+    assert metrics.additive_violation(composition, counts) == 3  # 5 where 2 are due
+    assert metrics.additive_violation(composition, counts, 0.5) == 1  # 5 > 2 / .5
+    first, second = (3 / 6 + 1 / 6 + 2 / 6) / 3, (3 / 18 + 1 / 18 + 2 / 18) / 3
+    assert metrics.weighted_deviation(composition, counts) == pytest.approx((6 * first + 18 * second) / 24)
+    assert metrics.vfc_error(composition, counts) == np.inf
+
+
+def test_the_bound_from_above_ends_at_the_whole_cluster():
+    assert metrics.additive_violation(np.array([[5, 0], [4, 1]]), np.array([9, 1]), 0.2) == 1  # 0 where .4 are due
+    assert metrics.additive_violation(np.array([[10, 0], [0, 1]]), np.array([10, 1]), 0.95) == 1
+
+
+@pytest.mark.parametrize("delta", [-0.1, 1, float("nan")])
+def test_bounds_refuse_what_is_no_delta(delta):
+    with pytest.raises(ValueError, match="must be at least 0 and below 1"):
+        metrics.additive_violation(np.array([[1, 1]]), np.array([1, 1]), delta)
+
+
+@st.composite
+def compositions(draw):
+    """Counts of crisp clusters, none of them empty, and those of the dataset."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_clusters, n_groups = draw(st.integers(1, 6)), draw(st.integers(2, 5))
+    composition = rng.integers(0, draw(st.sampled_from([2, 10, 1000])), size=(n_clusters, n_groups))
+    composition[np.arange(n_clusters), rng.integers(n_groups, size=n_clusters)] += 1
+    return composition, composition.sum(axis=0)
+
+
+COUNT_SCORES = (
+    *(metrics.delta_min, metrics.additive_violation),
+    *(metrics.weighted_deviation, metrics.vfc_error),
+)
+
+
+@settings(max_examples=200)
+@given(compositions())
+def test_scores_of_counts_are_what_their_definitions_say(case):
+    composition, counts = case
+    n, present = int(counts.sum()), np.flatnonzero(counts)
+    pairs = [(int(row[h]), int(row.sum()), int(counts[h])) for row in composition for h in present]
+    ratios = [Fraction(m * n, size * n_h) for m, size, n_h in pairs]
+    expected = min(min(ratio, 1 / ratio) if ratio else Fraction(0) for ratio in ratios)
+    assert metrics.delta_min(composition, counts) == 1 - float(expected)
+    off = max(abs(m - Fraction(size * n_h, n)) for m, size, n_h in pairs)
+    assert metrics.additive_violation(composition, counts) == ceil(off)
+    deviations = [size * abs(m / size - n_h / n) for m, size, n_h in pairs]
+    assert metrics.weighted_deviation(composition, counts) == pytest.approx(sum(deviations) / n / len(present), abs=1e-12)
+    divergences = [n_h / n * (np.log(n_h / n * size / m) if m else np.inf) for m, size, n_h in pairs]
+    assert metrics.vfc_error(composition, counts) == pytest.approx(sum(divergences), abs=1e-9)
+
+
+@settings(max_examples=100)
+@given(compositions(), st.floats(0, 0.99))
+def test_delta_min_is_the_least_delta_without_a_violation(case, delta):
+    composition, counts = case
+    least = metrics.delta_min(composition, counts)
+    if delta >= least:
+        assert metrics.additive_violation(composition, counts, delta) == 0
+    elif delta < least - 1e-6:
+        assert metrics.additive_violation(composition, counts, delta) > 0
+
+
+@settings(max_examples=100)
+@given(compositions(), st.randoms(use_true_random=False))
+def test_the_order_of_clusters_and_groups_changes_no_score_of_counts(case, random):
+    composition, counts = case
+    clusters, groups = (random.sample(range(length), length) for length in composition.shape)
+    for score in COUNT_SCORES:
+        other = score(composition[np.ix_(clusters, groups)], counts[groups])
+        assert other == pytest.approx(score(composition, counts), rel=1e-12, abs=1e-12)
+
+
+@settings(max_examples=100)
+@given(compositions())
+def test_doubled_rows_and_groups_that_no_row_has_change_no_share(case):
+    composition, counts = case
+    more = np.column_stack([composition, np.zeros(len(composition), dtype=int)]), np.append(counts, 0)
+    for score in COUNT_SCORES:
+        assert score(*more) == score(composition, counts)
+        if score is not metrics.additive_violation:
+            assert score(2 * composition, 2 * counts) == score(composition, counts)
+
+
+def test_clusters_with_the_datasets_shares_are_perfect():
+    composition = np.array([[1, 2, 3], [10, 20, 30]])
+    for score in COUNT_SCORES:
+        assert score(composition, composition.sum(axis=0)) == 0
+    alone = np.array([[7, 3]])  # a single cluster
+    assert [score(alone, alone[0]) for score in COUNT_SCORES] == [0, 0, 0, 0]

@@ -1,0 +1,184 @@
+"""Costs and silhouettes of instances: by hand, by brute force, and against scikit-learn."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_iris, load_wine
+from sklearn.metrics import silhouette_samples
+
+from clusterlets.algorithms import row_samples
+from clusterlets.algorithms.geometry import moments_by_label, row_sums
+from clusterlets.algorithms.row_samples import sample_rows
+from clusterlets.metrics.instances import SCORES, Instances, silhouette_of_groups, silhouettes
+from clusterlets.metrics.score import evaluate
+
+COSTS = ("social_cost", "kmedian_cost", "kcenter_cost")
+
+
+def costs(X, groups, labels, centres):
+    """The costs of a clustering, by name."""
+    scores = evaluate(SCORES, Instances(X, groups, labels, centres))
+    return {name: scores[name] for name in COSTS}
+
+
+def sampled(values, groups, n):
+    """Instances of which the first len(values) of n were drawn, with these silhouettes."""
+    nothing = np.zeros((n, 1)), np.resize(groups, n), np.zeros(n, dtype=int), np.zeros((1, 1))
+    return Instances(*nothing, values, np.arange(len(values)))
+
+
+def silhouette_scores(values, groups, n):
+    """The scores of silhouettes, by name."""
+    return {name: value for name, value in evaluate(SCORES, sampled(values, groups, n)).items() if name not in COSTS}
+
+
+def silhouettes_of(X, labels, rows=None):
+    """Silhouettes of rows, by default of all."""
+    rows, n_clusters = np.arange(len(X)) if rows is None else rows, labels.max() + 1
+    return silhouettes(row_sums(X, rows, labels, n_clusters), np.bincount(labels, minlength=n_clusters), labels[rows])
+
+
+def by_definition(X, labels):
+    """The silhouette of each row, word for word."""
+    distances, found = cdist(X, X), []
+    for i, label in enumerate(labels):
+        others = (labels == label) & (np.arange(len(X)) != i)
+        b = min(distances[i, labels == other].mean() for other in set(labels) - {label})
+        a = distances[i, others].mean() if others.any() else 0
+        found.append((b - a) / max(a, b) if others.any() and max(a, b) > 0 else 0)
+    return found
+
+
+@st.composite
+def tables(draw):
+    """Rows, some of which may coincide, in two clusters or more."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, d = draw(st.integers(2, 40)), draw(st.integers(1, 4))
+    X = rng.integers(0, 3, size=(n, d)).astype(float) if draw(st.booleans()) else rng.normal(size=(n, d))
+    n_clusters = draw(st.integers(2, n))
+    labels = rng.permutation(np.concatenate([np.arange(n_clusters), rng.integers(n_clusters, size=n - n_clusters)]))
+    return X, labels, rng
+
+
+class TestSilhouettes:
+    def test_by_hand(self):
+        """Clusters at 0, 1 and at 5, and a third one alone at 7."""
+        X, labels = np.array([[0.0], [1.0], [5.0], [5.0], [7.0]]), np.array([0, 0, 1, 1, 2])
+        assert silhouettes_of(X, labels) == pytest.approx([4 / 5, 3 / 4, 1, 1, 0])
+
+    def test_of_one_cluster_there_is_none(self):
+        assert np.isnan(silhouettes_of(np.arange(4.0)[:, None], np.zeros(4, dtype=int))).all()
+
+    def test_rows_that_coincide_across_clusters_count_nothing(self):
+        assert silhouettes_of(np.ones((4, 2)), np.array([0, 0, 1, 1])).tolist() == [0, 0, 0, 0]
+
+    def test_a_cluster_without_rows_does_not_count(self):
+        X, labels = np.array([[0.0], [1.0], [5.0], [6.0]]), np.array([0, 0, 3, 3])
+        assert silhouettes_of(X, labels).tolist() == silhouettes_of(X, labels // 3).tolist()
+
+    @pytest.mark.parametrize("load", [load_iris, load_wine])
+    def test_of_real_tables_as_scikit_learn_has_them(self, load):
+        table = load()
+        for labels in (table.target, np.arange(len(table.data)) % 7):
+            assert silhouettes_of(table.data, labels) == pytest.approx(silhouette_samples(table.data, labels), abs=1e-9)
+
+    @settings(max_examples=150)
+    @given(tables())
+    def test_by_brute_force(self, case):
+        X, labels, rng = case
+        rows = rng.permutation(len(X))[: 1 + rng.integers(len(X))]
+        expected = np.array(by_definition(X, labels))
+        assert silhouettes_of(X, labels) == pytest.approx(expected, abs=1e-9)
+        assert silhouettes_of(X, labels, rows) == pytest.approx(expected[rows], abs=1e-9)
+
+    @settings(max_examples=50)
+    @given(tables())
+    def test_hang_on_no_name_of_a_cluster_and_no_order_of_rows(self, case):
+        X, labels, rng = case
+        order, names = rng.permutation(len(X)), rng.permutation(labels.max() + 1)
+        assert silhouettes_of(X[order], names[labels][order]) == pytest.approx(silhouettes_of(X, labels)[order], abs=1e-12)
+
+    def test_each_grouping_is_that_alone(self):
+        X = np.random.default_rng(3).normal(size=(300, 5))
+        labellings = np.random.default_rng(4).integers(6, size=(4, 300))
+        rows = np.array([5, 0, 299, 130])
+        together = row_sums(X, rows, labellings, 6)
+        for labels, sums in zip(labellings, together, strict=True):
+            assert np.array_equal(sums, row_sums(X, rows, labels, 6))
+            assert sums == pytest.approx(np.stack([cdist(X[rows], X[labels == g]).sum(axis=1) for g in range(6)]), rel=1e-12)
+
+    def test_labels_out_of_range_are_refused(self):
+        for label in (-1, 2):
+            with pytest.raises(ValueError, match="labels must lie in 0..1"):
+                row_sums(np.zeros((2, 1)), np.array([0]), np.array([0, label]), 2)
+
+
+class TestSamples:
+    def test_few_rows_are_all_taken(self):
+        untouched = np.random.default_rng(0)
+        assert np.array_equal(sample_rows(10_000, untouched), np.arange(10_000))
+        assert untouched.random() == np.random.default_rng(0).random()
+
+    def test_of_many_rows_two_thousand_are_taken_once_each(self):
+        rows = sample_rows(10_001, np.random.default_rng(0))
+        assert len(rows) == 2000 and (np.diff(rows) > 0).all() and rows.max() <= 10_000
+        assert not np.array_equal(rows, sample_rows(10_001, np.random.default_rng(1)))
+        assert len(sample_rows(2001, np.random.default_rng(0), exact_rows=2000)) == 2000
+
+    def test_the_estimate_is_unbiased_and_its_error_is_its_spread(self, monkeypatch):
+        monkeypatch.setattr(row_samples, "SAMPLED_ROWS", 60)
+        table = load_iris()
+        exact = silhouettes_of(table.data, table.target)
+        drawn = [sample_rows(150, np.random.default_rng(seed), exact_rows=100) for seed in range(400)]
+        found = [silhouette_scores(silhouettes_of(table.data, table.target, rows), table.target[rows], 150) for rows in drawn]
+        means, errors = (np.array([scores[name] for scores in found]) for name in ("silhouette", "silhouette_error"))
+        assert abs(means.mean() - exact.mean()) < 4 * means.std() / 20
+        assert means.std() / errors.mean() == pytest.approx(1, abs=0.15)
+
+    def test_the_mean_of_all_rows_has_no_error(self):
+        values, groups = np.array([0.5, 1.0, -0.5, 0.0]), np.array([0, 0, 2, 2])
+        found = silhouette_scores(values, groups, 4)
+        assert found == {"silhouette": 0.25, "silhouette_error": 0, "silhouette_least_group": -0.25}
+        assert silhouette_of_groups(sampled(values, groups, 4)) == {0: 0.75, 2: -0.25}
+
+    def test_the_error_of_a_sample_by_hand(self):
+        found = silhouette_scores(np.array([0.0, 1.0]), np.array([0, 1]), 4)
+        assert found["silhouette_error"] == pytest.approx(np.sqrt(0.5 / 2 * (1 - 2 / 4)))
+
+    def test_of_one_cluster_all_is_empty(self):
+        assert np.isnan(list(silhouette_scores(np.full(3, np.nan), np.array([0, 1, 1]), 3).values())).all()
+
+
+class TestCosts:
+    def test_by_hand(self):
+        """Clusters of 0, 3 and of 10, 14; the first group is at 0 and 10, the second at 3, the third at 14."""
+        X, groups, labels = np.array([[0.0], [3.0], [10.0], [14.0]]), np.array([0, 1, 0, 2]), np.array([0, 0, 1, 1])
+        found = costs(X, groups, labels, np.array([[1.5], [12.0]]))
+        assert found == {"social_cost": 4.0, "kmedian_cost": 7.0, "kcenter_cost": 2.0}
+        assert costs(X, np.array([0, 1, 0, 1]), labels, np.array([[1.5], [12.0]]))["social_cost"] == (1.5**2 + 4) / 2
+
+    def test_a_group_that_no_row_has_does_not_count(self):
+        X, centres = np.array([[0.0], [2.0]]), np.array([[1.0]])
+        found = [costs(X, groups, np.zeros(2, dtype=int), centres) for groups in (np.array([0, 1]), np.array([0, 5]))]
+        assert found[0] == found[1] and found[0]["social_cost"] == 1
+
+    @settings(max_examples=100)
+    @given(tables())
+    def test_by_brute_force(self, case):
+        X, labels, rng = case
+        groups, centres = rng.integers(3, size=len(X)), moments_by_label(X, labels, labels.max() + 1)[0]
+        to_mean = np.array([np.linalg.norm(row - X[labels == label].mean(axis=0)) for row, label in zip(X, labels)])
+        social = max((to_mean[groups == group] ** 2).mean() for group in set(groups))
+        expected = {"social_cost": social, "kmedian_cost": to_mean.sum(), "kcenter_cost": to_mean.max()}
+        assert costs(X, groups, labels, centres) == pytest.approx(expected, abs=1e-9)
+
+    @settings(max_examples=50)
+    @given(tables())
+    def test_doubled_rows_double_sums_alone(self, case):
+        X, labels, rng = case
+        groups, centres = rng.integers(3, size=len(X)), moments_by_label(X, labels, labels.max() + 1)[0]
+        once = costs(X, groups, labels, centres)
+        twice = costs(np.repeat(X, 2, axis=0), np.repeat(groups, 2), np.repeat(labels, 2), centres)
+        assert twice == pytest.approx(once | {"kmedian_cost": 2 * once["kmedian_cost"]}, rel=1e-12, abs=1e-12)

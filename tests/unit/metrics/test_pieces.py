@@ -1,0 +1,107 @@
+"""Scores of clusters that are put together from pieces: by hand, and against the instances themselves."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from clusterlets.algorithms.extraction import clusterlets_from_labels
+from clusterlets.algorithms.geometry import distance_sums
+from clusterlets.metrics.pieces import Pieces, cohesion, cohesion_with_error, kmeans_cost, overlap
+from clusterlets.metrics.score import evaluate
+from clusterlets.metrics.table import SCORES
+
+
+def score(*arrays):
+    """Every score of pieces."""
+    return evaluate(SCORES, Pieces(*arrays))
+
+
+def test_overlap_counts_instances_not_clusterlets():
+    membership = np.array([[1, 1, 0], [0, 1, 1]], dtype=bool)
+    assert overlap(membership, np.array([5, 3, 2])) == 0.3
+
+
+@st.composite
+def clustered(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_pieces, n_clusters = draw(st.integers(1, 6)), draw(st.integers(1, 4))
+    labels = np.concatenate([np.arange(n_pieces), rng.integers(n_pieces, size=draw(st.integers(0, 30)))])
+    groups = labels % 2 if n_pieces > 1 else np.zeros(len(labels), dtype=int)
+    X = rng.integers(0, 5, size=(len(labels), 2)).astype(float) if draw(st.booleans()) else rng.normal(size=(len(labels), 3))
+    membership = rng.random((n_clusters, n_pieces)) < 0.5
+    membership[np.arange(n_clusters), rng.integers(n_pieces, size=n_clusters)] = True
+    return X, groups, labels, membership
+
+
+@settings(max_examples=150)
+@given(clustered())
+def test_cohesion_and_cost_equal_those_of_the_instances(case):
+    X, groups, labels, membership = case
+    n_pieces = membership.shape[1]
+    order = np.argsort(np.arange(n_pieces) % 2 if n_pieces > 1 else np.zeros(n_pieces), kind="stable")
+    rank = np.argsort(order)
+    clusterlets = clusterlets_from_labels(X, groups, rank[labels])
+    membership = membership[:, order]
+    distances = cdist(X, X)
+    sums = distance_sums(X, clusterlets.labels, n_pieces)
+    inside = [membership[c][clusterlets.labels] for c in range(len(membership))]
+    means = [distances[np.ix_(i, i)].mean() for i in inside]
+    largest = distances.max()
+    expected = 1 - np.mean(means) / largest if largest else 1.0
+    assert cohesion(membership, clusterlets.sizes, sums, largest) == pytest.approx(expected, abs=1e-7)
+    cost = sum(((X[i] - X[i].mean(axis=0)) ** 2).sum() for i in inside)
+    measured = kmeans_cost(membership, clusterlets.sizes, clusterlets.centroids, clusterlets.inertia)
+    assert measured == pytest.approx(cost, abs=1e-7)
+    often = np.sum(inside, axis=0) > 1
+    assert overlap(membership, clusterlets.sizes) == pytest.approx(often.mean())
+
+
+def test_score_of_a_small_clustering_by_hand():
+    X = np.array([[0.0], [2.0], [10.0], [12.0]])
+    clusterlets = clusterlets_from_labels(X, np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2]))
+    membership = np.array([[1, 0, 1], [0, 1, 1]], dtype=bool)
+    scores = score(
+        membership,
+        clusterlets.counts,
+        clusterlets.centroids,
+        clusterlets.inertia,
+        distance_sums(X, clusterlets.labels, 3),
+        12.0,
+    )
+    first = 2 * (10 + 12 + 2) / 9
+    second = 2 * (8 + 10 + 2) / 9
+    assert scores["n_clusters"] == 2
+    assert scores["deviation_mean"] == pytest.approx(2 / 3 - 1 / 2)
+    assert scores["deviation_std"] == pytest.approx(0.0)
+    assert scores["balance"] == scores["balance_ratio"] == 0.5
+    assert scores["cohesion"] == pytest.approx(1 - (first + second) / 2 / 12)
+    assert scores["overlap"] == 0.5
+    assert (scores["smallest"], scores["largest"]) == (3, 3)
+    assert np.isnan(scores["kmeans_cost"])
+
+
+def test_score_of_a_crisp_clustering_by_hand():
+    X = np.array([[0.0], [2.0], [4.0], [10.0], [12.0]])
+    clusterlets = clusterlets_from_labels(X, np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 2, 3]))
+    membership = np.array([[1, 0, 1, 0], [0, 1, 0, 1]], dtype=bool)  # 0, 2, 10 and 4, 12
+    values = clusterlets.counts, clusterlets.centroids, clusterlets.inertia
+    scores = score(membership, *values, distance_sums(X, clusterlets.labels, 4), 12.0)
+    assert (scores["n_clusters"], scores["smallest"], scores["largest"], scores["overlap"]) == (2, 2, 3, 0)
+    deviations = [2 / 3 - 3 / 5, 3 / 5 - 1 / 2]
+    assert scores["deviation_mean"] == pytest.approx(np.mean(deviations))
+    assert scores["deviation_std"] == pytest.approx(np.std(deviations))
+    assert scores["deviation_max"] == pytest.approx(1 / 10)
+    assert scores["balance"] == pytest.approx(1 / 2)
+    assert scores["balance_ratio"] == pytest.approx((1 / 2) / (2 / 3))
+    assert scores["cohesion"] == pytest.approx(1 - (2 * (2 + 10 + 8) / 9 + 2 * 8 / 4) / 2 / 12)
+    assert scores["kmeans_cost"] == pytest.approx((16 + 4 + 36) + (16 + 16))
+
+
+def test_cohesion_of_estimates_is_their_mean_with_its_standard_error():
+    both, sizes = np.array([[True]]), np.array([2])
+    estimates = np.array([[[2.0]], [[4.0]]])  # mean distances of .5 and 1 over a largest one of 2
+    assert cohesion_with_error(both, sizes, estimates, 2.0) == pytest.approx((0.625, 0.125))
+    exact, error = cohesion_with_error(both, sizes, estimates[0], 2.0)
+    assert exact == 0.75 and np.isnan(error)
