@@ -63,8 +63,8 @@ SPACE := $(subst ,, )
 EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
 SETTINGS := $(if $(EXCLUDED),--config exclude=$(EXCLUDED))
 
-.PHONY: demo environment test test-slow test-all test-environment lint generated docs docs-links test-slurm smoke test-arm data check-data reproduce extended field field-demo verify \
-    archive compare reference reference-field clean-environment
+.PHONY: demo environment test test-slow test-all test-environment lint generated docs docs-links test-slurm smoke test-arm data \
+    check-data reproduce extended field field-demo verify archive compare reference reference-field clean-environment
 
 demo: $(READY)
 	@$(SNAKEMAKE) --configfile workflow/configs/demo.yaml

@@ -1,8 +1,12 @@
-"""Which tests are slow: `make test` leaves them to `make test-slow`."""
+"""Which tests are slow, and left to `make test-slow`; and examples that neither chance nor the clock decides on."""
 
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("the same every time", derandomize=True, deadline=None)
+settings.load_profile("the same every time")
 
 TESTS = Path(__file__).parent
 

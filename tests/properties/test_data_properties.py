@@ -12,7 +12,7 @@ from clusterlets.algorithms.geometry import diameter, distance_sums, within_sums
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import ClusterletClustering
 
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=25)
 every_matcher = pytest.mark.parametrize("name", methods.names("paper"))
 seeds = st.integers(0, 2**32 - 1)
 

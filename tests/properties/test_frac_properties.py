@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clusterlets.algorithms.frac import fair_assignment, frac
 
 MAX_EXAMPLES = 60
-relaxed = settings(max_examples=MAX_EXAMPLES, deadline=None)  # the first example compiles
+relaxed = settings(max_examples=MAX_EXAMPLES)  # the first example compiles
 
 
 @st.composite

@@ -20,7 +20,7 @@ from clusterlets.algorithms.matching.pinball import (
     match_greedy_distance,
 )
 
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=60)
 scopes = st.sampled_from(SCOPES)
 hop_counts = st.integers(1, 5)
 seeds = st.integers(0, 2**32 - 1)

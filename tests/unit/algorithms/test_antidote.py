@@ -146,7 +146,7 @@ def test_the_generator_alone_decides():
     assert not np.array_equal(one.places, other.places)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     rows=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 6)), min_size=1, max_size=25), data=st.data()
 )

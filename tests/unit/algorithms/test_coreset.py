@@ -1,26 +1,20 @@
 """Coresets: what their weights add up to, what their promise is worth, and the clusterings that rest on them."""
 
-import functools
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from fair_tables import is_fair, sse, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from real_tables import standardised
 
-from clusterlets import datasets
 from clusterlets.algorithms.coreset import coreset_clustering, largest_error, sample_coreset
 from clusterlets.algorithms.fair_flow import fair_flow
 from clusterlets.errors import ClusterletsError
 
-CHECKOUT = Path(__file__).parents[3]
-MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
 KINDS = ["plain", "duplicates", "apart", "equal", "outlier", "noise"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 300),
@@ -89,7 +83,7 @@ def test_the_whole_table_is_its_own_coreset():
     assert doubled == pytest.approx(1, abs=0.02)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 120),
@@ -146,16 +140,7 @@ def test_unusable_input_is_refused(change, message):
         coreset_clustering(**(usual | change))
 
 
-@functools.cache
-def standardised(name):
-    if not MIRROR.is_dir():
-        pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
-    prepared = datasets.prepare(name, MIRROR)
-    X, width = prepared.X - prepared.X.mean(axis=0), prepared.X.std(axis=0)
-    return X / np.where(width > 0, width, 1), prepared.groups
-
-
-@pytest.mark.parametrize(("k", "known"), [(5, 105_824), (20, 75_372)])
+@pytest.mark.parametrize(("k", "known"), [(5, 105_824), pytest.param(20, 75_372, marks=pytest.mark.slow)])
 def test_a_real_table_from_a_tenth_of_it(k, known):
     """The sums known are those of fair rounds on all rows."""
     X, groups = standardised("magic")

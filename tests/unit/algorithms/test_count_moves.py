@@ -51,7 +51,7 @@ def cost_of(costs, labels):
     return costs[np.arange(len(costs)), labels].sum()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 80),
@@ -97,7 +97,7 @@ def test_no_move_of_one_or_two_instances_is_left_that_pays(n_groups, delta, kind
 
 def test_small_tables_end_at_the_optimum_nearly_always():
     missed = 0
-    for seed in range(30):
+    for seed in range(20):
         k, n_groups = 2 + seed % 2, 1 + seed % 3
         costs, groups, labels, low, high = problem(seed, 8, k, n_groups, "plain", 0.0)
         ways = (np.array(way) for way in product(range(k), repeat=8))
@@ -105,7 +105,7 @@ def test_small_tables_end_at_the_optimum_nearly_always():
         reached = cost_of(costs, move_counts(costs, groups, labels, low, high, 1000))
         assert reached >= least - 1e-9
         missed += reached > least + 1e-9
-    assert missed <= 3
+    assert missed <= 2
 
 
 def test_one_instance_moves_by_hand():

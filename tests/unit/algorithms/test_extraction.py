@@ -11,7 +11,7 @@ from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.errors import ClusterletsError
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(2, 8), st.booleans())
 def test_invariants(seed, n_groups, k, on_grid):
     rng = np.random.default_rng(seed)

@@ -128,7 +128,7 @@ def test_a_proved_optimum_lies_between_bound_and_cost(n, k, n_groups):
             assert found.bound <= exact.cost * (1 + 1e-9) and exact.bound <= found.cost * (1 + 1e-9)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 70),
@@ -238,7 +238,7 @@ def test_a_group_whose_costs_hardly_differ_takes_any_price():
 
 
 class TestWholeCounts:
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=200)
     @given(
         seed=st.integers(0, 10**6),
         n_groups=st.integers(1, 8),

@@ -45,7 +45,7 @@ def linear_program(costs, weights, groups, n_groups, low, high, slack):
     return solved.fun
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(6, 120),

@@ -1,31 +1,26 @@
 """Fair k-means against all fair clusterings of small tables, its promises, and sums of squares measured elsewhere."""
 
-import functools
-import os
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from fair_tables import is_fair, sse, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from real_tables import standardised
 
 import clusterlets.algorithms.fair_flow as module
-from clusterlets import datasets
 from clusterlets.algorithms.fair_assignment import fair_assignment
 from clusterlets.algorithms.fair_flow import fair_flow
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 from clusterlets.errors import ClusterletsError
 
-CHECKOUT = Path(__file__).parents[3]
-MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
 DELTAS = [0.0, 0.1, 0.5, 0.99]
 KINDS = ["plain", "duplicates", "apart", "equal", "outlier", "noise"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 60),
@@ -172,22 +167,13 @@ def test_unusable_input_is_refused(change, message):
         fair_flow(**(usual | change))
 
 
-@functools.cache
-def standardised(name):
-    if not MIRROR.is_dir():
-        pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
-    prepared = datasets.prepare(name, MIRROR)
-    X, width = prepared.X - prepared.X.mean(axis=0), prepared.X.std(axis=0)
-    return X / np.where(width > 0, width, 1), prepared.groups
-
-
 # Of an exact assignment in every round, and of the published MS-FlowFC; benchmarks/bench_fair_flow.py runs more.
 @pytest.mark.parametrize(
     ("name", "k", "seeds", "known", "published"),
     [
         ("magic", 5, [0, 1], 105_824, 111_668),
-        ("magic", 20, [0], 75_372, 82_013),
-        ("adult", 5, [0], None, 244_783),
+        pytest.param("magic", 20, [0], 75_372, 82_013, marks=pytest.mark.slow),
+        pytest.param("adult", 5, [0], None, 244_783, marks=pytest.mark.slow),
     ],
 )
 def test_sums_of_squares_known_of_real_tables(name, k, seeds, known, published):

@@ -97,7 +97,7 @@ def test_it_is_fairer_than_plain_k_means():
 # Two in which rounding once ended Newton's steps early.
 @example(n=13, values=4, n_groups=3, seed=3628800)
 @example(n=11, values=5, n_groups=6, seed=723)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(1, 14), st.integers(1, 5), st.integers(1, 6), st.integers(0, 2**32 - 1))
 def test_any_table_is_clustered(n, values, n_groups, seed):
     rng = np.random.default_rng(seed)

@@ -102,7 +102,7 @@ def test_it_ends_after_max_iter_passes():
     assert further.converged and 1 < further.n_iter < 200 and further.objective < found.objective
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.integers(1, 12), st.integers(1, 4), st.integers(0, 2**32 - 1), st.sampled_from([0, 0.1, 10, "authors"]))
 def test_any_table_is_clustered(n, values, seed, penalty):
     rng = np.random.default_rng(seed)

@@ -71,7 +71,7 @@ def test_no_other_decomposition_is_cheaper(n_reds, n_blues, kind, monkeypatch):
         assert cost(reds, blues, red_of) <= least_cost(reds, blues) * (1 + 1e-12) + n_blues * 2.0**-39 * (width**2).sum()
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(
     seed=st.integers(0, 10**6),
     n_reds=st.integers(1, 40),
@@ -122,7 +122,7 @@ def test_by_hand():
     assert fairlet_decomposition(X, np.array([1, 1, 0, 0, 0, 0])).tolist() == [0, 1, 0, 0, 1, 1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 60), share=st.floats(0.02, 0.98), k=st.integers(1, 60))
 def test_every_cluster_keeps_the_balance(seed, n, share, k):
     rng = np.random.default_rng(seed)

@@ -374,6 +374,7 @@ print(hashlib.sha256(b"".join(parts)).hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_two_processes_compile_at_once_and_the_number_of_threads_changes_no_byte(tmp_path):
     processes = [
         subprocess.Popen(

@@ -36,7 +36,7 @@ def fair_cost(X, weights, groups, centres, bounds, slack=1.0):
     return solve_dual(distances_to_centres(X, centres, len(centres)), weights, groups, len(bounds[0]), rows, slack).bound
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(6, 80),

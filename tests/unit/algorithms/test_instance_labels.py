@@ -27,7 +27,7 @@ def test_of_the_own_clusters_the_nearest_centre_decides_and_of_equals_the_first(
     assert nearest_own_centre(X, members, centres).tolist() == [0, 0, 1]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(labelled_rows())
 def test_from_pieces_they_are_those_of_the_rows(case):
     X, piece_of, rng = case

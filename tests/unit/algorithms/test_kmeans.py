@@ -116,7 +116,7 @@ def exactly_representable(X, labels):
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
-@pytest.mark.parametrize("k", [3, 10, 30])
+@pytest.mark.parametrize("k", [3, pytest.param(10, marks=pytest.mark.slow), pytest.param(30, marks=pytest.mark.slow)])
 def test_mean_cost_is_that_of_scikit_learn(load, k):
     X = load().data
     rng = np.random.default_rng(k)
@@ -136,7 +136,7 @@ def test_first_centres_are_drawn_by_squared_distance():
     assert share[1] == pytest.approx(4 / 13, abs=0.03)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 40), st.integers(1, 4))
 def test_first_centres_are_distinct_rows_as_many_as_there_are(seed, k, n, d):
     X = np.random.default_rng(seed).integers(3, size=(n, d)).astype(float)
@@ -145,7 +145,7 @@ def test_first_centres_are_distinct_rows_as_many_as_there_are(seed, k, n, d):
     assert len(np.unique(X[chosen], axis=0)) == len(chosen) == min(k, distinct)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 20), st.integers(1, 300), st.integers(1, 5))
 def test_the_result_is_what_it_says(seed, k, n, d):
     rng = np.random.default_rng(seed)

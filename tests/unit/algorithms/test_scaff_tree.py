@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import adjusted_rand_score
@@ -84,7 +84,6 @@ def check_against_every_cut(X, groups, targets, n_leaves, theta):
     return tree
 
 
-@settings(deadline=None)
 @given(data=st.data(), n=st.integers(1, 18), theta=st.sampled_from([0, 0.25, 0.5, 0.75, 0.9, 1]))
 def test_every_split_is_the_best_of_all_cuts(data, n, theta):
     def whole(highest, *shape):
@@ -272,7 +271,6 @@ def test_twice_every_row_is_the_same_tree():
     assert np.array_equal(twice.labels, np.repeat(tree.labels, 2))
 
 
-@settings(deadline=None)
 @given(
     rows=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 5)), min_size=1, max_size=40),
     data=st.data(),

@@ -63,7 +63,7 @@ def test_balanced_points_of_one_leaf_split_into_balanced_fairlets():
                 assert counts.sum(axis=0).max() <= balance.numerator + balance.denominator
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 150),

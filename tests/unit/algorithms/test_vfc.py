@@ -1,21 +1,17 @@
 """VFC against its definition, its failures, and the figures of its paper."""
 
-import os
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from real_tables import mirror
 
 import clusterlets.algorithms.vfc as module
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 from clusterlets.algorithms.vfc import vfc
 from clusterlets.errors import ClusterletsError, NoClusteringError
-
-CHECKOUT = Path(__file__).parents[3]
-MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
 
 
 def table(seed=0, n=300):
@@ -167,7 +163,7 @@ def test_an_empty_cluster_starts_again_from_k_means_and_then_is_a_status(monkeyp
     assert refused.value.status == "not_converged"
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(1, 14), st.integers(1, 5), st.integers(1, 4), st.integers(0, 2**32 - 1), st.sampled_from([0, 0.3, 30]))
 def test_any_table_has_a_clustering_or_a_status(n, values, n_groups, seed, weight):
     rng = np.random.default_rng(seed)
@@ -197,12 +193,10 @@ def test_unusable_parameters_are_refused(parameters, said):
         vfc(*table(), 3, np.random.default_rng(0), **parameters)
 
 
+@pytest.mark.slow
 def test_the_figures_of_the_paper_come_back():
     """Adult as the paper prepares it, k = 10: it prints SSE 9,984.01, error .018 and balance .41; a rerun 10,356 +- 328."""
-    path = MIRROR / "adult" / "adult.data"
-    if not path.is_file():
-        pytest.skip(f"no mirror of the raw files: {path} is no file")
-    rows = [line.split(", ") for line in path.read_text().splitlines() if line]
+    rows = [line.split(", ") for line in (mirror() / "adult" / "adult.data").read_text().splitlines() if line]
     X = np.array([[float(row[column]) for column in (0, 2, 4, 10, 12)] for row in rows])
     sex = np.array([row[9] == "Male" for row in rows]).astype(int)
     X = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -14,7 +14,7 @@ def cost(X, weights, centres):
     return (weights * ((X[:, None] - centres) ** 2).sum(axis=2).min(axis=1)).sum()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 40), n_clusters=st.integers(1, 45), distinct=st.integers(1, 50))
 def test_labels_are_of_nearest_centres_and_centres_are_weighted_means(seed, n, n_clusters, distinct):
     rng = np.random.default_rng(seed)

@@ -105,7 +105,7 @@ def test_the_rankings():
     assert set(with_controls.mean_ranks.index) == own | {"k-means", "random"}
     assert set(all_methods.mean_ranks.index) == own | {"FRAC (fair)", "FRAC (nearest)", "k-means", "random"}
     # On heart_failure with k = 2 and seed 3 no run of C has a result, so that block is incomplete.
-    assert (len(matchers.complete), len(pseudo.complete), len(pseudo.incomplete)) == (10, 499, 1)
+    assert (len(matchers.complete), len(pseudo.complete), len(pseudo.incomplete)) == (10, 119, 1)
     assert "pseudo-replication" in pseudo.title
 
 

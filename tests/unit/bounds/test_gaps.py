@@ -95,7 +95,7 @@ def test_a_larger_delta_has_a_larger_gap():
     assert gaps[0] == gaps[1] and (np.diff(gaps) >= -1e-6).all() and gaps[-1] > gaps[0]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.data())
 def test_it_is_never_negative(data):
     n = data.draw(st.integers(1, 25))

@@ -165,7 +165,7 @@ def test_intervals_of_shares_hold_the_shares(shares, delta):
     assert low.sum() == pytest.approx(1) if len(shares) == 1 or delta == 0 else low.sum() < 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_any_labels_cost_at_least_the_bound_of_their_own_delta(data):
     n = data.draw(st.integers(1, 12))

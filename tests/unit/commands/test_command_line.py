@@ -51,7 +51,6 @@ def test_a_missing_input_is_an_error_for_people_and_writes_nothing(tmp_path, cap
 
 LOCALES = {
     "ASCII": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-    "ASCII on the screen": {"PYTHONIOENCODING": "ascii"},
     "Latin-1 on the screen": {"PYTHONIOENCODING": "latin-1"},
 }
 

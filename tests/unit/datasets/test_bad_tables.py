@@ -464,6 +464,7 @@ def test_a_table_that_changed_since_the_plan_is_refused(tmp_path):
         prepare_user_table("people", str(table), settings, *outputs, planned)
 
 
+@pytest.mark.slow
 def test_a_million_rows_are_read_in_seconds_and_little_memory(tmp_path):
     table = tmp_path / "people.csv"
     with open(table, "w") as file:

@@ -97,7 +97,7 @@ COUNT_SCORES = (
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(compositions())
 def test_scores_of_counts_are_what_their_definitions_say(case):
     composition, counts = case
@@ -114,7 +114,7 @@ def test_scores_of_counts_are_what_their_definitions_say(case):
     assert metrics.vfc_error(composition, counts) == pytest.approx(sum(divergences), abs=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(compositions(), st.floats(0, 0.99))
 def test_delta_min_is_the_least_delta_without_a_violation(case, delta):
     composition, counts = case
@@ -125,7 +125,7 @@ def test_delta_min_is_the_least_delta_without_a_violation(case, delta):
         assert metrics.additive_violation(composition, counts, delta) > 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(compositions(), st.randoms(use_true_random=False))
 def test_the_order_of_clusters_and_groups_changes_no_score_of_counts(case, random):
     composition, counts = case
@@ -135,7 +135,7 @@ def test_the_order_of_clusters_and_groups_changes_no_score_of_counts(case, rando
         assert other == pytest.approx(score(composition, counts), rel=1e-12, abs=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(compositions())
 def test_doubled_rows_and_groups_that_no_row_has_change_no_share(case):
     composition, counts = case

@@ -84,7 +84,7 @@ class TestSilhouettes:
         for labels in (table.target, np.arange(len(table.data)) % 7):
             assert silhouettes_of(table.data, labels) == pytest.approx(silhouette_samples(table.data, labels), abs=1e-9)
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     @given(tables())
     def test_by_brute_force(self, case):
         X, labels, rng = case
@@ -93,7 +93,7 @@ class TestSilhouettes:
         assert silhouettes_of(X, labels) == pytest.approx(expected, abs=1e-9)
         assert silhouettes_of(X, labels, rows) == pytest.approx(expected[rows], abs=1e-9)
 
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     @given(tables())
     def test_hang_on_no_name_of_a_cluster_and_no_order_of_rows(self, case):
         X, labels, rng = case
@@ -164,7 +164,7 @@ class TestCosts:
         found = [costs(X, groups, np.zeros(2, dtype=int), centres) for groups in (np.array([0, 1]), np.array([0, 5]))]
         assert found[0] == found[1] and found[0]["social_cost"] == 1
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     @given(tables())
     def test_by_brute_force(self, case):
         X, labels, rng = case
@@ -174,7 +174,7 @@ class TestCosts:
         expected = {"social_cost": social, "kmedian_cost": to_mean.sum(), "kcenter_cost": to_mean.max()}
         assert costs(X, groups, labels, centres) == pytest.approx(expected, abs=1e-9)
 
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=50)
     @given(tables())
     def test_doubled_rows_double_sums_alone(self, case):
         X, labels, rng = case

@@ -35,7 +35,7 @@ def clustered(draw):
     return X, groups, labels, membership
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(clustered())
 def test_cohesion_and_cost_equal_those_of_the_instances(case):
     X, groups, labels, membership = case

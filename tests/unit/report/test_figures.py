@@ -385,6 +385,7 @@ def test_figures_are_made_of_little(runs, little, tmp_path):
             assert "Nothing to show" in words(figure) and is_empty((tmp_path / f"{name}.png").read_bytes())
 
 
+@pytest.mark.slow
 def test_another_process_draws_the_same_bytes(tmp_path):
     # Eight datasets and few differences: bands that join three methods and more.
     runs = synthetic_runs(names()[:8], seeds=2, ks=(2, 10))
