@@ -50,7 +50,7 @@ rule all:
 # Has no output, so it prints its table whenever it is asked for. What it logs is no ".log", as it has no account to end with.
 rule data:
     input:
-        expand(prepared("npz"), base=OUT, dataset=config["datasets"]),
+        [prepared_path("npz", OUT, dataset) for dataset in config["datasets"]],
         listing=DATA_LIST,
     log:
         f"{OUT}/logs/data.txt",

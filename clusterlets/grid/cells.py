@@ -8,7 +8,7 @@ import math
 import re
 import string
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -84,23 +84,6 @@ def points_of(parameters: Mapping[str, list]) -> Iterator[dict[str, Value]]:
 def configuration(k: int, parameters: Mapping[str, Value]) -> str:
     """What paths call a configuration: ``k5_hops2``. The value in the path is the value that runs, every digit of it."""
     return "".join([f"k{k}", *(f"_{name}{as_text(value)}" for name, value in parameters.items())])
-
-
-def read_configuration_name(name: str, known: Iterable[str], usual: Iterable[str] = ()) -> tuple[int, dict[str, Value]]:
-    """k and parameters in what :func:`configuration` wrote; ValueError for what it does not write.
-
-    The parameters are the ``usual`` ones, those of the grid, or else any of the known ones: with both ``p`` and ``p2``,
-    a name such as ``k5_p25`` could be read in two ways.
-    """
-    first, usual = name.split("_")[0], list(usual)
-    values = re.fullmatch("".join(f"_{re.escape(parameter)}([^_]+)" for parameter in usual), name.removeprefix(first))
-    names = "|".join(sorted(map(re.escape, known), key=len, reverse=True)) or "(?!)"
-    found = zip(usual, values.groups(), strict=True) if values else re.findall(f"_({names})([^_]+)", name)
-    parameters = {parameter: _from_text(value) for parameter, value in found}
-    k = int(first.removeprefix("k"))
-    if k < 2 or configuration(k, parameters) != name:
-        raise ValueError(f"{name!r} is no configuration")
-    return k, parameters
 
 
 def format_parameters(parameters: Mapping[str, Value]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from clusterlets.storage import write_text
 
 
-def to_meet(cell: str, limits: str) -> str:
+def exceeded_limits(cell: str, limits: str) -> str:
     """The parameter of a cell, by the configured limits (JSON): these, if it crossed others; else as it was."""
     noted = _file(cell)
     if not noted.is_file():

@@ -17,6 +17,7 @@ from urllib.parse import quote
 from clusterlets.errors import ClusterletsError
 
 PACKAGE = Path(__file__).resolve().parents[1]
+LOCK = PACKAGE.parent / "requirements.lock"
 
 
 def fingerprint(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clusterlets.errors import ClusterletsError
 
-_SCARCE = 100e6  # bytes: what a block of labels of a large table needs, many times over
+_NEARLY_FULL = 100e6  # bytes: what a block of labels of a large table needs, many times over
 
 
 def check_writable(folder: str | os.PathLike) -> None:
@@ -20,14 +20,14 @@ def check_writable(folder: str | os.PathLike) -> None:
         )
 
 
-def scarce(folders: Iterable[str | os.PathLike]) -> list[str]:
-    """What to say of the disks of folders that are all but full."""
+def nearly_full(folders: Iterable[str | os.PathLike]) -> list[str]:
+    """A warning for each folder whose disk is nearly full."""
     left = {folder: shutil.disk_usage(_existing(folder)).free for folder in folders}
     return [
         f"The disk of {os.path.abspath(folder)} is all but full: {free / 1e6:.1f} MB are left. Where a step failed, free "
         "some space and give the same command again: what is done stays done, and nothing half-written is used.\n"
         for folder, free in left.items()
-        if free < _SCARCE
+        if free < _NEARLY_FULL
     ]
 
 

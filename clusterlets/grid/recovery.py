@@ -17,9 +17,10 @@ import numpy as np
 from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK, SeedBlock
-from clusterlets.grid.cells import Cell, Value, parse_parameters, seed_blocks, seeds_of
+from clusterlets.grid.cells import Cell, Value, cells, parse_parameters, seed_blocks, seeds_of
 from clusterlets.grid.entries import entries, load
 from clusterlets.grid.fitting import Limits
+from clusterlets.grid.paths import block_path_of
 from clusterlets.grid.scoring import CLUSTERLETS, match
 from clusterlets.methods import Matcher
 from clusterlets.metrics.composition import deviation_per_cluster
@@ -111,6 +112,8 @@ class Kept:
     def remedy(self, path: str | os.PathLike, run: Run) -> str:
         """What makes a file of the run: asking for its cell, which brings all else, unless the cell is there already."""
         cell = self.cell(run)
+        if cell not in {f"{self._results}/{configured.path}" for configured in cells(self._config)}:
+            return "The configured grid has no such run: add its k and parameters to the configuration, and run the workflow."
         wanted = shlex.quote(os.fspath(path) if Path(cell).is_file() else cell)
         return f"This makes it:\n  snakemake --cores 2 {wanted}{self._asking}"
 
@@ -157,8 +160,7 @@ class Kept:
 
     def _path(self, kind: str, run: Run) -> str:
         cell = run.cell(self._block(run))
-        source = f"clusterlets/k{run.k}" if self._needs(run) else f"{run.method}/{cell.configuration}"
-        path = f"{self._results}/{kind}/{run.dataset}/{source}/seeds{cell.seeds}.npz"
+        path = block_path_of(kind, cell, bool(self._needs(run)), self._results)
         if not Path(path).is_file():
             raise ClusterletsError(f"{path} is not there. {self.remedy(path, run)}")
         return path

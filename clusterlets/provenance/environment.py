@@ -3,7 +3,9 @@
 import os
 import platform
 import re
+import shutil
 import subprocess
+import sys
 from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
@@ -25,6 +27,13 @@ def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]
     """The version of each library that is there: as it says itself where it is loaded, or else as it was installed."""
     found = {name: libraries.loaded().get(name) or _installed(name) for name in names}
     return {name: version for name, version in found.items() if version}
+
+
+def refuse_other_libraries() -> None:
+    """Raise ClusterletsError where a library is not the locked version, if jobs run in this Python's environment."""
+    python = shutil.which("python")
+    if python and os.path.dirname(python) == os.path.dirname(sys.executable):
+        libraries.refuse_others(installed())
 
 
 def _installed(name: str) -> str | None:

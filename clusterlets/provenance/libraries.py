@@ -9,9 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.fingerprints import PACKAGE, locked_versions
-
-LOCK = PACKAGE.parent / "requirements.lock"
+from clusterlets.grid.fingerprints import LOCK, locked_versions
 
 #: Every distribution that computes or draws, with the module that it is imported as.
 MODULES = {name: name for name in ("numpy", "scipy", "numba", "llvmlite", "threadpoolctl", "pandas", "pyarrow")} | {

@@ -28,7 +28,7 @@ def fit_method(
     limits: str,
     pieces: Output,
     labels: Output,
-    to_meet: str = "",
+    exceeded_limits: str = "",
 ) -> None:
     """Cluster a prepared dataset.
 
@@ -42,7 +42,7 @@ def fit_method(
     limits: what a fit may take, as JSON
     pieces: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)
-    to_meet: the limits again, if the cell crossed other ones before
+    exceeded_limits: the limits again, if the cell crossed other ones before
     """
     prepared, chosen = Prepared.load(data), load(json.loads(method))
     given, n_rows = json.loads(parameters), len(prepared.X)
@@ -71,6 +71,6 @@ def fit_method(
             found |= {f"{name}/{seed}": clustering for name, clustering in outcome.result.items()}
         else:
             failures[str(seed)] = (outcome.status, outcome.note)
-    crossed_limits.note(pieces, any(status in CROSSED for status, _ in failures.values()), limits, to_meet)
+    crossed_limits.note(pieces, any(status in CROSSED for status, _ in failures.values()), limits, exceeded_limits)
     sample = Sample.draw(n_rows, sample_stream(base_seed, dataset))
     save_pieces(prepared, found, pieces, labels, failures, sample)

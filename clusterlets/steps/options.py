@@ -3,6 +3,7 @@
 The command line follows from it, and so does the shell line of the step's rule.
 """
 
+import shlex
 from functools import cache
 from pathlib import Path
 
@@ -45,6 +46,17 @@ def shell_line(step: str, *optional: str, **values: str) -> str:
         group = {"Input": "input", "Output": "output"}.get(annotation, "wildcards" if name in _WILDCARDS else "params")
         options.append(f"--{name.replace('_', '-')}={values.get(name, f'{{{group}.{name}:q}}')}")
     return f"clusterlets {step} {' '.join(options)} > {{log:q}} 2>&1"
+
+
+def shell_prefix(checkout: str, limits: str) -> str:
+    """What each shell line starts with: ``clusterlets`` runs the package in ``checkout``, with UTF-8 in every locale.
+
+    The lock and the limits are passed as variables: as parameters of the rules they would make jobs run again, and no result
+    depends on the lock's path, few on the limits.
+    """
+    step = shlex.quote(f"{checkout}/workflow/step.py")
+    variables = f"export PYTHONUTF8=1; LOCK={shlex.quote(f'{checkout}/requirements.lock')}; LIMITS={shlex.quote(limits)}"
+    return f'set -euo pipefail; {variables}; clusterlets() {{ python -P {step} "$@"; }}; '
 
 
 @cache

@@ -32,7 +32,7 @@ def score_method(
     labels: Input = "",
     distances: Input = "",
     partitions: Input = "",
-    to_meet: str = "",
+    exceeded_limits: str = "",
 ) -> None:
     """Write one row a run of a cell.
 
@@ -52,7 +52,7 @@ def score_method(
     labels: for a matcher, clusterlet of each instance (.npz)
     distances: for a matcher, summed distances between the clusterlets (.npz)
     partitions: for C, the fronts of sample_partitions (.npz)
-    to_meet: the limits again, if the cell crossed other ones before
+    exceeded_limits: the limits again, if the cell crossed other ones before
     """
     chosen, given, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
     measured, every = load_json(geometry), seeds_of(seeds)
@@ -60,7 +60,7 @@ def score_method(
         further, most = given | json.loads(settings), Limits(**json.loads(limits))
         fronts = SeedBlock.load(partitions) if partitions else None
         matchings = list(match(chosen, dataset, k, further, every, base_seed, most, block, fronts))
-        crossed_limits.note(output, any(found.status in CROSSED for _, found in matchings), limits, to_meet)
+        crossed_limits.note(output, any(found.status in CROSSED for _, found in matchings), limits, exceeded_limits)
         for seed, found in matchings:
             if found.status not in NEVER_FITTED:
                 accounts.tell_fit(dataset, chosen.name, k, format_parameters(given), seed, found)

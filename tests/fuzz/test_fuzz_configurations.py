@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from clusterlets import __main__ as command_line
 from clusterlets import methods
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.cells import cells, number_of_cells, read_configuration_name
+from clusterlets.grid.cells import cells, number_of_cells
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.steps.options import STEPS
 
@@ -129,8 +129,6 @@ def runs_as_asked(asked, config):
     own = wanted["C"].get("parameters", {}) if isinstance(wanted.get("C"), dict) else {}
     assert {float(omega) for omega in of_c} == (set(own.get("omega", config["omega"])) if "C" in wanted else set())
     assert {cell.method for cell in found} == set(config["methods"]) == set(wanted)
-    for cell in found:
-        assert read_configuration_name(cell.configuration, [], cell.parameters) == (cell.k, cell.parameters)
     assert {cell.dataset for cell in found} == set(config["tables"])
 
 

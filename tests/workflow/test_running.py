@@ -8,7 +8,7 @@ from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 CELL = "results/tiny/runs/iris/G-B/k2_hops2/seeds0-1.csv"
 # Ten seconds of sampling: such a run is sure to be at work while another one starts.
-LONG, SLOW = "results/tiny/runs/iris/C/k10_omega0.5/seeds0-1.csv", {"sample_size": 5_000_000}
+LONG, SLOW = "results/tiny/runs/iris/C/k10_omega0.5/seeds0-1.csv", {"sample_size": 5_000_000, "k": [2, 10]}
 FAILING = {"datasets": ["iris", {"name": "people", "path": "people.csv", "sensitive": "city"}]}
 
 

@@ -1,8 +1,6 @@
 # fetch_dataset -> prepare_dataset, or prepare_user_table -> measure_geometry: once a table; list_data sums them up.
 
-USER_TABLES = [dataset for dataset, settings in config["tables"].items() if "path" in settings]
 DATA_LIST = f"{OUT}/datasets.md"
-GEOMETRY = "{base}/geometry/{dataset}.json"
 
 
 ruleorder: prepare_user_table > prepare_dataset
@@ -16,7 +14,7 @@ rule fetch_dataset:
     conda:
         FETCH
     params:
-        code=dataset_fingerprint("fetching", lambda wildcards: wildcards.dataset, libraries=[]),
+        code=plan.fetch_fingerprint,
     message:
         "Fetch {wildcards.dataset}"
     shell:
@@ -25,46 +23,44 @@ rule fetch_dataset:
 
 rule prepare_dataset:
     input:
-        receipt_path=lambda wildcards: f"data/raw/{table_settings(wildcards)['name']}/receipt.json",
+        receipt_path=plan.receipt,
     output:
-        npz_path=prepared("npz"),
-        json_path=prepared("json"),
+        npz_path=prepared_path("npz"),
+        json_path=prepared_path("json"),
     log:
         "{base}/logs/prepare_dataset/{dataset}.log",
     conda:
         FETCH
     params:
-        code=dataset_fingerprint("preparing", lambda wildcards: table_settings(wildcards)["name"], ["numpy", "pandas"]),
-        name=lambda wildcards: table_settings(wildcards)["name"],
-        sensitive=lambda wildcards: "+".join(table_settings(wildcards)["sensitive"]),
-        duplicates=lambda wildcards: table_settings(wildcards)["duplicates"],
-        scaling=lambda wildcards: table_settings(wildcards)["scaling"],
+        code=plan.prepare_fingerprint,
+        name=plan.table_setting("name"),
+        sensitive=plan.table_setting("sensitive"),
+        duplicates=plan.table_setting("duplicates"),
+        scaling=plan.table_setting("scaling"),
     message:
         "Prepare {wildcards.dataset}"
     shell:
         shell_line("prepare-dataset", "sensitive", "duplicates", dataset="{params.name:q}", raw_dir="data/raw")
 
 
-# Its content decides whether the table is read again, and so is a parameter and no input: of an input Snakemake compares times, and
-# would not see an older file in the place of a newer one; and it takes braces in a name for wildcards.
+# The table's content decides whether it is read again, so its hash is a parameter and the file is no input: of an input Snakemake
+# compares times, and would miss that an older file has replaced a newer one; and it reads braces in a name as wildcards.
 rule prepare_user_table:
     output:
-        npz_path=prepared("npz"),
-        json_path=prepared("json"),
+        npz_path=prepared_path("npz"),
+        json_path=prepared_path("json"),
     log:
         "{base}/logs/prepare_user_table/{dataset}.log",
     wildcard_constraints:
-        dataset="|".join(map(re.escape, USER_TABLES)) or "(?!)",
+        dataset=plan.user_tables_constraint(),
     conda:
         FETCH
     params:
         code=step_fingerprint("steps.user_table"),
-        name=lambda wildcards: table_settings(wildcards)["name"],
-        table=lambda wildcards: table_settings(wildcards)["path"],
-        sha256=lambda wildcards: content_of_user_table(table_settings(wildcards)["path"]),
-        settings=lambda wildcards: json.dumps(
-            {key: table_settings(wildcards)[key] for key in ("sensitive", "features", "separator", "scaling")}
-        ),
+        name=plan.table_setting("name"),
+        table=plan.table_setting("path"),
+        sha256=plan.user_table_hash,
+        settings=plan.user_table_settings,
     message:
         "Read {wildcards.dataset} from {params.table}"
     shell:
@@ -73,7 +69,7 @@ rule prepare_user_table:
 
 rule measure_geometry:
     input:
-        data=prepared("npz"),
+        data=prepared_path("npz"),
     output:
         output=GEOMETRY,
     log:
@@ -91,7 +87,7 @@ rule measure_geometry:
 
 rule list_data:
     input:
-        expand(prepared("json"), base=OUT, dataset=config["datasets"]),
+        [prepared_path("json", OUT, dataset) for dataset in config["datasets"]],
     output:
         text=captioned(DATA_LIST),
         csv=captioned(f"{OUT}/datasets.csv"),

@@ -3,12 +3,12 @@
 
 rule extract_clusterlets:
     input:
-        data=prepared("npz"),
+        data=prepared_path("npz"),
     output:
-        pieces=of_block("pieces"),
-        labels=of_block("labels"),
+        pieces=block_path("pieces"),
+        labels=block_path("labels"),
     log:
-        log_of_block("extract_clusterlets"),
+        block_log("extract_clusterlets"),
     conda:
         CLUSTER
     params:
@@ -22,12 +22,12 @@ rule extract_clusterlets:
 
 rule sum_distances:
     input:
-        data=prepared("npz"),
-        labels=of_block("labels"),
+        data=prepared_path("npz"),
+        labels=block_path("labels"),
     output:
-        output=of_block("distances"),
+        output=block_path("distances"),
     log:
-        log_of_block("sum_distances"),
+        block_log("sum_distances"),
     conda:
         CLUSTER
     params:
@@ -41,11 +41,11 @@ rule sum_distances:
 
 rule sample_partitions:
     input:
-        pieces=of_block("pieces"),
+        pieces=block_path("pieces"),
     output:
-        output=of_block("partitions"),
+        output=block_path("partitions"),
     log:
-        log_of_block("sample_partitions"),
+        block_log("sample_partitions"),
     conda:
         CLUSTER
     params:

@@ -3,54 +3,53 @@
 
 rule fit_method:
     input:
-        data=prepared("npz"),
+        data=prepared_path("npz"),
     output:
-        pieces=of_block("pieces", "{method}"),
-        labels=of_block("labels", "{method}"),
+        pieces=fit_path("pieces"),
+        labels=fit_path("labels"),
     log:
-        "{base}/logs/fit_method/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.log",
+        FIT_LOG,
     conda:
         CLUSTER
     params:
-        code=method_fingerprint("steps.fitting"),
-        method=entry_of,
-        parameters=parameters_of,
+        code=plan.method_fingerprint("steps.fitting"),
+        method=plan.method_entry,
+        parameters=plan.parameters,
         base_seed=config["base_seed"],
-        to_meet=limits_to_meet(of_block("pieces", "{method}")),
+        exceeded_limits=plan.exceeded_limits(fit_path("pieces")),
     message:
         "{wildcards.dataset}: {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
-        shell_line("fit-method", "to_meet", limits='"$LIMITS"')
+        shell_line("fit-method", "exceeded_limits", limits='"$LIMITS"')
 
 
 rule score_method:
     input:
-        unpack(inputs_of_score),
-        geometry=for_cell(GEOMETRY),
+        unpack(plan.score_inputs),
     output:
-        output="{place}/runs/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.csv",
+        output=CELL,
     log:
-        "{place}/logs/score_method/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.log",
+        CELL_LOG,
     conda:
         CLUSTER
     params:
-        data=of_matcher("data"),
-        labels=of_matcher("labels"),
-        distances=of_matcher("distances"),
-        partitions=of_matcher("partitions"),
-        code=method_fingerprint("steps.scoring"),
-        method=entry_of,
-        parameters=parameters_of,
-        settings=settings_of_method,
+        data=optional_input("data"),
+        labels=optional_input("labels"),
+        distances=optional_input("distances"),
+        partitions=optional_input("partitions"),
+        code=plan.method_fingerprint("steps.scoring"),
+        method=plan.method_entry,
+        parameters=plan.parameters,
+        settings=plan.method_settings,
         base_seed=config["base_seed"],
-        to_meet=limits_to_meet("{place}/runs/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.csv"),
-        deviation=setting("deviation"),
+        exceeded_limits=plan.exceeded_limits(CELL),
+        deviation=plan.deviation,
     message:
         "{wildcards.dataset}: score {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
         shell_line(
             "score-method",
-            "to_meet",
+            "exceeded_limits",
             limits='"$LIMITS"',
             data="{params.data:q}",
             labels="{params.labels:q}",

@@ -49,7 +49,7 @@ MANIFEST = f"{OUT}/manifest.json"
 
 rule collect_runs:
     input:
-        lambda wildcards: variants.paths(config, PLACES[wildcards.place]),
+        plan.run_files,
     output:
         output=captioned("{place}/runs.csv"),
         checksum="{place}/runs.csv.sha256",
@@ -59,8 +59,8 @@ rule collect_runs:
         ANALYSIS
     params:
         code=step_fingerprint("steps.collecting"),
-        config=lambda wildcards: as_json(SETTINGS[wildcards.place]),
-        variant=lambda wildcards: PLACES[wildcards.place],
+        config=plan.folder_settings,
+        variant=plan.variant_of,
     message:
         "Collect all runs in {wildcards.place}"
     shell:
@@ -70,7 +70,7 @@ rule collect_runs:
 rule analyse:
     input:
         runs=f"{OUT}/runs.csv",
-        variants=[f"{place}/runs.csv" for place in PLACES if place != OUT],
+        variants=[f"{place}/runs.csv" for place in plan.variant_folders if place != OUT],
         geometry=expand(GEOMETRY, base=OUT, dataset=config["datasets"]),
     output:
         [captioned(f"{OUT}/tables/{table}.{form}") for table in TABLES for form in ("csv", "md", "tex")],
@@ -98,7 +98,7 @@ rule analyse:
 
 rule recover_clusters:
     input:
-        kept_of_grid(),
+        plan.recovery_inputs(),
         runs=f"{OUT}/runs.csv",
     output:
         composition=captioned(f"{OUT}/clusterings/composition.csv"),
@@ -108,12 +108,7 @@ rule recover_clusters:
     conda:
         ANALYSIS
     params:
-        code=step_fingerprint(
-            "steps.recovery",
-            *modules_of(sorted(MATCHERS)),
-            libraries=["numpy", "pandas", "scikit-learn"],
-            own=files_of(sorted(MATCHERS)),
-        ),
+        code=plan.recovery_fingerprint(),
         config=whole_configuration,
         results=subpath(input.runs, parent=True),
     message:
@@ -148,7 +143,7 @@ for module in figures.modules():
 
 rule account:
     input:
-        before_the_pages,
+        report_inputs,
     output:
         [captioned(path) for path in ACCOUNTS],
     log:
@@ -158,8 +153,8 @@ rule account:
     params:
         code=step_fingerprint("steps.accounts", libraries=LIBRARIES),
         config=whole_configuration,
-        fingerprints=fingerprints_of_rules,
-        logs=",".join(f"{place}/logs" for place in PLACES),
+        fingerprints=rule_fingerprints,
+        logs=",".join(f"{place}/logs" for place in plan.variant_folders),
         after=",".join(["account", *DRAWS_ACCOUNTS, "write_report", "write_leaderboard", "write_manifest"]),
         output=subpath(output[0], parent=True),
     message:
@@ -209,7 +204,7 @@ rule write_leaderboard:
     params:
         code=analysis_fingerprint("steps.leaderboard"),
         config=whole_configuration,
-        configfile=configfile_of_the_run(),
+        configfile=configfile_of_run(),
         results=subpath(input.board, parent=True),
     message:
         "Write the leaderboard"
@@ -219,7 +214,7 @@ rule write_leaderboard:
 
 rule write_manifest:
     input:
-        before_the_pages,
+        report_inputs,
         rules.write_report.output,
         rules.write_leaderboard.output,
     output:

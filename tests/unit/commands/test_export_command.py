@@ -195,7 +195,7 @@ ERRORS = {
     "snakemake --cores 2 results/tiny/runs/iris/D/k3_hops2/seeds0-1.csv --configfile settings.yaml": [
         *("--method", "D", "--parameters", "hops=2", "--seed", "0"),
     ],
-    "snakemake --cores 2 results/tiny/runs/iris/FRAC/k7/seeds2-3.csv --configfile": [
+    "FRAC/k7/seeds2-3.npz is not there. The configured grid has no such run: add its k and parameters": [
         *("--method", "frac-fair", "-k", "7", "--seed", "2"),
     ],
     "elsewhere/pieces/iris": ["--method", "D", "--parameters", "hops=2", "--seed", "2", "--results", "elsewhere"],

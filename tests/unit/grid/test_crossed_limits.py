@@ -2,7 +2,7 @@
 
 import pytest
 
-from clusterlets.grid.crossed_limits import note, to_meet
+from clusterlets.grid.crossed_limits import exceeded_limits, note
 
 OLD, NEW = '{"seconds": 1}', '{"seconds": 9}'
 
@@ -14,25 +14,25 @@ def cell(tmp_path):
 
 def run(cell, crossed, limits):
     """A run of the cell as the workflow starts it: with the parameter that it has under these limits."""
-    parameter = to_meet(cell, limits)
+    parameter = exceeded_limits(cell, limits)
     note(cell, crossed, limits, parameter)
     return parameter
 
 
 def test_a_cell_within_its_limits_leaves_nothing_and_never_changes(cell, tmp_path):
-    assert run(cell, False, OLD) == to_meet(cell, OLD) == to_meet(cell, NEW) == ""
+    assert run(cell, False, OLD) == exceeded_limits(cell, OLD) == exceeded_limits(cell, NEW) == ""
     assert not list(tmp_path.iterdir())
 
 
 def test_a_cell_that_crossed_a_limit_changes_with_the_limits_alone(cell):
     first = run(cell, True, OLD)
-    assert to_meet(cell, OLD) == first
-    assert to_meet(cell, NEW) != first
+    assert exceeded_limits(cell, OLD) == first
+    assert exceeded_limits(cell, NEW) != first
 
 
 @pytest.mark.parametrize("crossed_again", [True, False])
 def test_it_runs_again_once(cell, crossed_again):
     run(cell, True, OLD)
     second = run(cell, crossed_again, NEW)
-    assert to_meet(cell, NEW) == second
-    assert (to_meet(cell, OLD) != second) == crossed_again
+    assert exceeded_limits(cell, NEW) == second
+    assert (exceeded_limits(cell, OLD) != second) == crossed_again

@@ -24,7 +24,6 @@ from clusterlets.grid.cells import (
     number_of_cells,
     parse_parameters,
     random_stream,
-    read_configuration_name,
     seed_blocks,
     seeds_of,
 )
@@ -122,7 +121,7 @@ VALUES_BY_NAME = st.dictionaries(st.sampled_from(["omega", "hops", "a", "a2", "a
 @given(st.floats(0, 1))
 def test_any_omega_has_one_name_that_stands_for_it_alone(omega):
     name = configuration(5, {"omega": omega}).removeprefix("k5_omega")
-    assert float(name) == omega and read_configuration_name(f"k5_omega{name}", ["omega"]) == (5, {"omega": omega})
+    assert float(name) == omega
     assert Run("iris", "C", "C", 5, 0, {"omega": omega}).cell("0-1").configuration == f"k5_omega{name}"
 
 
@@ -131,39 +130,17 @@ def test_any_omega_has_one_name_that_stands_for_it_alone(omega):
 def test_a_configurations_name_stands_for_its_values_alone_and_no_path_shell_or_column_splits_it(k, parameters):
     name, words = configuration(k, parameters), format_parameters(parameters)
     assert re.fullmatch("[A-Za-z0-9_%.+-]+", name) and re.fullmatch("[A-Za-z0-9_%.+,=-]*", words)
-    assert read_configuration_name(name, [*parameters, "a2", "a_b"], parameters) == (k, parameters)
-    assert parse_parameters(words) == parameters
-    for found in (read_configuration_name(name, [], parameters)[1], parse_parameters(words)):  # 1 is neither 1.5 nor true
-        assert {key: isinstance(value, bool) for key, value in found.items()} == {
-            key: isinstance(value, bool) for key, value in parameters.items()
-        }
+    read = parse_parameters(words)
+    assert read == parameters
+    assert [isinstance(value, bool) for value in read.values()] == [isinstance(value, bool) for value in parameters.values()]
 
 
-@pytest.mark.parametrize("name", ["0.5\n", *"0.50 0.0 1.0 00.5 .5 0.00001 1e-5 10e-06 1e+00 0.٥".split()])
-def test_no_second_name_of_an_omega_is_a_path(name):
-    with pytest.raises(ValueError, match="is no configuration"):
-        read_configuration_name(f"k5_omega{name}", ["omega"])
-
-
-@pytest.mark.parametrize("name", ["k1", "k5_hops", "k5_hps2", "k05", "k5_hops2_hops3", "k5_", "k5__hops2", "k5_hops2x_omega1"])
-def test_what_no_configuration_is_called_is_none(name):
-    with pytest.raises(ValueError, match="is no configuration"):
-        read_configuration_name(name, ["hops"])
-
-
-def test_a_name_that_may_be_read_in_two_ways_is_that_of_the_grid():
-    known = ["p", "p2"]
-    assert configuration(5, {"p": 25}) == configuration(5, {"p2": 5}) == "k5_p25"
-    assert read_configuration_name("k5_p25", known, ["p"]) == (5, {"p": 25})
-    assert read_configuration_name("k5_p25", known, ["p2"]) == (5, {"p2": 5})
-    assert read_configuration_name("k5_p25_p23", known, ["p", "p2"]) == (5, {"p": 25, "p2": 3})
-
-
-def test_a_name_may_ask_for_parameters_that_the_grid_has_not():
-    known = ["tau", "init", "max_iter"]
-    assert read_configuration_name("k5_tau0.1_max_iter7", known) == (5, {"tau": 0.1, "max_iter": 7})
-    assert read_configuration_name("k5_tau0.1_max_iter7", known, ["tau"]) == (5, {"tau": 0.1, "max_iter": 7})
-    assert read_configuration_name("k5", known, ["tau"]) == (5, {})
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["p", "p2", "p_2"]), unique=True, min_size=1), st.data())
+def test_two_configurations_of_a_method_have_two_names(parameters, data):
+    values = st.fixed_dictionaries(dict.fromkeys(parameters, VALUES))
+    first, second = data.draw(values), data.draw(values)
+    assert (configuration(5, first) == configuration(5, second)) == (format_parameters(first) == format_parameters(second))
 
 
 def test_the_papers_omegas_keep_their_names():

@@ -27,7 +27,7 @@ def test_only_a_disk_with_little_left_is_named(tmp_path, monkeypatch):
         folder.mkdir()
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=disks[path]))
-    (words,) = preflight.scarce(disks)
+    (words,) = preflight.nearly_full(disks)
     assert f"{tmp_path / 'full'} is all but full: 0.3 MB are left" in words
 
 

@@ -1,0 +1,289 @@
+"""What a run makes and from what: which files, with which inputs and parameters. The rules ask, and Snakemake schedules.
+
+``wildcards`` are Snakemake's, the parts of a path by their names in :mod:`clusterlets.grid.paths`.
+"""
+
+import functools
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from clusterlets import datasets, methods
+from clusterlets.errors import ClusterletsError
+from clusterlets.grid import paths, step_fingerprints, variants
+from clusterlets.grid.cells import Cell, cells
+from clusterlets.grid.crossed_limits import exceeded_limits
+from clusterlets.grid.entries import load
+from clusterlets.grid.estimate import seconds_per_job
+from clusterlets.storage import hash_of_file
+
+_SOURCE_KEYS = ("path", "command", "conda")
+
+
+class Plan:
+    """The plan of a checked configuration.
+
+    Attributes
+    ----------
+    results : str
+        The folder of results.
+    variant_folders : dict of str to str
+        Each folder that holds cells, with the name of its variant: empty for the grid itself.
+    data_folders : list of str
+        Those of them with tables of their own, and all that is made of them; the other variants share the grid's.
+    settings : dict of str to dict
+        The configuration of the cells in each folder.
+    entries : dict of str to dict
+        Where each method comes from, as jobs read it.
+    methods : dict of str to type
+        The class of each method.
+    matchers : set of str
+        The methods that join clusterlets.
+    user_tables : list of str
+        The datasets that are files of the user's.
+    limits : str
+        What a fit may take, as JSON.
+    """
+
+    def __init__(self, config: Mapping):
+        self.config, self.results = config, config["results"]
+        self.variant_folders = {variants.folder(self.results, name): name for name in ["", *config["variants"]]}
+        self.settings = {folder: variants.settings_of(config, name) for folder, name in self.variant_folders.items()}
+        self.data_folders = [folder for folder, name in self.variant_folders.items() if variants.has_own_tables(config, name)]
+        self.entries = {
+            name: {"name": name, **{key: grid[key] for key in _SOURCE_KEYS if key in grid}}
+            for name, grid in config["grids"].items()
+        }
+        self.methods = {name: load(entry) for name, entry in self.entries.items()}
+        self.matchers = {name for name, method in self.methods.items() if method.needs}
+        self.user_tables = [dataset for dataset, table in config["tables"].items() if "path" in table]
+        self.limits = json.dumps(config["limits"], sort_keys=True)
+
+    def wildcard_constraints(self) -> dict[str, str]:
+        """The regular expression that each wildcard matches."""
+        return {
+            "place": _any_of(self.variant_folders),
+            "base": _any_of(self.data_folders),
+            "dataset": _any_of([*self.config["tables"], *datasets.names()]),
+            "method": _any_of(dict.fromkeys([*self.methods, *methods.names()])),
+            "k": "[2-9]|[1-9][0-9]+",
+            "parameters": "(?:_[A-Za-z0-9%.+-]+)*",  # as grid.cells writes them
+            "seeds": "[0-9]+-[0-9]+",
+        }
+
+    def user_tables_constraint(self) -> str:
+        """The regular expression of the datasets that are files of the user's; without any, one that matches nothing."""
+        return _any_of(self.user_tables) or "(?!)"
+
+    # ---- cells -------------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def _cells(self) -> dict[str, Cell]:
+        return {cell.path: cell for cell in cells(self.config)}
+
+    def cell(self, wildcards: Any) -> Cell:
+        """The configured cell that a path stands for; ClusterletsError where the grid has none."""
+        path = paths.CELL.removeprefix("{place}/").format(**_parts(wildcards))
+        if path not in self._cells:
+            raise ClusterletsError(
+                f"{path} is no cell of the configured grid. Add its dataset, method, k, parameters and seeds to the "
+                "configuration (a file with these keys, after --configfile), and ask again."
+            )
+        return self._cells[path]
+
+    def parameters(self, wildcards: Any) -> str:
+        """The parameters of a cell's method, as JSON."""
+        return json.dumps(self.cell(wildcards).parameters)
+
+    def method_entry(self, wildcards: Any) -> str:
+        """Where a cell's method comes from, as JSON."""
+        return json.dumps(self.entries[wildcards.method])
+
+    def method_settings(self, wildcards: Any) -> str:
+        """Keys of the configuration that a cell's method takes as parameters, by the parameter's name, as JSON."""
+        settings = self.settings[wildcards.place]
+        return json.dumps({name: settings[key] for name, key in self.methods[wildcards.method].settings.items()})
+
+    def deviation(self, wildcards: Any) -> str:
+        """The kind of deviation that a cell is scored by."""
+        return self.settings[wildcards.place]["deviation"]
+
+    def exceeded_limits(self, pattern: str) -> Callable[[Any], str]:
+        """The parameter that makes a cell run again where a fit exceeded other limits than today's."""
+
+        # A function of the wildcards alone: Snakemake does not count a change in a parameter that depends on the output.
+        def limits_of(wildcards: Any) -> str:
+            return exceeded_limits(pattern.format(**_parts(wildcards)), self.limits)
+
+        return limits_of
+
+    # ---- inputs ------------------------------------------------------------------------------------------------------
+
+    def score_inputs(self, wildcards: Any) -> dict[str, str]:
+        """What a cell is scored from: the clusters of its method or, for a matcher, what it joins."""
+        cell = self.cell(wildcards)
+        base = wildcards.place if wildcards.place in self.data_folders else self.results
+        inputs = {"geometry": paths.geometry_path(base, cell.dataset)}
+        kinds = ["pieces"]
+        if cell.method in self.matchers:
+            kinds += ["labels", "distances", *self._partitions(cell.method)]
+            inputs["data"] = paths.prepared_path("npz", base, cell.dataset)
+        return inputs | {kind: self._block_path(kind, cell, base) for kind in kinds}
+
+    def run_files(self, wildcards: Any) -> list[str]:
+        """The cells that make up the runs of a folder."""
+        return variants.paths(self.config, self.variant_of(wildcards))
+
+    def variant_of(self, wildcards: Any) -> str:
+        """The variant that a folder of cells belongs to."""
+        return self.variant_folders[wildcards.place]
+
+    def folder_settings(self, wildcards: Any) -> str:
+        """What the results of a folder of cells depend on, as JSON."""
+        return results_settings(self.settings[wildcards.place])
+
+    def recovery_inputs(self) -> list[str]:
+        """Everything that the clusters of any run can be made from again."""
+        files = {paths.prepared_path("npz", self.results, dataset) for dataset in self.config["datasets"]}
+        for cell in self._cells.values():
+            kinds = ["pieces", "labels", *self._partitions(cell.method)]
+            files.update(self._block_path(kind, cell, self.results) for kind in kinds)
+        return sorted(files)
+
+    def _partitions(self, method: str) -> list[str]:
+        return ["partitions"] if "partitions" in self.methods[method].needs else []
+
+    def _block_path(self, kind: str, cell: Cell, base: str) -> str:
+        return paths.block_path_of(kind, cell, cell.method in self.matchers, base)
+
+    # ---- tables ------------------------------------------------------------------------------------------------------
+
+    def table(self, wildcards: Any) -> dict:
+        """The settings of a table; ClusterletsError where the configuration has no such table."""
+        tables = self.settings[wildcards.base]["tables"]
+        if wildcards.dataset not in tables:
+            raise ClusterletsError(f"{wildcards.dataset} is not configured. Add it to 'datasets' in the configuration.")
+        return tables[wildcards.dataset]
+
+    def table_setting(self, key: str) -> Callable[[Any], Any]:
+        """One setting of a table; of several columns, their names joined by ``+``."""
+
+        def setting_of(wildcards: Any) -> Any:
+            value = self.table(wildcards)[key]
+            return "+".join(value) if isinstance(value, list) else value
+
+        return setting_of
+
+    def user_table_settings(self, wildcards: Any) -> str:
+        """How to read a user's table, as JSON."""
+        table = self.table(wildcards)
+        return json.dumps({key: table[key] for key in ("sensitive", "features", "separator", "scaling")})
+
+    def user_table_hash(self, wildcards: Any) -> str:
+        """SHA-256 of the file of a user's table."""
+        return _hash_of_file(self.table(wildcards)["path"])
+
+    def receipt(self, wildcards: Any) -> str:
+        """What fetching a table's raw files leaves."""
+        return f"data/raw/{self.table(wildcards)['name']}/receipt.json"
+
+    def seconds_per_job(self) -> dict[str, dict[str, float]]:
+        """What a run's progress is estimated from; not of users' tables, whose rows nobody has counted yet."""
+        described = {
+            entry: datasets.describe(table["name"]) for entry, table in self.config["tables"].items() if "path" not in table
+        }
+        sizes = {entry: (dataset["rows"], dataset["features"]) for entry, dataset in described.items()}
+        return seconds_per_job(sizes, self.config)
+
+    # ---- fingerprints ------------------------------------------------------------------------------------------------
+
+    def fetch_fingerprint(self, wildcards: Any) -> str:
+        """Of fetching a dataset. No library is a part of it: another numpy downloads nothing."""
+        return step_fingerprints.of_dataset("fetching", wildcards.dataset, libraries=())
+
+    def prepare_fingerprint(self, wildcards: Any) -> str:
+        """Of preparing a dataset."""
+        return step_fingerprints.of_dataset("preparing", self.table(wildcards)["name"], libraries=("numpy", "pandas"))
+
+    def method_fingerprint(self, step: str) -> Callable[[Any], str]:
+        """Of a step that runs a method: the method's file and libraries are a part of it, and other methods' are not."""
+
+        def fingerprint_of(wildcards: Any) -> str:
+            method = wildcards.method
+            numeric = ["numpy"] if method in self.matchers else ["numpy", *step_fingerprints.COMPILED]
+            return step_fingerprints.of_step(
+                step,
+                "methods",
+                *self._package_modules([method]),
+                libraries=tuple(dict.fromkeys([*numeric, *self.methods[method].libraries])),
+                own=self._user_files([method]),
+            )
+
+        return fingerprint_of
+
+    def recovery_fingerprint(self) -> str:
+        """Of recovering clusters, which runs the matchers again."""
+        matchers = sorted(self.matchers)
+        return step_fingerprints.of_step(
+            "steps.recovery",
+            *self._package_modules(matchers),
+            libraries=("numpy", "pandas", "scikit-learn"),
+            own=self._user_files(matchers),
+        )
+
+    def rule_fingerprints(self, codes: Mapping[str, Any]) -> dict[str, str]:
+        """The digits of every rule's fingerprint; where it depends on the method or the dataset, one for each.
+
+        ``codes`` are the rules' parameters of that name: fingerprints, or functions of the wildcards.
+        """
+        fingerprints = {rule: code for rule, code in codes.items() if isinstance(code, str)}
+        for method in self.methods:
+            fingerprints[f"score_method {method}"] = self.method_fingerprint("steps.scoring")(_Wildcards(method=method))
+            if method not in self.matchers:
+                fingerprints[f"fit_method {method}"] = self.method_fingerprint("steps.fitting")(_Wildcards(method=method))
+        for dataset in self.config["datasets"]:
+            if dataset not in self.user_tables:
+                table = _Wildcards(base=self.results, dataset=dataset)
+                name = self.table(table)["name"]
+                fingerprints[f"fetch_dataset {name}"] = self.fetch_fingerprint(_Wildcards(dataset=name))
+                fingerprints[f"prepare_dataset {dataset}"] = self.prepare_fingerprint(table)
+        return {name: code.split()[0] for name, code in fingerprints.items()}
+
+    def _package_modules(self, names: list[str]) -> list[str]:
+        """The modules of those methods that come with the package."""
+        own = [name for name in names if not self.entries[name].keys() & {"path", "command"}]
+        return [self.methods[name].__module__.removeprefix("clusterlets.") for name in own]
+
+    def _user_files(self, names: list[str]) -> tuple[str, ...]:
+        """The files of those methods that are a user's own."""
+        return tuple(self.entries[name]["path"] for name in names if "path" in self.entries[name])
+
+
+def results_settings(settings: Mapping) -> str:
+    """The settings that results depend on, as JSON; where the raw files came from is not among them."""
+    return json.dumps({key: value for key, value in settings.items() if key != "mirror"})
+
+
+class _Wildcards:
+    """Stands for Snakemake's where no file is asked for."""
+
+    def __init__(self, **values: str):
+        self.__dict__ |= values
+
+
+def _parts(wildcards: Any) -> dict[str, str]:
+    """Wildcards by their names; Snakemake's are a list with attributes."""
+    return dict(wildcards.items()) if hasattr(wildcards, "items") else vars(wildcards)
+
+
+def _any_of(names: Iterable[str]) -> str:
+    return "|".join(map(re.escape, names))
+
+
+@functools.cache
+def _hash_of_file(path: str) -> str:
+    try:
+        return hash_of_file(path)
+    except OSError as error:
+        raise ClusterletsError(f"The table {path} cannot be read ({error.strerror}).") from None

@@ -1,0 +1,42 @@
+"""The fingerprint of each kind of step: its modules, the libraries that it computes with, and its data files.
+
+Each is computed once, as a thousand jobs ask for the same few.
+"""
+
+import functools
+import json
+
+from clusterlets import datasets
+from clusterlets.grid.fingerprints import LOCK, PACKAGE, data_files, fingerprint, locked_versions, part
+
+#: What a step with compiled kernels runs on; llvmlite makes the machine code.
+COMPILED = ("numpy", "numba", "llvmlite")
+
+_ANALYSIS = ("numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "jinja2")
+_PAGES = {"steps.report", "steps.leaderboard"}
+
+
+@functools.cache
+def of_step(
+    *modules: str, libraries: tuple[str, ...] = ("numpy",), files: tuple[str, ...] = (), own: tuple[str, ...] = ()
+) -> str:
+    """What a step's result depends on besides its inputs and options: see :func:`fingerprints.fingerprint`."""
+    return fingerprint(modules, locked_versions(LOCK, libraries), files, own)
+
+
+@functools.cache
+def of_dataset(step: str, name: str, libraries: tuple[str, ...]) -> str:
+    """Of a step with the dataset's own module, which is imported by name, and its entry in sources.yaml."""
+    described = datasets.describe(name)
+    code = of_step(f"steps.{step}", f"datasets.{described['module']}", libraries=libraries)
+    entry = json.dumps(described, sort_keys=True).encode()
+    return f"{code} {part(f'datasets/sources.yaml#{name}', entry)}"
+
+
+def of_analysis(*modules: str) -> str:
+    """Of a step that reads runs.csv, with the paper's numbers and, for a page, its templates and what each figure declares."""
+    files = data_files("paper/reported")
+    if _PAGES & set(modules):
+        figures = sorted((PACKAGE / "report/figures").glob("*.py"))
+        files = [*files, *data_files("report/templates"), *(path.relative_to(PACKAGE).as_posix() for path in figures)]
+    return of_step(*modules, libraries=_ANALYSIS, files=tuple(files))

@@ -1,0 +1,188 @@
+"""What a run makes and from what, asked as the rules ask it."""
+
+import functools
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from clusterlets.errors import ClusterletsError
+from clusterlets.grid import fingerprints, paths, step_fingerprints, variants
+from clusterlets.grid.cells import cells
+from clusterlets.grid.configuration import read_configuration
+from clusterlets.grid.plan import Plan, results_settings
+
+ROOT = Path(__file__).resolve().parents[3]
+PAPER = Plan(read_configuration())
+EXTENDED = Plan(read_configuration(ROOT / "workflow" / "configs" / "extended.yaml"))
+SCALED = "results/variants/scaling_standard"
+OTHER = "results/variants/deviation_relative"
+
+
+@functools.cache
+def expression(pattern, plan):
+    """What Snakemake makes of a pattern: a group for each wildcard, by its constraint."""
+    constraints = plan.wildcard_constraints()
+    parts = re.split(r"\{(\w+)\}", pattern)
+    return re.compile(
+        "".join(f"(?P<{part}>{constraints[part]})" if place % 2 else re.escape(part) for place, part in enumerate(parts))
+    )
+
+
+def wildcards_of(path, pattern, plan):
+    """The wildcards that Snakemake would find in a path."""
+    match = expression(pattern, plan).fullmatch(path)
+    return match and SimpleNamespace(**match.groupdict())
+
+
+def asked(path, plan=PAPER):
+    return wildcards_of(path, paths.CELL, plan)
+
+
+@pytest.mark.parametrize("plan", [PAPER, EXTENDED], ids=["paper", "extended"])
+def test_every_cell_is_found_by_its_path_in_every_folder(plan):
+    for cell in cells(plan.config):
+        for folder in plan.variant_folders:
+            wildcards = asked(f"{folder}/{cell.path}", plan)
+            assert wildcards.place == folder and plan.cell(wildcards) == cell
+            assert json.loads(plan.parameters(wildcards)) == cell.parameters
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("results/runs/pima/FRAC/k7/seeds0-9.csv", "results/runs/pima/FRAC/k5/seeds0-4.csv"),
+        *("results/runs/pima/FRAC-OE/k5/seeds0-9.csv", "results/runs/pima/C/k5_omega0.50/seeds0-9.csv"),
+        *("results/runs/pima/C/k5_hops1/seeds0-9.csv", "results/runs/wine/C/k5_omega0.5/seeds0-9.csv"),
+    ],
+)
+def test_a_path_outside_of_the_grid_is_refused_with_what_to_do(path):
+    with pytest.raises(ClusterletsError, match="no cell of the configured grid. Add its dataset, method, k"):
+        PAPER.score_inputs(asked(path))
+
+
+@pytest.mark.parametrize("path", ["results/runs/pima/C/k5__/seeds0-9.csv", "results/runs/pmia/C/k5_omega0/seeds0-9.csv"])
+def test_what_cannot_be_a_cell_matches_no_path(path):
+    assert asked(path) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "inputs"),
+    [
+        (
+            "results/runs/pima/D/k5_hops4/seeds0-9.csv",
+            {
+                "geometry": "results/geometry/pima.json",
+                "data": "results/prepared/pima.npz",
+                **{kind: f"results/{kind}/pima/clusterlets/k5/seeds0-9.npz" for kind in ("pieces", "labels", "distances")},
+            },
+        ),
+        (
+            "results/runs/pima/FRAC/k5/seeds0-9.csv",
+            {"geometry": "results/geometry/pima.json", "pieces": "results/pieces/pima/FRAC/k5/seeds0-9.npz"},
+        ),
+        (
+            f"{SCALED}/runs/pima/FRAC/k5/seeds0-9.csv",
+            {"geometry": f"{SCALED}/geometry/pima.json", "pieces": f"{SCALED}/pieces/pima/FRAC/k5/seeds0-9.npz"},
+        ),
+        (
+            f"{OTHER}/runs/pima/FRAC/k5/seeds0-9.csv",
+            {"geometry": "results/geometry/pima.json", "pieces": "results/pieces/pima/FRAC/k5/seeds0-9.npz"},
+        ),
+    ],
+)
+def test_a_cell_is_scored_from_the_files_of_its_own_folder_or_the_grids(path, inputs):
+    assert EXTENDED.score_inputs(asked(path, EXTENDED)) == inputs
+
+
+def test_only_matchers_that_need_partitions_have_them():
+    having = {cell.method for cell in cells(PAPER.config) if "partitions" in PAPER.score_inputs(asked(f"results/{cell.path}"))}
+    assert having == {name for name, method in PAPER.methods.items() if "partitions" in method.needs} == {"C"}
+
+
+def test_what_cells_are_made_from_has_the_paths_that_the_rules_make():
+    patterns = [paths.GEOMETRY, paths.prepared_path("npz"), paths.prepared_path("json")]
+    patterns += [make(kind) for make in (paths.block_path, paths.fit_path) for kind in ("pieces", "labels")]
+    patterns += [paths.block_path(kind) for kind in ("distances", "partitions")]
+    files = {
+        file
+        for cell in cells(EXTENDED.config)
+        for file in EXTENDED.score_inputs(asked(f"{SCALED}/{cell.path}", EXTENDED)).values()
+    }
+    for file in files | set(EXTENDED.recovery_inputs()):
+        assert sum(wildcards_of(file, pattern, EXTENDED) is not None for pattern in patterns) == 1, file
+
+
+def test_a_folder_collects_its_own_cells_and_the_rest_of_the_grids():
+    for folder, name in EXTENDED.variant_folders.items():
+        assert EXTENDED.run_files(SimpleNamespace(place=folder)) == variants.paths(EXTENDED.config, name)
+    assert EXTENDED.deviation(SimpleNamespace(place=OTHER)) == "relative" != EXTENDED.deviation(SimpleNamespace(place=SCALED))
+
+
+def test_a_variant_changes_a_parameter_of_its_methods_alone():
+    folder = "results/variants/greedy_last"
+    (given,) = json.loads(EXTENDED.method_settings(SimpleNamespace(place=folder, method="G-B"))).values()
+    (usual,) = json.loads(EXTENDED.method_settings(SimpleNamespace(place="results", method="G-B"))).values()
+    assert given != usual
+    assert EXTENDED.method_settings(SimpleNamespace(place=folder, method="FRAC")) == "{}"
+
+
+def test_a_table_has_the_settings_of_its_folder_and_an_unknown_one_is_refused():
+    scaling = EXTENDED.table_setting("scaling")
+    assert scaling(SimpleNamespace(base=SCALED, dataset="pima")) == "standard"
+    assert scaling(SimpleNamespace(base="results", dataset="pima")) == "none"
+    assert EXTENDED.receipt(SimpleNamespace(base="results", dataset="pima")) == "data/raw/pima/receipt.json"
+    with pytest.raises(ClusterletsError, match="wine is not configured. Add it to 'datasets'"):
+        EXTENDED.table(SimpleNamespace(base="results", dataset="wine"))
+
+
+def test_a_users_table_counts_by_its_content(tmp_path):
+    table = tmp_path / "people.csv"
+    table.write_text("age,city\n1,a\n2,b\n")
+    settings = tmp_path / "settings.yaml"
+    settings.write_text(f"datasets: [iris, {{name: people, path: {table}, sensitive: city}}]\n")
+    plan = Plan(read_configuration(settings))
+    people = SimpleNamespace(base="results", dataset="people.city")
+    assert plan.user_tables == ["people.city"] and re.fullmatch(plan.user_tables_constraint(), "people.city")
+    assert re.fullmatch("[0-9a-f]{64}", plan.user_table_hash(people))
+    assert json.loads(plan.user_table_settings(people))["sensitive"] == ["city"]
+    assert set(plan.seconds_per_job()["fit_method"]) == {"iris"}
+    assert not re.fullmatch(PAPER.user_tables_constraint(), "")
+
+
+def test_where_files_come_from_is_no_setting_that_results_depend_on():
+    assert json.loads(results_settings({"k": [2], "mirror": "/somewhere"})) == {"k": [2]}
+
+
+def test_each_fingerprint_is_computed_once(monkeypatch):
+    """A method has one for each step that runs it, whatever the number of its cells."""
+    calls = []
+
+    def count(*arguments):
+        calls.append(arguments)
+        return fingerprints.fingerprint(*arguments)
+
+    step_fingerprints.of_step.cache_clear()
+    monkeypatch.setattr(step_fingerprints, "fingerprint", count)
+    fit, score = PAPER.method_fingerprint("steps.fitting"), PAPER.method_fingerprint("steps.scoring")
+    every = list(cells(PAPER.config))
+    for cell in every:
+        (score if cell.method in PAPER.matchers else fit)(SimpleNamespace(method=cell.method))
+    assert len(calls) == len({cell.method for cell in every}) < len(every) / 100
+    step_fingerprints.of_step.cache_clear()
+
+
+def test_every_method_and_dataset_has_a_fingerprint_in_the_accounts():
+    found = PAPER.rule_fingerprints({"analyse": "0123456789abcdef metrics.py:0", "fit_method": PAPER.method_fingerprint("")})
+    assert found["analyse"] == "0123456789abcdef" and "fit_method" not in found
+    assert {name for name in found if name.startswith("score_method ")} == {f"score_method {name}" for name in PAPER.methods}
+    assert not {f"fit_method {name}" for name in PAPER.matchers} & found.keys()
+    assert {f"fetch_dataset {name}" for name in PAPER.config["datasets"]} <= found.keys()
+    assert all(re.fullmatch("[0-9a-f]{16}", digits) for digits in found.values())
+
+
+def test_templates_belong_to_pages_alone():
+    assert "report/templates" in step_fingerprints.of_analysis("steps.report")
+    assert "report/templates" not in step_fingerprints.of_analysis("steps.analysis")
