@@ -37,7 +37,7 @@ def account(datasets: Input, config: str, logs: str, after: str, fingerprints: s
     write_csv(folder / "leaderboard_costs.csv", costs)
     rows = read_lines(datasets).set_index("dataset")["rows"]
     save(seconds_against_rows.draw(costs, rows), folder / "seconds_against_rows")
-    told = {
+    provenance = {
         **environment.software(lock),
         "source": environment.source(),
         "machine": environment.machine(),
@@ -45,4 +45,4 @@ def account(datasets: Input, config: str, logs: str, after: str, fingerprints: s
         "settings": settings,
         "fingerprints": json.loads(fingerprints),
     }
-    save_json(folder / "provenance.json", told)
+    save_json(folder / "provenance.json", provenance)
