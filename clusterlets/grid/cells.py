@@ -19,7 +19,7 @@ from clusterlets.errors import ClusterletsError
 # The last part of the seed of the random streams that methods share; each method has a number of its own besides.
 EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
 
-# Letters that stand in the name of a file as they are; an underscore separates parameters.
+# Characters that file names hold unescaped; an underscore separates parameters.
 _PLAIN = frozenset(string.ascii_letters + string.digits + ".+-")
 
 Value = int | float | str | bool | None
@@ -82,28 +82,28 @@ def points_of(parameters: Mapping[str, list]) -> Iterator[dict[str, Value]]:
 
 
 def configuration(k: int, parameters: Mapping[str, Value]) -> str:
-    """What paths call a configuration: ``k5_hops2``. The value in the path is the value that runs, every digit of it."""
+    """The name of a configuration in paths: ``k5_hops2``, with every digit of the value that runs."""
     return "".join([f"k{k}", *(f"_{name}{as_text(value)}" for name, value in parameters.items())])
 
 
 def format_parameters(parameters: Mapping[str, Value]) -> str:
-    """What results call the parameters of a run: ``hops=2,scope=last``."""
+    """The parameters of a run as results write them: ``hops=2,scope=last``."""
     return ",".join(f"{name}={as_text(value)}" for name, value in parameters.items())
 
 
 def parse_parameters(words: str) -> dict[str, Value]:
-    """The parameters that :func:`format_parameters` wrote, or a person. One that stands there twice is a ClusterletsError."""
-    found: dict[str, Value] = {}
+    """The parameters that :func:`format_parameters` wrote, or a user. A ClusterletsError names one that is given twice."""
+    parameters: dict[str, Value] = {}
     for part in filter(None, (part.strip() for part in words.split(","))):
         name, _, value = (piece.strip() for piece in part.partition("="))
-        if name in found:
-            raise ClusterletsError(f"The parameter {name!r} stands twice in {words!r}; give it one value.")
-        found[name] = _from_text(value)
-    return found
+        if name in parameters:
+            raise ClusterletsError(f"Parameter {name!r} is given twice in {words!r}; give it one value.")
+        parameters[name] = _from_text(value)
+    return parameters
 
 
 def as_text(value: Value) -> str:
-    """A value in letters that any path may hold. A text that reads as another value has its first letter as a code."""
+    """A value in characters that any path may hold. A text that reads as another value has its first one escaped."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):

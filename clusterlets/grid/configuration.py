@@ -53,15 +53,15 @@ def read_configuration(path: str | Path | None = None) -> dict:
 
 def _read(path: Path) -> dict:
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         reason = f"{path} cannot be read ({error.strerror})"
         raise ClusterletsError(f"{reason}. The configuration lies in the project's checkout.") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that there is not is a ValueError
         raise ClusterletsError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(found, dict):
+    if not isinstance(config, dict):
         raise ClusterletsError(f"{path} holds no configuration; config.yaml shows every key.")
-    return found
+    return config
 
 
 def check_configuration(config: Mapping, schema: str | Path) -> dict:
@@ -79,7 +79,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     """
     config = _with_whole_numbers(config)
     faults = sorted(_validator(schema).iter_errors(config), key=lambda error: str(error.path))
-    _refuse([_in_words(error) for error in faults])
+    _refuse([_explain(error) for error in faults])
     entries = [_method_entry(entry) for entry in config["methods"]]
     results = os.path.normpath(config["results"])  # as Snakemake compares names of files, not files
     tables = [_settings(entry, config["scaling"]) for entry in config["datasets"]]
@@ -98,16 +98,16 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
             *_unchanged(config),
         ]
     )
-    kept = {table["id"]: table for table in tables if not {table["id"], table["name"]} & set(excluded)}
-    if not kept:
+    tables_by_id = {table["id"]: table for table in tables if not {table["id"], table["name"]} & set(excluded)}
+    if not tables_by_id:
         _refuse(["exclude: every dataset is excluded; name fewer"])
     grids, faults = _grids(dict(entries), config)
     _refuse(faults)
     checked = {
         **config,
         "results": results,
-        "datasets": list(kept),
-        "tables": kept,
+        "datasets": list(tables_by_id),
+        "tables": tables_by_id,
         "exclude": excluded,
         "methods": list(grids),
         "grids": grids,
@@ -197,7 +197,7 @@ def _table_faults(table: Mapping) -> list[str]:
         both = [column for column in table["features"] if column in table["sensitive"]]
         faults += [f"{name}: {column!r} cannot be sensitive and a feature too" for column in both]
     for check in (lambda: user_table.check_file(Path(table["path"])), lambda: user_table.check_separator(table["separator"])):
-        faults += _said_by(check, f"{name}: ")
+        faults += _faults_of(check, f"{name}: ")
     return faults + _id_faults(table)
 
 
@@ -212,22 +212,22 @@ def _dataset_faults(table: Mapping) -> list[str]:
     if table["sensitive"] != [CLASS] and table["duplicates"] == "drop":
         return [f"{name}: 'drop' compares rows by features and class, so it needs the class as the sensitive column"]
     if table["sensitive"] != [CLASS]:  # only then is the dataset's module loaded
-        return _said_by(lambda: check_sensitive(name, table["sensitive"])) + _id_faults(table)
+        return _faults_of(lambda: check_sensitive(name, table["sensitive"])) + _id_faults(table)
     return _id_faults(table)
 
 
 def _id_faults(table: Mapping) -> list[str]:
     """A table that went by the name of another would be held against the paper's numbers; and files are named by ids."""
-    name, chosen = table["name"], table["id"]
-    if len(chosen) > _LONGEST_ID:
-        long = f"the id {chosen[:30]!r}... has {len(chosen):,} letters"
+    name, table_id = table["name"], table["id"]
+    if len(table_id) > _LONGEST_ID:
+        long = f"the id {table_id[:30]!r}... has {len(table_id):,} letters"
         return [f"{name[:60]}: {long}; give the entry an 'id' of {_LONGEST_ID} at most"]
-    if chosen in dataset_names() and (chosen != name or _suffix(table)):
-        return [f"{name}: the id {chosen!r} stands for a dataset as it is by default; choose another"]
+    if table_id in dataset_names() and (table_id != name or _suffix(table)):
+        return [f"{name}: the id {table_id!r} stands for a dataset as it is by default; choose another"]
     return []
 
 
-def _said_by(check: Callable[[], None], prefix: str = "") -> list[str]:
+def _faults_of(check: Callable[[], None], prefix: str = "") -> list[str]:
     try:
         check()
     except ClusterletsError as error:
@@ -330,7 +330,7 @@ def _unknown(key: str, given: Iterable[str], known: Iterable[str]) -> list[str]:
     return [f"{where}there is no {name!r}{_near(name, known)}; known: {', '.join(known)}" for name in unknown]
 
 
-def _in_words(error: ValidationError) -> str:
+def _explain(error: ValidationError) -> str:
     where = ".".join(str(part) for part in error.path)
     message = error.message if len(error.message) <= _LONGEST_FAULT else error.message[:_LONGEST_FAULT] + "…"
     if error.validator == "additionalProperties":

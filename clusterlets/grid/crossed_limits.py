@@ -1,7 +1,7 @@
-"""Which cells crossed a limit of time or memory: they alone run again when the limits change.
+"""Cells in which a fit exceeded a limit of time or memory: only they run again when the limits change.
 
-Beside the file of such a cell lies another one with the limits. Snakemake runs a job again when its parameters change, so a
-cell's parameter is the limits that it has to meet yet, and nothing for the many cells that never crossed one.
+Such a cell has a second file with the limits beside its own. Snakemake runs a job again when its parameters change, so a
+cell's parameter is the limits to run it with again, and empty for the many cells that never exceeded any.
 """
 
 import json
@@ -11,12 +11,12 @@ from clusterlets.storage import write_text
 
 
 def exceeded_limits(cell: str, limits: str) -> str:
-    """The parameter of a cell, by the configured limits (JSON): these, if it crossed others; else as it was."""
-    noted = _file(cell)
-    if not noted.is_file():
+    """Limits (JSON) that this cell must be run again with, or "" if no fit of it ever exceeded one."""
+    file = _file(cell)
+    if not file.is_file():
         return ""
-    known = json.loads(noted.read_text(encoding="utf-8"))
-    return limits if known["crossed"] and known["limits"] != limits else known["parameter"]
+    noted = json.loads(file.read_text(encoding="utf-8"))
+    return limits if noted["crossed"] and noted["limits"] != limits else noted["parameter"]
 
 
 def note(cell: str, crossed: bool, limits: str, parameter: str) -> None:

@@ -30,9 +30,11 @@ def row(dataset: str, described: Mapping) -> dict[str, str]:
 
 def listing(described: Mapping[str, Mapping]) -> str:
     """The table of all datasets for a terminal, and below it what preparation had to say of them."""
-    said = ((dataset, warning) for dataset, found in described.items() for warning in found.get("warnings", []))
-    warnings = [f"- {dataset}: {warning}" for dataset, warning in said]
-    table = to_text([row(dataset, found) for dataset, found in described.items()])
+    warnings_of_datasets = (
+        (dataset, warning) for dataset, description in described.items() for warning in description.get("warnings", [])
+    )
+    warnings = [f"- {dataset}: {warning}" for dataset, warning in warnings_of_datasets]
+    table = to_text([row(dataset, description) for dataset, description in described.items()])
     return "\n".join([table, *warnings, *([""] if warnings else [])])
 
 

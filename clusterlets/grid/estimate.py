@@ -110,11 +110,11 @@ def _outputs(name: str, entry: Mapping) -> int:
 
 def seconds_per_job(sizes: Mapping[str, tuple[int, int]], config: Mapping) -> dict[str, dict[str, float]]:
     """CPU seconds of a step's job, by its rule's name, on each dataset of so many rows and features: the grid's mean."""
-    found: dict[str, dict[str, float]] = defaultdict(dict)
+    seconds_of_steps: dict[str, dict[str, float]] = defaultdict(dict)
     for dataset, size in sizes.items():
         for step, (jobs, seconds) in steps_of_dataset(*size, config).items():
-            found[step][dataset] = seconds / jobs
-    return dict(found)
+            seconds_of_steps[step][dataset] = seconds / jobs
+    return dict(seconds_of_steps)
 
 
 def _of_variant(rows: int, features: int, group_counts: Sequence[int], config: Mapping, variant: str) -> Cost:

@@ -77,8 +77,8 @@ def module_file(module: str) -> Path:
 
 def data_files(folder: str) -> list[str]:
     """Files of a folder of this package that are not source, relative to the package."""
-    found = (PACKAGE / folder).iterdir()
-    return sorted(path.relative_to(PACKAGE).as_posix() for path in found if path.is_file() and path.suffix != ".py")
+    files = (PACKAGE / folder).iterdir()
+    return sorted(path.relative_to(PACKAGE).as_posix() for path in files if path.is_file() and path.suffix != ".py")
 
 
 def locked_versions(lock: str | Path, names: Iterable[str]) -> dict[str, str]:

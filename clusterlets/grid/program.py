@@ -73,9 +73,9 @@ def _run(command: list[str]) -> None:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     except FileNotFoundError as error:
         raise ClusterletsError(f"{error.filename} is not there, and the command needs it") from None
-    said = done.stderr.decode(errors="replace").strip()
+    errors = done.stderr.decode(errors="replace").strip()
     if done.returncode:
-        last = f": {said.splitlines()[-1]}" if said else ""
+        last = f": {errors.splitlines()[-1]}" if errors else ""
         raise ClusterletsError(f"the command ended with status {done.returncode}{last}")
 
 

@@ -34,7 +34,7 @@ def line(step: str, wall: float) -> str:
     return _MARK + json.dumps({"step": step, **spent, "memory_mb": memory, "ended": round(time.time(), 1)})
 
 
-def tell_fit(dataset: str, method: str, k: int, parameters: str, seed: int, fit: Any) -> None:
+def log_fit(dataset: str, method: str, k: int, parameters: str, seed: int, fit: Any) -> None:
     """A line of a job's log for each fit: what a :class:`clusterlets.grid.fitting.Fit` took."""
     row = {"dataset": dataset, "method": method, "k": k, "parameters": parameters, "seed": seed, "status": fit.status}
     row |= {"seconds": round(fit.seconds, 4), "memory_mb": round(fit.memory_mb, 1)}
@@ -98,9 +98,9 @@ def read(folders: Iterable[Path], config: Mapping, after: Iterable[str] = ()) ->
             left_out["not of this grid"] += 1
             continue
         text = log.read_text(encoding="utf-8", errors="replace")
-        found = parse(text)
-        if found:
-            jobs.append(found)
+        account = parse(text)
+        if account:
+            jobs.append(account)
             fits += parse_fits(text) if place == 0 else []
         else:
             left_out["without an account"] += 1

@@ -18,15 +18,15 @@ LIBRARIES = (*libraries.MODULES, "snakemake")
 
 def software(lock: str | Path, names: Iterable[str] = LIBRARIES) -> dict:
     """Python's version, and of each library the version that is installed (None: it is not) and the locked one."""
-    locked, found = locked_versions(lock, names), installed(names)
-    versions = {name: {"installed": found.get(name), "locked": pin} for name, pin in locked.items()}
+    locked, present = locked_versions(lock, names), installed(names)
+    versions = {name: {"installed": present.get(name), "locked": pin} for name, pin in locked.items()}
     return {"python": f"{platform.python_implementation()} {platform.python_version()}", "libraries": versions}
 
 
 def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]:
     """The version of each library that is there: as it says itself where it is loaded, or else as it was installed."""
-    found = {name: libraries.loaded().get(name) or _installed(name) for name in names}
-    return {name: version for name, version in found.items() if version}
+    versions = {name: libraries.loaded().get(name) or _installed(name) for name in names}
+    return {name: version for name, version in versions.items() if version}
 
 
 def refuse_other_libraries() -> None:
@@ -97,10 +97,10 @@ def _numpy_simd() -> str | None:
     try:
         import numpy as np
 
-        known = np.show_config(mode="dicts")["SIMD Extensions"]
+        extensions = np.show_config(mode="dicts")["SIMD Extensions"]
     except (ImportError, KeyError, TypeError):
         return None
-    return " ".join([*known.get("baseline", []), *known.get("found", [])])
+    return " ".join([*extensions.get("baseline", []), *extensions.get("found", [])])
 
 
 def _numba_cpu() -> str | None:

@@ -41,10 +41,10 @@ def refuse_others(versions: Mapping[str, str], lock: Path = LOCK) -> None:
     pins = locked_versions(lock, versions)
     others = {name: version for name, version in versions.items() if version != pins[name]}
     if others:
-        told = (f"{name} {version}{_from(name)} and not {pins[name]}" for name, version in others.items())
+        differing = (f"{name} {version}{_from(name)} and not {pins[name]}" for name, version in others.items())
         raise ClusterletsError(
-            f"The environment has {', '.join(told)}, which {lock.name} names: results would pass for those of the lock. Is "
-            "another one on PYTHONPATH, or an old environment activated? `make environment` sets up the right one; "
+            f"The environment has {', '.join(differing)}, which {lock.name} names: results would pass for those of the lock. "
+            "Is another one on PYTHONPATH, or an old environment activated? `make environment` sets up the right one; "
             "docs/environments.md says how to change a version."
         )
 

@@ -44,33 +44,35 @@ def fit_method(
     labels: cluster of each instance (.npz)
     exceeded_limits: the limits again, if the cell crossed other ones before
     """
-    prepared, chosen = Prepared.load(data), load(json.loads(method))
+    prepared, method_class = Prepared.load(data), load(json.loads(method))
     given, n_rows = json.loads(parameters), len(prepared.X)
-    unsupported = chosen().unsupported(n_rows, len(prepared.group_names))
+    unsupported = method_class().unsupported(n_rows, len(prepared.group_names))
     if k > n_rows or unsupported:
         save_nothing(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, pieces, labels)
         return
 
     # Before the fits branch off, which then find all machine code loaded, and count no second of a limit for compiling it.
     load_kernels()
-    if "numba" in chosen.libraries:
+    if "numba" in method_class.libraries:
         with suppress(Exception):  # it may need more than four rows
-            chosen().fit(np.arange(4.0)[:, None], np.arange(4) % 2, 2, np.random.default_rng(0))
+            method_class().fit(np.arange(4.0)[:, None], np.arange(4) % 2, 2, np.random.default_rng(0))
 
     def fit(seed: int):
-        stream = random_stream(base_seed, dataset, k, seed, chosen.stream_number())
-        return clusterings(chosen, chosen().fit(prepared.X.copy(), prepared.groups.copy(), k, stream, **given), n_rows)
+        stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number())
+        return clusterings(
+            method_class, method_class().fit(prepared.X.copy(), prepared.groups.copy(), k, stream, **given), n_rows
+        )
 
-    found: dict[str, np.ndarray] = {}
+    clusters: dict[str, np.ndarray] = {}
     failures: dict[str, tuple[str, str]] = {}
     every = seeds_of(seeds)
-    outcomes = list(fits(fit, every if chosen.is_random else every[:1], Limits(**json.loads(limits))))
-    for seed, outcome in outcomes if chosen.is_random else [(seed, outcomes[0][1]) for seed in every]:
-        accounts.tell_fit(dataset, chosen.name, k, format_parameters(given), seed, outcome)
+    outcomes = list(fits(fit, every if method_class.is_random else every[:1], Limits(**json.loads(limits))))
+    for seed, outcome in outcomes if method_class.is_random else [(seed, outcomes[0][1]) for seed in every]:
+        accounts.log_fit(dataset, method_class.name, k, format_parameters(given), seed, outcome)
         if outcome.status == OK:
-            found |= {f"{name}/{seed}": clustering for name, clustering in outcome.result.items()}
+            clusters |= {f"{name}/{seed}": clustering for name, clustering in outcome.result.items()}
         else:
             failures[str(seed)] = (outcome.status, outcome.note)
     crossed_limits.note(pieces, any(status in CROSSED for status, _ in failures.values()), limits, exceeded_limits)
     sample = Sample.draw(n_rows, sample_stream(base_seed, dataset))
-    save_pieces(prepared, found, pieces, labels, failures, sample)
+    save_pieces(prepared, clusters, pieces, labels, failures, sample)

@@ -66,9 +66,9 @@ def _parameters(step: str) -> list[tuple[str, str, bool]]:
 
     module, function = STEPS[step].split(":")
     tree = ast.parse((Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8"))
-    (found,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function)
-    first_default = len(found.args.args) - len(found.args.defaults)
+    (step_function,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function)
+    first_default = len(step_function.args.args) - len(step_function.args.defaults)
     return [
         (argument.arg, ast.unparse(argument.annotation) if argument.annotation else "", place >= first_default)
-        for place, argument in enumerate(found.args.args)
+        for place, argument in enumerate(step_function.args.args)
     ]

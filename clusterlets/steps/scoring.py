@@ -54,18 +54,18 @@ def score_method(
     partitions: for C, the fronts of sample_partitions (.npz)
     exceeded_limits: the limits again, if the cell crossed other ones before
     """
-    chosen, given, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
+    method_class, given, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
     measured, every = load_json(geometry), seeds_of(seeds)
-    if issubclass(chosen, Matcher):
+    if issubclass(method_class, Matcher):
         further, most = given | json.loads(settings), Limits(**json.loads(limits))
         fronts = SeedBlock.load(partitions) if partitions else None
-        matchings = list(match(chosen, dataset, k, further, every, base_seed, most, block, fronts))
-        crossed_limits.note(output, any(found.status in CROSSED for _, found in matchings), limits, exceeded_limits)
-        for seed, found in matchings:
-            if found.status not in NEVER_FITTED:
-                accounts.tell_fit(dataset, chosen.name, k, format_parameters(given), seed, found)
+        matchings = list(match(method_class, dataset, k, further, every, base_seed, most, block, fronts))
+        crossed_limits.note(output, any(matching.status in CROSSED for _, matching in matchings), limits, exceeded_limits)
+        for seed, matching in matchings:
+            if matching.status not in NEVER_FITTED:
+                accounts.log_fit(dataset, method_class.name, k, format_parameters(given), seed, matching)
         shared = SeedBlock.load(distances), SeedBlock.load(labels), Prepared.load(data)
-        outcomes = of_matchings(chosen, k, matchings, block, *shared, measured["groups"])
+        outcomes = of_matchings(method_class, k, matchings, block, *shared, measured["groups"])
     else:
-        outcomes = of_clusters(chosen, k, every, block, measured["groups"])
-    write_cell(output, score_all(chosen, dataset, k, given, outcomes, measured["diameter"], deviation))
+        outcomes = of_clusters(method_class, k, every, block, measured["groups"])
+    write_cell(output, score_all(method_class, dataset, k, given, outcomes, measured["diameter"], deviation))

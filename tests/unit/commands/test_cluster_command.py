@@ -549,7 +549,7 @@ def test_parameters_may_be_repeated_and_all_count(people, run):
     )
     assert apart == together and "fair-flow, k = 4, delta=0.2,n_init=2, seed 0" in apart[1]
     status, _, complaint = run(*fair_flow, "--parameters", "delta=0.2", "--parameters", "delta=0.3")
-    assert status == 1 and "'delta' stands twice" in complaint
+    assert status == 1 and "'delta' is given twice" in complaint
 
 
 def test_fewer_clusters_than_were_asked_for_are_told(people, run):

@@ -510,5 +510,5 @@ def test_the_comments_of_the_configuration_cover_every_key_of_the_schema():
 
 def test_a_parameter_that_stands_twice_is_refused_and_spaces_do_not_count():
     assert parse_parameters(" delta = 0.1 , n_init=2,") == {"delta": 0.1, "n_init": 2}
-    with pytest.raises(ClusterletsError, match="'delta' stands twice"):
+    with pytest.raises(ClusterletsError, match="'delta' is given twice"):
         parse_parameters("delta=0.1,n_init=2,delta=0.2")
