@@ -18,7 +18,7 @@ def prepare_scheduler():
     """To be called when the run starts, after Snakemake's scheduler has set itself up."""
     end_on_sigterm_as_on_ctrl_c()
     # Under a limit on starts (by default 100 a second, and no option turns it off) each look for jobs orders another a second
-    # later, so looks add up: 25 s of CPU for 1,000 jobs of 0.1 s, and 10 to 12 s without a limit, which local jobs do not need.
+    # later, so looks add up: 25 s of CPU for 1,000 jobs of 0.1 s, and 10 to 13 s without a limit, which local jobs do not need.
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
 
