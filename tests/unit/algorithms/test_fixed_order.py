@@ -47,6 +47,7 @@ ALLOWED = {
     ("clusterlets.algorithms.kmeans", "lloyd", ".var"): "of an array: a sum of a product of whole arrays",
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "@"): _SCREENING,
     ("clusterlets.algorithms.matching.centroid", "_bulk_scores", "np.matmul"): _SCREENING,
+    ("clusterlets.methods.scaff_tree", "export_text", "import sklearn"): "whether there was a fit",
     ("clusterlets.metrics.pieces", "cohesion", "@"): "integers",
     ("clusterlets.metrics.pieces", "cohesion_with_error", ".std"): "of an array: a sum of a product of whole arrays",
     ("clusterlets.metrics.pieces", "composition", "@"): "integers",

@@ -22,6 +22,7 @@ from clusterlets.estimators import fairness_report
 from clusterlets.grid.artifacts import INFEASIBLE, Prepared, SeedBlock
 from clusterlets.grid.cells import cells, format_parameters, random_stream
 from clusterlets.grid.configuration import read_configuration
+from clusterlets.grid.paths import block_path, fit_path
 from clusterlets.grid.recovery import Clusters
 from clusterlets.grid.runs_table import read_cell, write_runs
 from clusterlets.methods.g_d import GreedyDistance
@@ -393,10 +394,9 @@ def test_a_large_table_is_shown_by_evenly_spaced_rows():
 
 
 def test_the_files_lie_where_the_rules_put_them():
-    rules = (ROOT / "workflow" / "rules" / "common.smk").read_text(encoding="utf-8")
-    assert 'configuration = "k{k}" if source == "clusterlets" else "k{k}{parameters}"' in rules
-    assert 'f"{{base}}/{kind}/{{dataset}}/{source}/{configuration}/seeds{{seeds}}.npz"' in rules
-    assert kept("labels", "FRAC") == f"{OUT}/labels/iris/FRAC/k3/seeds2-3.npz"
+    fields = {"base": OUT, "dataset": "iris", "k": 3, "seeds": "2-3"}
+    assert kept("labels", "clusterlets") == block_path("labels").format(**fields)
+    assert kept("labels", "FRAC") == fit_path("labels").format(**fields, method="FRAC", parameters="")
 
 
 def test_the_examples_of_the_help_name_cells_of_their_grids(capsys):
