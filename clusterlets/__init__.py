@@ -10,7 +10,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-__version__ = "1.0.0"
+__version__ = "2.0.0"
 
 _HOMES = {
     alias.name: statement.module
