@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: A price of fairness above which another method is worth a look.
 DEAR = 2.0
-# Clusters and groups that are listed one by one; clusters without a group that are named.
+# How many clusters and groups are listed one by one, and how many clusters that lack a group are named.
 _LISTED, _GROUPS, _LACKING = 20, 6, 5
 
 
@@ -47,28 +47,28 @@ class Account:
 
 
 def listing(report: "FairnessReport") -> str:
-    """A line a cluster: size, deviation and the share of each group; of many, those that deviate most."""
+    """One line per cluster: size, deviation and the share of each group; of many clusters, those that deviate most."""
     clusters, titles = report.clusters, report.composition.names
-    left_out = max(0, len(clusters) - _LISTED)
-    if left_out:
+    n_hidden = max(0, len(clusters) - _LISTED)
+    if n_hidden:
         clusters = clusters.iloc[np.argsort(-report.deviations, kind="stable")[:_LISTED]]
     sizes, deviations = (clusters[name].map(form.format) for name, form in (("size", "{:,}"), ("deviation", "{:.3f}")))
     columns = [clusters.index, sizes.to_numpy(), deviations.to_numpy()]
     shares = clusters.iloc[:, -len(titles) :].to_numpy()
     if len(titles) <= _GROUPS:
-        columns += [[f"{share:.1%}" for share in of_group] for of_group in shares.T]
+        columns += [[f"{share:.1%}" for share in column] for column in shares.T]
     else:
-        place = {name: at for at, name in enumerate(titles)}
-        off = zip(clusters["furthest_off"], shares, clusters["excess"], strict=True)
-        columns.append([f"{name} {share[place[name]]:.1%} ({excess:+.1%})" for name, share, excess in off])
+        positions = {name: position for position, name in enumerate(titles)}
+        rows = zip(clusters["furthest_off"], shares, clusters["excess"], strict=True)
+        columns.append([f"{name} {share[positions[name]]:.1%} ({excess:+.1%})" for name, share, excess in rows])
         titles = ["furthest off"]
     lines = pd.DataFrame(dict(enumerate(columns)))  # titles come last, as a group may be called "size" too
     text = lines.set_axis(["cluster", "size", "deviation", *titles], axis=1).to_string(index=False)
-    return text + (f"\n... and {left_out} more, deviating less" if left_out else "")
+    return text + (f"\n... and {n_hidden} more, deviating less" if n_hidden else "")
 
 
 def worst(report: "FairnessReport") -> str:
-    """The cluster that deviates most, of equals the first, and by which group."""
+    """The cluster that deviates most (of equals the first), and the group whose share is furthest off."""
     cluster = report.clusters.iloc[int(report.deviations.round(12).argmax())]
     expected = dict(zip(report.composition.names, report.shares.values(), strict=True))[cluster["furthest_off"]]
     return (
@@ -107,7 +107,7 @@ def warnings(report: "FairnessReport") -> list[str]:
 
 
 def scores(report: "FairnessReport") -> list[str]:
-    """A line a score of :func:`clusterlets.estimators.fairness_report`."""
+    """One line per score of :func:`clusterlets.estimators.fairness_report`."""
     deviation = ", ".join(f"{name} {report[f'deviation_{name}']:.3f}" for name in ("mean", "std", "max"))
     error = f" +- {report['cohesion_error']:.4f}, from samples" if report["cohesion_error"] else ""
     return [
@@ -124,7 +124,7 @@ def scores(report: "FairnessReport") -> list[str]:
 
 
 def _price(report: "FairnessReport") -> str:
-    """What fairness costs, against plain k-means with as many clusters."""
+    """What fairness costs, compared with plain k-means for the same number of clusters."""
     name, price = "price of fairness  ", report["price_of_fairness"]
     if np.isnan(report["kmeans_cost"]):
         return f"{name}not defined where clusters overlap"

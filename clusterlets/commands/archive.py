@@ -31,19 +31,19 @@ def main(arguments: list[str]) -> int:
             "command; in an environment of your own, `pip install 'clusterlets-benchmark[archive]'` does."
         )
     source, results = packing.source_files(run.provenance["source"]), packing.result_files(run)
-    described = json.dumps(crate.describe_run(run, source, results), indent=1).encode()
-    packed = packing.pack({crate.NAME: described, **source, **results})
+    metadata = json.dumps(crate.describe_run(run, source, results), indent=1).encode()
+    content = packing.pack({crate.NAME: metadata, **source, **results})
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(folder) / "run.crate.zip"
-        trial.write_bytes(packed)
+        trial.write_bytes(content)
         faults = crate_validation.faults(trial)
     if faults:
         raise ClusterletsError("\n  ".join([f"The crate does not conform to {crate_validation.PROFILE}:", *faults]))
     output = options.output or f"{options.results.resolve().name}.crate.zip"
     with writing(output):
-        write_bytes(output, packed)
+        write_bytes(output, content)
     print(
-        f"{output}: {counted(len(source) + len(results) + 1, 'file')}, {len(packed) / 1e6:.1f} MB, valid by "
+        f"{output}: {counted(len(source) + len(results) + 1, 'file')}, {len(content) / 1e6:.1f} MB, valid by "
         f"{crate_validation.PROFILE}. Ready to deposit."
     )
     return 0

@@ -28,7 +28,7 @@ from clusterlets.methods import Method
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
 
-_NAMED = 5  # groups that have too few different rows, which are named one by one
+_NAMED = 5  # groups with too few different rows that are named one by one
 
 _EPILOG = """
 examples:
@@ -63,15 +63,15 @@ def main(arguments: list[str]) -> int:
     _refuse_what_has_no_use(options)
     table, rows, notes = own_table.read(options)
     if options.k > len(table.X):
-        asked = "-k" if options.clusters is None else "--clusters"
-        raise ClusterletsError(f"{asked} {options.k} is more than the {len(table.X)} rows of the table; ask for fewer.")
+        option = "-k" if options.clusters is None else "--clusters"
+        raise ClusterletsError(f"{option} {options.k} is more than the {len(table.X)} rows of the table; ask for fewer.")
     X = scaled(table, options.scaling)
     from clusterlets.algorithms.compiled import before_compiling  # numba is slow to load
 
     with before_compiling(_say_that_it_takes_longer):
         fitted = _fitted(options, X, table.groups)
-        told = _account(options, table, X, fitted, notes)
-    print(told)
+        summary = _account(options, table, X, fitted, notes)
+    print(summary)
     if options.output:
         members, clusters = fitted.memberships_.nonzero()
         write_memberships(options.output, rows[members], clusters)
@@ -81,11 +81,11 @@ def main(arguments: list[str]) -> int:
         from clusterlets.report.drawing import saving
 
         with writing(options.plot):
-            saving.write(draw(X, fitted.labels_, told.report.composition), options.plot)
+            saving.write(draw(X, fitted.labels_, summary.report.composition), options.plot)
         print(f"picture: {options.plot}")
     if options.report:
         with writing(options.report):
-            _write_report(options.report, arguments, told, X, fitted.labels_)
+            _write_report(options.report, arguments, summary, X, fitted.labels_)
         print(f"report: {options.report}")
     return 0
 
@@ -95,19 +95,19 @@ def _write_report(path: str, arguments: list[str], told: Account, X: np.ndarray,
     from clusterlets.report import clustering_page
     from clusterlets.report.drawing.saving import as_bytes
 
-    found = told.report.composition
+    composition = told.report.composition
     page = clustering_page.render(
         table=told.table,
         features=told.features,
         notes=told.notes,
         warnings=told.warnings,
         method=told.method,
-        composition=pd.DataFrame(found.counts, found.clusters, found.names),
-        group_counts=found.group_counts,
+        composition=pd.DataFrame(composition.counts, composition.clusters, composition.names),
+        group_counts=composition.group_counts,
         deviations=told.report.deviations,
         scores=told.scores,
         command=shlex.join(["clusterlets", "cluster", *arguments]),
-        picture=as_bytes(draw(X, labels, found), ".png"),
+        picture=as_bytes(draw(X, labels, composition), ".png"),
     )
     write_bytes(path, page.encode())
 
@@ -149,9 +149,9 @@ def _parser() -> argparse.ArgumentParser:
         "--report", type=given, metavar="FILE", help="page (.html) with all of it: clusters, scores and picture"
     )
     group = parser.add_argument_group("parameters of the methods", "docs/methods.md has the values that each may have")
-    for name, having in _parameters().items():
-        about = methods.meaning(name, having).replace("%", "%%")
-        group.add_argument(f"--{name}", dest=_option(name), type=given, metavar="VALUE", help=about)
+    for name, owners in _parameters().items():
+        description = methods.meaning(name, owners).replace("%", "%%")
+        group.add_argument(f"--{name}", dest=_option(name), type=given, metavar="VALUE", help=description)
     group.add_argument(
         "--parameters", action="append", metavar="A=1,B=2", help="of any method, one of your own too; may be repeated"
     )
@@ -159,50 +159,50 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _others() -> list[str]:
-    """The methods that are no matchers."""
+    """The methods that are not matchers."""
     return [name for name in methods.names() if name not in methods.names("paper")]
 
 
 def _parameters() -> dict[str, list[type[Method]]]:
-    """The parameters that have an option of their own, with the methods that have them."""
+    """The parameters that have their own option, each with the methods that take it."""
     return methods.by_parameter(map(methods.get, methods.names()))
 
 
 def _option(parameter: str) -> str:
-    """Where the parser keeps the value of a parameter's option."""
+    """The attribute in which the parser stores a parameter's option."""
     return f"parameter_{parameter}"
 
 
 def _listing(names: Iterable[str]) -> str:
-    """A paragraph a method: its name, and what it does."""
-    about = [f"  {name:<14}{methods.get(name).summary()}" for name in names]
-    return "\n".join(textwrap.fill(line, 118, subsequent_indent=" " * 16) for line in about)
+    """One paragraph per method: its name and what it does."""
+    lines = [f"  {name:<14}{methods.get(name).summary()}" for name in names]
+    return "\n".join(textwrap.fill(line, 118, subsequent_indent=" " * 16) for line in lines)
 
 
 def _chosen(options: argparse.Namespace) -> tuple[type[Method], str | None]:
-    """The method that was asked for, and its name if it is a matcher."""
+    """The requested method, and its name if it is a matcher."""
     if options.method.endswith(".py"):
         return methods.from_file(options.method), options.matcher
     matchers = methods.names("paper")
     if options.method == "clusterlets":
-        chosen = methods.get(options.matcher or "G-B")
-        if chosen.name not in matchers:
+        method = methods.get(options.matcher or "G-B")
+        if method.name not in matchers:
             raise ClusterletsError(
                 f"{options.matcher} is no matcher. The matchers are {', '.join(matchers)}; --method takes other methods."
             )
-        return chosen, chosen.name
+        return method, method.name
     canonical = {name.lower(): name for name in methods.names()}
-    chosen = methods.get(canonical.get(options.method.lower(), options.method))
-    if chosen.name not in matchers:
-        return chosen, options.matcher
-    if options.matcher not in (None, chosen.name):
-        raise ClusterletsError(f"--method {chosen.name} and --matcher {options.matcher} name two matchers; leave one out.")
+    method = methods.get(canonical.get(options.method.lower(), options.method))
+    if method.name not in matchers:
+        return method, options.matcher
+    if options.matcher not in (None, method.name):
+        raise ClusterletsError(f"--method {method.name} and --matcher {options.matcher} name two matchers; leave one out.")
     options.method = "clusterlets"
-    return chosen, chosen.name
+    return method, method.name
 
 
 def _values(options: argparse.Namespace) -> dict[str, Any]:
-    """The parameters that were given, by options of their own or by --parameters."""
+    """The parameters from their own options and from --parameters."""
     values = parse_parameters(",".join(options.parameters or []))
     for name in _parameters():
         text = getattr(options, _option(name))
@@ -221,18 +221,18 @@ def _value(text: str) -> int | float | str | None:
 
 
 def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
-    """An option that the method ignores was meant: say so rather than ignore it. And refuse before hours of work."""
+    """Refuse options that the method would silently ignore, and requests that would fail only after hours of work."""
     if options.clusters is not None and options.k is not None:
         raise ClusterletsError("-k and --clusters ask for two things; leave one out.")
     options.k = options.k or options.clusters or 10
     is_matcher = options.method == "clusterlets"
     method = f"--matcher {options.matcher}" if is_matcher else f"--method {options.method}"
     useless = ["--matcher"] if options.matcher and not is_matcher else []
-    taken = methods.parameters_of(options.chosen)
-    useless += [f"--{name}" for name in options.values if taken is not None and name not in taken]
+    accepted = methods.parameters_of(options.chosen)
+    useless += [f"--{name}" for name in options.values if accepted is not None and name not in accepted]
     if useless:
-        has = f" (its parameters: {', '.join(taken)})" if taken else ""
-        raise ClusterletsError(f"{' and '.join(useless)} has no use with {method}{has}; leave it out or take another method.")
+        hint = f" (its parameters: {', '.join(accepted)})" if accepted else ""
+        raise ClusterletsError(f"{' and '.join(useless)} has no use with {method}{hint}; leave it out or take another method.")
     if options.clusters is not None and is_matcher and "hops" in options.values:
         raise ClusterletsError("--hops has no use with --clusters, which chooses it; leave one out.")
     if is_matcher and options.k < 2 and options.clusters is None:
@@ -240,13 +240,13 @@ def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
     faults = options.chosen().faults(options.k, **options.values)
     if faults:
         raise ClusterletsError(f"{options.chosen.name} cannot do this: {'; '.join(faults)}.")
-    written = {"-o": options.output, "--plot": options.plot, "--report": options.report}
-    own_table.refuse_files(options.table, {option: file for option, file in written.items() if file})
+    outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report}
+    own_table.refuse_files(options.table, {option: file for option, file in outputs.items() if file})
     if options.report and Path(options.report).suffix != ".html":
         raise ClusterletsError(f"--report {options.report}: the name must end in .html.")
     if options.plot and Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
         raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
-    if options.plot or options.report:  # rather refuse now than after the fit
+    if options.plot or options.report:  # fail now, not after the fit
         with optional("workflow" if options.report else "plots"):
             importlib.import_module("clusterlets.report.clustering_page" if options.report else "matplotlib")
 
@@ -256,7 +256,7 @@ def _fitted(options: argparse.Namespace, X: np.ndarray, groups: np.ndarray):
 
     estimator = _estimator(options)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # that clusters are missing, the account says itself
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the account itself reports missing clusters
         return estimator.fit(X, sensitive_features=groups)
 
 
@@ -266,37 +266,37 @@ def _estimator(options: argparse.Namespace):
     if options.method != "clusterlets":
         method = options.method if options.method.endswith(".py") else options.chosen.name
         return MethodClustering(method, options.k, parameters=options.values, random_state=options.seed)
-    wanted = {"n_clusterlets": options.k} if options.clusters is None else {"n_clusters": options.clusters}
-    return ClusterletClustering(**wanted, matcher=options.matcher, random_state=options.seed, **options.values)
+    size = {"n_clusterlets": options.k} if options.clusters is None else {"n_clusters": options.clusters}
+    return ClusterletClustering(**size, matcher=options.matcher, random_state=options.seed, **options.values)
 
 
 def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
-    """Which groups have fewer clusterlets than were asked for, or how many clusters are missing."""
+    """Which groups have fewer clusterlets than requested, or how many clusters are missing."""
     if options.method != "clusterlets":
-        found = fitted.n_clusters_
-        return [] if found >= options.k else [f"{counted(found, 'cluster')} in place of the {options.k} that were asked for"]
-    found = np.bincount(fitted.clusterlets_.group)
-    few = [
+        actual = fitted.n_clusters_
+        return [] if actual >= options.k else [f"{counted(actual, 'cluster')} in place of the {options.k} that were asked for"]
+    actual = np.bincount(fitted.clusterlets_.group)
+    notes = [
         f"{name} has only {counted(count, 'different row')}, and so {counted(count, 'clusterlet')}"
-        for name, count in zip(table.group_names, found, strict=True)
+        for name, count in zip(table.group_names, actual, strict=True)
         if count < fitted.n_clusterlets_
     ]
-    if len(few) > _NAMED:
-        few[_NAMED:] = [f"so have {counted(len(few) - _NAMED, 'further group')} too few different rows"]
+    if len(notes) > _NAMED:
+        notes[_NAMED:] = [f"so have {counted(len(notes) - _NAMED, 'further group')} too few different rows"]
     if options.clusters not in (None, fitted.n_clusters_):
-        few.append(f"asked for {counted(options.clusters, 'cluster')}: no configuration comes closer than this one")
-    return few
+        notes.append(f"asked for {counted(options.clusters, 'cluster')}: no configuration comes closer than this one")
+    return notes
 
 
 def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, notes: list[str]) -> Account:
-    """What came out, for a person to read."""
+    """The result, described for a person."""
     from clusterlets.estimators import fairness_report
 
     groups = pd.Categorical.from_codes(table.groups, table.group_names)  # in the order of the table
     report = fairness_report(X, fitted.memberships_, groups, random_state=options.seed)
-    listed = [f"{name} {share:.1%}" for name, share in report.shares.items()]
-    more = len(listed) - MOST_GROUPS
-    shares = ", ".join(listed[:MOST_GROUPS]) + (f" and {counted(more, 'further group')}" if more > 0 else "")
+    group_shares = [f"{name} {share:.1%}" for name, share in report.shares.items()]
+    more = len(group_shares) - MOST_GROUPS
+    shares = ", ".join(group_shares[:MOST_GROUPS]) + (f" and {counted(more, 'further group')}" if more > 0 else "")
     return Account(
         table=f"{options.table.name}: {len(X):,} rows, {counted(X.shape[1], 'feature')}; "
         f"{' and '.join(options.sensitive)}: {shares}",
@@ -314,12 +314,12 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
 
 
 def _kept(options: argparse.Namespace, composition: np.ndarray, group_counts: np.ndarray) -> list[str]:
-    """Which bound on the groups of a cluster was asked for, and by how much it is missed; nothing of methods without one."""
+    """The requested bound on the groups of a cluster, and by how much it is missed; nothing for methods without a bound."""
     values = {name: options.values.get(name, parameter.default) for name, parameter in options.chosen.parameters.items()}
     bounds = [name for name in values if options.chosen.parameters[name].bound and values[name] is not None]
     if not bounds:
         return []
-    name = bounds[-1]  # a later one is in place of those before it
+    name = bounds[-1]  # a later bound replaces the earlier ones
     bound = options.chosen.parameters[name].bound
     value = bound.value_of(values[name], options.k)
     off = bound.rows_off(value, composition, group_counts)
@@ -331,5 +331,5 @@ def _described(options: argparse.Namespace, fitted) -> str:
     if options.method != "clusterlets":
         return ", ".join(filter(None, (options.chosen.name, f"k = {options.k}", format_parameters(options.values))))
     values = {"hops": fitted.hops_, **{name: getattr(fitted, name) for name in options.chosen.grid() if name != "hops"}}
-    listed = ", ".join(f"{name} = {values[name]}" for name in options.chosen.grid())
-    return f"Clusterlets, matcher {options.matcher}, k = {fitted.n_clusterlets_}, {listed}"
+    settings = ", ".join(f"{name} = {values[name]}" for name in options.chosen.grid())
+    return f"Clusterlets, matcher {options.matcher}, k = {fitted.n_clusterlets_}, {settings}"

@@ -36,7 +36,7 @@ example: clusterlets compare reference/paper results
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """A table of the reference and this run's (None if it has none), as text, and whether their bytes are the same."""
+    """A table of the reference and this run's copy (None if absent), as text, and whether their bytes are the same."""
 
     file: str
     reference: pd.DataFrame
@@ -49,7 +49,7 @@ class _Pair:
         return differences.tolerance_of(self.file) == 0
 
     def cells(self, tolerance: float = 0.0) -> pd.DataFrame:
-        """The cells that differ by more than a tolerance, the promised one at least."""
+        """The cells that differ by more than the tolerance, or by more than the promised one if that is larger."""
         if self.same:
             return pd.DataFrame(columns=differences.COLUMNS)
         if self.here is None:
@@ -73,8 +73,8 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("reference", metavar="REFERENCE", type=Path, help="folder, such as reference/paper")
     parser.add_argument("results", metavar="RESULTS", type=Path, help="results folder of a run")
-    accepted = "accept numbers that are no further apart, and ignore hashes (default: 0)"
-    parser.add_argument("--tolerance", type=_tolerance, default=0.0, help=accepted)
+    tolerance_help = "accept numbers that are no further apart, and ignore hashes (default: 0)"
+    parser.add_argument("--tolerance", type=_tolerance, default=0.0, help=tolerance_help)
     parser.add_argument("--most", metavar="N", type=whole(0), default=20, help="differences to show of a kind (default: 20)")
     options = parser.parse_args(arguments)
     try:
@@ -122,7 +122,7 @@ def _manifest(folder: Path) -> dict:
 
 
 def _tables(options: argparse.Namespace, reference: Mapping) -> list[str]:
-    """The reference's promised tables: by its manifest, if it has one."""
+    """The reference's promised tables, as its manifest lists them; without a manifest, all that are read."""
     for folder in (options.reference, options.results):
         if not folder.is_dir():
             raise ClusterletsError(f"there is no folder {folder}. reference/README.md says how to compare.")
@@ -154,7 +154,7 @@ def _pair(options: argparse.Namespace, file: str) -> _Pair:
 
 
 def _common_datasets(options: argparse.Namespace, reference: Mapping, here: Mapping) -> list[str]:
-    """Datasets of both runs, which are printed, if their manifests name different ones; none if everything is compared."""
+    """The datasets that both runs have (it prints them), or none if the manifests name the same ones: compare everything."""
     theirs, ours = reference["datasets"], here["datasets"]
     if theirs.keys() == ours.keys():
         return []
@@ -169,7 +169,7 @@ def _common_datasets(options: argparse.Namespace, reference: Mapping, here: Mapp
 
 
 def _over(datasets: list[str], pairs: list[_Pair]) -> list[_Pair]:
-    """The tables' rows of these datasets. It prints what is not compared because it averages over other datasets."""
+    """Each table's rows of these datasets. It prints which averages are not compared, as they cover other datasets."""
     by_dataset = [pair for pair in pairs if "dataset" in pair.reference]
     if not by_dataset:
         raise ClusterletsError("no table of the reference says of which dataset its rows are.")
@@ -191,7 +191,7 @@ def _rows_of(datasets: list[str], pair: _Pair) -> _Pair:
 
 
 def _by_hash(reference: Mapping, here: Mapping, read: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
-    """What became of promised numbers outside the tables that were read; if not all datasets are common, of their cells."""
+    """Compare promised numbers outside the tables by their hashes; if datasets differ, only the cells of common ones."""
     files = [file for file in {**manifest.hashes(reference), **manifest.hashes(here)} if file not in read]
     files = [file for file in files if manifest.group_of(file) == manifest.NUMBERS]
     if common:
@@ -203,7 +203,7 @@ def _by_hash(reference: Mapping, here: Mapping, read: Collection[str], common: C
 
 
 def _show_verdicts(pairs: list[_Pair], cells: pd.DataFrame, most: int) -> None:
-    """How many verdicts changed, and which: what a reader asks first."""
+    """How many verdicts changed, and which: a reader's first question."""
     total = sum(len(pair.reference) * sum("verdict" in column for column in pair.reference) for pair in pairs if pair.exact)
     changed = cells[_of_verdicts(cells)]
     if total:
@@ -222,7 +222,7 @@ def _absent(cells: pd.DataFrame) -> pd.Series:
 def _cause(options: argparse.Namespace, reference: Mapping, here: Mapping) -> str:
     if reference and here:
         return differences.cause(reference, here)
-    folders = [str(folder) for folder, made in ((options.reference, reference), (options.results, here)) if not made]
+    folders = [str(folder) for folder, content in ((options.reference, reference), (options.results, here)) if not content]
     return f"not known, as there is no {manifest.NAME} in {' and '.join(folders)}"
 
 
@@ -236,8 +236,8 @@ def _count(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
         within = sum(pair.cells().empty for pair in approximate)
         print(f"{counted(len(approximate), 'table')} promised within a tolerance: {within} within it.")
     if hashes:
-        became = [f"{len(files):,} {kind}" for kind, files in hashes.items() if files or kind in ("same", "different")]
-        print(f"Other promised files and folders of cells, by their hashes: {', '.join(became)}.")
+        outcomes = [f"{len(files):,} {kind}" for kind, files in hashes.items() if files or kind in ("same", "different")]
+        print(f"Other promised files and folders of cells, by their hashes: {', '.join(outcomes)}.")
 
 
 def _show(cells: pd.DataFrame, most: int) -> None:
@@ -257,9 +257,9 @@ def _show(cells: pd.DataFrame, most: int) -> None:
 
 def _list(cells: pd.DataFrame, most: int) -> None:
     for cell in cells.head(most).to_dict("records"):
-        by = "" if pd.isna(cell["difference"]) else f" (by {cell['difference']:.3g}, {100 * cell['share']:.3g} %)"
+        distance = "" if pd.isna(cell["difference"]) else f" (by {cell['difference']:.3g}, {100 * cell['share']:.3g} %)"
         where = f"{cell['file']}: {cell['row']}: {cell['column']}"
-        print(f"  {where}: {_short(cell['reference'])} -> {_short(cell['here'])}{by}")
+        print(f"  {where}: {_short(cell['reference'])} -> {_short(cell['here'])}{distance}")
     _say_more(len(cells), most)
 
 

@@ -1,4 +1,4 @@
-"""``clusterlets datasets``: the datasets of a configuration, which are prepared, and what its grid would cost."""
+"""``clusterlets datasets``: the datasets of a configuration, which of them are prepared, and what its grid would cost."""
 
 import argparse
 import os
@@ -32,28 +32,28 @@ def main(arguments: list[str]) -> int:
     prepared = Path(config["results"]) / "prepared"
     preparing = f"snakemake data --cores 2 --configfile {shlex.quote(options.config)}" if options.config else "make data"
     try:
-        described = {dataset: _described(prepared, dataset, settings) for dataset, settings in config["tables"].items()}
+        descriptions = {dataset: _described(prepared, dataset, settings) for dataset, settings in config["tables"].items()}
     except UnusableFileError as problem:
         raise ClusterletsError(f"{problem.happened} `{preparing}` makes it anew.") from None
-    print(datasets_table.listing(described))
-    print(_estimate(described, config, preparing))
+    print(datasets_table.listing(descriptions))
+    print(_estimate(descriptions, config, preparing))
     return 0
 
 
 def _check(names: Iterable[str]) -> int:
     """Download from every source of these datasets, print what each serves, and count datasets that none serves."""
-    lost = []
+    unavailable = []
     for name in names:
         answers = ask_sources(name)
         print(name, *(f"  {'+' if one.is_right else '-'} {one.source}: {one.words}" for one in answers), sep="\n", flush=True)
         if not any(one.is_right for one in answers):
-            lost.append(name)
-    print(f"\nNo source serves {', '.join(lost)}." if lost else "\nEvery dataset has a source that serves it.")
-    return 1 if lost else 0
+            unavailable.append(name)
+    print(f"\nNo source serves {', '.join(unavailable)}." if unavailable else "\nEvery dataset has a source that serves it.")
+    return 1 if unavailable else 0
 
 
 def _described(folder: Path, dataset: str, settings: Mapping) -> Mapping:
-    """What preparation wrote of a dataset, or else what sources.yaml says."""
+    """What preparation wrote about a dataset, or else what sources.yaml says."""
     prepared = folder / f"{dataset}.json"
     if prepared.is_file():
         return load_json(prepared)

@@ -34,13 +34,13 @@ def main(arguments: list[str]) -> int:
     if options.dataset not in config["datasets"]:
         names = ", ".join(config["datasets"])
         raise ClusterletsError(f"There is no dataset {options.dataset!r} in the configuration; its datasets: {names}.")
-    asking = f" --configfile {shlex.quote(options.config)}" if options.config else ""
-    run, kept = _run(options, config), Kept(config, options.results or config["results"], asking)
+    config_option = f" --configfile {shlex.quote(options.config)}" if options.config else ""
+    run, intermediates = _run(options, config), Kept(config, options.results or config["results"], config_option)
     try:
-        clusters = kept.clusters(run)
-        _compare_with_cell(clusters, run, kept.cell(run), config["deviation"])
-    except UnusableFileError as problem:  # the workflow makes it, and this command does not
-        raise ClusterletsError(f"{problem.happened} {kept.remedy(problem.path, run)}") from None
+        clusters = intermediates.clusters(run)
+        _compare_with_cell(clusters, run, intermediates.cell(run), config["deviation"])
+    except UnusableFileError as problem:  # only the workflow makes it, not this command
+        raise ClusterletsError(f"{problem.happened} {intermediates.remedy(problem.path, run)}") from None
     write_memberships(options.output, *clusters.members())
     return 0
 
@@ -69,25 +69,25 @@ def _run(options: argparse.Namespace, config: Mapping) -> Run:
     exact = options.method in names.values()
     name = options.method if exact else names.get(_slug(options.method), options.method)
     method = method_of(name, config)
-    grid, given = config["grids"][method]["parameters"], parse_parameters(options.parameters)
-    if given.keys() != grid.keys():
-        wanted = ",".join(f"{parameter}={as_text(values[0])}" for parameter, values in grid.items())
+    grid, parameters = config["grids"][method]["parameters"], parse_parameters(options.parameters)
+    if parameters.keys() != grid.keys():
+        example = ",".join(f"{parameter}={as_text(values[0])}" for parameter, values in grid.items())
         needs = (
-            f"needs --parameters with a value for each, such as {wanted}"
+            f"needs --parameters with a value for each, such as {example}"
             if grid
             else "has no use for --parameters; leave it out"
         )
         raise ClusterletsError(f"{name} {needs}.")
-    return Run(options.dataset, method, name, options.k, options.seed, {parameter: given[parameter] for parameter in grid})
+    return Run(options.dataset, method, name, options.k, options.seed, {parameter: parameters[parameter] for parameter in grid})
 
 
 def _slug(name: str) -> str:
-    """A name without what a shell would want quoted: frac-fair for FRAC (fair)."""
+    """A name that a shell takes without quotes: frac-fair for FRAC (fair)."""
     return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def _compare_with_cell(clusters: Clusters, run: Run, cell: str, deviation: str) -> None:
-    """Refuse clusters other than those that the cell scored, where there is one."""
+    """Refuse clusters that differ from those that the cell scored, if the cell exists."""
     if Path(cell).is_file():
         scored = [
             row for row in read_cell(cell) if run.name in (row["method"], row["matcher"]) and row["seed"] == str(run.seed)

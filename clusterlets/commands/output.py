@@ -1,4 +1,4 @@
-"""What commands share: types of options, clusterings as CSV, and errors for people."""
+"""What commands share: option types, clusterings as CSV, and errors for users."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ import pandas as pd
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.runs_frame import write_csv
 
-_MOST = 10**18  # of a whole number, so that it goes into every array
+_MOST = 10**18  # largest whole number accepted, so that it fits into any array
 
 
 def given(text: str) -> str:
@@ -22,18 +22,18 @@ def given(text: str) -> str:
 
 
 def in_utf8(text: str) -> str:
-    """The same for names in a table, which is UTF-8 where the locale, and so the command line, may be ASCII."""
+    """The same for names in a table, which is UTF-8 even if the locale, and so the command line, is ASCII."""
     return given(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def whole(least: int, most: int = _MOST) -> Callable[[str], int]:
     """A type of option: whole numbers from ``least`` to ``most``."""
-    words = f"of at least {least}" if most == _MOST else f"from {least} to {most}"
+    limits = f"of at least {least}" if most == _MOST else f"from {least} to {most}"
 
     def parse(text: str) -> int:
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else -1
         if not least <= number <= most:
-            raise argparse.ArgumentTypeError(f"{text[:60]!r} is no whole number {words}")
+            raise argparse.ArgumentTypeError(f"{text[:60]!r} is no whole number {limits}")
         return number
 
     return parse
@@ -41,7 +41,7 @@ def whole(least: int, most: int = _MOST) -> Callable[[str], int]:
 
 @contextmanager
 def writing(path: str) -> Iterator[None]:
-    """Turn what the system says of a path that cannot be written into an error for people."""
+    """Turn the system's error about a path that cannot be written into one for users."""
     try:
         yield
     except OSError as error:
@@ -51,7 +51,7 @@ def writing(path: str) -> Iterator[None]:
 def write_memberships(output: str | None, rows: np.ndarray, clusters: np.ndarray) -> None:
     """Write pairs of row and cluster, both counted from 0, to a CSV file (whole or not at all), or to the screen.
 
-    A row that is in several clusters has several lines.
+    A row in several clusters has several lines.
     """
     frame = pd.DataFrame({"row": rows, "cluster": clusters})
     if output is None:

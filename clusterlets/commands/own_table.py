@@ -17,7 +17,7 @@ _LISTED = 60  # columns that are named one by one
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The table, and what says how to read it."""
+    """Add the table and the options that say how to read it."""
     parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8, with a header line")
     parser.add_argument(
         "--sensitive",
@@ -43,7 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
-    """The table, the number in the file of each of its rows, and what a reader should know of it.
+    """The table, the row number in the file of each of its rows, and notes for the user.
 
     Raises
     ------
@@ -54,12 +54,12 @@ def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
         raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
     features = options.features.split(",") if options.features else user_table.NUMERIC
     for option, names in (("--sensitive", options.sensitive), ("--features", features if options.features else ())):
-        twice = [name for name in names if list(names).count(name) > 1]
-        if twice:
-            raise ClusterletsError(f"{option} names {twice[0]!r} twice; once is enough.")
-    both = [column for column in options.sensitive if column in features]
-    if both:
-        raise ClusterletsError(f"{both[0]!r} cannot be sensitive and a feature too; leave it out of --features.")
+        repeated = [name for name in names if list(names).count(name) > 1]
+        if repeated:
+            raise ClusterletsError(f"{option} names {repeated[0]!r} twice; once is enough.")
+    overlap = [column for column in options.sensitive if column in features]
+    if overlap:
+        raise ClusterletsError(f"{overlap[0]!r} cannot be sensitive and a feature too; leave it out of --features.")
     table, remarks = user_table.read(options.table, options.sensitive, features, options.separator)
     separator = options.separator or user_table.SEPARATORS[options.table.suffix]
     # Rows without a sensitive value are left out; the others keep their row numbers.
@@ -79,7 +79,7 @@ def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
 
 
 def features_line(table: Table) -> str:
-    """Which columns the rows are clustered by."""
+    """The columns that the rows are clustered by."""
     return f"features: {_named(table.feature_names)}"
 
 
@@ -106,19 +106,19 @@ def warnings(table: Table, scaling: str) -> list[str]:
 
 
 def refuse_files(table: Path, written: Mapping[str, str]) -> None:
-    """ClusterletsError if a file that is to be written, by its option, is the table itself or that of another option."""
+    """Raise ClusterletsError if an output file (by its option) is the table itself or another option's file."""
     for option, file in written.items():
         if _is_same_file(file, table):
             raise ClusterletsError(f"{file} is the table itself, which would be lost; name another file to write.")
-        for other, another in written.items():
-            if option != other and _is_same_file(file, another):
+        for other, other_file in written.items():
+            if option != other and _is_same_file(file, other_file):
                 raise ClusterletsError(
-                    f"{option} {file} and {other} {another} are one file, and one would replace the other; name two files."
+                    f"{option} {file} and {other} {other_file} are one file, and one would replace the other; name two files."
                 )
 
 
 def _is_same_file(one: str | Path, other: str | Path) -> bool:
-    """By whatever names and links; a file that does not exist yet is compared by its name."""
+    """Whether both paths lead to one file, links included; a file that does not exist yet is compared by its name."""
     try:
         return Path(one).samefile(other)
     except OSError:

@@ -7,7 +7,7 @@ from clusterlets.estimators.plots import LISTED, draw_composition, draw_projecti
 from clusterlets.estimators.report import Composition
 from clusterlets.report.drawing.names import cut
 
-_LONGEST = 18  # letters of a name in the legend, so that six have room beside each other
+_LONGEST = 18  # letters of a name in the legend, so that six fit side by side
 
 
 def draw(X: np.ndarray, labels: np.ndarray, composition: Composition) -> Figure:
@@ -29,6 +29,6 @@ def draw(X: np.ndarray, labels: np.ndarray, composition: Composition) -> Figure:
     draw_composition(bars, composition.counts, composition.clusters, expected)
     draw_projection(points, X, labels)
     if len(composition.names) <= LISTED:
-        names = [cut(name, _LONGEST) for name in composition.names]  # by hand, as matplotlib leaves out "_name"
+        names = [cut(name, _LONGEST) for name in composition.names]  # given, as matplotlib drops labels such as "_name"
         figure.legend(bars.containers, names, loc="outside upper left", ncols=min(len(names), 6), frameon=False)
     return figure

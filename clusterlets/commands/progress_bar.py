@@ -1,13 +1,13 @@
-"""A line that shows how far a command is, where a person watches; nothing goes into a file or a pipe."""
+"""A progress line for a terminal; nothing is written to a file or a pipe."""
 
 from typing import TextIO
 
-_WIDTH = 24  # of the bar, in letters
-_LONGEST = 40  # letters of what comes next
+_WIDTH = 24  # of the bar, in characters
+_LONGEST = 40  # characters of the next step's description
 
 
 class ProgressBar:
-    """Draws the line at each call, over the one before, and clears it at the end."""
+    """Redraws the line at each call, and clears it at the end."""
 
     def __init__(self, stream: TextIO):
         self._stream = stream
@@ -17,7 +17,7 @@ class ProgressBar:
         return self
 
     def __call__(self, done: int, total: int, words: str) -> None:
-        """Show that so many parts of the total are done, and what comes next."""
+        """Show how many parts of the total are done, and what comes next."""
         filled = _WIDTH * done // max(total, 1)
         self._write(f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {done}/{total} {words[:_LONGEST]}")
 

@@ -1,4 +1,4 @@
-"""``clusterlets tune people.csv --sensitive sex``: which method suits a table, and the command that clusters it so."""
+"""``clusterlets tune people.csv --sensitive sex``: which method suits a table, and the command that applies it."""
 
 import argparse
 import math
@@ -38,15 +38,15 @@ def main(arguments: list[str]) -> int:
         raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
     table, _, notes = own_table.read(options)
     print(f"{options.table.name}: {len(table.X):,} rows; {own_table.features_line(table)}")
-    for kind, said in (("note", notes), ("warning", own_table.warnings(table, options.scaling))):
-        for words in said:
-            print(f"{kind}: {words}")
+    for kind, messages in (("note", notes), ("warning", own_table.warnings(table, options.scaling))):
+        for message in messages:
+            print(f"{kind}: {message}")
     sys.stdout.flush()
     X = scaled(table, options.scaling)
-    from clusterlets.tuning import front, tune  # noqa: F401  # slow to load; rather miss the picture's libraries before the fits
+    from clusterlets.tuning import front, tune  # noqa: F401  # slow to load; a missing plotting library fails here, not after the fits
 
     with ProgressBar(sys.stderr) as progress:
-        found = tune(
+        configurations = tune(
             X,
             sensitive_features=table.groups,
             n_clusters=options.clusters,
@@ -57,11 +57,11 @@ def main(arguments: list[str]) -> int:
             progress=progress,
         )
     with writing(options.output):
-        write_csv(options.output, found)
+        write_csv(options.output, configurations)
     with writing(options.plot):
-        found.plot(options.plot)
-    print(f"\nevery configuration: {options.output}\npicture: {options.plot}\n\n{found.recommendation()}\n")
-    best = found.best()
+        configurations.plot(options.plot)
+    print(f"\nevery configuration: {options.output}\npicture: {options.plot}\n\n{configurations.recommendation()}\n")
+    best = configurations.best()
     print(f"This command repeats one of its runs, with a largest deviation of {best['deviation_max']:.3f}:")
     print(f"  {command(options, best)}")
     return 0
@@ -116,7 +116,7 @@ def _minutes(text: str) -> float:
 
 
 def command(options: argparse.Namespace, run: Mapping) -> str:
-    """The ``clusterlets cluster`` that repeats a run on the table of these options, as a shell reads it."""
+    """The ``clusterlets cluster`` command line, quoted for a shell, that repeats a run on the table of these options."""
     words = ["clusterlets", "cluster", str(options.table)]
     for column in options.sensitive:
         words += _option("sensitive", column)

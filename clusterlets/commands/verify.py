@@ -7,7 +7,7 @@ from pathlib import Path
 from clusterlets.provenance.manifest import NAME, Check, check
 
 _FILES_IN_A_CALL = 10
-_EXTRA_FILES_SHOWN = 20  # a larger grid than this one leaves thousands
+_EXTRA_FILES_SHOWN = 20  # an earlier, larger grid leaves thousands
 _MEANING = {"missing": "missing", "changed": "changed: not the bytes that the workflow wrote"}
 _TABLES = "changed since the results were made from it: your own table"
 _CELLS, _OF_CELLS = "runs/", "runs.csv"
@@ -57,10 +57,10 @@ def _remark(results: Path, extra: list[str]) -> str:
 
 def _remedy(results: Path, outcome: Check) -> list[str]:
     """What to do next. Snakemake looks for a missing cell only when it makes ``runs.csv``, which is made from all of them."""
-    wrong = [*outcome.changed, *outcome.missing]
-    of_cells = [_OF_CELLS] if any(name.startswith(_CELLS) for name in wrong) and _OF_CELLS not in wrong else []
-    removed = [str(results / name) for name in [*outcome.changed, *of_cells]]
-    if len(removed) > _FILES_IN_A_CALL:
-        return [" and ".join(["Remove the changed files", *(str(results / name) for name in of_cells)]) + "."]
+    affected = [*outcome.changed, *outcome.missing]
+    summary = [_OF_CELLS] if any(name.startswith(_CELLS) for name in affected) and _OF_CELLS not in affected else []
+    paths = [str(results / name) for name in [*outcome.changed, *summary]]
+    if len(paths) > _FILES_IN_A_CALL:
+        return [" and ".join(["Remove the changed files", *(str(results / name) for name in summary)]) + "."]
     option = "-r " if any(name.endswith("/") for name in outcome.changed) else ""
-    return ["Remove first:", f"  rm {option}{shlex.join(removed)}"] if removed else []
+    return ["Remove first:", f"  rm {option}{shlex.join(paths)}"] if paths else []

@@ -19,7 +19,7 @@ from clusterlets.grid.fingerprints import PACKAGE, changed
 
 _SHOWN = 5  # jobs, files or names at a time
 
-# What Snakemake 9 says of a job, and what it means. The first group of a pattern, if it has one, is shown too.
+# What Snakemake 9 says about a job, and what it means. The first group of a pattern, if it has one, is shown too.
 _REASONS = {
     r"Missing output files: ": "not made yet",
     r"Incomplete output files: ": "it was cut short",
@@ -43,7 +43,7 @@ _TAKEN = (
     *("--software-deployment-method", "--sdm", "--use-conda"),
 )
 _HASH = re.compile(r"[0-9a-f]{64}")
-# They follow from the name of the file, so they never change.
+# They follow from the file's name, so they never change.
 _OF_THE_NAME = {"--dataset", "--k", "--parameters", "--seeds"}
 
 
@@ -67,7 +67,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _refuse_other_options(options: list[str]) -> None:
-    """Also abbreviations, values joined to a letter, and what comes behind a lone ``--``."""
+    """Refuse them also if abbreviated, joined to their value, or behind a lone ``--``."""
     for option in options:
         if option.startswith("-") and option.split("=")[0] not in _TAKEN:
             raise ClusterletsError(
@@ -79,16 +79,16 @@ def _refuse_other_options(options: list[str]) -> None:
 def _dry_run(files: list[str], options: list[str]) -> str:
     snakefile = Path("Snakefile") if Path("Snakefile").is_file() else PACKAGE.parent / "Snakefile"
     command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(snakefile), "--cores=1"]
-    shown = ["--dry-run", "--quiet=host", "--printshellcmds"]
-    done = subprocess.run([*command, *shown, *files, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    text = done.stdout.decode("utf-8", "backslashreplace")
-    if done.returncode:
+    output_options = ["--dry-run", "--quiet=host", "--printshellcmds"]
+    process = subprocess.run([*command, *output_options, *files, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    text = process.stdout.decode("utf-8", "backslashreplace")
+    if process.returncode:
         raise ClusterletsError(f"Snakemake cannot say what it would do:\n{_without_traceback(text)}")
     return text
 
 
 def _without_traceback(text: str) -> str:
-    """What Snakemake text, of its own faults the last line alone: HOME cannot be written, say."""
+    """Snakemake's message; of a traceback only the last line, for example that HOME cannot be written."""
     before, traceback, after = text.partition("Traceback (most recent call last):")
     return (before + after.strip().splitlines()[-1] if traceback and after.strip() else text).strip()
 
@@ -108,9 +108,9 @@ def explained(output: str) -> str:
 
 
 def in_words(reason: str, command: str = "") -> Iterator[str]:
-    """Why Snakemake runs a job, in plain words; its shell command has the names of the options.
+    """Why Snakemake runs a job, in plain words; the names of changed options come from its shell command.
 
-    That other jobs run first is given only if there is no other reason.
+    That other jobs run first is given as a reason only if there is no other.
     """
     parameters = _PARAMETERS.search(reason)
     reasons = list(_of_parameters(parameters[1], parameters[2], command)) if parameters else []
@@ -128,12 +128,12 @@ def _of_parameters(before: str, now: str, command: str) -> Iterator[str]:
     if len(codes) == 2:
         parts = [_part(part) for part in changed(*codes)]
         yield f"its code changed: {', '.join(_few(parts))}" if parts else "its code or a library changed"
-    was, is_ = (_settings(values) for values in (old, new))
-    if is_.keys() == {"seconds", "memory_mb"} and not was:
+    old_settings, new_settings = (_settings(values) for values in (old, new))
+    if new_settings.keys() == {"seconds", "memory_mb"} and not old_settings:
         yield "it crossed a limit of time or memory, and the limits changed"
         old, new = ([value for value in values if value] for values in (old, new))
-    elif was or is_:
-        differing = sorted(key for key in {**was, **is_} if was.get(key) != is_.get(key))
+    elif old_settings or new_settings:
+        differing = sorted(key for key in {**old_settings, **new_settings} if old_settings.get(key) != new_settings.get(key))
         yield f"the configuration changed: {', '.join(_few(differing))}"
     if any(_is_hash(value) for value in new):
         yield f"the content of its table changed: {_asked(command).get('--table', 'a file of your own')}"
@@ -146,12 +146,12 @@ def _of_parameters(before: str, now: str, command: str) -> Iterator[str]:
 
 
 def _part(name: str) -> str:
-    """A part of a fingerprint: a library, a file of one's own, or one of the package."""
+    """A part of a fingerprint in words: a library, a user's file, or a file of the package."""
     return f"another version of {name}" if "." not in name else name if name.startswith(("./", "/")) else f"clusterlets/{name}"
 
 
 def _settings(values: list) -> dict:
-    """What is written as JSON, in one."""
+    """All settings that are written as JSON, merged."""
     return {key: setting for value in values if _is_json(value) for key, setting in json.loads(value).items()}
 
 
@@ -167,7 +167,7 @@ def _asked(command: str) -> dict[str, str]:
 
 
 def _values(text: str) -> list:
-    """Snakemake joins the values' representations by commas."""
+    """The values that Snakemake printed as representations, joined by commas."""
     text = text.strip()
     try:
         return [] if text == _NOTHING else ast.literal_eval(f"[{text}]")

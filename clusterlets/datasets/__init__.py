@@ -59,16 +59,16 @@ def prepare(name: str, raw_dir: str | PathLike, duplicates: str | None = None) -
             "fetch it (`make reproduce`)."
         )
     try:
-        whole = _module(name).prepare(paths)
-        check(whole)
+        table = _module(name).prepare(paths)
+        check(table)
     except BadData as problem:
         raise ClusterletsError(f"{name}: {problem}\n{_remedy(dataset, folder)}") from None
-    surprises = unexpected(_DUPLICATES[dataset["duplicates"]](whole), dataset)
-    if surprises and dataset["strict"]:
+    differences = unexpected(_DUPLICATES[dataset["duplicates"]](table), dataset)
+    if differences and dataset["strict"]:
         raise ClusterletsError(
-            f"{name}: the prepared table is not the expected one: {'; '.join(surprises)}.\n{_remedy(dataset, folder)}"
+            f"{name}: the prepared table is not the expected one: {'; '.join(differences)}.\n{_remedy(dataset, folder)}"
         )
-    return _DUPLICATES[treatment](whole)
+    return _DUPLICATES[treatment](table)
 
 
 def sensitive_attributes(name: str) -> Mapping[str, Sequence[str]]:
@@ -81,8 +81,8 @@ def check_sensitive(name: str, attributes: Sequence[str]) -> None:
     available = [CLASS, *sensitive_attributes(name)]
     for attribute in attributes:
         if attribute not in available:
-            near = difflib.get_close_matches(attribute, available, n=1)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            matches = difflib.get_close_matches(attribute, available, n=1)
+            hint = f" (did you mean {matches[0]!r}?)" if matches else ""
             raise ClusterletsError(f"{name} has no sensitive column {attribute!r}{hint}; it has: {', '.join(available)}.")
 
 

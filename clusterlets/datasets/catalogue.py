@@ -22,8 +22,8 @@ def describe(name: str) -> dict:
         If there is no such dataset: the message names the nearest ones.
     """
     if name not in _catalogue():
-        near = difflib.get_close_matches(name, _catalogue(), n=3)
-        hint = f"Did you mean {' or '.join(near)}? " if near else ""
+        matches = difflib.get_close_matches(name, _catalogue(), n=3)
+        hint = f"Did you mean {' or '.join(matches)}? " if matches else ""
         raise ClusterletsError(f"There is no dataset {name!r}. {hint}The datasets are: {', '.join(names())}.")
     defaults = {"name": name, "module": name, "strict": True, "positives": None, "fingerprint": None, "sources": []}
     defaults["duplicates"] = "keep"

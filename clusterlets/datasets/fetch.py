@@ -34,10 +34,10 @@ from clusterlets.datasets.catalogue import describe
 from clusterlets.errors import ClusterletsError
 
 _LARGEST = 128 * 2**20  # bytes of a file, downloaded or unpacked; the largest real one has 23 MB
-_TIMEOUT = 60  # seconds to connect, and without a byte
-_LONGEST = 1200  # seconds for a file
+_TIMEOUT = 60  # seconds to connect, and to wait for the next byte
+_LONGEST = 1200  # seconds for a whole file
 _ATTEMPTS = 3
-_LATER = (408, 425, 429, 500, 502, 503, 504)  # answers that may be others a minute later
+_LATER = (408, 425, 429, 500, 502, 503, 504)  # HTTP statuses that may change within a minute
 _BY_HAND = "by hand"
 
 
@@ -112,7 +112,7 @@ def ask_sources(name: str) -> list[Answer]:
 
 
 def _missing(dataset: dict, folder: Path) -> dict[str, str]:
-    """The files that are not there or cannot be data, each with the reason."""
+    """The files that are missing or cannot be data, each with the reason."""
     missing = {}
     for file in _names(dataset):
         try:
@@ -128,18 +128,18 @@ def _names(dataset: dict) -> list[str]:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock, which ends with the process. On a file system without locks everyone fetches for itself."""
+    """Hold the folder's lock, which ends with the process. On a file system without locks each process fetches for itself."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w", encoding="utf-8") as lock:
         with contextlib.suppress(OSError):
             fcntl.flock(lock, fcntl.LOCK_EX)
-            for abandoned in folder.glob(".incoming.*"):  # by processes that were killed
+            for abandoned in folder.glob(".incoming.*"):  # left by processes that were killed
                 shutil.rmtree(abandoned, ignore_errors=True)
         yield
 
 
 def _fetch_missing(dataset: dict, folder: Path, missing: dict[str, str], mirror: str | None) -> None:
-    """Put the missing files of the first source that is right into the folder, else of the first that may be."""
+    """Fetch the missing files into the folder: from the first source that is right, else the first that may be right."""
     answers = []
     with tempfile.TemporaryDirectory(prefix=".incoming.", dir=folder, ignore_cleanup_errors=True) as incoming:
         for answer in _answers(dataset, Path(incoming), list(missing), folder, mirror):
@@ -148,7 +148,7 @@ def _fetch_missing(dataset: dict, folder: Path, missing: dict[str, str], mirror:
                 break
         usable = sorted((answer for answer in answers if answer.is_right is not False), key=lambda answer: not answer.is_right)
         if not usable:
-            failures = [(_BY_HAND, reason) for reason in missing.values()] + [(one.place, one.words) for one in answers]
+            failures = [(_BY_HAND, reason) for reason in missing.values()] + [(wrong.place, wrong.words) for wrong in answers]
             raise ClusterletsError(_nothing_served(dataset, folder, failures))
         origins = {_sha256(usable[0].folder / file): usable[0].source for file in missing}
         storage.write_text(folder / ".origin.json", json.dumps(_origins(folder) | origins))
@@ -157,7 +157,7 @@ def _fetch_missing(dataset: dict, folder: Path, missing: dict[str, str], mirror:
 
 
 def _answers(dataset: dict, incoming: Path, wanted: list[str], folder: Path, mirror: str | None) -> Iterator[Answer]:
-    """Try every source, each in a folder below ``incoming``, where links lead to the other files in ``folder``."""
+    """Try every source, each in its own folder below ``incoming``; links there lead to the other files in ``folder``."""
     for number, (source, place, get) in enumerate(_sources(dataset, mirror)):
         stage = incoming / str(number) / dataset["name"]
         stage.mkdir(parents=True)
@@ -207,7 +207,7 @@ def _require_plausible(path: Path) -> None:
 
 
 def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, str, Callable[[Path], None]]]:
-    """(name in the receipt, name in messages, function that fetches a file), in the order of trying."""
+    """(name in the receipt, name in messages, function that fetches a file), in the order in which they are tried."""
     if mirror and dataset["module"] != "bundled":
         yield "mirror", f"mirror {_shown(mirror)}", functools.partial(_from_mirror, mirror)
     for source in dataset["sources"]:
@@ -233,7 +233,7 @@ def _from_mirror(mirror: str, target: Path) -> None:
 
 
 def _from_sklearn(target: Path) -> None:
-    """The package is located and not imported, which would take seconds."""
+    """Locate the package without importing it, which would take seconds."""
     package = importlib.util.find_spec("sklearn")
     if package is None or package.origin is None:
         raise SourceFailed("scikit-learn is not installed")
@@ -324,17 +324,17 @@ def _download(url: str, target: Path) -> None:
 
 def _in_time(download: Callable[[], str]) -> None:
     """Wait for a download in a thread, because the timeout of a connection starts again with every byte."""
-    done: Future = Future()
+    outcome: Future = Future()
 
     def run() -> None:
         try:
-            done.set_result(download())
+            outcome.set_result(download())
         except BaseException as error:
-            done.set_exception(error)
+            outcome.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
     try:
-        done.result(_LONGEST)
+        outcome.result(_LONGEST)
     except TimeoutError:
         raise SourceFailed(f"takes longer than {_LONGEST} s") from None
 
@@ -359,7 +359,7 @@ def _origins(folder: Path) -> dict[str, str]:
 
 
 def _receipt(dataset: dict, folder: Path) -> dict:
-    """A file with bytes that no source served was put by hand."""
+    """The receipt; a file whose bytes no source served was put there by hand."""
     digests = {file: _sha256(folder / file) for file in _names(dataset)}
     files = {file: {"bytes": (folder / file).stat().st_size, "sha256": digest} for file, digest in digests.items()}
     origins, matches = _origins(folder), _all_known(dataset, folder)
@@ -383,11 +383,11 @@ def _sha256(path: Path) -> str:
 
 
 def _nothing_served(dataset: dict, folder: Path, failures: list[tuple[str, str]]) -> str:
-    places = " and ".join(str(folder / file) for file in _names(dataset))
-    tried = "\n".join(f"  - {place}: {reason}" for place, reason in failures)
+    paths = " and ".join(str(folder / file) for file in _names(dataset))
+    attempts = "\n".join(f"  - {place}: {reason}" for place, reason in failures)
     return (
-        f"{dataset['name']}: no source served the raw files. Tried, in this order:\n{tried}\n"
-        f"What to do: put {places} there by hand; or name a mirror, a folder or an address laid out "
+        f"{dataset['name']}: no source served the raw files. Tried, in this order:\n{attempts}\n"
+        f"What to do: put {paths} there by hand; or name a mirror, a folder or an address laid out "
         f"<mirror>/{dataset['name']}/<file>, in the configuration or in the environment variable CLUSTERLETS_MIRROR; "
         f"or leave the dataset out: `make reproduce EXCLUDE={dataset['name']}`, behind a comma what you left out before."
     )

@@ -1,6 +1,6 @@
 """NBFI vehicle loans, Kaggle "Automobile loan default" (Train_Dataset.csv). The group is Default, 1 = did not repay.
 
-Written from the file's description: no copy could be had, so what does not fit is a warning (``strict: false``).
+Written from the file's description, as no copy was available; so a table that does not fit is a warning (``strict: false``).
 """
 
 from pathlib import Path

@@ -10,15 +10,15 @@ _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf
 
 
 def number(text: str) -> float:
-    """A text as a number, without spaces around it; NaN if it is none, such as ``2021_1`` or ``１２``."""
+    """The number that a text spells, spaces around it ignored; NaN if it is not one, such as ``2021_1`` or ``１２``."""
     text = text.strip()
     return float(text) if _NUMBER.fullmatch(text) else math.nan
 
 
 def numbers(texts: Sequence[str]) -> np.ndarray:
     """:func:`number` of each text (n,)."""
-    together = "".join(texts)
-    if together.isascii() and "_" not in together:  # then Python reads the same texts as numbers
+    joined = "".join(texts)
+    if joined.isascii() and "_" not in joined:  # then Python reads the same texts as numbers
         try:
             return np.array(texts, dtype=object).astype(np.float64)
         except ValueError:

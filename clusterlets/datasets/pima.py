@@ -1,6 +1,6 @@
 """Pima Indians diabetes, NIDDK, 1990. The group is Outcome.
 
-Copies with and without a header line are published; the columns are the same, and so their names are given here.
+Copies are published with and without a header line; the columns are the same, so their names are given here.
 """
 
 from pathlib import Path

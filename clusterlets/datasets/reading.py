@@ -50,14 +50,14 @@ def read_table(
         rows = _rows(file, path.name, separator, quote, skip, comment)
         if header is None:
             header = next(rows, ("", []))[1]
-        where, cells = _aligned(rows, len(header))
+        places, cells = _aligned(rows, len(header))
     wanted = list(dict.fromkeys(header)) if wanted is None else wanted
     missing = [column for column in wanted if column not in header]
     if missing:
         raise BadData(f"{path.name} has no column {', '.join(missing)}.")
-    position = [list(header).index(column) for column in wanted]
-    columns = {column: [row[at] for row in cells] for column, at in zip(wanted, position, strict=True)}
-    return pd.DataFrame(columns, index=where, dtype=object)
+    positions = [list(header).index(column) for column in wanted]
+    columns = {column: [row[index] for row in cells] for column, index in zip(wanted, positions, strict=True)}
+    return pd.DataFrame(columns, index=places, dtype=object)
 
 
 def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int, comment: str | None) -> Iterator:
@@ -83,17 +83,17 @@ def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int,
 
 
 def _aligned(rows: Iterator, width: int) -> tuple[list[str], list[list[str]]]:
-    where, table = [], []
+    places, table = [], []
     for place, cells in rows:
         if len(cells) != width:
             raise BadData(f"{place}: {len(cells)} cells where {width} are expected.")
-        where.append(place)
+        places.append(place)
         table.append(cells)
-    return where, table
+    return places, table
 
 
 def numbers(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
-    """Columns (n, d) as finite doubles, correctly rounded; :class:`BadData` names the first cell that is none."""
+    """Columns (n, d) as finite doubles, correctly rounded; :class:`BadData` names the first cell that is not one."""
     return np.column_stack([_numbers(frame, column) for column in columns])
 
 
@@ -118,7 +118,7 @@ def age_groups(frame: pd.DataFrame, column: str) -> np.ndarray:
 
 
 def codes(frame: pd.DataFrame, column: str, values: Sequence[str]) -> np.ndarray:
-    """Position (n,) of each cell in ``values``; :class:`BadData` names the first cell that is none of them."""
+    """Position (n,) of each cell in ``values``; :class:`BadData` names the first cell that is not among them."""
     positions = pd.Index(values).get_indexer(frame[column])
     if (positions < 0).any():
         first = int(np.argmax(positions < 0))

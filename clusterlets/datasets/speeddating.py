@@ -1,7 +1,7 @@
 """Speed dating, OpenML 40536: R. Fisman, S. Iyengar, E. Kamenica, I. Simonson, 2006. The group is match.
 
-Published as ARFF and as CSV, with or without the bins of each column (``d_*``); d_age is no bin but the difference
-of ages, and a feature. All forms have the same file name; the first line tells which it is.
+Published as ARFF and as CSV, with or without the bins of each column (``d_*``); d_age is not a bin but the difference
+of ages, and a feature. All forms have the same file name; the first line tells them apart.
 """
 
 import re
@@ -114,7 +114,7 @@ _MUST_BE_KNOWN = (
 )
 _BOOLEANS = ("samerace", "met", "decision", "decision_o")
 _CLASS = ("0", "1")
-# samerace goes with race: it was made from the two races.
+# samerace is left out with race: it was computed from the two races.
 SENSITIVE = {"gender": ("is_male",), "race": ("samerace",)}
 _ATTRIBUTE = re.compile(r"""@attribute\s+(?:'([^']+)'|"([^"]+)"|(\S+))\s""", re.IGNORECASE)
 

@@ -1,4 +1,4 @@
-"""What is probably a mistake in a table: identifiers as features, unlike scales, a measurement as the sensitive group."""
+"""Probable mistakes in a table: identifiers as features, unlike scales, a measurement as the sensitive group."""
 
 import re
 

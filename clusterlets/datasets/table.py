@@ -13,7 +13,7 @@ from clusterlets.datasets import numerals
 
 CLASS = "class"  # the sensitive attribute that every dataset of the benchmark has
 _JOIN = " + "  # joins the names of a combination of groups: man + 60 or more
-# Control characters, line ends and characters that cannot be encoded: in names they would break tables, pages and pictures.
+# Control characters, line ends and unencodable characters: in names they would break tables, pages and pictures.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
@@ -84,10 +84,10 @@ def with_sensitive(table: Table, attributes: Sequence[str], revealing: Mapping[s
     ``revealing`` names the features that reveal an attribute; they are left out with it. ``class`` is an attribute too.
     """
     labels = {CLASS: np.array(table.group_names, dtype=object)[table.groups], **table.sensitive}
-    leaving = {feature for attribute in attributes for feature in revealing.get(attribute, ())}
-    staying = [at for at, feature in enumerate(table.feature_names) if feature not in leaving]
-    features = tuple(table.feature_names[at] for at in staying)
-    return table_of_groups(table.X[:, staying], features, [labels[attribute] for attribute in attributes])
+    excluded = {feature for attribute in attributes for feature in revealing.get(attribute, ())}
+    columns = [column for column, feature in enumerate(table.feature_names) if feature not in excluded]
+    features = tuple(table.feature_names[column] for column in columns)
+    return table_of_groups(table.X[:, columns], features, [labels[attribute] for attribute in attributes])
 
 
 def table_of_groups(X: np.ndarray, feature_names: tuple[str, ...], labels: Sequence[np.ndarray]) -> Table:
@@ -105,13 +105,13 @@ def table_of_groups(X: np.ndarray, feature_names: tuple[str, ...], labels: Seque
         raise BadData("every row has a group of its own: the sensitive column looks like an identifier.")
     if len(set(names)) < len(names):
         raise BadData(f"two combinations of groups have the same name; values must not hold {_JOIN!r}.")
-    code = {values: at for at, values in enumerate(present)}
+    code = {values: index for index, values in enumerate(present)}
     groups = np.fromiter((code[values] for values in combined), dtype=np.int64, count=len(combined))
     return Table(X[is_complete], groups, feature_names, names)
 
 
 def _in_order(value: str) -> tuple[bool, float, str]:
-    """Numbers by their size, before texts."""
+    """Sort key: numbers by their size, before texts."""
     number = numerals.number(value)
     return (True, 0.0, value) if math.isnan(number) else (False, number, value)
 
@@ -137,14 +137,14 @@ def unexpected(table: Table, expected: dict) -> list[str]:
     What is None in the description is not compared.
     """
     counts = {"rows": len(table.X), "features": table.X.shape[1], "positives": table.positives}
-    wrong = [
-        f"expected {expected[what]} {what}, found {count}"
-        for what, count in counts.items()
-        if expected[what] not in (None, count)
+    differences = [
+        f"expected {expected[quantity]} {quantity}, found {count}"
+        for quantity, count in counts.items()
+        if expected[quantity] not in (None, count)
     ]
-    if not wrong and expected["fingerprint"] not in (None, fingerprint(table)):
-        wrong.append(f"its values differ: expected fingerprint {expected['fingerprint']}, found {fingerprint(table)}")
-    return wrong
+    if not differences and expected["fingerprint"] not in (None, fingerprint(table)):
+        differences.append(f"its values differ: expected fingerprint {expected['fingerprint']}, found {fingerprint(table)}")
+    return differences
 
 
 def fingerprint(table: Table) -> str:

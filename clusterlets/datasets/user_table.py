@@ -30,7 +30,7 @@ _ROWS_AT_ONCE = 50_000
 _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 _FORMULAS = "=+-@＝＋－＠"  # a spreadsheet computes cells that begin with these, unless they are numbers
 _MISSING = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "none", "null"}
-# Cells that a reader would take for numbers, with the remedy; a column of them is not a text column.
+# Cells that people read as numbers, with the remedy; a column of them is not a text column.
 _MISSPELT = {
     re.compile(r"[+-]?[\d.]*\d,\d+"): "a number with a comma: write decimals with a point",
     re.compile(r"[+-]?\d{1,3}(?:[_'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"): "a number with marks in it: write it without them",
@@ -42,7 +42,7 @@ Chunk = tuple[Sequence[int], list[Sequence[str]]]
 
 
 def check_file(path: Path) -> None:
-    """Raise ClusterletsError unless there is a file that :func:`read` can be asked to read; opens nothing."""
+    """Raise ClusterletsError unless the file exists and :func:`read` knows its format; opens nothing."""
     if not path.is_file():
         raise ClusterletsError(f"there is no file {path}; paths are relative to the folder where the command runs.")
     if path.suffix not in (*SEPARATORS, PARQUET):
@@ -140,9 +140,9 @@ def _other_separator(header: str, separator: str) -> str:
     likely = [character for character in (";", "\t", ",", "|") if character in header and character != separator]
     if not likely:
         return ""
-    typed = "$'\\t'" if likely[0] == "\t" else f"'{likely[0]}'"  # '\t' would reach the command as two characters
-    written = json.dumps(likely[0])
-    return f" Is another separator used? Then name it: --separator {typed} (in a configuration, separator: {written})."
+    in_shell = "$'\\t'" if likely[0] == "\t" else f"'{likely[0]}'"  # '\t' would reach the command as two characters
+    in_yaml = json.dumps(likely[0])
+    return f" Is another separator used? Then name it: --separator {in_shell} (in a configuration, separator: {in_yaml})."
 
 
 def _chunks(name: str, rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[Chunk]:
@@ -202,17 +202,17 @@ def _as_texts(column) -> list[str]:
 
 def _checked_header(name: str, header: list[str], sensitive: Sequence[str], features: str | Sequence[str]) -> list[str]:
     header = [column.strip() for column in header]
-    first: dict[str, int] = {}
-    for at, column in enumerate(header):
+    first_index: dict[str, int] = {}
+    for index, column in enumerate(header):
         if not column or column.startswith("__index_level_"):  # how pandas saves row names in CSV and in Parquet
-            raise BadData(f"{name}: column {at + 1} has no name; if it is a row number, save the table without it.")
-        if first.setdefault(column, at) != at:
-            places = f"as columns {first[column] + 1} and {at + 1}"
+            raise BadData(f"{name}: column {index + 1} has no name; if it is a row number, save the table without it.")
+        if first_index.setdefault(column, index) != index:
+            places = f"as columns {first_index[column] + 1} and {index + 1}"
             raise BadData(f"{name}: the column name {column!r} occurs twice, {places}.")
     for column in (*sensitive, *(() if features == NUMERIC else features)):
         if column not in header:
-            near = difflib.get_close_matches(column, header, n=1) or [other for other in header if column and column in other]
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            close = difflib.get_close_matches(column, header, n=1) or [other for other in header if column and column in other]
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
             raise BadData(f"{name} has no column {column!r}{hint}; its columns: {', '.join(header)}.")
     for column in header if features == NUMERIC else (*sensitive, *features):
         check_name(column, f"{name}: the column name")
@@ -233,14 +233,14 @@ class _Column:
 
     def add(self, places: Sequence[int], cells: Sequence[str]) -> None:
         values = numerals.numbers(cells)
-        others = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # NaN too
-        kinds = [_kind(cells[at], values[at]) for at in others]
-        for at, kind in zip(others, kinds, strict=True):
+        irregular = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # NaN too
+        kinds = [_kind(cells[index], values[index]) for index in irregular]
+        for index, kind in zip(irregular, kinds, strict=True):
             if kind == "boolean":
-                values[at] = _BOOLEANS[cells[at].strip().lower()]
+                values[index] = _BOOLEANS[cells[index].strip().lower()]
             elif self.first_unusable is None:
-                self.first_unusable = places[at], cells[at]
-        self.kinds.update(kinds, number=len(cells) - len(others))
+                self.first_unusable = places[index], cells[index]
+        self.kinds.update(kinds, number=len(cells) - len(irregular))
         self.parts.append(values)
 
     @property
@@ -257,9 +257,9 @@ class _Column:
     def values(self, place: str) -> np.ndarray:
         """All numbers (n,); BadData if a cell is not a number, or if numbers and booleans are mixed."""
         if self.first_unusable:
-            at, cell = self.first_unusable
-            what = f"holds {cell[:60]!r}, {_what_is_wrong_with(cell)}" if cell.strip() else "is empty"
-            raise BadData(f"{place} {at}: column {self.name!r} {what} (unusable cells in the column: {self.unusable}).")
+            row, cell = self.first_unusable
+            problem = f"holds {cell[:60]!r}, {_what_is_wrong_with(cell)}" if cell.strip() else "is empty"
+            raise BadData(f"{place} {row}: column {self.name!r} {problem} (unusable cells in the column: {self.unusable}).")
         if self.kinds["number"] and self.kinds["boolean"]:
             raise BadData(f"{place.rpartition(',')[0]}: column {self.name!r} mixes numbers with true and false.")
         return np.concatenate(self.parts)
@@ -270,10 +270,10 @@ def _all_values(columns: Sequence[_Column], place: str) -> np.ndarray:
     try:
         return np.column_stack([column.values(place) for column in columns])
     except BadData as problem:
-        bad = [f"{column.name!r} ({column.unusable})" for column in columns if column.unusable]
-        if not bad:
+        unusable = [f"{column.name!r} ({column.unusable})" for column in columns if column.unusable]
+        if not unusable:
             raise
-        also = f" All columns with such cells: {', '.join(bad)}." if len(bad) > 1 else ""
+        also = f" All columns with such cells: {', '.join(unusable)}." if len(unusable) > 1 else ""
         remedies = "Fill the cells, leave their rows out, or name the columns to cluster by with --features."
         raise BadData(f"{problem}{also} {remedies}") from None
 
@@ -300,19 +300,19 @@ def _what_is_wrong_with(cell: str) -> str:
 def _table(
     header: list[str], chunks: Iterable[Chunk], place: str, sensitive: Sequence[str], features: str | Sequence[str]
 ) -> tuple[Table, list[str]]:
-    wanted = [column for column in header if column not in sensitive] if features == NUMERIC else features
-    columns = {name: _Column(name) for name in wanted}
+    candidates = [column for column in header if column not in sensitive] if features == NUMERIC else features
+    columns = {name: _Column(name) for name in candidates}
     labels: dict[str, list[str]] = {name: [] for name in sensitive}
     shared: dict[str, str] = {}  # equal labels share memory
     for places, cells in chunks:
-        named = dict(zip(header, cells, strict=True))
+        cells_of = dict(zip(header, cells, strict=True))
         for name, column in columns.items():
-            column.add(places, named[name])
+            column.add(places, cells_of[name])
         for name, values in labels.items():
-            for at, cell in zip(places, named[name], strict=True):
+            for row, cell in zip(places, cells_of[name], strict=True):
                 text = cell.strip()
                 if text not in shared:
-                    check_name(text, f"{place} {at}: column {name!r}:")
+                    check_name(text, f"{place} {row}: column {name!r}:")
                     shared[text] = text
                 values.append(shared[text])
     unused = [name for name, column in columns.items() if column.is_text] if features == NUMERIC else []

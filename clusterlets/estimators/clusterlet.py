@@ -19,9 +19,9 @@ from clusterlets.estimators.memberships import nearest_of_own
 from clusterlets.estimators.signatures import RANDOM_STATE, Documented, documented, set_parameters
 from clusterlets.metrics.composition import deviation_per_cluster
 
-# The matchers that have a parameter, by its name.
+# For each parameter by name, the matchers that have it.
 _OF_MATCHERS = methods.by_parameter(methods.get(name) for name in methods.names("paper"))
-# What a search for a number of clusters chooses, and the sweeps or joins that it tries, the paper's own.
+# The parameters that a search for a number of clusters chooses, and the hops that it tries, which are the paper's.
 _CHOSEN = ("n_clusterlets", "hops")
 _HOPS = (1, 2, 3, 4)
 
@@ -97,8 +97,8 @@ class ClusterletClustering(FairClusterer):
         else:
             self.n_clusterlets_, self.hops_ = self._closest(X, groups, self.n_clusters, random_state)
         self.clusterlets_ = extract_clusterlets(X, groups, self.n_clusterlets_, random_state)
-        matcher, given = self._matcher_and_parameters(self.hops_)
-        self.matching_ = matcher.match_or_raise(self.clusterlets_, random_state, **given)
+        matcher, parameters = self._matcher_and_parameters(self.hops_)
+        self.matching_ = matcher.match_or_raise(self.clusterlets_, random_state, **parameters)
         self.n_clusters_ = len(self.matching_)
         self.cluster_centers_ = cluster_centres(self.matching_, self.clusterlets_.sizes, self.clusterlets_.centroids)
         self.memberships_ = self._memberships(self.clusterlets_.labels)
@@ -113,45 +113,45 @@ class ClusterletClustering(FairClusterer):
 
     def _closest(self, X, groups, n_clusters: int, random_state: np.random.Generator) -> tuple[int, int]:
         """Number of clusterlets and hops with the closest number of clusters; leaves the random state as it is."""
-        tried = {}
+        scores = {}
         group_counts = np.bincount(groups)
         takes_hops = "hops" in methods.get(self.matcher).parameters
         for n_clusterlets in range(2, max(2, min(2 * n_clusters, int(group_counts.max()))) + 1):
             state = deepcopy(random_state)
             clusterlets = extract_clusterlets(X, groups, n_clusterlets, state)
             for hops in _HOPS if takes_hops else (self.hops,):
-                matcher, given = self._matcher_and_parameters(hops)
-                matching = matcher.match(clusterlets, deepcopy(state), **given)
+                matcher, parameters = self._matcher_and_parameters(hops)
+                matching = matcher.match(clusterlets, deepcopy(state), **parameters)
                 if matching is not None:
                     composition = matching.astype(np.int64) @ clusterlets.counts
                     deviation = deviation_per_cluster(composition, group_counts).max()
-                    tried[n_clusterlets, hops] = abs(len(matching) - n_clusters), round(float(deviation), 12)
-        if not tried:
+                    scores[n_clusterlets, hops] = abs(len(matching) - n_clusters), round(float(deviation), 12)
+        if not scores:
             raise InvalidInput(f"{self.matcher} finds no clustering for n_clusters={n_clusters}; take another matcher.")
-        return min(tried, key=lambda configuration: (tried[configuration], configuration))
+        return min(scores, key=lambda configuration: (scores[configuration], configuration))
 
     def _matcher_and_parameters(self, hops: int) -> tuple[methods.Matcher, dict[str, Any]]:
         matcher = methods.get(self.matcher)()
         assert isinstance(matcher, methods.Matcher)  # as _check_parameters sees to
-        taken = {name: hops if name == "hops" else plain(getattr(self, name)) for name in matcher.parameters}
-        return matcher, {name: value for name, value in taken.items() if value is not None}
+        parameters = {name: hops if name == "hops" else plain(getattr(self, name)) for name in matcher.parameters}
+        return matcher, {name: value for name, value in parameters.items() if value is not None}
 
     def _warn_of_ignored(self, used: Collection[str]) -> None:
         """Say which parameters were set that the matcher does not use, or that ``n_clusters`` chooses."""
         defaults = type(self)().get_params()
         ignored = [name for name in _OF_MATCHERS if name not in used and getattr(self, name) != defaults[name]]
         if ignored:
-            takes = " and ".join(name for name in _OF_MATCHERS if name in used)
+            accepted = " and ".join(name for name in _OF_MATCHERS if name in used)
             warnings.warn(
                 f"The matcher {self.matcher} ignores {self._settings(ignored)}: leave that out, or take another matcher. "
-                f"{self.matcher} uses {takes}.",
+                f"{self.matcher} uses {accepted}.",
                 UserWarning,
                 stacklevel=4,
             )
-        chosen = [name for name in _CHOSEN if name not in ignored and getattr(self, name) != defaults[name]]
-        if self.n_clusters is not None and chosen:
+        overridden = [name for name in _CHOSEN if name not in ignored and getattr(self, name) != defaults[name]]
+        if self.n_clusters is not None and overridden:
             warnings.warn(
-                f"n_clusters={self.n_clusters} ignores {self._settings(chosen)}, which it chooses itself: leave one out.",
+                f"n_clusters={self.n_clusters} ignores {self._settings(overridden)}, which it chooses itself: leave one out.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -190,8 +190,8 @@ def _parameters_of_matchers() -> Iterator[tuple[str, Documented]]:
         default, annotation, _ = documented(matchers[0].parameters[name])
         if len(defaults) > 1:
             default, annotation = None, f"{annotation} | None"
-            own = ", ".join(f"{m.parameters[name].default!r} of {m.name}" for m in matchers)
-            meaning += f" None is the matcher's own default: {own}."
+            own_defaults = ", ".join(f"{m.parameters[name].default!r} of {m.name}" for m in matchers)
+            meaning += f" None is the matcher's own default: {own_defaults}."
         yield name, (default, annotation, f"{meaning} Ignored by the other matchers.")
 
 

@@ -1,7 +1,7 @@
-"""The groups of instances, from sensitive columns of whatever type.
+"""The groups of instances, from sensitive columns of any type.
 
-Arrays and lists go through NumPy. Only columns that pandas stores in a way of its own, as categories say, go through pandas,
-which is then there.
+Arrays and lists go through NumPy. Only columns that pandas stores in its own way, such as categories, go through pandas,
+which is then loaded.
 """
 
 import sys
@@ -81,7 +81,7 @@ def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
 
 
 def _column_of_list(values: list) -> np.ndarray:
-    """Numbers as such, and all else as it is, where NumPy would make one text of 1 and "1", or of "a" and "a\\0"."""
+    """Numbers as numbers, all else as objects; NumPy would turn 1 and "1", or "a" and "a\\0", into the same text."""
     numbers = np.asarray(values)
     if numbers.dtype.kind in "biufc":
         return numbers
@@ -114,7 +114,7 @@ def _encode_column(name: Any, column) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _is_missing(column) -> np.ndarray:
-    """Whether there is no value (n,): None, NaN, NaT, or what pandas takes for missing."""
+    """Whether the value is missing (n,): None, NaN, NaT, or what pandas considers missing."""
     if not isinstance(column, np.ndarray):
         return column.isna()
     if column.dtype != object:
@@ -125,9 +125,9 @@ def _is_missing(column) -> np.ndarray:
 def _is_unequal_to_itself(value: object) -> bool:
     try:
         return bool(value != value)
-    except TypeError:  # pandas.NA says neither yes nor no
+    except TypeError:  # pandas.NA is neither true nor false
         return True
-    except ValueError:  # an array, which is no value but not missing
+    except ValueError:  # an array: not a valid value, but not missing either
         return False
 
 
@@ -136,14 +136,14 @@ def _encode_objects(where: str, column: np.ndarray) -> tuple[np.ndarray, np.ndar
         values = _in_order(set(column))  # not by np.unique, which cannot order values of differing types
     except TypeError:
         raise InvalidInput(f"{where} it holds values such as {column[0]!r}, which cannot be told apart.") from None
-    code = {value: at for at, value in enumerate(values)}
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return np.fromiter(map(code.__getitem__, column), dtype=np.int64, count=len(column)), found
+    code = {value: index for index, value in enumerate(values)}
+    classes = np.empty(len(values), dtype=object)
+    classes[:] = values
+    return np.fromiter(map(code.__getitem__, column), dtype=np.int64, count=len(column)), classes
 
 
 def _in_order(values: Iterable) -> list:
-    """Values sorted; those without a common order type by type, and by what they are called where a type has none."""
+    """Values sorted; those without a common order type by type, and by their repr where a type has no order."""
     try:
         return sorted(values)
     except TypeError:

@@ -1,4 +1,4 @@
-"""What the estimators and the report take from people, and the words in which they refuse it."""
+"""Checks of what users pass to the estimators and the report, and the messages that refuse it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from clusterlets.errors import ClusterletsError, InvalidInput
 
 @contextmanager
 def as_invalid_input(where: str = "") -> Iterator[None]:
-    """Errors of the algorithms, which know nothing of scikit-learn's ways, as those that its users expect."""
+    """Raise the algorithms' errors as InvalidInput, the ValueError that users of scikit-learn expect."""
     try:
         yield
     except ClusterletsError as error:
@@ -19,18 +19,18 @@ def as_invalid_input(where: str = "") -> Iterator[None]:
 
 
 def check_whole(name: str, value: Any, least: int) -> None:
-    """InvalidInput unless a setting is a whole number of at least ``least``; True and False are none."""
+    """Raise InvalidInput unless a setting is a whole number of at least ``least``; True and False do not count."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidInput(f"{name}: {value!r}; it must be a whole number of at least {least}.")
 
 
 def plain(value: Any) -> Any:
-    """A value of a parameter; a search over parameters draws NumPy's numbers, which become Python's."""
+    """A parameter's value with NumPy's numbers, which a search over parameters draws, turned into Python's."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def generator(random_state) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):  # numpy itself takes one from 2.2 on only
+    if isinstance(random_state, np.random.RandomState):  # numpy accepts one only from 2.2 on
         random_state = int(random_state.randint(2**32, dtype=np.uint64))
     try:
         if isinstance(random_state, bool):

@@ -1,4 +1,4 @@
-"""Which clusters an instance is in: as labels, and as a sparse matrix where it may be in several."""
+"""Which clusters an instance is in: as labels, or as a sparse matrix if it may be in several."""
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -14,7 +14,7 @@ def nearest_of_own(X: np.ndarray, memberships: csr_array, centres: np.ndarray) -
 
 
 def centres_of(X: np.ndarray, memberships: csr_array) -> np.ndarray:
-    """Mean (C, d) of the members of each cluster, each of which has some. O(n d) for a crisp clustering."""
+    """Mean (C, d) of the members of each cluster; none may be empty. O(n d) for a crisp clustering."""
     by_cluster = memberships.tocsc()
     return np.stack([X[rows].mean(axis=0) for rows in np.split(by_cluster.indices, by_cluster.indptr[1:-1])])
 
@@ -26,20 +26,20 @@ def memberships_of_labels(labels: np.ndarray) -> csr_array:
 
 def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
     """Memberships (n, C) in canonical form, of labels or memberships, and the label or place of each cluster (C,)."""
-    numbers = None
+    clusters = None
     if not issparse(clustering):
         clustering = as_array(clustering, "The clustering")
         if clustering.ndim == 1:
             if not np.issubdtype(clustering.dtype, np.integer) or clustering.min(initial=0) < 0:
                 raise InvalidInput("Labels must be whole numbers from 0 on: every instance must be in a cluster.")
-            numbers, labels = np.unique(clustering, return_inverse=True)
+            clusters, labels = np.unique(clustering, return_inverse=True)
             clustering = memberships_of_labels(labels)
     if clustering.ndim != 2 or not np.isin(clustering.data if issparse(clustering) else clustering, (0, 1)).all():
         raise InvalidInput("A clustering is labels (n,), or memberships (n, C) that are true and false, or 1 and 0.")
     memberships = csr_array(clustering, dtype=bool, copy=True)  # what follows works in place
     memberships.sum_duplicates()
     memberships.eliminate_zeros()
-    alone = np.flatnonzero(np.diff(memberships.indptr) == 0)
-    if len(alone):
-        raise InvalidInput(f"Every instance must be in a cluster: row {alone[0]} is in none.")
-    return memberships, np.arange(memberships.shape[1]) if numbers is None else numbers
+    unassigned = np.flatnonzero(np.diff(memberships.indptr) == 0)
+    if len(unassigned):
+        raise InvalidInput(f"Every instance must be in a cluster: row {unassigned[0]} is in none.")
+    return memberships, np.arange(memberships.shape[1]) if clusters is None else clusters

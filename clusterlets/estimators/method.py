@@ -49,7 +49,7 @@ class OfMethod(FairClusterer):
         outputs = methods.clusterings(method, fitted.fit(X, groups, self.n_clusters, random_state, **self._values()), len(X))
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
         self._set(X, clustering, vars(fitted))
-        if not issubclass(method, methods.Matcher):  # these are asked for clusterlets
+        if not issubclass(method, methods.Matcher):  # a matcher is asked for clusterlets, not clusters
             self._warn_of_fewer()
 
     def _check_table(self, method: type[methods.Method], X: np.ndarray, groups: np.ndarray) -> None:
@@ -186,13 +186,13 @@ Examples
 
 
 def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]:
-    """The estimator of a method, by the name of the method's class.
+    """The estimator of a method, named after the method's class.
 
-    What the method's class calls ``Estimator`` is a base of it: further attributes and functions.
+    If the method's class has a class ``Estimator``, that becomes a base and adds attributes and functions.
     """
     _, _, rest = (inspect.getdoc(method) or "").partition("\n\n")
-    own = getattr(method, "Estimator", None)
-    attributes = [section(MethodClustering, "Attributes"), *([section(own, "Attributes")] if own else [])]
+    base = getattr(method, "Estimator", None)
+    attributes = [section(MethodClustering, "Attributes"), *([section(base, "Attributes")] if base else [])]
     text = _DOCSTRING.format(
         summary=method.summary(),
         attributes="\n".join(attributes),
@@ -200,7 +200,7 @@ def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]
         module=module,
         name=method.__name__,
     )
-    bases = (own, NamedMethod) if own else (NamedMethod,)
+    bases = (base, NamedMethod) if base else (NamedMethod,)
     estimator = type(method.__name__, bases, {"__doc__": text, "__module__": module, "_name": method.name})
     set_parameters(
         estimator,

@@ -1,4 +1,4 @@
-"""Pictures of clusterings, on axes of one's own or new ones: composition, projection, and what fairness costs."""
+"""Pictures of clusterings, on given or new axes: composition, projection, and what fairness costs."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil
@@ -19,20 +19,20 @@ with optional("plots"):
     from matplotlib.patheffects import withStroke
     from matplotlib.ticker import PercentFormatter
 
-# Both palettes are told apart with every common colour blindness. Clusters: Okabe and Ito's without its black and pale
-# yellow; further clusters repeat the hues with another marker. Shares: another one, as they are of other things.
+# Both palettes are readable with every common form of colour blindness. Clusters: Okabe and Ito's without its black and pale
+# yellow; further clusters repeat the hues with another marker. Shares have a different palette, as they show something else.
 _HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999")
 _SHARES = colormaps["viridis"]
 _MARKERS = "o^sDvP*X"
-_POINTS = 4_000  # more only cover each other
+_POINTS = 4_000  # more would only cover each other
 _NAMED = 40  # clusters with a number on the map, rows with a number on the axis
 LISTED = 18  # groups in a legend
-_NUMBER = np.array([0.05, 0.05])  # width and height of such a number, as parts of the map's
+_NUMBER = np.array([0.05, 0.05])  # width and height of such a number, as shares of the map's
 _MORE_IS_BETTER = {score.name for score in SCORES if score.better == "higher"}
 
 
 def plot_composition(clustering, sensitive_features, *, ax=None) -> Axes:
-    """A stacked bar a cluster with its share of each group, below one for the whole table.
+    """One stacked bar per cluster with its share of each group, below a bar for the whole table.
 
     Parameters
     ----------
@@ -52,15 +52,15 @@ def plot_composition(clustering, sensitive_features, *, ax=None) -> Axes:
     InvalidInput
         For input that does not fit together.
     """
-    found = composition_of(clustering, sensitive_features)
+    composition = composition_of(clustering, sensitive_features)
     ax = _axes(ax)
-    draw_composition(ax, found.counts, found.clusters, found.group_counts / found.group_counts.sum())
-    if len(found.names) <= LISTED:
+    draw_composition(ax, composition.counts, composition.clusters, composition.group_counts / composition.group_counts.sum())
+    if len(composition.names) <= LISTED:
         legend = ax.legend(
-            ax.containers[-len(found.names) :], found.names, loc="upper left", bbox_to_anchor=(1, 1), frameon=False
+            ax.containers[-len(composition.names) :], composition.names, loc="upper left", bbox_to_anchor=(1, 1), frameon=False
         )
         for text in legend.get_texts():
-            text.set_parse_math(False)  # "$0-$20k" is a name and no formula
+            text.set_parse_math(False)  # "$0-$20k" is a name, not a formula
     return ax
 
 
@@ -99,7 +99,7 @@ def plot_projection(X, clustering, *, ax=None) -> Axes:
 def plot_tradeoff(
     reports: Mapping[str, Mapping[str, Any]], *, unfairness="deviation_mean", cost="price_of_fairness", ax=None
 ) -> Axes:
-    """What each clustering's fairness costs: a point a report, and a line through those that no other beats in both.
+    """What each clustering's fairness costs: one point per report, and a line through those that no other beats in both.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def _score(name: str, report: Mapping[str, Any], score: str) -> float:
 
 
 def _front(points: np.ndarray) -> np.ndarray:
-    """Of points (m, 2), less being better, those that no other beats: their places, by the first coordinate. O(m log m)."""
+    """Indices of the points (m, 2), less being better, that no other beats, by the first coordinate. O(m log m)."""
     order = np.lexsort((points[:, 1], points[:, 0]))
     least = np.minimum.accumulate(points[order, 1])
     return order[np.append(True, points[order[1:], 1] < least[:-1])]
@@ -152,13 +152,13 @@ def _front(points: np.ndarray) -> np.ndarray:
 def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
-    from matplotlib import pyplot  # axes of one's own need no window
+    from matplotlib import pyplot  # imported late: given axes need no window
 
     return pyplot.subplots(layout="constrained")[1]
 
 
 def draw_composition(axes: Axes, composition: np.ndarray, clusters: Sequence | np.ndarray, expected: np.ndarray) -> None:
-    """A stacked bar a cluster, below one for the whole table, whose shares run down as lines.
+    """One stacked bar per cluster, below a bar for the whole table, whose shares run down as lines.
 
     Parameters
     ----------
@@ -207,20 +207,20 @@ def draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
         shown = np.sort(np.random.default_rng(0).choice(len(X), _POINTS, replace=False))
     clusters, sizes = np.unique(labels, return_counts=True)
     for cluster in clusters:
-        of_cluster = shown[labels[shown] == cluster]
+        rows = shown[labels[shown] == cluster]
         axes.scatter(
-            *places[of_cluster].T,
+            *places[rows].T,
             s=11,
             alpha=0.55,
             linewidth=0,
             color=_HUES[cluster % len(_HUES)],
             marker=_MARKERS[cluster // len(_HUES) % len(_MARKERS)],
         )
-    named = clusters[np.argsort(-sizes, kind="stable")[:_NAMED]]
-    centres = np.array([np.median(places[labels == cluster], axis=0) for cluster in named])
+    numbered = clusters[np.argsort(-sizes, kind="stable")[:_NAMED]]
+    centres = np.array([np.median(places[labels == cluster], axis=0) for cluster in numbered])
     extent = np.ptp(places, axis=0)
     extent[extent == 0] = 0.1  # about what matplotlib gives to points on a line
-    for cluster, place in zip(named, _apart(centres, _NUMBER * extent), strict=True):
+    for cluster, place in zip(numbered, _apart(centres, _NUMBER * extent), strict=True):
         axes.annotate(
             str(cluster),
             place,
@@ -239,15 +239,15 @@ def draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
 
 
 def _apart(centres: np.ndarray, room: np.ndarray) -> np.ndarray:
-    """Places (m, 2), each the nearest to its centre where a number of that width and height covers none before it."""
+    """Places (m, 2), each the nearest to its centre where a number of that width and height covers no earlier one."""
     steps = np.array([(x, y) for x in range(-6, 7) for y in range(-6, 7)])
     nearest_first = steps[np.argsort(np.square(steps).sum(axis=1), kind="stable")] * room
-    found = np.empty((0, 2))
+    placed = np.empty((0, 2))
     for centre in centres:
         places = centre + nearest_first
-        is_free = (np.abs(places[:, None] - found) > 0.99 * room).any(axis=2).all(axis=1)
-        found = np.vstack([found, places[is_free.argmax()]])
-    return found
+        is_free = (np.abs(places[:, None] - placed) > 0.99 * room).any(axis=2).all(axis=1)
+        placed = np.vstack([placed, places[is_free.argmax()]])
+    return placed
 
 
 def _principal_components(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

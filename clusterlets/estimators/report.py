@@ -80,28 +80,28 @@ class FairnessReport(dict[str, Any]):
 
     @property
     def clusters(self) -> "pd.DataFrame":
-        """A row a cluster, by its label or place.
+        """One row per cluster, by its label or place.
 
-        ``size``: instances; ``deviation``: of the kind asked for; ``furthest_off``: the group whose share differs most from
+        ``size``: instances; ``deviation``: of the requested kind; ``furthest_off``: the group whose share differs most from
         the table's, and ``excess``: by how much; then, for each group, ``share of <name>``. Without pandas, MissingExtra says
         how to install it.
         """
         with optional():
             import pandas as pd
-        made_of = self.composition
-        sizes = made_of.counts.sum(axis=1)
-        shares = made_of.counts / sizes[:, None]
-        excess = shares - made_of.group_counts / made_of.group_counts.sum()
+        composition = self.composition
+        sizes = composition.counts.sum(axis=1)
+        shares = composition.counts / sizes[:, None]
+        excess = shares - composition.group_counts / composition.group_counts.sum()
         furthest = np.abs(excess).round(12).argmax(axis=1)  # the first of equals
-        index = pd.Index(made_of.clusters, name="cluster")
-        of_clusters = {
+        index = pd.Index(composition.clusters, name="cluster")
+        columns = {
             "size": sizes,
             "deviation": self.deviations,
-            "furthest_off": [made_of.names[group] for group in furthest],
+            "furthest_off": [composition.names[group] for group in furthest],
             "excess": excess[np.arange(len(excess)), furthest],
         }
-        of_groups = pd.DataFrame(shares, index, [f"share of {name}" for name in made_of.names])
-        return pd.concat([pd.DataFrame(of_clusters, index), of_groups], axis=1)
+        group_shares = pd.DataFrame(shares, index, [f"share of {name}" for name in composition.names])
+        return pd.concat([pd.DataFrame(columns, index), group_shares], axis=1)
 
 
 def fairness_report(
@@ -167,7 +167,7 @@ def fairness_report(
     overlap, nor with a ``reference_cost``.
     """
     X = check_array(X, dtype=np.float64, order="C")
-    memberships, numbers = as_memberships(clustering)
+    memberships, cluster_names = as_memberships(clustering)
     if deviation not in DEVIATIONS:
         raise InvalidInput(f"deviation={deviation!r} is none of {', '.join(DEVIATIONS)}.")
     is_number = isinstance(reference_cost, Real) and not isinstance(reference_cost, bool)
@@ -192,18 +192,18 @@ def fairness_report(
     if cohesion and sums.ndim == 2:
         scores["cohesion_error"] = 0.0
     centres = cluster_centres(membership, counts.sum(axis=1), centroids)
-    own = labels_of_pieces(X, labels, membership, centres)
-    clustered = Instances(X, groups, own, centres, *_silhouettes(X, own, source if silhouette else None))
+    nearest = labels_of_pieces(X, labels, membership, centres)
+    labelled = Instances(X, groups, nearest, centres, *_silhouettes(X, nearest, source if silhouette else None))
     names = _values(classes)
-    of_groups = {names[code]: mean for code, mean in instances.silhouette_of_groups(clustered).items()}
-    scores |= evaluate(SCORES, clustered) | {"silhouette_of_groups": of_groups}
+    silhouettes = {names[code]: mean for code, mean in instances.silhouette_of_groups(labelled).items()}
+    scores |= evaluate(SCORES, labelled) | {"silhouette_of_groups": silhouettes}
     scores |= evaluate(SCORES, _plain_cost(X, scores, reference_cost, random_state))
-    made_of = _composition(memberships, numbers, groups, names)
-    return FairnessReport(scores, made_of, deviation_per_cluster(made_of.counts, made_of.group_counts, deviation))
+    composition = _composition(memberships, cluster_names, groups, names)
+    return FairnessReport(scores, composition, deviation_per_cluster(composition.counts, composition.group_counts, deviation))
 
 
 def _plain_cost(X, scores, reference_cost: float | None, random_state) -> PlainCost:
-    """The cost beside that of plain k-means with as many clusters, which is run unless its cost is given."""
+    """The cost, and that of plain k-means with as many clusters, which is run unless its cost is given."""
     cost, n_clusters = scores["kmeans_cost"], scores["n_clusters"]
     if reference_cost is None and not np.isnan(cost):
         with as_invalid_input():
@@ -222,7 +222,7 @@ def _silhouettes(X, labels, random_state: np.random.Generator | None) -> tuple[n
 
 
 def _distance_sums(X, labels, membership, random_state) -> np.ndarray:
-    """Summed distances between pieces (G, G), the diagonal alone if that will do; of many rows estimates of them (R, G, G)."""
+    """Summed distances between pieces (G, G), only the diagonal if that suffices; for many rows, estimates (R, G, G)."""
     n_pieces = membership.shape[1]
     if len(X) > geometry.EXACT_LIMIT:
         return geometry.sampled_sums(X, labels, n_pieces, random_state.permutation(len(X)))
@@ -244,8 +244,8 @@ def cluster_composition(clustering, sensitive_features) -> "pd.DataFrame":
     Returns
     -------
     pandas.DataFrame (C, K), int
-        A row a cluster that has instances, by its label or place, a column a group, by its name (values of several columns
-        joined by " + ").
+        One row per cluster that has instances, by its label or place, one column per group, by its name (values of several
+        columns joined by " + ").
 
     Raises
     ------
@@ -254,15 +254,15 @@ def cluster_composition(clustering, sensitive_features) -> "pd.DataFrame":
     """
     with optional():
         import pandas as pd
-    made_of = composition_of(clustering, sensitive_features)
-    return pd.DataFrame(made_of.counts, pd.Index(made_of.clusters, name="cluster"), made_of.names)
+    composition = composition_of(clustering, sensitive_features)
+    return pd.DataFrame(composition.counts, pd.Index(composition.clusters, name="cluster"), composition.names)
 
 
 def composition_of(clustering, sensitive_features) -> Composition:
     """The same without pandas; raises as :func:`cluster_composition`. O(n K)."""
-    memberships, numbers = as_memberships(clustering)
+    memberships, cluster_names = as_memberships(clustering)
     groups, classes = encode(sensitive_features, memberships.shape[0])
-    return _composition(memberships, numbers, groups, _values(classes))
+    return _composition(memberships, cluster_names, groups, _values(classes))
 
 
 def _composition(memberships: csr_array, numbers: np.ndarray, groups: np.ndarray, values: list) -> Composition:
@@ -278,10 +278,10 @@ def _values(classes: np.ndarray) -> list:
 
 
 def _disjoint_pieces(memberships: csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Piece (n,) of each instance, those in the same clusters being one, and which pieces a cluster holds (C, G)."""
-    numbers = np.diff(memberships.indptr)
-    clusters = np.full((len(numbers), numbers.max()), -1)
-    clusters[np.arange(numbers.max()) < numbers[:, None]] = memberships.indices
+    """Piece (n,) of each instance (instances in the same clusters form one), and which pieces a cluster holds (C, G)."""
+    sizes = np.diff(memberships.indptr)
+    clusters = np.full((len(sizes), sizes.max()), -1)
+    clusters[np.arange(sizes.max()) < sizes[:, None]] = memberships.indices
     _, first, pieces = np.unique(clusters, axis=0, return_index=True, return_inverse=True)
     membership = memberships[first].toarray().T
     return pieces.reshape(-1), membership[membership.any(axis=1)]

@@ -1,4 +1,4 @@
-"""Signatures and docstrings of the estimators, from what the methods declare of their parameters."""
+"""Signatures and docstrings of the estimators, from the parameters that the methods declare."""
 
 import inspect
 import re
@@ -37,11 +37,11 @@ def set_parameters(estimator: type, parameters: Mapping[str, Documented], n_posi
     signature = inspect.Signature([inspect.Parameter("self", kinds[0]), *arguments])
 
     def __init__(*args: Any, **kwargs: Any) -> None:
-        given = signature.bind(*args, **kwargs)
-        given.apply_defaults()
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
         self, *_ = args
         for name in parameters:
-            setattr(self, name, given.arguments[name])
+            setattr(self, name, bound.arguments[name])
 
     __init__.__signature__ = signature  # type: ignore[attr-defined]
     __init__.__qualname__, __init__.__module__ = f"{estimator.__qualname__}.__init__", estimator.__module__
@@ -53,8 +53,8 @@ def set_parameters(estimator: type, parameters: Mapping[str, Documented], n_posi
 def _lines(parameter: tuple[str, Documented]) -> str:
     name, (default, annotation, meaning) = parameter
     kind = re.sub(r"Literal\[(.*?)\]", r"{\1}", annotation).replace("np.random.", "").replace(" | ", " or ")
-    shown = f'"{default}"' if isinstance(default, str) else repr(default)
-    return f"{name} : {kind}, default={shown}\n{textwrap.indent(textwrap.fill(meaning, 110), '    ')}"
+    default_text = f'"{default}"' if isinstance(default, str) else repr(default)
+    return f"{name} : {kind}, default={default_text}\n{textwrap.indent(textwrap.fill(meaning, 110), '    ')}"
 
 
 def section(documented_class: type, title: str) -> str:
