@@ -27,7 +27,7 @@ LOCK = ROOT / "requirements.lock"
 FOLDER = ROOT / ".arm64"
 #: Debian's packages by architecture: what runs emulated, and what emulates.
 PACKAGES = {"arm64": ["python3", "libstdc++6"], "amd64": ["qemu-user-static"]}
-#: What the steps import that make promised numbers; what these need themselves comes with them.
+#: What the steps that make promised numbers import; the dependencies of these come with them.
 DISTRIBUTIONS = (
     *("numpy", "numba", "scipy", "pandas", "threadpoolctl", "pyyaml", "jsonschema", "requests"),
     *("scikit-learn", "scikit-posthocs", "statsmodels"),
@@ -45,18 +45,18 @@ exec "$here/bin/qemu" -L "$here/root" "$here/root/usr/bin/{name}" "$@"
 
 
 class NotRun(Exception):
-    """Why there is no emulation here."""
+    """The reason why nothing is emulated here."""
 
 
 def python():
-    """The emulated interpreter, which is set up where it is missing or older than the lock. NotRun where it cannot be."""
+    """The emulated interpreter, set up if it is missing or does not match the lock. Raises NotRun where it cannot be."""
     check_possible()
-    mark, made_from = FOLDER / "made_from", hashlib.sha256(LOCK.read_bytes() + HERE.read_bytes()).hexdigest()
-    if not (mark.is_file() and mark.read_text() == made_from):
+    stamp, digest = FOLDER / "made_from", hashlib.sha256(LOCK.read_bytes() + HERE.read_bytes()).hexdigest()
+    if not (stamp.is_file() and stamp.read_text() == digest):
         print(f"Setting up {FOLDER}: once, a minute or two", flush=True)
         shutil.rmtree(FOLDER, ignore_errors=True)
         _set_up(FOLDER)
-        mark.write_text(made_from)
+        stamp.write_text(digest)
     return FOLDER / "bin" / "python"
 
 
@@ -88,11 +88,11 @@ def _set_up(folder):
 
 
 def _download(place, architecture, packages):
-    """Archives of Debian's packages and of all that they need, by an apt of their own: that of the machine stays as it is."""
+    """Archives of Debian's packages and their dependencies, from a separate apt, so that the machine's own stays as it is."""
     (place / "lists" / "partial").mkdir(parents=True)
     (place / "archives" / "partial").mkdir(parents=True)
     (place / "status").touch()  # nothing is installed
-    own = {
+    options = {
         "APT::Architecture": architecture,
         "APT::Architectures": architecture,
         "APT::Sandbox::User": "",  # another user could not write here
@@ -100,14 +100,14 @@ def _download(place, architecture, packages):
         "Dir::State::Status": place / "status",
         "Dir::Cache": place,
     }
-    settings = [f"--option={name}={value}" for name, value in own.items()]
+    settings = [f"--option={name}={value}" for name, value in options.items()]
     _run("apt-get", *settings, "update")
     _run("apt-get", *settings, "--yes", "--no-install-recommends", "--download-only", "install", *packages)
     return sorted((place / "archives").glob("*.deb"))
 
 
 def _install(target, version):
-    """Wheels of the lock's versions, each with a hash of the lock, where Debian's Python of this version looks for them."""
+    """Install wheels of the locked versions and hashes where Debian's Python of this version looks for them."""
     lock = LOCK.read_text(encoding="utf-8")
     names = sorted(_with_needs(DISTRIBUTIONS))
     pins = [re.search(rf"^{re.escape(name)}==.*(?:\n .*)*\n", lock, re.MULTILINE)[0] for name in names]
@@ -121,20 +121,20 @@ def _install(target, version):
 
 
 def _with_needs(names):
-    """Distributions, and all that they need, by what is installed here: the lock's versions too."""
-    found, new = set(), set(names)
+    """The distributions and all their dependencies, as installed here, which has the lock's versions too."""
+    seen, new = set(), set(names)
     while new:
-        found |= new
+        seen |= new
         needed = (Requirement(text) for name in new for text in metadata.requires(name) or [])
-        new = {canonicalize_name(one.name) for one in needed if not one.marker or one.marker.evaluate({"extra": ""})} - found
-    return found
+        new = {canonicalize_name(need.name) for need in needed if not need.marker or need.marker.evaluate({"extra": ""})} - seen
+    return seen
 
 
 def _run(*command):
-    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if done.returncode != 0:
-        last = "\n".join(done.stdout.splitlines()[-5:])
-        raise NotRun(f"{Path(command[0]).name} failed, so aarch64 cannot be emulated:\n{last}")
+    process = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if process.returncode != 0:
+        last_lines = "\n".join(process.stdout.splitlines()[-5:])
+        raise NotRun(f"{Path(command[0]).name} failed, so aarch64 cannot be emulated:\n{last_lines}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ PROCESSORS = ["max", "cortex-a72"]
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """The grid's run on each processor, the two side by side: by name, its folder, and its facts to come."""
+    """The grid's run on each processor, both in parallel: by processor, the folder and a future of the facts."""
     if "CLUSTERLETS_TEST_ARM" not in os.environ:
         pytest.skip("not run: sets up an emulated aarch64, so only make test-arm runs it")
     try:

@@ -1,4 +1,4 @@
-"""Where aarch64 cannot be emulated it says why; and the emulated Python hands its arguments on as they are."""
+"""The emulation says why it cannot run; and the emulated Python passes its arguments on unchanged."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ def machine(monkeypatch):
     return become
 
 
-def test_nothing_is_in_the_way_of_debian_on_x86_64(machine):
+def test_debian_on_x86_64_can_emulate(machine):
     machine("x86_64")
     emulation.check_possible()
 
@@ -40,8 +40,8 @@ def test_it_needs_linux_and_apt(machine):
         emulation.python()
 
 
-def test_what_fails_is_told_by_its_last_lines(machine, monkeypatch, tmp_path):
-    """And a set-up that failed is no set-up: the next call begins anew."""
+def test_a_failure_is_reported_by_its_last_lines(machine, monkeypatch, tmp_path):
+    """A failed set-up does not count: the next call starts over."""
     machine("x86_64")
     monkeypatch.setattr(emulation, "FOLDER", tmp_path / "arm64")
     monkeypatch.setattr(emulation, "_download", lambda *_: emulation._run(sys.executable, "-c", "exit('no such mirror')"))
@@ -60,9 +60,9 @@ def test_the_wrapper_hands_on_arguments_and_finds_its_folder(tmp_path):
     (tmp_path / "python").symlink_to(wrapper)
     arguments = ["-P", "-c", "print('two words')", ""]
     variables = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    done = subprocess.run([tmp_path / "python", *arguments], env=variables, capture_output=True, text=True, check=True)
+    process = subprocess.run([tmp_path / "python", *arguments], env=variables, capture_output=True, text=True, check=True)
     folder = tmp_path / "a folder"
-    assert done.stdout.splitlines() == [
+    assert process.stdout.splitlines() == [
         *(f"{folder}/numba", "-L", f"{folder}/root", f"{folder}/root/usr/bin/python3.11"),
         *arguments,
     ]

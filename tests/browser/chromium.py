@@ -1,7 +1,7 @@
-"""A headless Chromium under the tests' hands: real mouse, real keyboard, every request and every complaint noted.
+"""A headless Chromium that tests drive: real mouse, real keyboard, and a record of every request and complaint.
 
 Commands of the DevTools protocol go through a pair of pipes (``--remote-debugging-pipe``): JSON texts that end in a zero
-byte. So nothing is needed but Debian's package ``chromium``: no driver of a matching version, no port, no socket.
+byte. So it needs nothing but Debian's package ``chromium``: no driver of a matching version, no port, no socket.
 """
 
 import base64
@@ -37,10 +37,10 @@ _KEYS = {
 
 
 def find_program(required: bool) -> str:
-    """Where Chromium is. Without it the test is skipped, or fails where a browser is required."""
-    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if found:
-        return found
+    """The path of Chromium. Without it the test is skipped, or fails if a browser is required."""
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program:
+        return program
     reason = f"no Chromium here (looked for {', '.join(PROGRAMS)}); Debian's package is called chromium"
     if required:
         pytest.fail(f"{REQUIRED}=1 and {reason}")
@@ -96,10 +96,10 @@ class Chromium:
         while b"\0" not in self._buffer:
             if not select.select([self._from], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 raise TimeoutError(f"Chromium gave no answer within {_PATIENCE:.0f} s")
-            read = os.read(self._from, 1 << 20)
-            if not read:
+            chunk = os.read(self._from, 1 << 20)
+            if not chunk:
                 raise EOFError("Chromium has ended")
-            self._buffer += read
+            self._buffer += chunk
         message, _, self._buffer = self._buffer.partition(b"\0")
         return json.loads(message)
 
@@ -134,9 +134,9 @@ class Page:
 
     def events(self, *methods: str) -> list[dict]:
         """What happened in this tab so far, of these kinds."""
-        self.run("0")  # what was sent before this answer has arrived with it
-        mine = [event for event in self._browser.events if event.get("sessionId") == self._session]
-        return [event["params"] for event in mine if event["method"] in methods]
+        self.run("0")  # whatever was sent before this answer has arrived by now
+        in_this_tab = [event for event in self._browser.events if event.get("sessionId") == self._session]
+        return [event["params"] for event in in_this_tab if event["method"] in methods]
 
     def complaints(self) -> list[str]:
         """Errors and warnings of the console, of scripts and of the browser: refused content among them."""
@@ -156,9 +156,9 @@ class Page:
 
     def run(self, expression: str):
         """The value of an expression in the page; promises are waited for."""
-        done = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in done, done["exceptionDetails"]
-        return done["result"].get("value")
+        response = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in response, response["exceptionDetails"]
+        return response["result"].get("value")
 
     def wait_for(self, expression: str) -> None:
         deadline = time.monotonic() + _PATIENCE
@@ -167,25 +167,25 @@ class Page:
             time.sleep(0.05)
 
     def click(self, selector: str) -> None:
-        """A click of the mouse in the middle of an element, scrolled into view first."""
-        found = json.dumps(selector)
-        self.run(f"document.querySelector({found}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
+        """Click the middle of an element with the mouse, after scrolling it into view."""
+        quoted = json.dumps(selector)
+        self.run(f"document.querySelector({quoted}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
         box = self.run(
             f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])"
-            f"(document.querySelector({found}).getBoundingClientRect())"
+            f"(document.querySelector({quoted}).getBoundingClientRect())"
         )
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
 
     def press(self, key: str) -> None:
-        """A key, on whatever has the focus."""
+        """Press a key; whatever has the focus receives it."""
         for kind in ("keyDown", "keyUp"):
             self.send("Input.dispatchKeyEvent", type=kind, **_KEYS[key])
 
     def picture(self, path: Path, whole: bool = True) -> None:
         """A screenshot of the whole page, or of what is in view."""
-        shot = self.send("Page.captureScreenshot", captureBeyondViewport=whole, **({"clip": self._all()} if whole else {}))
-        path.write_bytes(base64.b64decode(shot["data"]))
+        answer = self.send("Page.captureScreenshot", captureBeyondViewport=whole, **({"clip": self._all()} if whole else {}))
+        path.write_bytes(base64.b64decode(answer["data"]))
 
     def _all(self) -> dict:
         size = self.send("Page.getLayoutMetrics")["cssContentSize"]

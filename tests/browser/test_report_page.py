@@ -24,7 +24,7 @@ def either(request, results, demo_results):
 
 
 @pytest.mark.parametrize("width", [1400, 390])
-def test_nothing_is_complained_of_and_nothing_leaves_the_page(either, show, width):
+def test_the_page_raises_no_complaint_and_requests_nothing_else(either, show, width):
     page = show(either / "report.html", width=width)
     page.run("document.querySelectorAll('details').forEach(details => details.open = true)")
     page.run("scrollTo(0, document.body.scrollHeight)")
@@ -32,7 +32,7 @@ def test_nothing_is_complained_of_and_nothing_leaves_the_page(either, show, widt
     assert page.requests() == [(either / "report.html").as_uri()]
 
 
-def test_the_policy_refuses_what_would_leave_the_page(results, show):
+def test_the_content_policy_blocks_requests_and_inline_handlers(results, show):
     page = show(results / "report.html")
     page.run("fetch('https://example.org/').catch(() => null)")
     page.run("new Promise(done => {const image = new Image(); image.onerror = done; image.src = 'https://example.org/x.png'})")
@@ -83,7 +83,7 @@ def test_sorting_by_keyboard(results, show):
 
 def test_every_table_sorts_by_every_column(results, show):
     page = show(results / "report.html")
-    left = page.run("""
+    failing = page.run("""
         [...document.querySelectorAll('table.sortable')].flatMap(table => {
           const count = () => [...table.tBodies[0].rows].map(row => row.innerHTML).sort().join();
           const before = count();
@@ -93,7 +93,7 @@ def test_every_table_sorts_by_every_column(results, show):
               || table.querySelectorAll('[aria-sort]').length !== 1;
           }).map(head => head.textContent);
         })""")
-    assert left == [] and page.complaints() == []
+    assert failing == [] and page.complaints() == []
 
 
 def test_numbers_sort_as_numbers_and_text_as_text(results, show):
@@ -125,7 +125,7 @@ def test_filters_show_what_they_say(results, show):
     assert set(page.run(f"{listed}.map(row => row.dataset.verdict)")) == {"differs"}
 
 
-def test_the_reason_of_a_number_opens_by_mouse_and_by_keyboard(results, show):
+def test_the_reason_for_a_number_opens_by_mouse_and_by_keyboard(results, show):
     page = show(results / "report.html")
     cell = f"{TABLE} tbody tr:nth-child(1) td:nth-child({COLUMN + 1})"
     words = f"document.querySelector('{cell} p')"
@@ -202,7 +202,7 @@ def test_without_scripts_everything_can_be_read(results, show):
 
 
 def contrast(page):
-    """The least ratio of brightness of a text to what is behind it, and the text."""
+    """The lowest contrast ratio of a text to its background, and the text."""
     return page.run("""(() => {
       const linear = c => (c /= 255) <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
       const light = color => { const [r, g, b] = color.map(linear); return .2126 * r + .7152 * g + .0722 * b; };
@@ -223,14 +223,14 @@ def contrast(page):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out(results, show, scheme):
+def test_text_has_enough_contrast(results, show, scheme):
     page = show(results / "report.html")
     page.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     ratio, where = contrast(page)
     assert ratio >= 4.5, where  # WCAG AA
 
 
-def test_paper_shows_all_of_a_table_and_no_buttons(results, show):
+def test_print_shows_whole_tables_and_no_buttons(results, show):
     page = show(results / "report.html")
     page.send("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
     assert page.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

@@ -1,4 +1,4 @@
-"""The web server and the datasets of these tests, and a guard that no other machine is asked."""
+"""The web server and the datasets of these tests, and a guard against contacting other machines."""
 
 import socket
 import types
@@ -47,5 +47,5 @@ def only_this_machine(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def pooch_does_not_wait(monkeypatch):
-    """Before further attempts, which it makes after one second and then two."""
+    """No wait before further attempts, which pooch makes after one second and then two."""
     monkeypatch.setattr(pooch.core, "time", types.SimpleNamespace(sleep=lambda _: None))

@@ -1,4 +1,4 @@
-"""A web server of our own for everything that goes wrong between a publisher and a disk, and a dataset to fetch."""
+"""A local web server for everything that can go wrong between a publisher and a disk, and a dataset to fetch."""
 
 import hashlib
 import importlib
@@ -21,9 +21,9 @@ ADULT = {
 
 
 class Site:
-    """Answers on 127.0.0.1 what :meth:`serve` set up for a path; each request takes the next reply, the last one stays.
+    """Sends from 127.0.0.1 the replies that :meth:`serve` set up for a path: each request takes the next, the last one stays.
 
-    Of each request ``asked`` has the path, ``logins`` the Authorization header.
+    ``asked`` has the path of each request, ``logins`` its Authorization header.
     """
 
     def __init__(self):
@@ -51,7 +51,7 @@ class Site:
         self.replies.setdefault(path, []).append({"body": body, **how})
 
     def heal(self, path, body=GOOD):
-        """From now on the path is served well."""
+        """From now on the path serves the right content."""
         self.replies[path] = [{"body": body}]
 
     def answer(self, handler, body, status=200, cut=None, stall=None, drip=None, slow_headers=False, sized=True, headers=()):
@@ -61,9 +61,9 @@ class Site:
         drip: (bytes, seconds) send so many bytes at a time, and wait so long in between; slow_headers: drip into a header;
         sized: send the Content-Length; headers: further ones, they replace those of the same name.
         """
-        sent = {"Content-Length": str(len(body))} if sized else {}
+        lengths = {"Content-Length": str(len(body))} if sized else {}
         handler.send_response(status)
-        for name, value in {**sent, **dict(headers)}.items():
+        for name, value in {**lengths, **dict(headers)}.items():
             handler.send_header(name, value)
         if slow_headers:
             handler.flush_headers()
@@ -81,7 +81,7 @@ class Site:
                     handler.wfile.write(body[: drip[0]])
                     body = body[drip[0] :]
             handler.wfile.write(body[:cut])
-        except OSError:  # the other side was killed or has had enough
+        except OSError:  # the client was killed or hung up
             pass
 
     def close(self):
@@ -132,7 +132,7 @@ class Toy:
         return fetch("toy", self.raw, mirror)
 
     def finished(self):
-        """Names in the raw folder that anybody could take for data."""
+        """Names in the raw folder that could be mistaken for data."""
         return sorted(path.name for path in self.raw.glob("toy/*") if not path.name.startswith("."))
 
     def refuses(self, reason, source=None, mirror=None):
@@ -146,7 +146,7 @@ class Toy:
         return message
 
     def recovers(self, mirror=None):
-        """A rerun brings the right file, a further one finds it, and nothing but the notes remains beside it."""
+        """A rerun fetches the right file, another one finds it, and only the lock and the note of origin stay beside it."""
         receipt = self.fetch(mirror)
         assert self.fetch(mirror) == receipt and receipt["sha256_matches"]
         assert {name: (self.raw / "toy" / name).read_bytes() for name in self.contents} == self.contents

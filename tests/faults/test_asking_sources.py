@@ -1,4 +1,4 @@
-"""``clusterlets datasets --check``: which addresses still serve what is known, and which do not."""
+"""``clusterlets datasets --check``: which addresses still serve the known data, and which do not."""
 
 import pytest
 from served import GOOD

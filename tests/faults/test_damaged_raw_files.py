@@ -109,9 +109,9 @@ def test_other_line_ends_are_accepted_with_a_warning(room):
     room.put("iris", "iris.csv", path.read_bytes().replace(b"\n", b"\r\n"))
     room.fetch("iris")
     room.prepare("iris")
-    written = json.loads(room.json.read_text())
-    assert (written["source"], written["sha256_matches"]) == ("by hand", False)
-    assert "raw bytes differ" in written["warnings"][0]
+    description = json.loads(room.json.read_text())
+    assert (description["source"], description["sha256_matches"]) == ("by hand", False)
+    assert "raw bytes differ" in description["warnings"][0]
 
 
 def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_anew(room):
@@ -126,7 +126,7 @@ def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_anew(room)
     assert path.read_bytes() == good and json.loads(room.receipt.read_text())["source"] == "bundled"
 
 
-def test_a_file_that_has_gone_costs_the_receipt(room):
+def test_a_missing_fetched_file_invalidates_the_receipt(room):
     room.fetch("iris")
     (room.raw / "iris" / "iris.csv").unlink()
     room.refuse("iris", "iris.csv has gone")
@@ -160,11 +160,11 @@ def test_a_missing_receipt_is_reported(room):
         room.prepare("iris")
 
 
-def test_every_flipped_bit_of_a_receipt_costs_the_receipt_alone(room):
+def test_a_flipped_bit_in_a_receipt_removes_the_receipt_and_nothing_else(room):
     room.fetch("iris")
     content, raw = room.receipt.read_bytes(), (room.raw / "iris" / "iris.csv").read_bytes()
-    for at in range(len(content)):
-        room.receipt.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+    for position in range(len(content)):
+        room.receipt.write_bytes(content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :])
         with pytest.raises(ClusterletsError, match="receipt.json was damaged .* removed. Run the same command again"):
             room.prepare("iris")
         assert not room.receipt.exists() and (room.raw / "iris" / "iris.csv").read_bytes() == raw
@@ -175,7 +175,7 @@ def test_a_missing_raw_file_is_named_by_the_library(tmp_path):
         datasets.prepare("adult", tmp_path)
 
 
-def test_no_arrays_remain_without_their_description(room, monkeypatch):
+def test_no_arrays_stay_without_their_description(room, monkeypatch):
     room.fetch("iris")
 
     write = storage.write_bytes
@@ -199,18 +199,18 @@ def test_an_unknown_scaling_is_refused_before_anything_is_read(room):
 def test_the_prepared_files_hold_table_and_description(room):
     room.fetch("iris")
     room.prepare("iris")
-    arrays, written = storage.load_arrays(room.npz), json.loads(room.json.read_text())
+    arrays, stored = storage.load_arrays(room.npz), json.loads(room.json.read_text())
     assert arrays["X"].shape == (150, 4) and arrays["X"].dtype == np.float64
     assert arrays["groups"].dtype == np.int64 and np.bincount(arrays["groups"]).tolist() == [50, 50, 50]
     assert arrays["group_names"].tolist() == ["setosa", "versicolor", "virginica"]
     assert arrays["feature_names"].tolist()[0] == "sepal length (cm)"
-    assert written["groups"] == {"setosa": 50, "versicolor": 50, "virginica": 50}
-    assert (written["rows"], written["features"], written["positives"], written["source"]) == (150, 4, None, "bundled")
-    assert written["fingerprint"] == datasets.describe("iris")["fingerprint"] and written["warnings"] == []
+    assert stored["groups"] == {"setosa": 50, "versicolor": 50, "virginica": 50}
+    assert (stored["rows"], stored["features"], stored["positives"], stored["source"]) == (150, 4, None, "bundled")
+    assert stored["fingerprint"] == datasets.describe("iris")["fingerprint"] and stored["warnings"] == []
     raw = arrays["X"]
     room.prepare("iris", scaling="standard")
     assert np.array_equal(storage.load_arrays(room.npz)["X"], standardise(raw))
-    assert json.loads(room.json.read_text())["fingerprint"] == written["fingerprint"]
+    assert json.loads(room.json.read_text())["fingerprint"] == stored["fingerprint"]
 
 
 def test_both_steps_write_the_same_bytes_again(room):

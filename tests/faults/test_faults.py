@@ -68,17 +68,17 @@ def child(toy):
 
 def archive(members, compression=zipfile.ZIP_DEFLATED):
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as opened:
+    with zipfile.ZipFile(buffer, "w", compression) as zip_file:
         for name, content in members.items():
-            opened.writestr(name, content)
+            zip_file.writestr(name, content)
     return buffer.getvalue()
 
 
 def until(holds, seconds=20):
     """Wait for something that another process does."""
-    end = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
     while not holds():
-        assert time.monotonic() < end, "it did not happen in time"
+        assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.01)
 
 
@@ -335,8 +335,8 @@ def test_truncated_archive(toy, site, zipped):
 def test_damaged_archive(mark, offset, byte, why, toy, site, zipped):
     """In the stored bytes of the member, and in what the directory of the members says of it."""
     content = archive({"diabetes.csv": GOOD}, zipfile.ZIP_STORED)
-    at = content.index(mark) + offset
-    site.serve(ZIP, content[:at] + byte + content[at + 1 :])
+    position = content.index(mark) + offset
+    site.serve(ZIP, content[:position] + byte + content[position + 1 :])
     toy.refuses(f"serves no intact zip archive .*{why}", zipped)
     site.heal(ZIP, archive({"diabetes.csv": GOOD}))
     toy.recovers()

@@ -45,7 +45,7 @@ def test_a_file_put_by_hand_wins_and_stays(toy, site):
     assert site.asked == [] and [path.name for path in toy.target.parent.iterdir()] == ["diabetes.csv"]
 
 
-def test_an_empty_file_put_by_hand_is_passed_over(toy):
+def test_an_empty_file_put_by_hand_is_not_accepted(toy):
     toy.target.parent.mkdir(parents=True)
     toy.target.touch()
     with pytest.raises(ClusterletsError, match="by hand: diabetes.csv is empty"):
@@ -54,12 +54,12 @@ def test_an_empty_file_put_by_hand_is_passed_over(toy):
 
 def test_one_of_two_files_put_by_hand_stays_and_the_other_comes(pair, site):
     pair.target.parent.mkdir(parents=True)
-    mine = ADULT["adult.data"].replace(b"\n", b"\r\n")
-    pair.target.write_bytes(mine)
+    by_hand = ADULT["adult.data"].replace(b"\n", b"\r\n")
+    pair.target.write_bytes(by_hand)
     site.serve("/toy/adult.data", ADULT["adult.data"])
     site.serve("/toy/adult.test", ADULT["adult.test"])
     receipt = pair.fetch(site.address)
-    assert receipt["source"] == "by hand and mirror" and pair.target.read_bytes() == mine
+    assert receipt["source"] == "by hand and mirror" and pair.target.read_bytes() == by_hand
     assert site.asked == ["/toy/adult.test"] and pair.fetch(site.address) == receipt
 
 
@@ -138,7 +138,7 @@ def test_a_folder_with_an_at_sign_or_colon_is_named_in_full(toy, tmp_path):
         toy.refuses(f"mirror {tmp_path / name}: {tmp_path / name} is not a folder", mirror=str(tmp_path / name))
 
 
-def test_bytes_that_nothing_can_vouch_for_are_the_last_choice(toy, site):
+def test_bytes_that_cannot_be_verified_are_the_last_choice(toy, site):
     """As with nbfi: no table is known to compare with, so only known bytes are sure to be right."""
     toy.entry |= {"strict": False, "fingerprint": None}
     toy.from_addresses(f"{site.address}/unknown", f"{site.address}/known")

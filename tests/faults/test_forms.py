@@ -21,7 +21,7 @@ CHECKOUT = Path(__file__).parents[2]
 MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
 CATALOGUE = {name: datasets.describe(name) for name in datasets.names()}
 COPY = re.compile(r"https://web\.archive\.org/web/")  # the same bytes as the address behind it
-# What an archive holds besides, as the publishers' do.
+# Further members of an archive, such as the publishers' archives have.
 BESIDE = {"Index": b"Index of adult\n", "old/adult.data": b"", "bank.zip/bank.csv": b"a;b\n"}
 # d_age is the difference of the ages, and d_d_age the bin of it; so the ages have no bins.
 UNBINNED = "wave gender age age_o race race_o samerace field met decision decision_o match".split()
@@ -70,9 +70,9 @@ def test_every_published_form_is_the_same_table(name, source, publish):
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_other_line_ends_and_a_byte_order_mark_are_the_same_table(name, publish):
-    dressed = {file: b"\xef\xbb\xbf" + content.replace(b"\n", b"\r\n") for file, content in raw(name).items()}
+    files = {file: b"\xef\xbb\xbf" + content.replace(b"\n", b"\r\n") for file, content in raw(name).items()}
     source = CATALOGUE[name]["sources"][0]
-    receipt, table = publish(name, source, zipped(source, dressed) if "members" in source else dressed.popitem()[1])
+    receipt, table = publish(name, source, zipped(source, files) if "members" in source else files.popitem()[1])
     assert fingerprint(table) == CATALOGUE[name]["fingerprint"]
     assert receipt["sha256_matches"] is False
 
@@ -92,7 +92,7 @@ def form_of(source, files):
 
 
 def zipped(source, files):
-    """An archive with the files at their places, among others, within archives where the place says so."""
+    """An archive with the files at their paths, among other files; a path may lead through an inner archive."""
     contents = BESIDE | {place: files[file] for file, place in source["members"].items()}
     inner = {place.split("/", 1)[1]: content for place, content in contents.items() if place.startswith("bank.zip/")}
     outer = {place: content for place, content in contents.items() if not place.startswith("bank.zip/")}
@@ -101,9 +101,9 @@ def zipped(source, files):
 
 def archive(members):
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as opened:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as zip_file:
         for name, content in members.items():
-            opened.writestr(name, content)
+            zip_file.writestr(name, content)
     return buffer.getvalue()
 
 
@@ -111,9 +111,9 @@ def with_bins(content):
     """Columns and rows of the speed dating table as OpenML has it: has_null first, and its bin behind each number."""
     columns, *rows = csv.reader(io.StringIO(content.decode()))
     binned = [column not in UNBINNED for column in columns]
-    names = [[column, f"d_{column}"] if bin_ else [column] for column, bin_ in zip(columns, binned, strict=True)]
+    names = [[column, f"d_{column}"] if has_bin else [column] for column, has_bin in zip(columns, binned, strict=True)]
     cells = [
-        [part for cell, bin_ in zip(row, binned, strict=True) for part in ([cell, bin_of(cell)] if bin_ else [cell])]
+        [part for cell, has_bin in zip(row, binned, strict=True) for part in ([cell, bin_of(cell)] if has_bin else [cell])]
         for row in rows
     ]
     return ["has_null", *itertools.chain(*names)], [["0", *row] for row in cells]
@@ -140,11 +140,11 @@ def arff(columns, rows):
 
 
 def quoted(cell):
-    """As Weka writes it: quotes where a cell holds more than letters and digits."""
+    """The cell as Weka writes it: quoted if it holds more than letters and digits."""
     return cell if re.fullmatch(r"[\w.?-]*", cell) else "'" + cell.replace("'", "\\'") + "'"
 
 
-# nbfi: rows of the shape that its description gives.
+# nbfi: rows that follow its published description.
 
 MISSING = ("$", "##", "&", "@", "#", "x", "#VALUE!", "")
 EDUCATION = ("Junior secondary", "Secondary", "Graduation dropout", "Graduation", "Post Grad")
@@ -167,12 +167,12 @@ TAGS = ("Client_Permanent_Match_Tag", "Client_Contact_Work_Tag")
 
 
 def nbfi_rows():
-    """Five complete rows, one a level of education, then one for each column and each sign of a missing value."""
+    """Five complete rows, one per level of education, then one for each column and each sign of a missing value."""
     text = dict.fromkeys(TEXT, "Alone, at home") | dict.fromkeys(TAGS, "Yes") | {"Client_Gender": "Male"}
-    whole = dict.fromkeys(COLUMNS, "1.5") | text | {"Client_Education": "Secondary", "Default": "0"}
-    complete = [whole | {"Client_Education": level, "Default": str(at % 2)} for at, level in enumerate(EDUCATION)]
+    template = dict.fromkeys(COLUMNS, "1.5") | text | {"Client_Education": "Secondary", "Default": "0"}
+    complete = [template | {"Client_Education": level, "Default": str(index % 2)} for index, level in enumerate(EDUCATION)]
     complete[1] |= dict.fromkeys(TAGS, "No") | {"Client_Gender": "Female"} | dict.fromkeys(DROPPED, "x")
-    incomplete = [whole | {column: sign} for column in [*NEEDED, *NUMBERS] for sign in MISSING]
+    incomplete = [template | {column: sign} for column in [*NEEDED, *NUMBERS] for sign in MISSING]
     return [*complete, *incomplete]
 
 

@@ -1,4 +1,4 @@
-"""Values that fit a JSON schema, and such with one thing wrong; as much of JSON schema as the configuration's uses."""
+"""Values that fit a JSON schema, and values with one fault; knows as much of JSON schema as the configuration's uses."""
 
 import copy
 import json
@@ -13,10 +13,10 @@ _ENDLESS = 10**9
 def fitting(schema: dict, root: dict) -> st.SearchStrategy:
     """Values of a schema; lists and mappings are short, numbers mostly small."""
     while "$ref" in schema:
-        found = root
+        node = root
         for part in schema["$ref"].removeprefix("#/").split("/"):
-            found = found[part]
-        schema = found
+            node = node[part]
+        schema = node
     if "const" in schema:
         return st.just(schema["const"])
     if "enum" in schema:
@@ -50,12 +50,12 @@ def _array(schema, root):
 
 
 def _object(schema, root):
-    known = {key: fitting(value, root) for key, value in schema.get("properties", {}).items()}
-    required = {key: known[key] for key in schema.get("required", [])}
-    optional = {key: value for key, value in known.items() if key not in required}
+    properties = {key: fitting(value, root) for key, value in schema.get("properties", {}).items()}
+    required = {key: properties[key] for key in schema.get("required", [])}
+    optional = {key: value for key, value in properties.items() if key not in required}
     fixed = st.fixed_dictionaries(required, optional=optional)
     if "minProperties" in schema:
-        fixed = fixed.filter(lambda made: len(made) >= schema["minProperties"])
+        fixed = fixed.filter(lambda mapping: len(mapping) >= schema["minProperties"])
     if "propertyNames" not in schema:
         return fixed
     names = _string(schema["propertyNames"], root)
@@ -72,7 +72,7 @@ _KINDS = {
     "null": lambda schema, root: st.none(),
 }
 
-#: What stands in the place of a value: numbers at and over the edges, other types, texts that programs stumble over.
+#: Replacements for a value: numbers at and beyond the limits, other types, texts that programs stumble over.
 ANYTHING = st.one_of(
     one_of_these(float("nan"), float("inf"), -float("inf"), -1, 0, 1, 2, 0.5, -0.0, 1.0, 2e4, 1e300, 10**400, 2**63),
     one_of_these(True, False, None),

@@ -1,8 +1,8 @@
-"""What the fuzz tests share: how examples are drawn and failures shown, how commands run here, and what may come of them.
+"""What the fuzz tests share: how examples are drawn and failures shown, how commands run here, and how they may end.
 
 Each fuzz test runs twice. One run has a fixed number of examples from a fixed seed, the same on every machine. The other is
 slow: it searches with one seed after the other, from CLUSTERLETS_FUZZ_SEED on, until CLUSTERLETS_FUZZ_SECONDS are over (5 by
-default, for each test). What fails is made small for at most 30 seconds, and printed as a test to paste.
+default, for each test). A failing example is shrunk for at most 30 seconds, and printed as a test to paste.
 """
 
 import contextlib
@@ -24,21 +24,21 @@ from clusterlets.__main__ import main
 SECONDS = float(os.environ.get("CLUSTERLETS_FUZZ_SECONDS", 5))
 #: The first seed of a search; those of `make test` have the seed 0.
 SEED = int(os.environ.get("CLUSTERLETS_FUZZ_SEED", 1))
-#: Seconds of this process' own computing after which an example counts as one that never ends.
+#: CPU seconds of this process after which an example counts as one that never ends.
 LIMIT = 30
-#: Seconds that a failing example is made small for.
+#: Seconds spent on shrinking a failing example.
 SHRINKING = 30
 
 
 def run_examples(check: Callable, examples: st.SearchStrategy, n_examples: int) -> None:
-    """Call ``check`` with as many examples, the same every time."""
+    """Call ``check`` with that many examples, the same ones every time."""
     _run_batch(check, examples, n_examples, seed_of_batch=0)
 
 
 def search(check: Callable, examples: st.SearchStrategy, n_examples: int) -> None:
-    """Call ``check`` with batches of examples, each of another seed, until the time is over."""
-    end, batch = time.monotonic() + SECONDS, 0
-    while time.monotonic() < end:
+    """Call ``check`` with batches of examples, each with another seed, until the time is up."""
+    deadline, batch = time.monotonic() + SECONDS, 0
+    while time.monotonic() < deadline:
         _run_batch(check, examples, n_examples, SEED + batch)
         batch += 1
 
@@ -61,7 +61,7 @@ def _run_batch(check: Callable, examples: st.SearchStrategy, n_examples: int, se
 
 
 class _Failing:
-    """A check that remembers what failed. Once it was made small for long enough nothing else fails, and Hypothesis ends."""
+    """A check that remembers what failed. After SHRINKING seconds nothing else fails, so that Hypothesis ends."""
 
     def __init__(self, check: Callable):
         self.check = check
@@ -86,7 +86,7 @@ class _Failing:
 
 
 def as_test(check: Callable, example: str) -> str:
-    """The source of a test of one example, for the file of its check; fixtures that the fuzz test takes it takes too."""
+    """The source of a test of one example, for the file of its check; it takes the fixtures of the fuzz test."""
     return (
         "Paste this into the file of the check, with the fixtures of its fuzz test:\n\n"
         "def test_an_example_that_once_failed():\n"
@@ -119,9 +119,9 @@ class Said:
 
 
 def command(*arguments: str, may_go: str = "") -> Said:
-    """Run a command; it must end well, or say what was wrong and leave every file here as it was.
+    """Run a command; it must succeed, or say what is wrong and leave every file here as it was.
 
-    Only a damaged one ``may_go``: its reader removes it, so that it is made anew.
+    Only a damaged file ``may_go``: its reader removes it, so that it is made anew.
     """
     before = files_here()
     out, err = io.StringIO(), io.StringIO()
@@ -131,17 +131,17 @@ def command(*arguments: str, may_go: str = "") -> Said:
             status = main(list(arguments))
         except SystemExit as end:  # argparse
             status = end.code
-    said = Said(status, out.getvalue(), err.getvalue())
-    assert said.status in (0, 1, 2) and "Traceback" not in said.err, said
+    result = Said(status, out.getvalue(), err.getvalue())
+    assert result.status in (0, 1, 2) and "Traceback" not in result.err, result
     if status:
-        now = files_here()
-        written = [name for name in {**before, **now} if before.get(name) != now.get(name) and name != may_go]
+        after = files_here()
+        written = [name for name in {**before, **after} if before.get(name) != after.get(name) and name != may_go]
         assert not written, f"wrote or removed {written}"
-    return said
+    return result
 
 
 def is_one_line(said: Said, name: str) -> bool:
-    """Whether a refused command said so in one line, behind the usage where the command line itself was wrong."""
+    """Whether a refused command said so in one line, after the usage if the command line itself was wrong."""
     line = said.err.removesuffix("\n").rpartition(f"clusterlets {name}: ")[2]
     usage = said.err.startswith("usage: ") and said.status == 2
     return bool(line) and "\n" not in line and (usage or said.err.startswith(f"clusterlets {name}: "))
@@ -154,16 +154,16 @@ def files_here() -> dict[str, bytes]:
 
 @contextlib.contextmanager
 def kept() -> Iterator[None]:
-    """Put the folder back as it was: new files go, and the others have their content."""
+    """Restore the folder afterwards: new files go, and the others get their content back."""
     before = files_here()
     try:
         yield
     finally:
-        now = files_here()
-        for name in now.keys() - before.keys():
+        after = files_here()
+        for name in after.keys() - before.keys():
             Path(name).unlink()
         for name, content in before.items():
-            if now.get(name) != content:
+            if after.get(name) != content:
                 Path(name).write_bytes(content)
 
 

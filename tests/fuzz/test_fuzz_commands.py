@@ -1,4 +1,4 @@
-"""Command lines, and results with one thing wrong: a command ends with what was asked for, or with a line that says why not."""
+"""Command lines, and results with one fault: a command does what was asked, or says in one line why not."""
 
 import csv
 import io
@@ -22,13 +22,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def options(**known):
     """Command lines with any of these options, each with one of its values or with none."""
-    chosen = {name: st.just(()) | values.map(lambda value: (value,)) for name, values in known.items()}
-    pairs = st.fixed_dictionaries({}, optional=chosen).map(lambda made: [(name, *value) for name, value in made.items()])
-    return pairs.filter(lambda made: not any("--" in pair for pair in made)).flatmap(st.permutations)  # argparse takes it away
+    strategies = {name: st.just(()) | values.map(lambda value: (value,)) for name, values in known.items()}
+    pairs = st.fixed_dictionaries({}, optional=strategies).map(lambda drawn: [(name, *value) for name, value in drawn.items()])
+    return pairs.filter(lambda drawn: not any("--" in pair for pair in drawn)).flatmap(st.permutations)  # argparse drops it
 
 
 def as_words(pairs):
-    """``[("k", "5")]`` as ``-k 5``; what begins with a dash is bound to its option, as a person would have to."""
+    """``[("k", "5")]`` as ``-k 5``; a value that begins with a dash is joined to its option, as users must do."""
     for name, *value in pairs:
         option = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
         yield from [f"{option}={value[0]}"] if len(name) > 1 and value and value[0].startswith("-") else [option, *value]
@@ -69,22 +69,22 @@ def people(tmp_path, monkeypatch):
 
 def gives_every_row_a_cluster_or_says_why_not(pairs):
     with kept():
-        said = command("cluster", "people.csv", *as_words([("sensitive", "city"), *pairs]))
-        if said.status:
-            assert is_one_line(said, "cluster"), said.err
+        result = command("cluster", "people.csv", *as_words([("sensitive", "city"), *pairs]))
+        if result.status:
+            assert is_one_line(result, "cluster"), result.err
             return
-        asked = {name: value[0] for name, *value in pairs if value}
-        assert said.out.startswith(f"people.csv: {ROWS} rows")
-        assert f"seed {int(asked.get('seed', 0))}:" in said.out
-        if "o" in asked:
-            header, *rows = csv.reader(io.StringIO(Path(asked["o"]).read_text()))
+        given = {name: value[0] for name, *value in pairs if value}
+        assert result.out.startswith(f"people.csv: {ROWS} rows")
+        assert f"seed {int(given.get('seed', 0))}:" in result.out
+        if "o" in given:
+            header, *rows = csv.reader(io.StringIO(Path(given["o"]).read_text()))
             assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(ROWS))
             clusters = {int(cluster) for _, cluster in rows}
-            assert clusters == set(range(len(clusters))) and f": {len(clusters)} cluster" in said.out
-            if asked.get("matcher") not in ("D", "B"):
+            assert clusters == set(range(len(clusters))) and f": {len(clusters)} cluster" in result.out
+            if given.get("matcher") not in ("D", "B"):
                 assert len(rows) == ROWS
-        if asked.get("method") == "frac":
-            assert f"k = {int(asked.get('k', 10))}, tau = {float(asked['tau']) if 'tau' in asked else '1/'}" in said.out
+        if given.get("method") == "frac":
+            assert f"k = {int(given.get('k', 10))}, tau = {float(given['tau']) if 'tau' in given else '1/'}" in result.out
 
 
 def test_cluster_gives_every_row_a_cluster_or_says_why_not(fuzz, people):
@@ -105,8 +105,8 @@ SETTINGS = {
 
 
 def step(name, **given):
-    done = command(name, *(part for key, value in given.items() for part in (f"--{key.replace('_', '-')}", str(value))))
-    assert done.status == 0, done
+    result = command(name, *(part for key, value in given.items() for part in (f"--{key.replace('_', '-')}", str(value))))
+    assert result.status == 0, result
 
 
 def entry(method, **parameters):
@@ -115,7 +115,7 @@ def entry(method, **parameters):
 
 
 def make_results():
-    """What the workflow makes of one small table, by its own steps; figures and words are left out."""
+    """The workflow's results for one small table, made by its own steps, without figures and pages."""
     Path("settings.yaml").write_text(yaml.safe_dump(SETTINGS))
     settings = json.dumps(read_configuration("settings.yaml"))
 
@@ -128,30 +128,30 @@ def make_results():
     step("fetch-dataset", **raw)
     step("prepare-dataset", **raw, scaling="none", npz_path=data, json_path="results/prepared/iris.json")
     step("measure-geometry", data=data, dataset="iris", base_seed=0, output=geometry)
-    made = {**common, "data": data, "base_seed": 0}
+    inputs = {**common, "data": data, "base_seed": 0}
     limits = {"limits": json.dumps({"seconds": 60, "memory_mb": None})}
-    step("extract-clusterlets", **made, pieces=kept("pieces", "clusterlets"), labels=kept("labels", "clusterlets"))
+    step("extract-clusterlets", **inputs, pieces=kept("pieces", "clusterlets"), labels=kept("labels", "clusterlets"))
     labels, sums = kept("labels", "clusterlets"), kept("distances", "clusterlets")
     step("sum-distances", data=data, dataset="iris", labels=labels, base_seed=0, output=sums)
     for method in ("FRAC", "k-means", "random"):
         files = {kind: kept(kind, method) for kind in ("pieces", "labels")}
-        step("fit-method", **made, **limits, **entry(method), **files)
+        step("fit-method", **inputs, **limits, **entry(method), **files)
     pieces = {"pieces": kept("pieces", "clusterlets")}
     step("sample-partitions", **common, **pieces, base_seed=0, sample_size=300, output=kept("partitions", "clusterlets"))
-    scored = {**common, **limits, "base_seed": 0, "geometry": geometry, "deviation": "absolute"}
-    of_clusterlets = {**scored, **pieces, "distances": sums, "data": data, "labels": labels}
+    scoring = {**common, **limits, "base_seed": 0, "geometry": geometry, "deviation": "absolute"}
+    with_clusterlets = {**scoring, **pieces, "distances": sums, "data": data, "labels": labels}
     pinball = {**entry("D", hops=2), "settings": json.dumps({"scope": "last"})}
-    step("score-method", **of_clusterlets, **pinball, output="results/runs/iris/D/k3_hops2/seeds0-1.csv")
+    step("score-method", **with_clusterlets, **pinball, output="results/runs/iris/D/k3_hops2/seeds0-1.csv")
     centroid = {**entry("C", omega=0.25), "settings": json.dumps({"equation": "corrected"})}
     centroid["partitions"] = kept("partitions", "clusterlets")
-    step("score-method", **of_clusterlets, **centroid, output="results/runs/iris/C/k3_omega0.25/seeds0-1.csv")
+    step("score-method", **with_clusterlets, **centroid, output="results/runs/iris/C/k3_omega0.25/seeds0-1.csv")
     for method in ("FRAC", "k-means", "random"):
-        of = {**entry(method), "settings": "{}", "pieces": kept("pieces", method)}
-        step("score-method", **scored, **of, output=f"results/runs/iris/{method}/k3/seeds0-1.csv")
+        per_method = {**entry(method), "settings": "{}", "pieces": kept("pieces", method)}
+        step("score-method", **scoring, **per_method, output=f"results/runs/iris/{method}/k3/seeds0-1.csv")
     step("collect-runs", config=settings, output="results/runs.csv")
     step("analyse", runs="results/runs.csv", config=settings, output="results")
-    written = [path.relative_to("results").as_posix() for path in [Path("results/runs.csv"), *Path("results/tables").iterdir()]]
-    promised = {"results": "results", "files": ",".join(written), "lock": ROOT / "requirements.lock"}
+    names = [path.relative_to("results").as_posix() for path in [Path("results/runs.csv"), *Path("results/tables").iterdir()]]
+    promised = {"results": "results", "files": ",".join(names), "lock": ROOT / "requirements.lock"}
     step("write-manifest", config=settings, **promised, output="results/manifest.json")
 
 
@@ -167,7 +167,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def results(made, monkeypatch):
-    """The results in results/, and the same in reference/; what a test changes it puts back."""
+    """The results in results/, and the same in reference/; each test restores what it changes."""
     monkeypatch.chdir(made)
     return sorted(name for name in files_here() if name.startswith("results/"))
 
@@ -177,16 +177,16 @@ def damage(draw, files):
     """A file of the results, and what it holds now; None where it is gone."""
     name = draw(st.sampled_from([*files, *["results/manifest.json"] * 3]))
     content = Path(name).read_bytes()
-    how = draw(one_of_these("flip", "cut", "empty", "gone", "other", "bytes", "json"))
-    if how == "flip":
-        at, bit = draw(st.integers(0, len(content) - 1)), draw(st.integers(0, 7))
-        return name, content[:at] + bytes([content[at] ^ 1 << bit]) + content[at + 1 :]
-    if how == "json" and name.endswith(".json"):
+    kind = draw(one_of_these("flip", "cut", "empty", "gone", "other", "bytes", "json"))
+    if kind == "flip":
+        position, bit = draw(st.integers(0, len(content) - 1)), draw(st.integers(0, 7))
+        return name, content[:position] + bytes([content[position] ^ 1 << bit]) + content[position + 1 :]
+    if kind == "json" and name.endswith(".json"):
         return name, json.dumps(draw(spoilt(st.just(json.loads(content))) | ANYTHING)).encode("utf-8", "surrogatepass")
-    if how == "other":
+    if kind == "other":
         return name, Path(draw(st.sampled_from(files))).read_bytes()
-    cut = {"empty": b"", "gone": None, "bytes": draw(st.binary(max_size=20))}
-    return name, cut.get(how, content[: draw(st.integers(0, len(content) - 1))])
+    contents = {"empty": b"", "gone": None, "bytes": draw(st.binary(max_size=20))}
+    return name, contents.get(kind, content[: draw(st.integers(0, len(content) - 1))])
 
 
 def put(name, content):
@@ -204,11 +204,11 @@ def verify_names_what_is_damaged(example):
     with kept():
         intact = Path(name).read_bytes()
         put(name, content)
-        said = command("verify")
-        if said.status and "manifest.json" in said.err:
-            assert is_one_line(said, "verify")
+        result = command("verify")
+        if result.status and "manifest.json" in result.err:
+            assert is_one_line(result, "verify")
         elif name in promised_files() and content != intact:
-            assert said.status == 1 and name in said.out, said
+            assert result.status == 1 and name in result.out, result
 
 
 def test_verify_names_whatever_is_damaged(fuzz, results):
@@ -244,13 +244,13 @@ def compare_tells_what_differs(example):
     with kept():
         intact = Path(name).read_bytes()
         put(name, content)
-        said = command("compare", "reference", "results")
-        assert said.status in (0, 1) or is_one_line(said, "compare"), said
+        result = command("compare", "reference", "results")
+        assert result.status in (0, 1) or is_one_line(result, "compare"), result
         if name.endswith(".csv") and "tables/" in name and (content is None or differ_in_more_than_digits(intact, content)):
-            assert said.status != 0, said
+            assert result.status != 0, result
 
 
-def test_compare_tells_tables_that_differ(fuzz, results):
+def test_compare_reports_tables_that_differ(fuzz, results):
     assert command("compare", "reference", "results").status == 0
 
     fuzz(compare_tells_what_differs, damage(results), n_examples=40)
@@ -277,12 +277,12 @@ ASKED = [
 
 def export_gives_a_run_or_says_why_not(pairs):
     with kept():
-        said = command("export", *as_words([("config", "settings.yaml"), *pairs]))
-        if said.status:
-            assert is_one_line(said, "export") or "This makes it:\n  snakemake" in said.err, said.err
+        result = command("export", *as_words([("config", "settings.yaml"), *pairs]))
+        if result.status:
+            assert is_one_line(result, "export") or "This makes it:\n  snakemake" in result.err, result.err
             return
-        asked = {name: value[0] for name, *value in pairs if value}
-        text = Path(asked["o"]).read_text() if "o" in asked else said.out
+        given = {name: value[0] for name, *value in pairs if value}
+        text = Path(given["o"]).read_text() if "o" in given else result.out
         header, *rows = csv.reader(io.StringIO(text))
         assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(150))
 
@@ -292,15 +292,15 @@ def test_export_gives_a_run_that_there_is_or_says_why_not(fuzz, results):
 
 
 def export_gives_the_same_clusters_or_none(example):
-    (name, content), asked = example
-    words = ("export", "--config", "settings.yaml", "--dataset", "iris", "-k", "3", "--seed", "1", *asked)
+    (name, content), requested = example
+    words = ("export", "--config", "settings.yaml", "--dataset", "iris", "-k", "3", "--seed", "1", *requested)
     intact = command(*words)
     assert intact.status == 0 and intact.out
     with kept():
         put(name, content)
-        said = command(*words, may_go=name)
-        if said.status == 0:
-            assert said.out == intact.out, "other clusters than those that the grid scored"
+        result = command(*words, may_go=name)
+        if result.status == 0:
+            assert result.out == intact.out, "other clusters than those that the grid scored"
 
 
 def test_export_of_damaged_results_gives_the_same_clusters_or_none(fuzz, results):
@@ -311,11 +311,11 @@ def datasets_lists_what_is_configured_or_says_why_not(example):
     name, content = example
     with kept():
         put(name, content)
-        said = command("datasets", "--config", "settings.yaml", may_go=name)
-        if said.status:
-            assert is_one_line(said, "datasets") or "cannot be used:\n  - " in said.err, said.err
+        result = command("datasets", "--config", "settings.yaml", may_go=name)
+        if result.status:
+            assert is_one_line(result, "datasets") or "cannot be used:\n  - " in result.err, result.err
         else:
-            assert "| iris " in said.out
+            assert "| iris " in result.out
 
 
 def test_datasets_lists_what_is_configured_or_says_why_not(fuzz, results):

@@ -1,4 +1,4 @@
-"""Configurations from the schema, valid and nearly valid: what is accepted is run as it was asked for, the rest refused."""
+"""Configurations from the schema, valid and nearly valid: what is accepted runs as requested, the rest is refused."""
 
 import importlib
 import json
@@ -110,10 +110,10 @@ def read(asked):
 
 
 def runs_as_asked(asked, config):
-    """Every number that was asked for has its own cells, and no other; every name is one that a shell leaves alone."""
+    """Every requested number has its own cells, and no other has; no name needs quotes in a shell."""
     for key in ("k", "hops", "omega"):
-        wanted = asked.get(key, config[key])
-        assert sorted(config[key]) == sorted(wanted) and all(math.isfinite(value) for value in wanted)
+        expected = asked.get(key, config[key])
+        assert sorted(config[key]) == sorted(expected) and all(math.isfinite(value) for value in expected)
         assert key == "omega" or all(type(value) is int for value in config[key])
     for key in ("base_seed", "sample_size"):
         assert type(config[key]) is int and config[key] == asked.get(key, config[key])
@@ -121,15 +121,15 @@ def runs_as_asked(asked, config):
     taus = config["grids"].get("FRAC", {"parameters": {}})["parameters"].get("tau", [])
     assert all(tau == "balanced" or max(config["k"]) * tau <= 1 + 1e-12 for tau in taus)
     assume(number_of_cells(config) < 3000)
-    found = list(cells(config))
-    assert len({cell.path for cell in found}) == len(found)
-    assert all(re.fullmatch(r"[\w./+%-]+", cell.path) for cell in found)
-    of_c = {cell.configuration.partition("_omega")[2] for cell in found if cell.method == "C"}
-    wanted = {name_of(method): method for method in asked.get("methods", config["methods"])}
-    own = wanted["C"].get("parameters", {}) if isinstance(wanted.get("C"), dict) else {}
-    assert {float(omega) for omega in of_c} == (set(own.get("omega", config["omega"])) if "C" in wanted else set())
-    assert {cell.method for cell in found} == set(config["methods"]) == set(wanted)
-    assert {cell.dataset for cell in found} == set(config["tables"])
+    grid_cells = list(cells(config))
+    assert len({cell.path for cell in grid_cells}) == len(grid_cells)
+    assert all(re.fullmatch(r"[\w./+%-]+", cell.path) for cell in grid_cells)
+    omegas = {cell.configuration.partition("_omega")[2] for cell in grid_cells if cell.method == "C"}
+    expected = {name_of(method): method for method in asked.get("methods", config["methods"])}
+    parameters = expected["C"].get("parameters", {}) if isinstance(expected.get("C"), dict) else {}
+    assert {float(omega) for omega in omegas} == (set(parameters.get("omega", config["omega"])) if "C" in expected else set())
+    assert {cell.method for cell in grid_cells} == set(config["methods"]) == set(expected)
+    assert {cell.dataset for cell in grid_cells} == set(config["tables"])
 
 
 def is_refused_or_runs_as_asked(asked):
@@ -138,7 +138,7 @@ def is_refused_or_runs_as_asked(asked):
         runs_as_asked(asked, config)
 
 
-def test_what_fits_the_schema_is_accepted_or_refused_for_a_reason_that_only_code_can_know(fuzz):
+def test_what_fits_the_schema_runs_as_asked_or_is_refused(fuzz):
     fuzz(is_refused_or_runs_as_asked, configurations(), n_examples=60)
 
 
@@ -174,17 +174,17 @@ SMALL = {
 
 def planned(config_file):
     """The words of every command that the workflow would run."""
-    plan = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "1"]
+    snakemake = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "1"]
     options = ["--dry-run", "--quiet=host", "--printshellcmds", "--configfile", config_file]
-    done = subprocess.run([*plan, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert done.returncode == 0, done.stdout
-    commands = re.findall(r"^Shell command: clusterlets (.*) > (?:\S+\.log|'.*\.log') 2>&1$", done.stdout, re.MULTILINE)
-    assert len(commands) == done.stdout.count("Shell command: ") - 1, done.stdout  # the target has none
+    process = subprocess.run([*snakemake, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert process.returncode == 0, process.stdout
+    commands = re.findall(r"^Shell command: clusterlets (.*) > (?:\S+\.log|'.*\.log') 2>&1$", process.stdout, re.MULTILINE)
+    assert len(commands) == process.stdout.count("Shell command: ") - 1, process.stdout  # the target has none
     return [shlex.split(command) for command in commands]
 
 
 def taken(name, options):
-    """What the options of a step say to it."""
+    """The arguments that a step gets from its options."""
     module, function = STEPS[name].split(":")
     step = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
     return vars(command_line._parser(name, step).parse_args(options))
@@ -194,10 +194,10 @@ def is_planned_with_commands_that_say_the_same(asked):
     config = read(asked)
     assume(config is not None)
     steps = [(name, taken(name, options)) for name, *options in planned("asked.yaml")]
-    of_methods = {"base_seed": config["base_seed"], "limits": "$LIMITS"}
+    common = {"base_seed": config["base_seed"], "limits": "$LIMITS"}
     numbers = {
         "sample-partitions": {"sample_size": config["sample_size"]},
-        **dict.fromkeys(("fit-method", "score-method"), of_methods),
+        **dict.fromkeys(("fit-method", "score-method"), common),
     }
     for name, step in steps:
         assert {key: step[key] for key in numbers.get(name, {})} == numbers.get(name, {})
@@ -209,10 +209,10 @@ def is_planned_with_commands_that_say_the_same(asked):
         }
         settings = {name: config[key] for name, key in grid["settings"].items()}
         assert "/variants/" in step["output"] or json.loads(step["settings"]) == settings
-    asked_for = Counter(
+    expected_runs = Counter(
         (cell.dataset, cell.method, cell.k, str(sorted(cell.parameters.items())), cell.seeds) for cell in cells(config)
     )
-    run = Counter(
+    planned_runs = Counter(
         (
             step["dataset"],
             json.loads(step["method"])["name"],
@@ -223,10 +223,10 @@ def is_planned_with_commands_that_say_the_same(asked):
         for step in scored
         if "/variants/" not in step["output"]
     )
-    assert run == asked_for
+    assert planned_runs == expected_runs
     for key in ("settings", "config"):
-        told = [json.loads(step[key]) for _, step in steps if key in step]
-        assert all(one.get("seeds", config["seeds"]) == config["seeds"] for one in told)
+        values = [json.loads(step[key]) for _, step in steps if key in step]
+        assert all(value.get("seeds", config["seeds"]) == config["seeds"] for value in values)
     assert {step["name"] for name, step in steps if name == "prepare-user-table"} <= {"people"}
     assert {step["k"] for name, step in steps if name == "extract-clusterlets"} <= set(config["k"])
 

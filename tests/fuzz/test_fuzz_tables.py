@@ -1,4 +1,4 @@
-"""Tables of one's own: every cell of what is read is the cell of the file, and the rest is refused in a line."""
+"""Users' tables: every cell that is read equals the cell of the file, and the rest is refused in one line."""
 
 import csv
 import datetime
@@ -53,7 +53,7 @@ def columns(draw, n_rows):
 def tables(draw):
     """Header, rows and the names of the sensitive columns."""
     n_rows = draw(st.integers(0, 9))
-    plain = draw(one_of_these(False, True, True))  # else anything is likely to be wrong with it
+    plain = draw(one_of_these(False, True, True))  # otherwise almost anything may be wrong with it
     names = draw(st.lists(one_of_these(*"xyzw") if plain else ODD | st.text(max_size=5), min_size=1, max_size=4, unique=True))
     features = [draw(columns(n_rows)) for _ in names]
     sensitive = draw(one_of_these(["city"], ["sex"], ["city", "sex"]))
@@ -61,7 +61,7 @@ def tables(draw):
     groups = [draw(st.lists(values, min_size=n_rows, max_size=n_rows)) for _ in sensitive]
     header, content = [*names, *sensitive], [*features, *groups]
     order = draw(st.permutations(range(len(header))))
-    return [header[at] for at in order], list(zip(*(content[at] for at in order), strict=True)), sensitive
+    return [header[index] for index in order], list(zip(*(content[index] for index in order), strict=True)), sensitive
 
 
 def as_read(path, sensitive, **options):
@@ -73,21 +73,21 @@ def as_read(path, sensitive, **options):
 
 
 def holds(table, remarks, header, rows, sensitive):
-    """Whether the table is what the cells (texts) say, row by row; what is no feature has been told."""
+    """Assert that the table matches the cells (texts) row by row, and that remarks name all other columns."""
     header = [name.strip() for name in header]
-    named = [dict(zip(header, row, strict=True)) for row in rows]
-    kept = [row for row in named if all(row[name].strip() for name in sensitive)]
-    assert table.X.shape == (len(kept), len(table.feature_names)) and np.isfinite(table.X).all()
+    records = [dict(zip(header, row, strict=True)) for row in rows]
+    complete = [row for row in records if all(row[name].strip() for name in sensitive)]
+    assert table.X.shape == (len(complete), len(table.feature_names)) and np.isfinite(table.X).all()
     for name, column in zip(table.feature_names, table.X.T, strict=True):
-        for cell, value in zip((row[name].strip() for row in kept), column, strict=True):
+        for cell, value in zip((row[name].strip() for row in complete), column, strict=True):
             assert value == (
                 BOOLEANS[cell.lower()] if cell.lower() in BOOLEANS else float(cell) if NUMBER.fullmatch(cell) else None
             )
     groups = [table.group_names[group] for group in table.groups]
-    assert groups == [" + ".join(row[name].strip() for name in sensitive) for row in kept]
+    assert groups == [" + ".join(row[name].strip() for name in sensitive) for row in complete]
     left_out = set(header) - set(table.feature_names) - set(sensitive)
     assert all(any(name in remark for remark in remarks) for name in left_out)
-    assert len(kept) == len(named) or any("left out" in remark for remark in remarks)
+    assert len(complete) == len(records) or any("left out" in remark for remark in remarks)
 
 
 def is_read_cell_by_cell_or_refused(example):
@@ -97,15 +97,15 @@ def is_read_cell_by_cell_or_refused(example):
     writer = csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting)
     writer.writerows([header, *rows])
     Path(f"t{suffix}").write_bytes(text.getvalue().encode(encoding, "replace"))
-    read = as_read(f"t{suffix}", sensitive, separator=separator)
-    if read:
+    result = as_read(f"t{suffix}", sensitive, separator=separator)
+    if result:
         text = Path(f"t{suffix}").read_bytes().decode("utf-8-sig")
         header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row]
-        holds(*read, header, rows, sensitive)
+        holds(*result, header, rows, sensitive)
 
 
 def test_a_text_file_is_read_cell_by_cell_or_refused(fuzz):
-    how = st.tuples(
+    examples = st.tuples(
         tables(),
         one_of_these(*",;\t| "),
         one_of_these("\n", "\r\n"),
@@ -113,7 +113,7 @@ def test_a_text_file_is_read_cell_by_cell_or_refused(fuzz):
         one_of_these(csv.QUOTE_MINIMAL, csv.QUOTE_ALL),
         one_of_these("utf-8", "utf-8", "utf-8-sig", "latin-1"),
     )
-    fuzz(is_read_cell_by_cell_or_refused, how, n_examples=150)
+    fuzz(is_read_cell_by_cell_or_refused, examples, n_examples=150)
 
 
 def bytes_are_read_or_refused(content):
@@ -171,15 +171,15 @@ def write_parquet(columns):
 
 def is_read_value_by_value_or_refused(columns):
     table = write_parquet(columns)
-    read = as_read("t.parquet", ["city"])
-    if not read:
+    result = as_read("t.parquet", ["city"])
+    if not result:
         return
-    table_read, remarks = read
-    kept = [row for row in table.to_pylist() if (row["city"] or "").strip()]
+    table_read, remarks = result
+    complete = [row for row in table.to_pylist() if (row["city"] or "").strip()]
     for name, column in zip(table_read.feature_names, table_read.X.T, strict=True):
-        cells = [row[name] for row in kept]
+        cells = [row[name] for row in complete]
         assert all(isinstance(cell, (int, float, bool, decimal.Decimal, str)) for cell in cells), name
-        # A double has no place for all digits of a number of more than 2^53.
+        # A double cannot hold all digits of a number above 2^53.
         assert column.tolist() == [
             float(cell) if not isinstance(cell, str) else BOOLEANS.get(cell.lower(), float(cell)) for cell in cells
         ]

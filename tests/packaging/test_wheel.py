@@ -1,4 +1,4 @@
-"""The wheel in an environment of its own: what it brings, what works with that alone, and what is said of the rest.
+"""The wheel in an environment of its own: what it brings, what works with that alone, and what it says about the rest.
 
 Wheels come from the package index; without one the tests are skipped, unless CLUSTERLETS_REQUIRE_INDEX=1 says that this is a
 failure.
@@ -20,7 +20,7 @@ import clusterlets
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN_ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")}
-# Nothing is compiled that no test imports.
+# Bytecode is compiled only for what a test imports.
 INSTALL = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", "--only-binary", ":all:")
 
 
@@ -31,7 +31,7 @@ def run(*command, **settings):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Built from a copy of what git knows, so that no folder of an earlier build enters it, and none is left behind."""
+    """Built from a copy of the files that git lists, so that no earlier build gets into it, and none is left behind."""
     folder = tmp_path_factory.mktemp("wheel")
     pytest.importorskip("setuptools", reason="the wheel is built by setuptools, which is not installed")
     source = folder / "source"
@@ -42,13 +42,13 @@ def wheel(tmp_path_factory):
                 (source / name).write_bytes((ROOT / name).read_bytes())
     if not source.is_dir():
         pytest.skip("this is no checkout of git, so what belongs into the wheel is not known")
-    built = run(
+    process = run(
         *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", folder, source),
         env={"PIP_DISABLE_PIP_VERSION_CHECK": "1"},
     )
-    assert built.returncode == 0, built.stderr
-    (found,) = folder.glob("*.whl")
-    return found
+    assert process.returncode == 0, process.stderr
+    (path,) = folder.glob("*.whl")
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +57,12 @@ def bare(wheel, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bare")
     venv.create(folder, with_pip=True)
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
-    installed = run(python, *INSTALL, wheel)
-    if installed.returncode:
-        told = installed.stderr.strip().splitlines()[-1:]
+    process = run(python, *INSTALL, wheel)
+    if process.returncode:
+        reason = process.stderr.strip().splitlines()[-1:]
         if os.environ.get("CLUSTERLETS_REQUIRE_INDEX") == "1":
-            pytest.fail(f"the wheel cannot be installed: {told}")
-        pytest.skip(f"no package index that has the wheel's requirements: {told}")
+            pytest.fail(f"the wheel cannot be installed: {reason}")
+        pytest.skip(f"no package index that has the wheel's requirements: {reason}")
     return python
 
 
@@ -78,12 +78,12 @@ def metadata(wheel):
 
 
 def test_the_wheel_says_what_it_is_and_holds_what_it_reads(wheel):
-    said, names = metadata(wheel)
+    fields, names = metadata(wheel)
     version = run(sys.executable, "-c", "import clusterlets; print(clusterlets.__version__)", cwd=ROOT).stdout.strip()
-    assert said["Name"] == "clusterlets-benchmark" and said["Version"] == version and said["License-Expression"] == "MIT"
-    assert set(said.get_all("Provides-Extra")) == {"tables", "data", "plots", "workflow", "archive", "all", "dev"}
-    assert "Intended Audience :: Science/Research" in said.get_all("Classifier")
-    urls = dict(line.split(", ") for line in said.get_all("Project-URL"))
+    assert fields["Name"] == "clusterlets-benchmark" and fields["Version"] == version and fields["License-Expression"] == "MIT"
+    assert set(fields.get_all("Provides-Extra")) == {"tables", "data", "plots", "workflow", "archive", "all", "dev"}
+    assert "Intended Audience :: Science/Research" in fields.get_all("Classifier")
+    urls = dict(line.split(", ") for line in fields.get_all("Project-URL"))
     cited = re.search(r'^repository-code: "(.*)"$', (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
     assert set(urls) >= {"Documentation", "Changelog", "Issues"} and cited and urls["Repository"] == cited[1]
     beside_modules = {
@@ -95,8 +95,8 @@ def test_the_wheel_says_what_it_is_and_holds_what_it_reads(wheel):
 
 
 def test_the_library_brings_what_it_needs_and_no_more(bare):
-    listed = json.loads(run(bare, "-m", "pip", "list", "--format", "json", "--disable-pip-version-check").stdout)
-    names = {entry["name"].lower().replace("_", "-") for entry in listed}
+    packages = json.loads(run(bare, "-m", "pip", "list", "--format", "json", "--disable-pip-version-check").stdout)
+    names = {entry["name"].lower().replace("_", "-") for entry in packages}
     needed, optional = (
         {re.split(r"[\[><=;]", line)[0] for line in requirements(bare) if ("extra ==" in line) == is_optional}
         for is_optional in (False, True)
@@ -153,10 +153,10 @@ def test_the_estimators_work_with_arrays_and_lists_alone(bare, tmp_path):
     ],
 )
 def test_a_command_names_the_extra_that_it_needs_in_one_line(bare, tmp_path, command, extra):
-    told = run(bare, "-m", "clusterlets", *command, cwd=tmp_path)
-    lines = [line for line in told.stderr.splitlines() if not line.startswith("cost: ")]
-    assert told.returncode == 1 and lines[0].startswith(f"clusterlets {command[0]}: this needs "), told.stderr
-    assert lines[0].endswith(f"'clusterlets-benchmark[{extra}]'`") and "Traceback" not in told.stderr
+    process = run(bare, "-m", "clusterlets", *command, cwd=tmp_path)
+    lines = [line for line in process.stderr.splitlines() if not line.startswith("cost: ")]
+    assert process.returncode == 1 and lines[0].startswith(f"clusterlets {command[0]}: this needs "), process.stderr
+    assert lines[0].endswith(f"'clusterlets-benchmark[{extra}]'`") and "Traceback" not in process.stderr
 
 
 def test_the_version_and_the_commands_need_nothing_else(bare, tmp_path):
@@ -172,13 +172,13 @@ def test_a_table_is_clustered_with_the_extra_for_tables(bare, tmp_path):
     assert len(extra) == 2
     # pyarrow is large, and only a Parquet file needs it; what else pandas needs is numpy, which is there.
     needed = [*(name for name in extra if name.startswith("pandas")), "python-dateutil", "pytz", "six", "tzdata"]
-    beside = tmp_path / "tables"
-    installed = run(bare, *INSTALL, "--no-deps", "--target", beside, *needed)
+    target = tmp_path / "tables"
+    installed = run(bare, *INSTALL, "--no-deps", "--target", target, *needed)
     if installed.returncode:
         pytest.skip(f"the package index does not have them: {installed.stderr.strip().splitlines()[-1:]}")
     rows = "\n".join(f"{age},{'fm'[age % 2]}" for age in range(20, 60))
     (tmp_path / "people.csv").write_text(f"age,sex\n{rows}\n")
     fit = ("cluster", "people.csv", "--sensitive", "sex", "-k", "3", "-o", "labels.csv")
-    told = run(bare, "-m", "clusterlets", *fit, cwd=tmp_path, env={"PYTHONPATH": str(beside)})
-    assert told.returncode == 0 and "price of fairness" in told.stdout, told.stderr
+    process = run(bare, "-m", "clusterlets", *fit, cwd=tmp_path, env={"PYTHONPATH": str(target)})
+    assert process.returncode == 0 and "price of fairness" in process.stdout, process.stderr
     assert len((tmp_path / "labels.csv").read_text().splitlines()) == 41

@@ -1,7 +1,7 @@
 """The same bytes whatever the processor: a tiny grid with every method, computed in every way that this machine knows.
 
-What a library would do on another processor can be asked of most on this one: each has a variable for it. tests/arm runs the
-same grid on another architecture. Both are held against expected.json; tiny_grid.py says how to write it anew.
+Most libraries can be told by a variable to compute as they would on another processor. tests/arm runs the same grid on
+another architecture. Both are held against expected.json; tiny_grid.py says how to write it anew.
 """
 
 import os
@@ -14,9 +14,9 @@ from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 from clusterlets import methods
 
-# OpenBLAS's kernels, by the names that it knows them by, and what a processor must have for each, as numpy calls it.
+# OpenBLAS's kernels, by its own names, and the feature that a processor must have for each, by numpy's name.
 KERNELS = {"Nehalem": "SSE42", "Sandybridge": "AVX", "Haswell": "AVX2", "SkylakeX": "AVX512_SKX"}
-# What numpy chooses among on this machine, beyond what every one has that it runs on.
+# The features that numpy chooses among on this machine, beyond those that it always requires.
 CHOSEN = [feature for feature in __cpu_dispatch__ if __cpu_features__[feature]]
 WITHOUT_CHOICE = {"NPY_DISABLE_CPU_FEATURES": " ".join(CHOSEN)}
 # glibc takes exp and log from another file where there are no fused products, and they round differently.
@@ -43,7 +43,7 @@ def up_to_the_runs(jobs):
 
 @pytest.fixture
 def facts_of_equal_run(jobs, native, tmp_path):
-    """A function that runs the grid with variables and options, wants the right bytes, and returns the run's facts."""
+    """A function that runs the grid with variables and options, requires the right bytes, and returns the run's facts."""
 
     def run(variables=None, *options):
         facts = tiny_grid.run_steps(tmp_path, jobs, *options, variables=variables)
@@ -56,7 +56,7 @@ def facts_of_equal_run(jobs, native, tmp_path):
 
 @pytest.fixture
 def generic(request):
-    """The variables that have numba compile for any processor of this architecture. The next test run finds the code there."""
+    """The variables that make numba compile for any processor of this architecture. The next test run reuses the code."""
     return {"NUMBA_CPU_NAME": "generic", "NUMBA_CACHE_DIR": str(request.config.cache.mkdir("portability"))}
 
 
@@ -67,7 +67,7 @@ def test_the_grid_has_every_method_and_every_step_that_makes_promised_numbers(jo
     configured = [entry if isinstance(entry, str) else entry["name"] for entry in tiny_grid.SETTINGS["methods"]]
     names = {name for method in configured for name in methods.get(method).names_in_results()}
     assert {row["matcher"] or row["method"] for row in rows} == names
-    # Two methods know two groups alone, and iris and wine have three; and there is a table on which vfc does not settle.
+    # Two methods handle only two groups, and iris and wine have three; and on one of the tables vfc does not converge.
     assert {(row["method"], row["status"]) for row in rows if row["status"] != "ok"} == {
         *(("fairlets", "unsupported"), ("tree-fairlets", "unsupported")),
         ("vfc", "not_converged"),
@@ -115,7 +115,7 @@ def test_with_two_threads(facts_of_equal_run):
 
 @pytest.mark.skipif(not without_blas.POSSIBLE, reason="not run: BLAS can be broken on Linux on x86-64 and aarch64 only")
 def test_no_step_up_to_the_runs_asks_for_a_product_of_doubles(jobs, tmp_path):
-    """A BLAS that is brought back may round alike here by chance, on such small tables; so that it is asked at all fails."""
+    """On such small tables a BLAS might round alike by chance; so this fails if any step calls it at all."""
     tiny_grid.run_steps(tmp_path, up_to_the_runs(jobs), "--without-blas")
 
 
@@ -124,7 +124,7 @@ def test_no_step_up_to_the_runs_loads_scikit_learn(jobs, native):
     assert [step for step in loaded if "sklearn" in loaded[step] and step in {job[0] for job in up_to_the_runs(jobs)}] == []
 
 
-def test_the_workflow_itself_with_all_of_it_switched_off(native, generic, tmp_path):
+def test_the_workflow_itself_with_every_optimisation_switched_off(native, generic, tmp_path):
     old = {"OPENBLAS_CORETYPE": "Nehalem"} if platform.machine() == "x86_64" else {}
     tiny_grid.snakemake(tmp_path, variables={**old, **WITHOUT_CHOICE, **OLD_GLIBC, **generic})
     complaint = tiny_grid.complaint(tmp_path, native[0])

@@ -34,7 +34,7 @@ def test_equal_runs_give_no_complaint(two_runs):
     assert tiny_grid.complaint(other, native) == tiny_grid.complaint(other) == ""
 
 
-def test_the_first_file_that_was_made_is_shown(two_runs):
+def test_the_earliest_file_that_differs_is_shown(two_runs):
     native, other = two_runs
     (other / "results" / "runs.csv").write_text("dataset,cohesion\niris,0.5\nwine,0.26\n")
     complaint = tiny_grid.complaint(other, native)
@@ -47,14 +47,14 @@ def test_the_first_file_that_was_made_is_shown(two_runs):
     assert complaint.endswith(f"All: {LABELS} runs.csv")
 
 
-def test_of_a_long_line_the_place_that_differs_is_shown(two_runs):
+def test_only_the_differing_part_of_a_long_line_is_shown(two_runs):
     native, other = two_runs
     (other / "results" / "tables" / "all_tables.tex").write_text(f"{'%' * 300}2")
     shown = tiny_grid.complaint(other, native).splitlines()[1:4]
     assert "line 1, from character 221:" in shown[0] and shown[1].endswith("%1") and shown[2].endswith("%2")
 
 
-def test_missing_and_further_files_count(two_runs):
+def test_missing_and_extra_files_count(two_runs):
     native, other = two_runs
     (other / "results" / "runs.csv").unlink()
     assert "runs.csv: it is missing here" in tiny_grid.complaint(other, native)
@@ -64,7 +64,7 @@ def test_missing_and_further_files_count(two_runs):
     assert "geometry/iris.json: it is missing natively" in tiny_grid.complaint(other, native)
 
 
-def test_a_machine_that_is_wrong_by_itself_is_told(two_runs):
+def test_a_machine_whose_native_run_is_wrong_too_is_reported(two_runs):
     native, other = two_runs
     for run in two_runs:
         (run / "results" / "runs.csv").write_text("dataset,cohesion\n")
@@ -92,18 +92,18 @@ breaks_blas = pytest.mark.skipif(
     ],
 )
 def test_a_product_of_doubles_ends_the_process(product, named):
-    done = after_forbidding(product)
-    assert done.returncode != 0 and named in done.stderr and 'File "<string>", line 5' in done.stderr
+    process = after_forbidding(product)
+    assert process.returncode != 0 and named in process.stderr and 'File "<string>", line 5' in process.stderr
 
 
 @breaks_blas
-def test_other_products_stay():
-    for other in ("n @ n", "np.dot(n, n)", "np.einsum('ij->i', n)", "x.astype('f4') @ x.astype('f4')", "x.sum()"):
-        done = after_forbidding(other)
-        assert done.returncode == 0, done.stderr
+def test_other_products_still_work():
+    for expression in ("n @ n", "np.dot(n, n)", "np.einsum('ij->i', n)", "x.astype('f4') @ x.astype('f4')", "x.sum()"):
+        process = after_forbidding(expression)
+        assert process.returncode == 0, process.stderr
 
 
 def after_forbidding(product):
     """A process that evaluates something with an array of doubles x and one of whole numbers n."""
-    begin = "import numpy as np, without_blas\nx = np.full((9, 9), 0.1)\nn = np.ones((9, 9), int)\nwithout_blas.forbid()\n"
-    return subprocess.run([sys.executable, "-c", begin + product], cwd=tiny_grid.HERE, capture_output=True, text=True)
+    setup = "import numpy as np, without_blas\nx = np.full((9, 9), 0.1)\nn = np.ones((9, 9), int)\nwithout_blas.forbid()\n"
+    return subprocess.run([sys.executable, "-c", setup + product], cwd=tiny_grid.HERE, capture_output=True, text=True)

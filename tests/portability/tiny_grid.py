@@ -52,9 +52,9 @@ TARGETS = [
 ]
 # The folders and files of results in the order in which they are made: the first one that differs is the one to look at.
 ORDER = ["prepared", "geometry", "labels", "pieces", "distances", "partitions", "runs", "runs.csv", "runs.csv.sha256"]
-# What tells numeric libraries to compute in another way.
+# Prefixes of the variables that make numeric libraries compute in another way.
 STEERING = ("OPENBLAS", "GOTO", "OMP_", "MKL_", "BLIS_", "NPY_", "NUMBA_", "GLIBC_", "QEMU_")
-LENGTH = 160  # of a line of text that differs, as it is shown
+LENGTH = 160  # characters that are shown of a line that differs
 
 
 def environment(**variables):
@@ -66,17 +66,17 @@ def environment(**variables):
 def snakemake(folder, *arguments, variables=None):
     """Run the grid's workflow in a folder; what it printed."""
     (folder / "settings.json").write_text(json.dumps(SETTINGS))  # JSON is YAML
-    own = environment(**(variables or {}))
-    own["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), own["PATH"]])
+    environ = environment(**(variables or {}))
+    environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--workflow-profile", "none"]
-    return _printed([*command, "--cores", "2", *arguments, "--configfile", "settings.json", "--", *TARGETS], folder, own)
+    return _printed([*command, "--cores", "2", *arguments, "--configfile", "settings.json", "--", *TARGETS], folder, environ)
 
 
 def plan(folder):
     """The command lines of all jobs of the grid in an order that works, as the rules call them, from a dry run."""
     text = snakemake(folder, "--dry-run", "--printshellcmds")
     lines = re.findall(r"^Shell command: clusterlets (.*) > \S+ 2>&1$", text, re.MULTILINE)
-    limits = shlex.quote(json.dumps(SETTINGS["limits"]))  # which a job has from its shell
+    limits = shlex.quote(json.dumps(SETTINGS["limits"]))  # a job gets them from its shell
     jobs = [shlex.split(line.replace('"$LIMITS"', limits)) for line in lines]
     total = re.search(r"^total +(\d+)$", text, re.MULTILINE)
     assert total and len(jobs) == int(total[1]), text
@@ -84,7 +84,7 @@ def plan(folder):
 
 
 def run_steps(folder, jobs, *options, python=sys.executable, variables=None):
-    """Run jobs in a folder, in one process of a Python; the facts that it tells about itself."""
+    """Run jobs in a folder, in one process of a Python; returns the facts that it reports about itself."""
     (folder / "plan.json").write_text(json.dumps(jobs))
     command = [python, HERE / "run_steps.py", "plan.json", "facts.json", *options]
     _printed(command, folder, environment(**(variables or {})))
@@ -93,14 +93,14 @@ def run_steps(folder, jobs, *options, python=sys.executable, variables=None):
 
 def _printed(command, folder, variables):
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done = subprocess.run(command, cwd=folder, env=variables, **streams, text=True)
-    said = done.stdout.partition("\nExtension modules: ")[0]  # the last and longest line that a crash of Python leaves
-    assert done.returncode == 0, f"exit {done.returncode}: {said[-4000:]}"
-    return done.stdout
+    process = subprocess.run(command, cwd=folder, env=variables, **streams, text=True)
+    output = process.stdout.partition("\nExtension modules: ")[0]  # the last and longest line that a crash of Python leaves
+    assert process.returncode == 0, f"exit {process.returncode}: {output[-4000:]}"
+    return process.stdout
 
 
 def hashes(folder):
-    """SHA-256 of all that a run in a folder promises to the byte, intermediates too, in the order in which it is made."""
+    """SHA-256 of every file that a run promises byte for byte, intermediates too, in the order in which they are made."""
     results = folder / "results"
     files = (path.relative_to(results) for path in results.rglob("*") if path.is_file())
     promised = (file for file in files if file.parts[0] != "logs" and manifest.group_of(file.as_posix()) == manifest.NUMBERS)
@@ -112,25 +112,25 @@ def _place(file):
 
 
 def expected():
-    """The hashes that every machine must come to."""
+    """The hashes that every machine must reproduce."""
     return json.loads(EXPECTED.read_text(encoding="utf-8"))
 
 
 def complaint(folder, native=None):
-    """What is wrong with the results of a run, in words, or nothing; ``native`` is the folder of a run to show it by."""
-    found, right = hashes(folder), expected()
-    wrong = [file for file in found | right if found.get(file) != right.get(file)]
+    """What is wrong with a run's results, in words, or nothing; ``native`` is the folder of a run to compare them with."""
+    actual, correct = hashes(folder), expected()
+    wrong = [file for file in actual | correct if actual.get(file) != correct.get(file)]
     if not wrong:
         return ""
     wrong.sort(key=lambda file: _place(Path(file)))
-    told = [f"{len(wrong)} of {len(right)} files differ from {EXPECTED.relative_to(ROOT)}; the first is {wrong[0]}."]
-    told += [f"  {file}: {difference(*(one / 'results' / file for one in (native, folder)))}" for file in wrong[:1] if native]
-    return "\n".join([*told, "All: " + " ".join(wrong)])
+    lines = [f"{len(wrong)} of {len(correct)} files differ from {EXPECTED.relative_to(ROOT)}; the first is {wrong[0]}."]
+    lines += [f"  {file}: {difference(*(run / 'results' / file for run in (native, folder)))}" for file in wrong[:1] if native]
+    return "\n".join([*lines, "All: " + " ".join(wrong)])
 
 
 def difference(native, other):
     """How a file differs from that of a native run, in words."""
-    missing = [place for place, path in (("natively", native), ("here", other)) if not path.is_file()]
+    missing = [index for index, path in (("natively", native), ("here", other)) if not path.is_file()]
     if missing:
         return f"it is missing {' and '.join(missing)}"
     if native.read_bytes() == other.read_bytes():
@@ -140,8 +140,8 @@ def difference(native, other):
     pairs = zip_longest(*(path.read_text(encoding="utf-8").splitlines() for path in (native, other)), fillvalue="(no line)")
     for number, (one, two) in enumerate(pairs, 1):
         if one != two:
-            alike = next((place for place, (a, b) in enumerate(zip(one, two)) if a != b), min(len(one), len(two)))
-            start = max(0, alike - LENGTH // 2)
+            first = next((index for index, (a, b) in enumerate(zip(one, two)) if a != b), min(len(one), len(two)))
+            start = max(0, first - LENGTH // 2)
             shown = [line[start : start + LENGTH] for line in (one, two)]
             return f"line {number}, from character {start + 1}:\n    natively {shown[0]}\n    here     {shown[1]}"
     return "only its line ends differ"

@@ -1,6 +1,6 @@
 """Makes products of double-precision numbers impossible in this process, so that a step which asks for one fails.
 
-The order of summation in them hangs on the processor, and on which kernel the BLAS picks for it. Single precision stays: the
+Their order of summation depends on the processor and on the kernel that the BLAS picks for it. Single precision stays: the
 screening of C (``clusterlets/algorithms/matching/centroid.py``) uses it, with a bound on its error that makes the order
 indifferent.
 """
@@ -18,11 +18,11 @@ from threadpoolctl import threadpool_info
 
 #: What numpy computes by itself or hands to the BLAS, by name.
 FUNCTIONS = ("matmul", "dot", "vdot", "inner", "tensordot", "einsum")
-#: What it asks the BLAS for, whoever the caller is: ``@``, methods of arrays, ``numpy.linalg``.
+#: The routines of the BLAS that it calls, whether for ``@``, methods of arrays or ``numpy.linalg``.
 KERNELS = ("dgemm", "dgemv", "dsyrk", "ddot")
-#: An instruction that no processor of the architecture may ever know.
+#: An instruction that is illegal on every processor of the architecture.
 ILLEGAL = {"x86_64": b"\x0f\x0b", "aarch64": bytes(4)}
-#: Other systems let nobody write over code that is loaded.
+#: Other systems do not let loaded code be overwritten.
 POSSIBLE = sys.platform == "linux" and platform.machine() in ILLEGAL
 
 
@@ -32,7 +32,7 @@ def forbid():
     for name in FUNCTIONS:
         setattr(np, name, _refusing_doubles(getattr(np, name)))
     faulthandler.enable()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the traceback says all
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core dump: the traceback suffices
     for kernel in KERNELS:
         _break(_address(kernel), ILLEGAL[platform.machine()])
 
@@ -40,8 +40,8 @@ def forbid():
 def _refusing_doubles(function):
     @functools.wraps(function)
     def refusing(*arguments, **settings):
-        types = [np.asarray(one).dtype for one in arguments if not isinstance(one, str)]
-        if any(one.kind in "fc" and one != np.float32 for one in types):
+        types = [np.asarray(item).dtype for item in arguments if not isinstance(item, str)]
+        if any(item.kind in "fc" and item != np.float32 for item in types):
             raise TypeError(f"numpy.{function.__name__} of doubles")
         return function(*arguments, **settings)
 
@@ -49,7 +49,7 @@ def _refusing_doubles(function):
 
 
 def _address(kernel):
-    """Where a routine of numpy's OpenBLAS begins, as its wheels call it, or a build by others."""
+    """The address of a routine of numpy's OpenBLAS, by its name in numpy's wheels or in other builds."""
     (path,) = {pool["filepath"] for pool in threadpool_info() if pool["user_api"] == "blas"}
     library = ctypes.CDLL(path)
     for name in (f"scipy_cblas_{kernel}64_", f"scipy_cblas_{kernel}", f"cblas_{kernel}64_", f"cblas_{kernel}"):

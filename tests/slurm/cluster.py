@@ -80,8 +80,8 @@ def check_alone():
             raise NotRun(f"{path} exists: a SLURM or munge that this test did not start is configured or running here")
     for process in Path("/proc").glob("[0-9]*/comm"):
         try:
-            alive = (process.parent / "cmdline").read_bytes()  # the ended have none, though their parent may still keep them
-            name = process.read_text().strip() if alive else ""
+            command_line = (process.parent / "cmdline").read_bytes()  # zombies have none
+            name = process.read_text().strip() if command_line else ""
         except OSError:  # it ended meanwhile
             continue
         if name in (*DAEMONS, "slurmdbd"):
@@ -114,16 +114,16 @@ def install():
         policy.chmod(0o755)
     try:
         for command in (["update"], ["install", "--yes", "--no-install-recommends", *PACKAGES]):
-            done = subprocess.run(
+            process = subprocess.run(
                 ["apt-get", "--quiet", *command],
                 env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
             )
-            if done.returncode != 0:
-                last = "\n".join(done.stdout.splitlines()[-5:])
-                raise NotRun(f"apt-get {command[0]} failed, so SLURM cannot be had:\n{last}")
+            if process.returncode != 0:
+                last_lines = "\n".join(process.stdout.splitlines()[-5:])
+                raise NotRun(f"apt-get {command[0]} failed, so SLURM cannot be had:\n{last_lines}")
     finally:
         if ours:
             policy.unlink()
@@ -142,21 +142,21 @@ def free_ports(count):
 
 
 def wait_until(true, what):
-    """Wait for a condition; say what did not come."""
-    end = time.monotonic() + PATIENCE
+    """Wait for a condition; if it does not come true in time, say which."""
+    deadline = time.monotonic() + PATIENCE
     while not true():
-        if time.monotonic() > end:
+        if time.monotonic() > deadline:
             raise TimeoutError(f"{what} within {PATIENCE} s")
         time.sleep(0.2)
 
 
 class Cluster:
-    """A SLURM in a folder. What it starts is noted in <daemon>.pid there, and nothing else is ever stopped."""
+    """A SLURM in a folder. It notes what it starts in <daemon>.pid there, and never stops anything else."""
 
     def __init__(self, folder):
         self.folder = Path(folder).resolve()
         path = os.pathsep.join([str(self.folder / "bin"), os.environ["PATH"]])
-        self.children = {}  # of this process; a later one stops by process id
+        self.children = {}  # started by this process; a later one stops them by process id
         self.environment = {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
 
     def start(self):
@@ -169,8 +169,8 @@ class Cluster:
 
     def stop(self):
         """Stop what start has started: jobs, node, controller, munge."""
-        if (self.folder / "slurmctld.pid").exists() and (left := self.jobs("PENDING", "RUNNING")):
-            self.run("scancel", *left)
+        if (self.folder / "slurmctld.pid").exists() and (remaining := self.jobs("PENDING", "RUNNING")):
+            self.run("scancel", *remaining)
             wait_until(lambda: not self.jobs("RUNNING", "COMPLETING"), "the jobs did not end")
         for daemon in reversed(DAEMONS):
             self.stop_daemon(daemon)
@@ -198,12 +198,12 @@ class Cluster:
             )
         self.children[daemon] = process
         (self.folder / f"{daemon}.pid").write_text(str(process.pid))
-        up = {
+        is_up = {
             "munged": lambda: (self.folder / "munge.socket").exists(),
             "slurmctld": lambda: "UP" in self.run("scontrol", "ping"),
             "slurmd": lambda: process.poll() is None,
         }
-        wait_until(lambda: process.poll() is not None or up[daemon](), f"{daemon} did not come up; see {log.name}")
+        wait_until(lambda: process.poll() is not None or is_up[daemon](), f"{daemon} did not come up; see {log.name}")
         if process.poll() is not None:
             raise RuntimeError(f"{daemon} ended at once:\n{Path(log.name).read_text(errors='replace')}")
 
@@ -222,8 +222,8 @@ class Cluster:
 
     def run(self, *command):
         """What one of SLURM's commands prints; nothing where it fails."""
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True)
-        return done.stdout if done.returncode == 0 else ""
+        process = subprocess.run(command, env=self.environment, capture_output=True, text=True)
+        return process.stdout if process.returncode == 0 else ""
 
     def jobs(self, *states):
         """Ids of the jobs in the given states."""
@@ -253,7 +253,7 @@ class Cluster:
         )
 
     def _runs(self, pid):
-        """Is this process, whose id may have gone to another since, one of ours? Its command line names our folder."""
+        """Whether this process is ours: its id may have been reused, but only our command lines name our folder."""
         try:
             return str(self.folder).encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
         except OSError:

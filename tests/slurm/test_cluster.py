@@ -31,7 +31,7 @@ def sleeper(tmp_path):
         process.kill()
 
 
-def test_nothing_is_in_the_way_of_an_empty_machine(alone):
+def test_a_machine_without_slurm_passes_the_check(alone):
     private.check_alone()
 
 
@@ -60,5 +60,5 @@ def test_it_stops_no_process_that_is_not_its_own(alone, sleeper, tmp_path):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may start it")
 def test_only_root_may_start_it(tmp_path):
     command = [sys.executable, str(ROOT / "tests" / "slurm" / "cluster.py"), "start", str(tmp_path / "cluster")]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode != 0 and "only be started by root" in done.stderr
+    process = subprocess.run(command, capture_output=True, text=True)
+    assert process.returncode != 0 and "only be started by root" in process.stderr

@@ -24,8 +24,8 @@ CHAINS = 4  # a dataset and k: Clusterlets, FRAC, k-means, random
 # Without accounting, and with a controller nearby that may be asked often.
 NO_ACCOUNTING = ["--slurm-no-account", "--slurm-status-command=squeue"]
 OFTEN = ["--slurm-init-seconds-before-status-checks=2", "--seconds-between-status-checks=2", "--latency-wait=15"]
-STUCK = 1800  # seconds that no run takes
-# They hold times and the machine.
+STUCK = 1800  # seconds; no run takes that long
+# These hold times and facts about the machine.
 DIFFERS = {"logs", "accounts", "report.html", "leaderboard.html"}
 
 
@@ -35,15 +35,15 @@ def cluster():
     if "CLUSTERLETS_TEST_SLURM" not in os.environ:
         pytest.skip("not run: starts a real SLURM, so only make test-slurm runs it")
     with tempfile.TemporaryDirectory(prefix="slurm-", dir="/tmp") as folder:  # short: the name of a socket has 107 characters
-        own = Cluster(Path(folder) / "cluster")
+        private = Cluster(Path(folder) / "cluster")
         try:
-            own.start()
+            private.start()
         except NotRun as reason:
             pytest.skip(f"not run: {reason}")
         else:
-            yield own
+            yield private
         finally:
-            own.stop()
+            private.stop()
 
 
 class Run:
@@ -60,7 +60,7 @@ class Run:
         self.command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), *arguments]
 
     def start(self):
-        """Start it and come back at once."""
+        """Start it and return at once."""
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(
                 [*self.command, "--configfile", "settings.yaml"],
@@ -93,7 +93,7 @@ class Run:
 
 
 def local(folder, settings):
-    """A run without a cluster, started: it uses what the cluster leaves idle, and that is most of the time."""
+    """Start a run without a cluster: it uses the processors that the cluster leaves idle most of the time."""
     return Run(folder, settings, dict(os.environ), ["--cores", "2"]).start()
 
 
@@ -139,15 +139,15 @@ def cancel_all(cluster):
 
 def assert_same(alone, run):
     assert alone.end(), alone.tail()
-    expected, found = alone.bytes(), run.bytes()
-    assert expected.keys() == found.keys()
-    assert [name for name in expected if expected[name] != found[name]] == []
+    expected, actual = alone.bytes(), run.bytes()
+    assert expected.keys() == actual.keys()
+    assert [name for name in expected if expected[name] != actual[name]] == []
 
 
 def submissions(cluster):
     """How many jobs the controller has been given so far."""
-    last = [line for line in cluster.run("scontrol", "show", "config").splitlines() if line.startswith("NEXT_JOB_ID")]
-    return int(last[0].split("=")[1]) - 1
+    lines = [line for line in cluster.run("scontrol", "show", "config").splitlines() if line.startswith("NEXT_JOB_ID")]
+    return int(lines[0].split("=")[1]) - 1
 
 
 def chains_in_one(profile):

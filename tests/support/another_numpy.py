@@ -1,4 +1,4 @@
-"""This environment's numpy under another version, for PYTHONPATH."""
+"""A copy of this environment's numpy that claims another version, for PYTHONPATH."""
 
 from pathlib import Path
 
@@ -6,12 +6,12 @@ import numpy as np
 
 
 def another_numpy(folder: Path, version: str) -> Path:
-    """Make it below a folder, and return its own."""
-    installed, other = Path(np.__file__).parent, folder / "numpy"
-    other.mkdir(parents=True)
+    """Make the copy below a folder, and return the copy's own folder."""
+    installed, copy = Path(np.__file__).parent, folder / "numpy"
+    copy.mkdir(parents=True)
     for path in installed.iterdir():
         if path.name not in ("version.py", "__pycache__"):
-            (other / path.name).symlink_to(path)
+            (copy / path.name).symlink_to(path)
     text = (installed / "version.py").read_text(encoding="utf-8")
-    (other / "version.py").write_text(text.replace(f'"{np.__version__}"', f'"{version}"'), encoding="utf-8")
-    return other
+    (copy / "version.py").write_text(text.replace(f'"{np.__version__}"', f'"{version}"'), encoding="utf-8")
+    return copy

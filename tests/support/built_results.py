@@ -144,7 +144,7 @@ PROVENANCE = {
 
 
 def build(runs, folder, findings=True):
-    """Every file that the steps make of these runs; without ``findings`` those alone that runs are enough for."""
+    """Every file that the steps make of these runs; without ``findings`` only those that need nothing but runs."""
     folder.mkdir()
     runs.to_csv(folder / "runs.csv", index=False)
     analyse(str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder))
@@ -162,7 +162,7 @@ def build(runs, folder, findings=True):
 
 
 def draw_placeholders(folder):
-    """A small picture for every figure whose folder there is, as PNG and PDF: how figures look is tested elsewhere."""
+    """A small picture for every figure whose folder exists, as PNG and PDF: how figures look is tested elsewhere."""
     (folder / "figures").mkdir()
     for figure in declared():
         if (folder / figure.folder).is_dir():
@@ -170,7 +170,7 @@ def draw_placeholders(folder):
 
 
 def write(folder):
-    """The pages and their summaries alone."""
+    """Only the pages and their summaries."""
     write_report(
         str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder), str(folder / "report.html"), str(folder / "summary.txt")
     )

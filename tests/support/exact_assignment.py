@@ -1,7 +1,7 @@
-"""The cheapest fair assignment at given centres, proved: a yardstick for tests and for small tables.
+"""The cheapest fair assignment to given centres, with proof: a baseline for tests and for small tables.
 
-With the counts of each group in each cluster fixed to whole numbers, what is left is a transportation problem for each
-group, whose solution is whole by itself. So only these counts need be whole in a mixed-integer program over all shares of
+With the counts of each group in each cluster fixed to whole numbers, what remains is a transportation problem for each
+group, whose solution is whole by itself. So only these counts must be whole in a mixed-integer program over all shares of
 instances. Solvers of such programs differ in their last digits and in their choice among equals: nothing that is promised
 byte for byte may rest on this module.
 """
@@ -17,13 +17,13 @@ from clusterlets.algorithms.fair_assignment import fair_assignment, share_bounds
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.errors import ClusterletsError
 
-# Less than a whole instance, by more than the solver may miss a bound by: a bound that is missed by 1 is not kept.
+# Less than a whole instance by more than the solver's tolerance, so that a bound missed by 1 counts as missed.
 _SLACK = 1 - 1e-5
 
 
 @dataclass(frozen=True)
 class ExactAssignment:
-    """An assignment, and what is known of the cheapest one.
+    """An assignment, and what is known about the cheapest one.
 
     Attributes
     ----------
@@ -75,36 +75,37 @@ def exact_assignment(costs: np.ndarray, groups: np.ndarray, delta: float = 0.0, 
     if k > n:
         raise ClusterletsError(f"{n} instances cannot fill {k} clusters.")
     low, high = share_bounds(groups, delta)
-    # Above the least of each instance, and near 1: what all assignments cost alike would hide the solver's tolerances.
+    # The cost above each instance's least, scaled to about 1: a part that all assignments share would let the differences
+    # drown in the solver's tolerances.
     least = costs.min(axis=1, keepdims=True)
-    above = costs - least
-    unit = 2.0 ** frexp(float(above.max()))[1]
-    solved = _solve(above / unit, groups, low, high, time_limit)
-    if solved.status not in (0, 1):  # proved, or out of time
-        raise ClusterletsError(f"The solver found no fair assignment of {n} instances to {k} clusters: {solved.message}")
-    base = float(least.sum())
-    bound = base + unit * max(0.0, float(solved.mip_dual_bound or 0.0))
-    if solved.x is None:
+    excess = costs - least
+    unit = 2.0 ** frexp(float(excess.max()))[1]
+    solution = _solve(excess / unit, groups, low, high, time_limit)
+    if solution.status not in (0, 1):  # proved, or out of time
+        raise ClusterletsError(f"The solver found no fair assignment of {n} instances to {k} clusters: {solution.message}")
+    offset = float(least.sum())
+    bound = offset + unit * max(0.0, float(solution.mip_dual_bound or 0.0))
+    if solution.x is None:
         fallback = fair_assignment(costs, groups, delta)
         return ExactAssignment(fallback.labels, fallback.cost, max(bound, fallback.bound), False)
-    counts = np.rint(solved.x[n * k :]).astype(np.int64).reshape(-1, k)
+    counts = np.rint(solution.x[n * k :]).astype(np.int64).reshape(-1, k)
     _check(counts, low, high)
     labels = transport_groups(costs, groups, counts)
     cost = float(costs[np.arange(n), labels].sum())
-    return ExactAssignment(labels, cost, min(bound, cost), solved.status == 0)
+    return ExactAssignment(labels, cost, min(bound, cost), solution.status == 0)
 
 
 def _solve(costs: np.ndarray, groups: np.ndarray, low: np.ndarray, high: np.ndarray, time_limit: float) -> OptimizeResult:
-    """The program over shares of instances (n, k) and whole counts (K, k), as HiGHS answers it."""
+    """HiGHS's answer to the program over shares of instances (n, k) and whole counts (K, k)."""
     (n, k), n_groups = costs.shape, len(low)
-    each, no_counts = eye_array(k), csr_array((n, n_groups * k))
+    identity, no_counts = eye_array(k), csr_array((n, n_groups * k))
     instances = hstack([kron(eye_array(n), np.ones((1, k))), no_counts])
-    held = csr_array((np.ones(n), (groups, np.arange(n))), shape=(n_groups, n))
-    counted = hstack([kron(held, each), -eye_array(n_groups * k)])
+    membership = csr_array((np.ones(n), (groups, np.arange(n))), shape=(n_groups, n))
+    counted = hstack([kron(membership, identity), -eye_array(n_groups * k)])
     too_few = low[:, None] - np.eye(n_groups)
     too_many = np.eye(n_groups) - high[:, None]
     rows = [too_few, too_many, -np.ones((1, n_groups))]
-    shares = hstack([csr_array(((2 * n_groups + 1) * k, n * k)), kron(np.vstack(rows), each)])
+    shares = hstack([csr_array(((2 * n_groups + 1) * k, n * k)), kron(np.vstack(rows), identity)])
     limits = np.concatenate([np.full(2 * n_groups * k, _SLACK), np.full(k, -1.0)])
     return milp(
         np.concatenate([costs.ravel(), np.zeros(n_groups * k)]),
@@ -121,6 +122,6 @@ def _solve(costs: np.ndarray, groups: np.ndarray, low: np.ndarray, high: np.ndar
 def _check(counts: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
     """Whole counts must keep the bounds by themselves, whatever the solver's tolerances."""
     sizes = counts.sum(axis=0)
-    kept = (counts >= np.floor(low[:, None] * sizes + 1e-9)) & (counts <= np.ceil(high[:, None] * sizes - 1e-9))
-    if not kept.all() or not sizes.all():
+    within = (counts >= np.floor(low[:, None] * sizes + 1e-9)) & (counts <= np.ceil(high[:, None] * sizes - 1e-9))
+    if not within.all() or not sizes.all():
         raise ClusterletsError("The solver's counts of groups do not keep the bounds; another time limit may help.")

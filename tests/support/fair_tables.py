@@ -1,4 +1,4 @@
-"""Small tables of many kinds, and what makes labels of them fair: for the tests of fair assignments and what rests on them."""
+"""Small tables of many kinds, and the definition of fair labels: for the tests of fair assignments and what uses them."""
 
 from math import ceil, floor
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def table(rng, n, n_groups, kind, once=False, outlier=1e9):
-    """Rows (n, 2) and groups (n,), each of which occurs; all but the first of them once if ``once``."""
+    """Rows (n, 2) and groups (n,), each of which occurs; with ``once`` all but the first group occur just once."""
     others = np.zeros(n - n_groups, int) if once else rng.integers(0, n_groups, size=n - n_groups)
     groups = rng.permutation(np.concatenate([np.arange(n_groups), others]))
     X = rng.integers(0, 3, size=(n, 2)).astype(float) if kind == "duplicates" else rng.normal(size=(n, 2))
@@ -29,9 +29,9 @@ def is_fair(labels, groups, k, delta):
     """The definition, count by count; no cluster is empty."""
     shares = np.bincount(groups) / len(groups)
     for cluster in range(k):
-        held = np.bincount(groups[labels == cluster], minlength=len(shares))
-        size = held.sum()
-        for count, share in zip(held, shares, strict=True):
+        counts = np.bincount(groups[labels == cluster], minlength=len(shares))
+        size = counts.sum()
+        for count, share in zip(counts, shares, strict=True):
             least, most = floor(size * share * (1 - delta) + 1e-9), ceil(size * min(1, share / (1 - delta)) - 1e-9)
             if size == 0 or not least <= count <= most:
                 return False

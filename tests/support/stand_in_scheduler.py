@@ -1,4 +1,4 @@
-"""OpenPBS's and LSF's commands, as far as the profiles use them, without a cluster: as strict as their manuals about arguments.
+"""OpenPBS's and LSF's commands without a cluster, as far as the profiles use them, as strict about arguments as the manuals.
 
 ``install`` writes them into a folder for PATH. A job runs at once, in the background: under PBS from the home folder and
 with the environment that ``-V`` hands on, as there, and under LSF from the folder of submission. The folder keeps each
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 COMMANDS = ("qsub", "qstat", "qdel", "bsub", "bjobs", "bkill")
-# The job's number is its process group's, so that it can be ended with all that it started.
+# The job leads a process group and notes its number, so that it can be ended with all that it started.
 _RUN = 'echo $$ > "$1.group"; "$2" > "$3" 2>&1; echo $? > "$1.status"'
 
 
@@ -28,7 +28,7 @@ def install(folder):
 
 
 def start(folder, script, log, home=None):
-    """Start a job; its number. From ``home`` runs a copy, as PBS keeps one and the script may be named from elsewhere."""
+    """Start a job; returns its number. With ``home`` a copy runs there: PBS keeps one, and the path may be relative."""
     number = sum(1 for _ in folder.glob("*.script")) + 1
     copy = folder / f"{number}.script"
     shutil.copy(script, copy)  # with its mode

@@ -1,4 +1,4 @@
-"""Synthetic runs of the exact format of results/runs.csv, for the tests of what is made of runs."""
+"""Synthetic runs in the exact format of results/runs.csv, for the tests of what is made from runs."""
 
 import zlib
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ def assessed_claims(runs: pd.DataFrame, undivided: Mapping[str, float] = {}) -> 
 
 
 def numbers_of(runs: pd.DataFrame) -> Numbers:
-    """What claims are judged by."""
+    """The numbers that claims are judged by."""
     ours = runs[runs["dataset"].isin(reported.datasets())]
     return Numbers.of_runs(ours, tables.make(ours))
 
@@ -98,7 +98,7 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
         "kmeans_cost": None if matcher in FUZZY else 100.0 * noise[1],
         "price_of_fairness": None if matcher in FUZZY else 1 + noise[2],
     }
-    further = {
+    other_metrics = {
         "delta_min": 1 - 1 / (1 + 4 * mean),
         "additive_violation": 1 + int(100 * mean),
         "weighted_deviation": 0.8 * mean,
@@ -112,12 +112,12 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
         "price_over_best": None if matcher in FUZZY else 1.1 + noise[2],
         "cohesion_error": None,
     }
-    row |= metrics | _parameters(row) | further
-    return row | dict.fromkeys([*metrics, *further]) if infeasible else row
+    row |= metrics | _parameters(row) | other_metrics
+    return row | dict.fromkeys([*metrics, *other_metrics]) if infeasible else row
 
 
 def synthetic_clusterings(runs) -> dict[str, pd.DataFrame]:
-    """What recover-clusters would write of these runs, by file name, with made-up clusters of two groups."""
+    """What recover-clusters would write for these runs, by file name, with made-up clusters of two groups."""
     rows = selection.best_runs(runs).to_dict("records")
     composition = [clusterings.composition(row, _clusters(row), ["no", "yes"]) for row in rows]
     alike = clusterings.alike_runs(runs)

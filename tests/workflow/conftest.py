@@ -27,13 +27,13 @@ TINY = {
 
 
 def hear_ctrl_c():
-    """What a shell starts in the background, these tests say, ignores Ctrl-C, and so does all that it starts."""
+    """What a shell starts in the background, such as these tests, ignores Ctrl-C, and so do all children: undo that."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass
 class Run:
-    """What a run of the workflow said, and how it ended."""
+    """How a run of the workflow ended, and what it printed."""
 
     status: int
     output: str
@@ -53,9 +53,9 @@ class Workflow:
 
     def run(self, *arguments: str, config: dict | None = None, environment: dict | None = None) -> Run:
         """Run Snakemake with a configuration on top of the paper's."""
-        with self.start(*arguments, config=config, environment=environment) as started:
-            output, _ = started.communicate()
-        return Run(started.returncode, output)
+        with self.start(*arguments, config=config, environment=environment) as process:
+            output, _ = process.communicate()
+        return Run(process.returncode, output)
 
     def start(
         self, *arguments: str, config: dict | None = None, environment: dict | None = None, own_group: bool = False
@@ -66,7 +66,7 @@ class Workflow:
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(self.root / "Snakefile"), "--cores", "2"]
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         return subprocess.Popen(
-            [*command, *arguments, "--configfile", str(settings)],  # which would take the targets for further files
+            [*command, *arguments, "--configfile", str(settings)],  # last, as --configfile would take targets for files
             cwd=self.folder,
             env={**os.environ, "PATH": path, **(environment or {})},
             stdin=subprocess.DEVNULL,
@@ -80,18 +80,18 @@ class Workflow:
     def results(self) -> dict[str, bytes]:
         """Every result, without the logs and accounts, which hold times, by its name below the results folder."""
         top = self.folder / "results" / "tiny"
-        apart = {"logs", "accounts"}
-        files = (path for path in top.rglob("*") if path.is_file() and path.relative_to(top).parts[0] not in apart)
-        found = {path.relative_to(top).as_posix(): path.read_bytes() for path in files}
+        excluded = {"logs", "accounts"}
+        files = (path for path in top.rglob("*") if path.is_file() and path.relative_to(top).parts[0] not in excluded)
+        contents = {path.relative_to(top).as_posix(): path.read_bytes() for path in files}
         for page in PAGES:
-            if page in found:
-                found[page] = without_provenance(found[page])
-        return found
+            if page in contents:
+                contents[page] = without_provenance(contents[page])
+        return contents
 
 
 @pytest.fixture(scope="session")
 def workflow_in():
-    """The workflow in a folder of one's choice: ``workflow_in(folder)``."""
+    """The workflow in any folder: ``workflow_in(folder)``."""
     return Workflow
 
 
@@ -105,6 +105,6 @@ def workflow(tmp_path):
 def finished(tmp_path_factory):
     """A finished run of the tiny grid on two cores; tests must leave it as it is."""
     workflow = Workflow(tmp_path_factory.mktemp("finished"))
-    done = workflow.run()
-    assert done.status == 0, done.output
+    run = workflow.run()
+    assert run.status == 0, run.output
     return workflow

@@ -20,24 +20,24 @@ from packaging.utils import canonicalize_name
 
 LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
 
-# Named otherwise on the package index than on conda-forge.
+# Packages with another name on the package index than on conda-forge.
 ON_THE_INDEX = {"matplotlib-base": "matplotlib"}
 
 
 def pins(file: Path) -> dict[str, str]:
     """The exact versions that a file of ``envs/`` lists, by their names on the package index; Python's too."""
-    listed = (spec.split(" ==") for spec in yaml.safe_load(file.read_text())["dependencies"])
-    return {ON_THE_INDEX.get(name, name): version for name, version in listed}
+    specs = (spec.split(" ==") for spec in yaml.safe_load(file.read_text())["dependencies"])
+    return {ON_THE_INDEX.get(name, name): version for name, version in specs}
 
 
 def locked(names: set[str]) -> str:
     """The part of the lock that holds these distributions and all that they need."""
-    needed, waiting = set(), set(names)
-    while waiting:
-        needed |= waiting
-        of_them = [Requirement(text) for name in waiting for text in requires(name) or []]
-        waiting = {canonicalize_name(one.name) for one in of_them if not one.marker or one.marker.evaluate({"extra": ""})}
-        waiting -= needed
+    needed, pending = set(), set(names)
+    while pending:
+        needed |= pending
+        needs = [Requirement(text) for name in pending for text in requires(name) or []]
+        pending = {canonicalize_name(need.name) for need in needs if not need.marker or need.marker.evaluate({"extra": ""})}
+        pending -= needed
     entries = re.findall(r"^[\w.-]+==.*(?:\n +--hash.*)+", LOCK.read_text(), re.MULTILINE)
     return "\n".join(entry for entry in entries if entry.split("==")[0] in needed)
 
@@ -75,8 +75,8 @@ def main(folder: str, *asked: str) -> None:
             parser = argparse.ArgumentParser()
             parser.add_argument("--file", type=Path)
             parser.add_argument("--prefix")
-            known, _ = parser.parse_known_args(options)
-            create(known.prefix, known.file)
+            parsed, _ = parser.parse_known_args(options)
+            create(parsed.prefix, parsed.file)
         case ["clean", *_]:
             pass
         case _:

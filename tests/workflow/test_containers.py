@@ -49,15 +49,15 @@ def test_both_copy_the_same_files_and_the_build_may_see_them():
 def test_both_install_as_the_makefile_does():
     first, second = installs(DOCKERFILE)
     assert installs("\n".join(section("post"))) == [first, second]
-    of_make = installs(MAKEFILE)
-    assert first in of_make
-    assert [*second[:-1], "."] in of_make and second[-1] == "/opt/clusterlets"
+    make_installs = installs(MAKEFILE)
+    assert first in make_installs
+    assert [*second[:-1], "."] in make_installs and second[-1] == "/opt/clusterlets"
 
 
 @pytest.mark.parametrize("script", ["post", "runscript", "test"])
 def test_the_scripts_of_the_definition_are_shell(script):
-    done = subprocess.run(["sh", "-n"], input="\n".join(section(script)), text=True, capture_output=True)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(["sh", "-n"], input="\n".join(section(script)), text=True, capture_output=True)
+    assert process.returncode == 0, process.stderr
 
 
 def test_what_is_copied_is_enough_to_plan_the_demo(tmp_path):
@@ -75,8 +75,8 @@ def test_what_is_copied_is_enough_to_plan_the_demo(tmp_path):
     configuration = tmp_path / "opt" / "workflow" / "configs" / "demo.yaml"
     command = [sys.executable, "-m", "snakemake", "--snakefile", tmp_path / "opt" / "Snakefile", "--cores", "2", "-n"]
     environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(tmp_path / "work")}
-    done = subprocess.run(
+    process = subprocess.run(
         [*command, "--configfile", configuration], cwd=tmp_path / "work", env=environment, capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert re.search(r"^write_report +1$", done.stdout + done.stderr, re.MULTILINE)
+    assert process.returncode == 0, process.stderr[-2000:]
+    assert re.search(r"^write_report +1$", process.stdout + process.stderr, re.MULTILINE)

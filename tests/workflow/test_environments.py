@@ -44,8 +44,8 @@ print(json.dumps([held, [name for name in sys.argv[1:] if importlib.util.find_sp
 def named(tmp_path_factory):
     """The environment of each rule that runs something, by name; None where it names none."""
     command = [sys.executable, "-c", NAMED, str(ROOT / "Snakefile")]
-    done = subprocess.run(command, cwd=tmp_path_factory.mktemp("named"), capture_output=True, text=True, check=True)
-    return {rule: file and Path(file).stem for rule, file in json.loads(done.stdout).items()}
+    process = subprocess.run(command, cwd=tmp_path_factory.mktemp("named"), capture_output=True, text=True, check=True)
+    return {rule: file and Path(file).stem for rule, file in json.loads(process.stdout).items()}
 
 
 def test_every_rule_names_its_environment(named):
@@ -75,15 +75,15 @@ def test_every_line_is_an_exact_match_spec_of_conda(file):
 def deployed(tmp_path_factory, workflow_in):
     """A run with the profile for conda, every rule in the environment it names; and the environments' folders, by name."""
     workflow = workflow_in(tmp_path_factory.mktemp("deployed"))
-    own = {"age": [*range(20, 80)], "hours": [1, 2, 3, 4] * 15, "sex": ["woman", "man", "man"] * 20}
-    pyarrow.parquet.write_table(pyarrow.table(own), workflow.folder / "own.parquet")
+    table = {"age": [*range(20, 80)], "hours": [1, 2, 3, 4] * 15, "sex": ["woman", "man", "man"] * 20}
+    pyarrow.parquet.write_table(pyarrow.table(table), workflow.folder / "own.parquet")
     stand_in = tmp_path_factory.mktemp("conda")
     activated = stand_in_conda.install(stand_in)
     environment = {"PATH": os.pathsep.join([str(stand_in / "bin"), os.environ["PATH"]])}
     entries = ["iris", {"name": "own", "path": "own.parquet", "sensitive": "sex"}]
     config = {"datasets": entries, "k": [2], "methods": ["C", "G-B", "FRAC", "random"]}  # every rule, and not much more
-    done = workflow.run("--profile", str(ROOT / "profiles" / "conda"), config=config, environment=environment)
-    assert done.status == 0, done.output
+    run = workflow.run("--profile", str(ROOT / "profiles" / "conda"), config=config, environment=environment)
+    assert run.status == 0, run.output
     copies = {path.read_bytes(): path.with_suffix("") for path in (workflow.folder / ".snakemake" / "conda").glob("*.yaml")}
     folders = {name: copies[file.read_bytes()] for name, file in FILES.items()}
     return workflow, folders, Counter(Path(line).name for line in activated.read_text().splitlines())
@@ -93,8 +93,8 @@ def deployed(tmp_path_factory, workflow_in):
 def test_an_environment_holds_what_its_file_lists_and_not_this_project(deployed, name):
     _, folders, _ = deployed
     command = [folders[name] / "bin" / "python", "-I", "-c", HELD, "clusterlets", "snakemake", "pip", "numpy"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    held, importable = json.loads(done.stdout)
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    held, importable = json.loads(process.stdout)
     assert importable == ["numpy"]
     pins = stand_in_conda.pins(FILES[name])
     assert {**held, **pins, "python": ""} == {**held, "python": ""}
@@ -114,10 +114,10 @@ def test_every_rule_runs_in_the_environment_that_it_names(deployed, named):
 
 def test_the_cells_are_those_of_a_run_without_conda(deployed, finished):
     workflow, _, _ = deployed
-    ran = workflow.results()
-    cells = {name: text for name, text in finished.results().items() if name.startswith("runs/iris/") and name in ran}
+    results = workflow.results()
+    cells = {name: text for name, text in finished.results().items() if name.startswith("runs/iris/") and name in results}
     assert len(cells) == 4
-    assert [name for name in cells if ran[name] != cells[name]] == []
+    assert [name for name in cells if results[name] != cells[name]] == []
 
 
 def test_every_dataset_can_be_fetched_and_read_with_the_packages_for_fetching(deployed):
@@ -132,21 +132,21 @@ def test_every_dataset_can_be_fetched_and_read_with_the_packages_for_fetching(de
     subprocess.run(command, env={"PYTHONPATH": str(ROOT)}, check=True)
 
 
-def test_another_library_than_the_lock_names_is_refused_before_anything_runs(workflow, tmp_path_factory):
+def test_a_library_that_differs_from_the_lock_is_refused_before_anything_runs(workflow, tmp_path_factory):
     other = another_numpy(tmp_path_factory.mktemp("other"), "2.4.5")
-    done = workflow.run("results/tiny/prepared/iris.npz", environment={"PYTHONPATH": str(other.parent)})
-    assert done.status != 0 and "Traceback" not in done.output
-    assert f"The environment has numpy 2.4.5 (from {other}) and not " in done.output, done.output
-    assert done.output.count("numpy 2.4.5") == 1 and workflow.results() == {} and not (workflow.folder / "data").exists()
+    run = workflow.run("results/tiny/prepared/iris.npz", environment={"PYTHONPATH": str(other.parent)})
+    assert run.status != 0 and "Traceback" not in run.output
+    assert f"The environment has numpy 2.4.5 (from {other}) and not " in run.output, run.output
+    assert run.output.count("numpy 2.4.5") == 1 and workflow.results() == {} and not (workflow.folder / "data").exists()
 
 
-def test_where_jobs_run_in_another_environment_each_sees_for_itself(workflow, tmp_path_factory):
-    """As where Snakemake has an environment of its own: what it has loaded says nothing of the jobs."""
+def test_each_job_checks_its_own_environment(workflow, tmp_path_factory):
+    """As if Snakemake had its own environment: what it has loaded says nothing about the jobs."""
     other = another_numpy(tmp_path_factory.mktemp("other"), "2.4.5")
     python = tmp_path_factory.mktemp("bin") / "python"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
     path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
-    done = workflow.run("results/tiny/prepared/iris.npz", environment={"PYTHONPATH": str(other.parent), "PATH": path})
-    assert done.status != 0 and "clusterlets fetch-dataset: The environment has numpy 2.4.5" in done.output, done.output
+    run = workflow.run("results/tiny/prepared/iris.npz", environment={"PYTHONPATH": str(other.parent), "PATH": path})
+    assert run.status != 0 and "clusterlets fetch-dataset: The environment has numpy 2.4.5" in run.output, run.output
     assert workflow.results() == {}

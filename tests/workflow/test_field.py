@@ -1,4 +1,4 @@
-"""Every method together, on a grid as small as can be, from the raw file to the report."""
+"""All methods together, on the smallest possible grid, from the raw file to the report."""
 
 import csv
 import io
@@ -25,8 +25,8 @@ def field(workflow_in, tmp_path_factory):
     entries = [{"name": name, "parameters": one_point(grid)} for name, grid in FIELD["grids"].items()]
     small = {"datasets": ["iris", "wine"], "scaling": "standard", "k": [3], "seeds": {"count": 2, "block": 2}}
     workflow = workflow_in(tmp_path_factory.mktemp("field"))
-    done = workflow.run(config={**small, "methods": entries, "limits": {"seconds": 60, "memory_mb": 4000}})
-    assert done.status == 0, done.output
+    run = workflow.run(config={**small, "methods": entries, "limits": {"seconds": 60, "memory_mb": 4000}})
+    assert run.status == 0, run.output
     return workflow.results()
 
 
@@ -37,8 +37,8 @@ def rows_of(content):
 def test_every_method_has_a_row_for_every_table_and_a_result_where_it_can_have_one(field):
     rows = rows_of(field["runs.csv"])
     names = [name for method in FIELD["methods"] for name in methods.get(method).names_in_results()]
-    found = [(row["dataset"], row["matcher"] or row["method"]) for row in rows]
-    assert sorted(found) == sorted((dataset, name) for dataset in ("iris", "wine") for name in names for _ in range(2))
+    pairs = [(row["dataset"], row["matcher"] or row["method"]) for row in rows]
+    assert sorted(pairs) == sorted((dataset, name) for dataset in ("iris", "wine") for name in names for _ in range(2))
     for row in rows:
         assert row["status"] == ("unsupported" if row["method"] in TWO_GROUPS else "ok"), row
 
@@ -66,11 +66,9 @@ def test_the_report_says_which_runs_have_no_result(field):
 def test_the_leaderboard_holds_every_method_under_every_limit(field):
     names = {PAPER_NAMES.get(name, name) for method in FIELD["methods"] for name in methods.get(method).names_in_results()}
     rows = rows_of(field["leaderboard.csv"])
-    places = [(row["dataset"], row["limit"], row["method"]) for row in rows]
+    keys = [(row["dataset"], row["limit"], row["method"]) for row in rows]
     limits = ("0.01", "0.02", "0.05", "0.1", "inf")
-    assert sorted(places) == sorted(
-        (dataset, limit, name) for dataset in ("iris", "wine") for limit in limits for name in names
-    )
+    assert sorted(keys) == sorted((dataset, limit, name) for dataset in ("iris", "wine") for limit in limits for name in names)
     assert {row["outcome"] for row in rows if row["method"] in TWO_GROUPS} == {"no result"}
     assert {row["statuses"] for row in rows if row["method"] in TWO_GROUPS} == {"unsupported 2"}
     ranked = [row for row in rows if row["rank"]]

@@ -23,15 +23,15 @@ def done(workflow):
 
 
 def made(workflow):
-    """How many results there are; while a run goes on none is opened, as a file that is being written may be gone by then."""
-    found = (workflow.folder / "results" / "tiny").rglob("[!.]*")
-    return sum(path.is_file() for path in found if not {"logs", "accounts"} & set(path.parts))
+    """How many results there are. It opens none, as a file that a run is writing may be gone by then."""
+    paths = (workflow.folder / "results" / "tiny").rglob("[!.]*")
+    return sum(path.is_file() for path in paths if not {"logs", "accounts"} & set(path.parts))
 
 
 def wait_for_results(run, workflow, further, seconds=120):
-    """Until a run has made so many files more."""
-    wanted, deadline = made(workflow) + further, time.monotonic() + seconds
-    while made(workflow) < wanted:
+    """Wait until a run has made this many more files."""
+    target, deadline = made(workflow) + further, time.monotonic() + seconds
+    while made(workflow) < target:
         assert run.poll() is None, f"the run ended with {run.returncode}: {run.stdout.read()}"
         assert time.monotonic() < deadline, f"no {further} results within {seconds} s"
         time.sleep(0.02)
@@ -50,15 +50,15 @@ def test_a_run_that_is_killed_twenty_times_comes_to_the_same_bytes(finished, wor
     assert len(unfinished) > 0 and "manifest.json" not in unfinished
     last = workflow.run()
     assert last.status == 0, last.output
-    found, expected = done(workflow), finished.results()
-    assert found["manifest.json"] == expected["manifest.json"]
-    assert [name for name in expected if found.get(name) != expected[name]] == []
-    assert found.keys() == expected.keys()
+    actual, expected = done(workflow), finished.results()
+    assert actual["manifest.json"] == expected["manifest.json"]
+    assert [name for name in expected if actual.get(name) != expected[name]] == []
+    assert actual.keys() == expected.keys()
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_is_stopped_with_its_jobs_goes_on_where_it_was(finished, workflow, how):
-    """As a terminal's Ctrl-C and a system that shuts down stop it: the signal goes to every process of the group."""
+def test_a_run_that_is_stopped_with_its_jobs_resumes_where_it_stopped(finished, workflow, how):
+    """As with a terminal's Ctrl-C or a system that shuts down: the signal goes to every process of the group."""
     with workflow.start(*CELLS, own_group=True) as run:
         wait_for_results(run, workflow, 4)
         os.killpg(run.pid, how)
@@ -66,11 +66,11 @@ def test_a_run_that_is_stopped_with_its_jobs_goes_on_where_it_was(finished, work
     assert run.returncode not in (0, -signal.SIGKILL), output
     assert "Traceback" not in output
     assert not list((workflow.folder / ".snakemake" / "locks").glob("*"))
-    kept = done(workflow)
+    partial = done(workflow)
     again = workflow.run(*CELLS)
     assert again.status == 0, again.output
-    found, expected = done(workflow), finished.results()
-    assert {name: expected[name] for name in found} == found and kept.items() <= found.items()
+    actual, expected = done(workflow), finished.results()
+    assert {name: expected[name] for name in actual} == actual and partial.items() <= actual.items()
 
 
 def test_a_second_run_of_the_same_files_is_refused_and_the_first_goes_on(finished, workflow):
@@ -95,11 +95,11 @@ def emptied(content):
 
 
 def with_a_flipped_bit(content):
-    at = len(content) // 2
-    return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
 
 
-# Of every kind a file, and what has to be missing for a step to read it: all in branches of their own.
+# A file of every kind, and what must be missing so that a step reads it: each in its own branch of the workflow.
 KINDS = {
     "prepared/iris.npz": ["pieces/iris/FRAC/k2", "runs/iris/FRAC/k2"],
     "prepared/breast_cancer.json": ["datasets.csv"],
@@ -108,7 +108,7 @@ KINDS = {
     "distances/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/B/k3_hops2"],
     "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3_omega0.5"],
 }
-# Others, one after the other.
+# Further files, which are damaged one after the other.
 APART = {
     "labels/breast_cancer/clusterlets/k2/seeds0-1.npz": ["distances/breast_cancer/clusterlets/k2"],
     "runs/iris/C/k2_omega0.5/seeds0-1.csv": ["runs.csv"],
@@ -119,13 +119,13 @@ APART = {
 def spoil(top, kind, damage, missing):
     """Damage a file and keep its time, so that only its reader can tell; return the files that are missing now."""
     path = top / kind
-    before = path.stat()
+    times = path.stat()
     path.write_bytes(damage(path.read_bytes()))
-    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    gone = [file for name in missing for file in (top / name).rglob("*.*")] or [top / name for name in missing]
-    for file in gone:
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    removed = [file for name in missing for file in (top / name).rglob("*.*")] or [top / name for name in missing]
+    for file in removed:
         file.unlink()
-    return [str(file.relative_to(top.parents[1])) for file in gone]
+    return [str(file.relative_to(top.parents[1])) for file in removed]
 
 
 def test_damage_of_every_kind_is_named_and_removed_and_built_again(finished, workflow):
@@ -145,13 +145,13 @@ def test_damage_of_every_kind_is_named_and_removed_and_built_again(finished, wor
             assert not (top / kind).exists()
         again = workflow.run(*targets)
         assert again.status == 0, again.output
-    found = done(workflow)
-    assert found.keys() == expected.keys()
-    assert [name for name in expected if found[name] != expected[name]] == []
+    actual = done(workflow)
+    assert actual.keys() == expected.keys()
+    assert [name for name in expected if actual[name] != expected[name]] == []
 
 
-def test_what_steps_hand_to_each_other_says_its_place(finished):
-    """Also where a rule puts files that nobody thought of in storage.py: then a copy of theirs would be taken for another."""
+def test_every_intermediate_file_records_its_place(finished):
+    """Also in folders that storage.py does not know: there a misplaced copy would be taken for another file."""
     top = finished.folder / "results" / "tiny"
     loaders = {"prepared": load_json, "geometry": load_json, "runs": load_text, "runs.csv.sha256": load_text}
     folders = set()
@@ -165,7 +165,7 @@ def test_what_steps_hand_to_each_other_says_its_place(finished):
     assert folders == {*loaders, "pieces", "labels", "distances", "partitions"}
 
 
-# By a file, the one that is copied to its place, and what has to be missing for a step to read it.
+# For each file, the one that is copied to its place, and what must be missing so that a step reads it.
 MISPLACED = {
     "prepared/iris.npz": ("prepared/breast_cancer.npz", ["pieces/iris/FRAC/k2", "runs/iris/FRAC/k2"]),
     "geometry/breast_cancer.json": ("geometry/iris.json", ["runs/breast_cancer/D/k2_hops2"]),
@@ -211,20 +211,20 @@ def test_a_changed_table_of_runs_is_not_used(finished, workflow):
 
 @contextmanager
 def disk(folder, options):
-    """A small disk of its own, mounted in a folder."""
+    """A small disk, mounted in a folder."""
     if os.geteuid() != 0 or shutil.which("mount") is None:
         pytest.skip("only root can mount a small disk")
     folder.mkdir(exist_ok=True)
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, text=True)
-    if mounted.returncode:
-        pytest.skip(f"no disk can be mounted here: {mounted.stderr.strip()}")
+    process = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, text=True)
+    if process.returncode:
+        pytest.skip(f"no disk can be mounted here: {process.stderr.strip()}")
     try:
         yield folder
     finally:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def test_a_full_disk_is_said_and_a_run_goes_on_when_there_is_room(finished, workflow_in, tmp_path):
+def test_a_full_disk_is_reported_and_the_run_resumes_once_there_is_room(finished, workflow_in, tmp_path):
     with disk(tmp_path / "small", "size=4m") as folder:
         workflow = workflow_in(folder)
         (folder / "ballast").write_bytes(bytes(4 * 2**20 - 150_000))

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CODE = ["Snakefile", "config.yaml", "requirements.lock", "workflow", "clusterlets", "profiles", "envs"]
 TARGETS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2", "C/k2_omega0.5", "FRAC/k2")]
 TARGETS += ["results/tiny/datasets.md"]
-# Modules of Python, of libraries and of the project, early and late.
+# Modules of Python, of libraries and of the project, imported early and late.
 POISON = ["random", "csv", "yaml", "numpy", "scipy", "sklearn", "numba", "jsonschema"]
 
 
@@ -40,13 +40,13 @@ def test_no_file_in_the_working_folder_or_beside_the_snakefile_stands_in_for_a_m
     workflow = workflow_in(tmp_path / "run", root)
     workflow.folder.mkdir()
     poison(workflow.folder, "clusterlets", *POISON)
-    done = workflow.run(*TARGETS, environment={"PYTHONSAFEPATH": "1"})  # for Snakemake itself, which a person starts
-    assert done.status == 0, done.output
-    made, expected = workflow.results(), finished.results()
-    assert {name: made[name] for name in made if name.startswith("runs/")} == {
-        name: expected[name] for name in made if name.startswith("runs/")
+    run = workflow.run(*TARGETS, environment={"PYTHONSAFEPATH": "1"})  # for Snakemake itself, which a person starts
+    assert run.status == 0, run.output
+    actual, expected = workflow.results(), finished.results()
+    assert {name: actual[name] for name in actual if name.startswith("runs/")} == {
+        name: expected[name] for name in actual if name.startswith("runs/")
     }
-    assert len(made) > len(TARGETS)
+    assert len(actual) > len(TARGETS)
 
 
 CHARACTERS = 'a:b c $(touch hit) `touch hit` it\'s "k" & ; ~ é # * ? [k] < > | \\ ! % ^ = + , @ -'
@@ -55,39 +55,39 @@ CHARACTERS = 'a:b c $(touch hit) `touch hit` it\'s "k" & ; ~ é # * ? [k] < > | 
 def test_a_checkout_may_lie_in_a_folder_of_any_name(tmp_path, workflow_in):
     workflow = workflow_in(tmp_path / "run", checkout_in(tmp_path / CHARACTERS))
     workflow.folder.mkdir()
-    done = workflow.run(*TARGETS, "results/tiny/tables/all_tables.tex", config={"datasets": ["iris"], "k": [2]})
-    assert done.status == 0, done.output
+    run = workflow.run(*TARGETS, "results/tiny/tables/all_tables.tex", config={"datasets": ["iris"], "k": [2]})
+    assert run.status == 0, run.output
     assert not list(tmp_path.rglob("hit"))
 
 
 def test_a_checkout_in_a_folder_with_braces_is_refused_in_a_line(tmp_path, workflow_in):
     workflow = workflow_in(tmp_path / "run", checkout_in(tmp_path / "a{k}"))
     workflow.folder.mkdir()
-    done = workflow.run("--dry-run")
-    assert done.status == 1 and "Traceback" not in done.output
-    assert re.search(r"^The checkout is in .*/a\{k\}, but Snakemake reads braces .* Move it", done.output, re.MULTILINE)
+    run = workflow.run("--dry-run")
+    assert run.status == 1 and "Traceback" not in run.output
+    assert re.search(r"^The checkout is in .*/a\{k\}, but Snakemake reads braces .* Move it", run.output, re.MULTILINE)
 
 
 def test_a_step_refuses_a_package_that_is_not_the_checkouts(tmp_path):
     (tmp_path / "clusterlets").mkdir()
     (tmp_path / "clusterlets" / "__init__.py").write_text("")
     (tmp_path / "sitecustomize.py").write_text("import clusterlets\n")
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-P", str(ROOT / "workflow" / "step.py"), "measure-geometry"],
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 1 and done.stdout == ""
-    assert re.fullmatch(rf"The step would run {tmp_path}/clusterlets/__init__.py, and not .*{ROOT}.*\n", done.stderr)
+    assert process.returncode == 1 and process.stdout == ""
+    assert re.fullmatch(rf"The step would run {tmp_path}/clusterlets/__init__.py, and not .*{ROOT}.*\n", process.stderr)
 
 
 def test_why_asks_the_installed_snakemake(tmp_path, finished):
     copied = finished.copy(tmp_path)
     poison(copied.folder, "snakemake", "clusterlets")
     command = [Path(sys.executable).with_name("clusterlets"), "why", *TARGETS, "--configfile", "settings.yaml"]
-    done = subprocess.run(command, cwd=copied.folder, capture_output=True, text=True)
-    assert done.stdout.startswith("Nothing would run"), done
+    process = subprocess.run(command, cwd=copied.folder, capture_output=True, text=True)
+    assert process.stdout.startswith("Nothing would run"), process
 
 
 RULES = [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]

@@ -24,7 +24,7 @@ def statuses(workflow):
     return {(row["method"], row["status"]) for row in rows}
 
 
-def test_other_limits_run_those_cells_again_that_crossed_the_old_ones(workflow):
+def test_other_limits_rerun_the_cells_that_crossed_the_old_ones(workflow):
     (workflow.folder / "sleepy.py").write_text(SLEEPY)
     assert workflow.run(RUNS, config=SHORT).status == 0
     assert statuses(workflow) == {("Clusterlets", "ok"), ("random", "ok"), ("sleepy", "timeout")}

@@ -22,13 +22,13 @@ LATER |= {f"plot_{figure.module}.log" for figure in declared() if figure.folder 
 
 @pytest.fixture
 def copied(finished, workflow):
-    """The finished run in a folder of its own, to be spoilt."""
+    """A copy of the finished run, for tests that damage it."""
     shutil.copytree(finished.folder, workflow.folder, dirs_exist_ok=True)
     return workflow
 
 
 def clusterlets(workflow, *arguments):
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "clusterlets", *arguments],
         check=False,
         cwd=workflow.folder,
@@ -37,31 +37,31 @@ def clusterlets(workflow, *arguments):
         stderr=subprocess.STDOUT,
         text=True,
     )
-    return done.returncode, done.stdout
+    return process.returncode, process.stdout
 
 
 def test_a_finished_run_passes_and_equals_itself(finished):
-    status, said = clusterlets(finished, "verify", "--results", "results/tiny")
-    assert status == 0, said
+    status, output = clusterlets(finished, "verify", "--results", "results/tiny")
+    assert status == 0, output
     assert clusterlets(finished, "compare", "results/tiny", "results/tiny")[0] == 0
 
 
 def test_the_manifest_promises_every_result_but_what_carries_its_own_hash(finished):
     manifest = json.loads(finished.results()["manifest.json"])
     promised = set(files(manifest))
-    kept = ("pieces/", "labels/", "distances/", "partitions/", "prepared/", "geometry/")
-    left = {file for file in finished.results() if file not in promised and not file.startswith(kept)}
-    assert left == {"manifest.json"}
-    assert {name: found["rows"] for name, found in manifest["datasets"].items()} == {"iris": 150, "breast_cancer": 569}
+    intermediates = ("pieces/", "labels/", "distances/", "partitions/", "prepared/", "geometry/")
+    missing = {file for file in finished.results() if file not in promised and not file.startswith(intermediates)}
+    assert missing == {"manifest.json"}
+    assert {name: entry["rows"] for name, entry in manifest["datasets"].items()} == {"iris": 150, "breast_cancer": 569}
     assert str(finished.folder) not in json.dumps(manifest) and str(ROOT) not in json.dumps(manifest)
 
 
 def test_a_flipped_bit_is_named_and_the_advice_mends_it(copied):
     content = (copied.folder / CELL).read_bytes()
     (copied.folder / CELL).write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
-    status, said = clusterlets(copied, "verify", "--results", "results/tiny")
-    assert status == 1 and said.count(CELL) == 2  # named, and in the command
-    removed = re.search(r"^  rm (.*)$", said, re.MULTILINE)[1].split()
+    status, output = clusterlets(copied, "verify", "--results", "results/tiny")
+    assert status == 1 and output.count(CELL) == 2  # named, and in the command
+    removed = re.search(r"^  rm (.*)$", output, re.MULTILINE)[1].split()
     assert removed == [CELL, "results/tiny/runs.csv"]
     for name in removed:
         (copied.folder / name).unlink()
@@ -74,8 +74,8 @@ def test_a_changed_report_and_a_missing_list_are_named_and_made_again(copied):
     (copied.folder / "results/tiny/datasets.csv").unlink()
     page = copied.folder / "results/tiny/report.html"
     page.write_bytes(page.read_bytes().replace(b"</h1>", b" It does.</h1>"))
-    status, said = clusterlets(copied, "verify", "--results", "results/tiny")
-    assert status == 1 and "  rm results/tiny/report.html\n" in said and "missing\n  results/tiny/datasets.csv\n" in said
+    status, output = clusterlets(copied, "verify", "--results", "results/tiny")
+    assert status == 1 and "  rm results/tiny/report.html\n" in output and "missing\n  results/tiny/datasets.csv\n" in output
     page.unlink()
     assert copied.run().status == 0
     assert clusterlets(copied, "verify", "--results", "results/tiny")[0] == 0
@@ -84,12 +84,12 @@ def test_a_changed_report_and_a_missing_list_are_named_and_made_again(copied):
 def test_every_log_of_the_run_is_counted(finished):
     top = finished.folder / "results" / "tiny"
     logs = [path for path in (top / "logs").rglob("*.log") if path.name not in LATER]
-    told = json.loads((top / "accounts" / "provenance.json").read_text())
+    provenance = json.loads((top / "accounts" / "provenance.json").read_text())
     rows = list(csv.DictReader((top / "accounts" / "steps.csv").read_text().splitlines()))
-    assert sum(int(row["jobs"]) for row in rows) == told["jobs"]["counted"] == len(logs)
-    assert set(told["jobs"]["logs_left_out"].values()) == {0}
+    assert sum(int(row["jobs"]) for row in rows) == provenance["jobs"]["counted"] == len(logs)
+    assert set(provenance["jobs"]["logs_left_out"].values()) == {0}
     assert {row["step"]: int(row["jobs"]) for row in rows}["score-method"] == 2 * 2 * 8
-    assert told["jobs"]["first_job_began"] < told["jobs"]["last_job_ended"]
+    assert provenance["jobs"]["first_job_began"] < provenance["jobs"]["last_job_ended"]
     rules = {"fetch_dataset iris", "prepare_dataset iris", "fit_method FRAC", "score_method D", "score_method FRAC", "analyse"}
-    assert rules <= told["fingerprints"].keys()
-    assert all(re.fullmatch("[0-9a-f]{16}", code) for code in told["fingerprints"].values())
+    assert rules <= provenance["fingerprints"].keys()
+    assert all(re.fullmatch("[0-9a-f]{16}", code) for code in provenance["fingerprints"].values())

@@ -1,4 +1,4 @@
-"""The workflow taken in by another Snakefile, as a module."""
+"""The workflow as a module of another Snakefile."""
 
 from pathlib import Path
 
@@ -31,8 +31,8 @@ def caller(tmp_path, workflow_in):
 
 
 def test_a_rule_of_another_snakefile_builds_on_the_runs(caller, tmp_path):
-    done = caller.run(config=FEW)
-    assert done.status == 0, done.output
+    run = caller.run(config=FEW)
+    assert run.status == 0, run.output
     runs = (tmp_path / "results" / "tiny" / "runs.csv").read_text().splitlines()
     assert len(runs) == 1 + 3 * 2  # header, three methods, two seeds
     assert (tmp_path / "lines.txt").read_text().split() == [str(len(runs))]
@@ -47,5 +47,5 @@ def test_every_step_is_planned_under_the_callers_names(caller):
 
 
 def test_a_configuration_of_the_caller_is_checked(caller):
-    done = caller.run("--dry-run", config=FEW | {"methods": ["G-X"]})
-    assert done.status and "There is no method 'G-X'" in done.output
+    run = caller.run("--dry-run", config=FEW | {"methods": ["G-X"]})
+    assert run.status and "There is no method 'G-X'" in run.output

@@ -1,4 +1,4 @@
-"""The profiles for PBS and LSF against stand-ins for their commands: neither scheduler can be had here."""
+"""The profiles for PBS and LSF against stand-ins for their commands, as neither scheduler is available here."""
 
 import importlib.util
 import os
@@ -13,7 +13,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ROOT / "workflow" / "configs" / "smoke.yaml"
-# Where `make test` puts the plugins; they may as well be on the path already.
+# Where `make test` puts the plugins; they may also be on the path already.
 PLUGINS = Path(sys.prefix) / "cluster-plugins"
 needs_plugin = pytest.mark.skipif(
     not PLUGINS.is_dir() and not importlib.util.find_spec("snakemake_executor_plugin_cluster_generic"),
@@ -36,8 +36,8 @@ def settings_of(profile):
 
 def submit(profile, script, environment, cwd, **resources):
     """Submit a job script as the plugin does."""
-    asked = {"mem_mb": 2000, "runtime": 82} | resources
-    command = settings_of(profile)["cluster-generic-submit-cmd"].format(threads=2, resources=_Attributes(asked))
+    requested = {"mem_mb": 2000, "runtime": 82} | resources
+    command = settings_of(profile)["cluster-generic-submit-cmd"].format(threads=2, resources=_Attributes(requested))
     script.chmod(0o755)
     return subprocess.run(f'{command} "{script}"', shell=True, cwd=cwd, env=environment, capture_output=True, text=True)
 
@@ -53,21 +53,21 @@ def status(profile, job, environment):
 
 def wait_for(profile, job, environment, expected):
     for _ in range(300):
-        found = status(profile, job, environment)
-        if found == f"{expected}\n":
+        answer = status(profile, job, environment)
+        if answer == f"{expected}\n":
             return
-        assert found == "running\n"
+        assert answer == "running\n"
         time.sleep(0.1)
     pytest.fail(f"job {job} never came to be {expected}")
 
 
 @pytest.mark.parametrize("profile", ["pbs", "lsf"])
 @pytest.mark.parametrize(("script", "ends"), [("exit 0", "success"), ("exit 3", "failed")])
-def test_a_job_is_submitted_and_its_end_is_told(profile, script, ends, environment, tmp_path):
+def test_a_job_is_submitted_and_its_end_is_reported(profile, script, ends, environment, tmp_path):
     (tmp_path / "job.sh").write_text(f"#!/bin/sh\nsleep 1\necho said\n{script}\n")
-    done = submit(profile, tmp_path / "job.sh", environment, tmp_path)
-    assert done.returncode == 0, done.stderr
-    (job,) = done.stdout.splitlines()
+    process = submit(profile, tmp_path / "job.sh", environment, tmp_path)
+    assert process.returncode == 0, process.stderr
+    (job,) = process.stdout.splitlines()
     assert job == {"pbs": "1.server", "lsf": "1"}[profile]
     wait_for(profile, job, environment, ends)
     (log,) = (tmp_path / ".snakemake" / "cluster_logs").iterdir()
@@ -89,8 +89,8 @@ def test_a_cancelled_job_has_failed_and_an_unknown_one_too(profile, environment,
 @pytest.mark.parametrize("profile", ["pbs", "lsf"])
 def test_a_submission_that_the_scheduler_refuses_fails(profile, environment, tmp_path):
     (tmp_path / "job.sh").write_text("#!/bin/sh\n")
-    done = submit(profile, tmp_path / "job.sh", environment, tmp_path, mem_mb="much")
-    assert done.returncode != 0 and done.stdout == "" and "does not match" in done.stderr
+    process = submit(profile, tmp_path / "job.sh", environment, tmp_path, mem_mb="much")
+    assert process.returncode != 0 and process.stdout == "" and "does not match" in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_submission_that_the_scheduler_refuses_fails(profile, environment, tmp
         ("lsf", "bjobs", "LSF is down. Please wait ...", "running"),
     ],
 )
-def test_what_a_server_says_that_does_not_answer(profile, program, says, told, environment, tmp_path):
+def test_the_status_while_the_server_does_not_answer(profile, program, says, told, environment, tmp_path):
     (tmp_path / "programs" / program).write_text(f"#!/bin/sh\necho '{says}' >&2\nexit 255\n")
     assert status(profile, "1.server", environment).startswith(told)
 
@@ -112,8 +112,8 @@ def test_the_smoke_job_runs_through_the_profile_in_one_submission(profile, envir
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--profile", ROOT / "profiles" / profile]
     often = ["--latency-wait", "15", "--seconds-between-status-checks", "2"]
     target = ["--configfile", SMOKE, "--", "results/smoke/runs.csv"]
-    done = subprocess.run([*command, *often, *target], cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
+    process = subprocess.run([*command, *often, *target], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr[-3000:]
     methods = {path.parts[-3] for path in (tmp_path / "results/smoke/runs").rglob("*.csv")}
     assert methods == set(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["methods"])
     assert (tmp_path / "results/smoke/runs.csv").is_file()

@@ -1,4 +1,4 @@
-"""A method of one's own: one file and one entry in the configuration; and whatever it does, the grid goes on."""
+"""A user's own method: one file and one entry in the configuration; whatever it does, the grid goes on."""
 
 import csv
 import hashlib
@@ -27,7 +27,7 @@ GRID = {
     "sample_size": 2000,
     "limits": {"seconds": 2, "memory_mb": 500},
 }
-STREAM = 3219977535  # of its random numbers; made from the name, and for ever
+STREAM = 3219977535  # number of its random stream; derived from its name, and fixed forever
 SHUFFLED = {"path": FILE, "parameters": {"share": [0.2]}}
 AWK = """awk -v k={k} 'NR == 1 {print "cluster"; next} {print NR % k}' {table} > {labels}"""
 STRIPES = {"name": "stripes", "command": AWK}
@@ -52,7 +52,7 @@ WRONG = {
         "labels must be whole numbers of at least 0, and that of row 3 is nan",
     ),
 }
-# A matcher of one's own: each group's first clusterlets, then the second ones, and so on.
+# A user's own matcher: it joins each group's first clusterlets, then the second ones, and so on.
 ABREAST = """
 import numpy as np
 
@@ -82,7 +82,7 @@ class Wrong(Method):
     def fit(self, X, groups, n_clusters, random_state):
         {body}
 """
-# Steps that no method makes run again, and folders of what they and the cells leave.
+# Steps that a new method does not rerun, and the folders that hold their files and the cells.
 OF_DATA = {"fetch_dataset", "prepare_dataset", "list_data", "measure_geometry"}
 OF_CLUSTERLETS = {"extract_clusterlets", "sum_distances", "sample_partitions"}
 KEPT = ("prepared", "geometry", "groups", "labels", "distances", "partitions", "runs")
@@ -120,20 +120,20 @@ class Story:
         self.rows = list(csv.DictReader(io.StringIO((self.top / "runs.csv").read_text(encoding="utf-8"))))
 
     def run(self, methods, *arguments):
-        done = self.workflow.run(*arguments, config={**GRID, "methods": methods})
-        assert done.status == 0, done.output
-        return done.output
+        run = self.workflow.run(*arguments, config={**GRID, "methods": methods})
+        assert run.status == 0, run.output
+        return run.output
 
     def command(self, *arguments):
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-P", "-m", "clusterlets", *arguments],
             cwd=self.workflow.folder,
             capture_output=True,
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert process.returncode == 0, process.stderr
+        return process.stdout
 
     def kept(self):
         """Content and time of everything but the summaries, and of the logs of the jobs that made it."""
@@ -154,13 +154,13 @@ def story(workflow_in, tmp_path_factory):
     return Story(workflow_in(tmp_path_factory.mktemp("own")))
 
 
-def test_the_plan_holds_its_own_jobs_and_what_sums_up(story):
+def test_the_plan_holds_the_methods_jobs_and_the_summaries(story):
     jobs = planned(story.plan)
     assert (jobs.pop("fit_method"), jobs.pop("score_method"), jobs.pop("collect_runs")) == (2, 2, 1)
     assert not (OF_DATA | OF_CLUSTERLETS) & set(jobs)
-    of_cells = re.findall(r"^Job \d+: (iris: .*)$", story.plan, re.MULTILINE)
+    cell_jobs = re.findall(r"^Job \d+: (iris: .*)$", story.plan, re.MULTILINE)
     words = [f"shuffled k{k}_share0.2" for k in (2, 3)]
-    assert sorted(of_cells) == sorted(f"iris: {score}{word}" for word in words for score in ("", "score "))
+    assert sorted(cell_jobs) == sorted(f"iris: {score}{word}" for word in words for score in ("", "score "))
 
 
 def test_why_names_it_before_it_has_run(story):
@@ -190,7 +190,7 @@ def test_a_program_in_another_language_is_a_method(story):
     assert {(row["k"], row["smallest"], row["largest"]) for row in rows} == {("2", "75", "75"), ("3", "50", "50")}
 
 
-def test_a_matcher_of_ones_own_joins_the_clusterlets_of_the_others(story):
+def test_an_own_matcher_joins_the_clusterlets_that_the_others_join(story):
     rows = [row for row in story.rows if row["matcher"] == "abreast"]
     assert {row["method"] for row in rows} == {"Clusterlets"} and {row["status"] for row in rows} == {"ok"}
     assert [(row["k"], row["parameters"], row["n_clusters"]) for row in rows if row["seed"] == "0"] == [
@@ -198,12 +198,12 @@ def test_a_matcher_of_ones_own_joins_the_clusterlets_of_the_others(story):
     ]
     clusterlets = {(row["k"], row["seed"]): row["n_clusterlets"] for row in story.rows if row["matcher"] == "D"}
     assert all(row["n_clusterlets"] == clusterlets[row["k"], row["seed"]] for row in rows)
-    asked = ("--dataset", "iris", "--method", "abreast", "-k", "3", "--parameters", "turn=1", "--seed", "1")
-    assert len(story.command("export", "--config", "settings.yaml", *asked).split()) == 151
+    arguments = ("--dataset", "iris", "--method", "abreast", "-k", "3", "--parameters", "turn=1", "--seed", "1")
+    assert len(story.command("export", "--config", "settings.yaml", *arguments).split()) == 151
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_goes_wrong_is_a_status_with_a_note(story, name):
+def test_a_method_that_goes_wrong_gets_a_status_with_a_note(story, name):
     _, status, note = WRONG[name]
     rows = story.of(name)
     assert [(row["status"], row["note"], row["n_clusters"]) for row in rows] == [(status, note, "")] * 4
@@ -214,7 +214,7 @@ def test_the_others_have_their_results(story):
     assert set(others) <= {"ok", "no_valid_partition"} and others["ok"] >= 4 * (len(USUAL) + 3)
 
 
-def test_the_report_names_every_method_and_counts_what_has_no_result(story):
+def test_the_report_names_every_method_and_counts_runs_without_a_result(story):
     page = (story.top / "report.html").read_text(encoding="utf-8")
     text = " ".join(re.sub(r"<[^>]*>", " ", re.sub(r"(?s)<(style|script)\b.*?</\1>", " ", page)).split())
     for name in ("shuffled", "stripes", "abreast", *WRONG):
@@ -226,14 +226,14 @@ def test_the_report_names_every_method_and_counts_what_has_no_result(story):
 def test_the_accounts_count_its_jobs(story):
     steps = csv.DictReader(io.StringIO((story.top / "accounts" / "steps.csv").read_text(encoding="utf-8")))
     jobs = {row["step"]: int(row["jobs"]) for row in steps}
-    # FRAC, k-means and random, and eight of one's own; one setting of each of the five matchers and of one's own. On two k.
+    # FRAC, k-means, random and eight own methods; one setting of each of the five matchers and of an own one. On two k.
     assert (jobs["fit-method"], jobs["score-method"]) == (2 * 11, 2 * 17)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_export_writes_its_clusters(story, seed):
-    asked = ("--dataset", "iris", "--method", "shuffled", "-k", "3", "--parameters", "share=0.2", "--seed", str(seed))
-    header, *lines = story.command("export", "--config", "settings.yaml", *asked).split()
+    arguments = ("--dataset", "iris", "--method", "shuffled", "-k", "3", "--parameters", "share=0.2", "--seed", str(seed))
+    header, *lines = story.command("export", "--config", "settings.yaml", *arguments).split()
     stream = random_stream(0, "iris", 3, seed, STREAM)
     expected = np.unique(stream.integers(3, size=150), return_inverse=True)[1]
     assert header == "row,cluster" and lines == [f"{row},{cluster}" for row, cluster in enumerate(expected)]
@@ -255,15 +255,15 @@ def configured(methods):
     return read_configuration(path)
 
 
-def test_nothing_is_left_to_do_and_its_file_alone_makes_it_run_again(story):
-    asked = ("why", "--configfile", "settings.yaml")
-    assert story.command(*asked) == "Nothing would run: everything is there and up to date.\n"
+def test_nothing_is_left_to_do_until_the_methods_file_changes(story):
+    arguments = ("why", "--configfile", "settings.yaml")
+    assert story.command(*arguments) == "Nothing would run: everything is there and up to date.\n"
     path = story.workflow.folder / FILE
     source = path.read_text(encoding="utf-8")
     path.write_text(source + "# a comment\n", encoding="utf-8")
-    said = story.command(*asked)
+    output = story.command(*arguments)
     path.write_text(source, encoding="utf-8")
-    first, then = said.split("\nWhat it reads is made again\n")
+    first, then = output.split("\nWhat it reads is made again\n")
     reason, *jobs = first.splitlines()
     assert reason == "Its code changed: ./shuffled.py"
     assert sorted(job.strip() for job in jobs) == [f"iris: shuffled k{k}_share0.2" for k in (2, 3)]
@@ -271,19 +271,19 @@ def test_nothing_is_left_to_do_and_its_file_alone_makes_it_run_again(story):
     assert followers == [f"iris: score shuffled k{k}_share0.2" for k in (2, 3)]
 
 
-def test_other_limits_run_what_crossed_them_again_and_nothing_else(story):
+def test_other_limits_rerun_what_crossed_them_and_nothing_else(story):
     longer = {**GRID, "limits": {"seconds": 3, "memory_mb": 500}, "methods": story.methods}
-    done = story.workflow.run("--dry-run", config=longer)
-    assert done.status == 0, done.output
-    jobs = planned(done.output)
+    run = story.workflow.run("--dry-run", config=longer)
+    assert run.status == 0, run.output
+    jobs = planned(run.output)
     assert (jobs["fit_method"], jobs["score_method"]) == (4, 4)
-    of_cells = re.findall(r"^Job \d+: iris: (?!score)(\w+) k", done.output, re.MULTILINE)
-    assert Counter(of_cells) == {"sleeper": 2, "hog": 2}
+    cell_jobs = re.findall(r"^Job \d+: iris: (?!score)(\w+) k", run.output, re.MULTILINE)
+    assert Counter(cell_jobs) == {"sleeper": 2, "hog": 2}
 
 
-def test_without_it_nothing_of_it_is_in_the_results(story):
-    """Last, as it makes the summaries anew."""
-    own = {name: kept for name, kept in story.kept().items() if "/shuffled/" in name}
+def test_without_the_method_the_results_do_not_mention_it(story):
+    """Last in this file, as it rewrites the summaries."""
+    own = {name: entry for name, entry in story.kept().items() if "/shuffled/" in name}
     story.run(USUAL)
     rows = (story.top / "runs.csv").read_text(encoding="utf-8")
-    assert "shuffled" not in rows and {name: kept for name, kept in story.kept().items() if name in own} == own
+    assert "shuffled" not in rows and {name: entry for name, entry in story.kept().items() if name in own} == own

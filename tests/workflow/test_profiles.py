@@ -1,4 +1,4 @@
-"""The cluster profiles name rules: a renamed or new rule must be noticed here and not as a thousand submissions."""
+"""The cluster profiles name rules: a renamed or new rule must be noticed here, not by a thousand submissions."""
 
 import re
 import subprocess
@@ -21,8 +21,8 @@ def profile(name):
 @pytest.fixture(scope="module")
 def rules():
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--list-rules"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(process.stdout.split())
 
 
 @pytest.fixture(scope="module")
@@ -75,11 +75,11 @@ def test_the_profiles_of_other_schedulers_differ_in_the_commands_alone(name):
     def without_commands(settings):
         return {key: value for key, value in settings.items() if not key.endswith("-cmd")}
 
-    own, generic = profile(name), profile("cluster-generic")
-    assert without_commands(own) == without_commands(generic)
-    commands = own.keys() - without_commands(own).keys()
+    specific, generic = profile(name), profile("cluster-generic")
+    assert without_commands(specific) == without_commands(generic)
+    commands = specific.keys() - without_commands(specific).keys()
     assert commands == {f"cluster-generic-{kind}-cmd" for kind in ("submit", "status", "cancel")}
-    assert own["cluster-generic-submit-cmd"] != generic["cluster-generic-submit-cmd"]
+    assert specific["cluster-generic-submit-cmd"] != generic["cluster-generic-submit-cmd"]
 
 
 @pytest.mark.parametrize("name", PROFILES)

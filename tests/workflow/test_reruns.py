@@ -1,4 +1,4 @@
-"""What runs again after a change: exactly what it touches, rule by rule, as Snakemake plans it and as it comes out."""
+"""What runs again after a change: exactly what it touches, rule by rule, as Snakemake plans it and as it runs."""
 
 import json
 import os
@@ -52,16 +52,16 @@ class Checkout:
         path.write_text(path.read_text(encoding="utf-8") + "\n# a comment\n", encoding="utf-8")
 
     def planned(self, *targets, **config):
-        """Jobs by rule that a run would do."""
-        done = self.workflow.run(*targets, "--dry-run", "--quiet", "rules", config=config)
-        assert done.status == 0, done.output
-        return planned(done.output)
+        """Jobs by rule that a run would execute."""
+        run = self.workflow.run(*targets, "--dry-run", "--quiet", "rules", config=config)
+        assert run.status == 0, run.output
+        return planned(run.output)
 
     def executed(self, *targets, **config):
-        """Jobs by rule that a run did, told by the logs that it wrote."""
+        """Jobs by rule that a run executed, judged by the logs that it wrote."""
         began = time.time()
-        done = self.workflow.run(*targets, config=config)
-        assert done.status == 0, done.output
+        run = self.workflow.run(*targets, config=config)
+        assert run.status == 0, run.output
         logs = self.workflow.folder / "results" / "tiny" / "logs"
         written = (log.relative_to(logs) for log in logs.rglob("*.log") if log.stat().st_mtime >= began)
         return Counter(log.parts[0].removesuffix(".log") for log in written)
@@ -82,22 +82,22 @@ def original(finished, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def sums(original, tmp_path_factory):
-    """What sums up the grid, whatever it is: every rule that neither makes data nor a block or cell."""
+    """The jobs that sum up any grid: every rule that makes neither data nor a block or cell."""
     empty = type(original.workflow)(tmp_path_factory.mktemp("empty"), original.root)
-    every = planned(empty.run("--dry-run", "--quiet", "rules").output)
-    made = BLOCKS | TABLES | FETCHED
-    assert {rule: every.get(rule) for rule in made} == made
-    return {rule: count for rule, count in every.items() if rule not in made}
+    all_rules = planned(empty.run("--dry-run", "--quiet", "rules").output)
+    data_and_cells = BLOCKS | TABLES | FETCHED
+    assert {rule: all_rules.get(rule) for rule in data_and_cells} == data_and_cells
+    return {rule: count for rule, count in all_rules.items() if rule not in data_and_cells}
 
 
 @pytest.fixture
 def checkout(original):
     """The copy, whose code is put back after the test."""
-    kept = original.root.with_name("kept")
-    shutil.copytree(original.root, kept, copy_function=shutil.copy2)
+    backup = original.root.with_name("kept")
+    shutil.copytree(original.root, backup, copy_function=shutil.copy2)
     yield original
     shutil.rmtree(original.root)
-    kept.rename(original.root)
+    backup.rename(original.root)
 
 
 SETTINGS = {
@@ -120,7 +120,7 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("change", SETTINGS)
-def test_a_setting_runs_what_is_new_and_what_sums_it_up(original, sums, change):
+def test_a_setting_runs_what_is_new_and_the_summaries(original, sums, change):
     config, expected = SETTINGS[change]
     assert original.planned(**config) == expected | sums
 
@@ -130,7 +130,7 @@ def test_another_matcher_runs_its_cells(original, sums):
     for cell in cells:
         cell.rename(cell.with_name("aside"))
     try:
-        # Named first it makes other settings: a file that is missing below finished sums is not looked for.
+        # Listed first, it changes the settings; otherwise Snakemake would not look for files missing below finished summaries.
         assert original.planned(methods=["G-D", *(name for name in USUAL if name != "G-D")]) == MATCHER | sums
     finally:
         for cell in cells:
@@ -176,15 +176,15 @@ def test_a_comment_that_no_step_reads_runs_nothing(checkout, module):
 
 def test_why_names_the_module_that_changed(checkout):
     checkout.comment("clusterlets/algorithms/matching/objectives.py")
-    done = subprocess.run(
+    why = subprocess.run(
         [sys.executable, "-m", "clusterlets", "why", CELL, "--configfile", "settings.yaml"],
         cwd=checkout.workflow.folder,
         env={**os.environ, "PYTHONPATH": str(checkout.root)},
         capture_output=True,
         text=True,
     )
-    assert done.stdout == "Its code changed: clusterlets/algorithms/matching/objectives.py\n    iris: score D k2_hops2\n", done
-    assert done.stderr == "" and done.returncode == 0
+    assert why.stdout == "Its code changed: clusterlets/algorithms/matching/objectives.py\n    iris: score D k2_hops2\n", why
+    assert why.stderr == "" and why.returncode == 0
 
 
 def test_another_numpy_runs_the_numeric_steps_and_fetches_nothing(checkout, sums):
@@ -205,8 +205,8 @@ def test_a_touched_but_equal_raw_file_runs_nothing(original):
 
 
 def test_another_place_and_core_count_run_nothing(original):
-    done = original.workflow.run("--cores", "1")
-    assert done.status == 0 and "Nothing to be done" in done.output
+    run = original.workflow.run("--cores", "1")
+    assert run.status == 0 and "Nothing to be done" in run.output
 
 
 def test_an_edited_figure_is_drawn_again_and_nothing_else(checkout, sums):
@@ -249,15 +249,15 @@ def test_a_new_figure_is_one_file(finished, tmp_path):
     assert '"figures/runs_by_method.png"' in (results / "manifest.json").read_text()
     report = (results / "report.html").read_text(encoding="utf-8")
     assert 'id="figure-runs_by_method"' in report and 'alt="Runs of each method"' in report
-    done = checkout.workflow.run("--report", str(tmp_path / "page.html"))
-    assert done.status == 0 and "WARNING" not in done.output, done.output
+    run = checkout.workflow.run("--report", str(tmp_path / "page.html"))
+    assert run.status == 0 and "WARNING" not in run.output, run.output
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    shown, _ = json.JSONDecoder().raw_decode("{" + page.partition("var results = {")[2])
-    assert "{braces} and *stars* are text." in shown["results/tiny/figures/runs_by_method.png"]["caption"]
+    entries, _ = json.JSONDecoder().raw_decode("{" + page.partition("var results = {")[2])
+    assert "{braces} and *stars* are text." in entries["results/tiny/figures/runs_by_method.png"]["caption"]
 
 
 def test_what_was_planned_is_what_runs(checkout):
-    """Last in this file: it leaves the copy as another grid. As far as the runs: what sums them up costs more than they do."""
+    """Last in this file, as it leaves another grid in the copy. Up to the runs only: summing them up would take longer."""
     runs, settings = "results/tiny/runs.csv", {"omega": [0.5, 0.25]}
     checkout.comment("clusterlets/algorithms/matching/pinball.py")
     expected = {"score_method": 4 * 4 + 4, "collect_runs": 1}

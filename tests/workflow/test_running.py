@@ -1,4 +1,4 @@
-"""What a person sees of a run, and what an interrupted one leaves behind."""
+"""What a user sees of a run, and what an interrupted one leaves behind."""
 
 import signal
 import time
@@ -18,11 +18,11 @@ def plugin_is_found():
 
 
 def test_a_run_says_what_it_will_do_and_what_it_did(workflow):
-    done = workflow.run(CELL)
-    assert done.status == 0, done.output
-    assert "0 % · 0/6 steps · 0:00 gone, about " in done.output
-    assert "Done: 6 of 6 steps, in " in done.output
-    assert "Select jobs" not in done.output and "Job 0" not in done.output
+    run = workflow.run(CELL)
+    assert run.status == 0, run.output
+    assert "0 % · 0/6 steps · 0:00 gone, about " in run.output
+    assert "Done: 6 of 6 steps, in " in run.output
+    assert "Select jobs" not in run.output and "Job 0" not in run.output
     assert "Nothing to be done" in workflow.run(CELL).output
 
 
@@ -37,13 +37,13 @@ def test_a_dry_run_still_lists_jobs_and_reasons(workflow):
 def test_a_failure_shows_its_log_and_the_rest_goes_on(workflow):
     (workflow.folder / "people.csv").write_text("age,city\n1,a\nx,b\n3,a\n4,b\n")
     cells = [CELL, CELL.replace("iris", "people.city")]
-    done = workflow.run(*cells, config=FAILING)
-    assert done.status != 0
+    run = workflow.run(*cells, config=FAILING)
+    assert run.status != 0
     log = "results/tiny/logs/prepare_user_table/people.city.log"
-    assert f"FAILED: Read people.city from people.csv (prepare_user_table)\n  log: {log}\n  | " in done.output
-    assert (workflow.folder / log).read_text().splitlines()[-1] in done.output
-    end = done.output[done.output.index("Not complete: 6 of 11 steps, 1 failed") :]
-    assert f"log {log}" in end
+    assert f"FAILED: Read people.city from people.csv (prepare_user_table)\n  log: {log}\n  | " in run.output
+    assert (workflow.folder / log).read_text().splitlines()[-1] in run.output
+    summary = run.output[run.output.index("Not complete: 6 of 11 steps, 1 failed") :]
+    assert f"log {log}" in summary
     assert (workflow.folder / CELL).exists()
 
 

@@ -1,4 +1,4 @@
-"""What Snakemake's scheduler does with a local run: no look for jobs orders another one a second later."""
+"""Snakemake's scheduler in a local run: looking for jobs does not order another look a second later."""
 
 from pathlib import Path
 
@@ -13,6 +13,6 @@ onsuccess:
 
 def test_a_local_run_has_no_limit_on_starts(tmp_path, workflow_in):
     (tmp_path / "Snakefile").write_text(TELLING)
-    done = workflow_in(tmp_path, tmp_path).run("data", config={"datasets": ["iris"]})
-    assert done.status == 0, done.output
-    assert "limit on starts: None" in done.output
+    run = workflow_in(tmp_path, tmp_path).run("data", config={"datasets": ["iris"]})
+    assert run.status == 0, run.output
+    assert "limit on starts: None" in run.output

@@ -1,4 +1,4 @@
-"""A person's own table and other groups through the whole workflow, first of all as docs/extending.md shows it."""
+"""A user's own table and other groups through the whole workflow, first of all as docs/extending.md shows it."""
 
 import csv
 import hashlib
@@ -29,7 +29,7 @@ def example(language):
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory):
-    """The guide's example, done literally: its folder, and what each of its commands printed."""
+    """The guide's example, followed to the letter: its folder, and what each of its commands printed."""
     folder = tmp_path_factory.mktemp("people")
     (folder / "people.csv").write_text(example("csv"), encoding="utf-8")
     (folder / "people.yaml").write_text(example("yaml"), encoding="utf-8")
@@ -38,7 +38,7 @@ def people(tmp_path_factory):
 
 def run(folder, command):
     """A command of the guide, in another folder than the checkout's."""
-    done = subprocess.run(
+    process = subprocess.run(
         command.replace("snakemake", f"snakemake --snakefile '{ROOT / 'Snakefile'}'"),
         cwd=folder,
         shell=True,
@@ -48,11 +48,11 @@ def run(folder, command):
         stderr=subprocess.STDOUT,
         text=True,
     )
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+    assert process.returncode == 0, process.stdout
+    return process.stdout
 
 
-def test_the_data_command_prints_one_line_a_dataset(people):
+def test_the_data_command_prints_one_line_per_dataset(people):
     folder, (printed, _) = people
     names = ("dataset", "iris", "people.city")
     header, iris, own = (re.search(rf"^\| {name} .*$", printed, re.MULTILINE)[0] for name in names)
@@ -70,17 +70,17 @@ def test_the_data_command_prints_one_line_a_dataset(people):
 def test_the_whole_grid_runs_to_the_report_with_groups_by_name(people):
     folder, _ = people
     rows = list(csv.DictReader((folder / "results/people/runs.csv").read_text(encoding="utf-8").splitlines()))
-    of = {name: [row for row in rows if row["dataset"] == name] for name in ("iris", "people.city")}
-    assert len(of["people.city"]) == len(of["iris"]) == len(rows) / 2 == 2 * (5 + 4)
+    rows_of = {name: [row for row in rows if row["dataset"] == name] for name in ("iris", "people.city")}
+    assert len(rows_of["people.city"]) == len(rows_of["iris"]) == len(rows) / 2 == 2 * (5 + 4)
     assert {row["status"] for row in rows} == {"ok"}
     for file in ("results/people/prepared/people.city.json", "results/people/geometry/people.city.json"):
         assert json.loads((folder / file).read_text(encoding="utf-8"))["groups"] == CITIES
-    scalings = [json.loads((folder / f"results/people/prepared/{name}.json").read_text())["scaling"] for name in of]
+    scalings = [json.loads((folder / f"results/people/prepared/{name}.json").read_text())["scaling"] for name in rows_of]
     assert scalings == ["none", "standard"]
     assert "people.city" in (folder / "results/people/report.html").read_text(encoding="utf-8")
 
 
-def test_a_touched_table_runs_nothing_and_a_changed_one_what_hangs_on_it(people):
+def test_a_touched_table_runs_nothing_and_a_changed_one_what_depends_on_it(people):
     folder, _ = people
     command = example("sh").splitlines()[1] + " --dry-run"
     os.utime(folder / "people.csv")
@@ -97,23 +97,23 @@ def test_a_touched_table_runs_nothing_and_a_changed_one_what_hangs_on_it(people)
 
 
 def test_names_of_every_kind_reach_the_report_and_the_manifest(workflow):
-    """What Snakemake, a shell, matplotlib, Markdown, LaTeX and HTML would take for their own."""
-    odd = ["$0-$20k", "$\\frac{$", "rate {pct}", "a|b <b>&amp;", "_hidden $(touch x) `touch x`", "x" * 20_000]
+    """Names that contain syntax of Snakemake, a shell, matplotlib, Markdown, LaTeX and HTML."""
+    names = ["$0-$20k", "$\\frac{$", "rate {pct}", "a|b <b>&amp;", "_hidden $(touch x) `touch x`", "x" * 20_000]
     with open(workflow.folder / "people.csv", "w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow(["age {n}", "pay $x$", "group {wildcards.k} $HOME"])
-        table.writerows([row % 7, row % 11 + row / 100, odd[row % 6]] for row in range(120))
+        table.writerows([row % 7, row % 11 + row / 100, names[row % 6]] for row in range(120))
     entry = {"name": "people", "id": "null", "path": "people.csv", "sensitive": "group {wildcards.k} $HOME"}
-    done = workflow.run(config={"datasets": [entry], "k": [2], "seeds": {"count": 1, "block": 1}})
-    assert done.status == 0, done.output
+    outcome = workflow.run(config={"datasets": [entry], "k": [2], "seeds": {"count": 1, "block": 1}})
+    assert outcome.status == 0, outcome.output
     results = workflow.results()
     assert "manifest.json" in results and not (workflow.folder / "x").exists()
-    described = json.loads(results["prepared/null.json"])
-    assert described["groups"] == dict.fromkeys(sorted(odd), 20) and described["sensitive"] == entry["sensitive"]
+    description = json.loads(results["prepared/null.json"])
+    assert description["groups"] == dict.fromkeys(sorted(names), 20) and description["sensitive"] == entry["sensitive"]
     listed = list(csv.DictReader(io.StringIO(results["clusterings/composition.csv"].decode(), newline="")))
-    assert {line["group"] for line in listed} == set(odd) and {line["dataset"] for line in listed} == {"null"}
+    assert {line["group"] for line in listed} == set(names) and {line["dataset"] for line in listed} == {"null"}
     page = results["report.html"].decode()
-    assert f"6: {html.escape(', '.join(f'{name} 20' for name in sorted(odd)), quote=False)}" in page
+    assert f"6: {html.escape(', '.join(f'{name} 20' for name in sorted(names)), quote=False)}" in page
 
 
 def test_in_an_ascii_locale_logs_and_results_are_utf_8(workflow):
@@ -122,9 +122,9 @@ def test_in_an_ascii_locale_logs_and_results_are_utf_8(workflow):
     entry = {"name": "people", "path": "people.csv", "sensitive": "größe"}
     for first, status in (("31", 0), ("älter", 1)):
         (workflow.folder / "people.csv").write_text("".join(["age,größe\n", f"{first},Köln\n", *lines]), encoding="utf-8")
-        done = workflow.run("data", config={"datasets": [entry]}, environment=ascii_locale)
-        assert done.status == status and "Traceback" not in done.output, done.output
-    assert "K\\xf6ln" in done.output or "\\xe4lter" in done.output
+        outcome = workflow.run("data", config={"datasets": [entry]}, environment=ascii_locale)
+        assert outcome.status == status and "Traceback" not in outcome.output, outcome.output
+    assert "K\\xf6ln" in outcome.output or "\\xe4lter" in outcome.output
     results = workflow.folder / "results/tiny"
     assert "Köln 21" in (results / "datasets.csv").read_text(encoding="utf-8")
     assert "column 'age' holds 'älter'" in (results / "logs/prepare_user_table/people.gr__e.log").read_text(encoding="utf-8")
@@ -136,8 +136,8 @@ def test_results_of_two_groups_lie_side_by_side(workflow):
     names = ("heart_failure", "heart_failure.sex+age_group")
     cells = [f"results/tiny/runs/{name}/G-B/k2_hops2/seeds0-1.csv" for name in names]
     entries = ["heart_failure", {"name": "heart_failure", "sensitive": ["sex", "age_group"]}]
-    done = workflow.run(*cells, config={"datasets": entries}, environment={"CLUSTERLETS_MIRROR": str(MIRROR)})
-    assert done.status == 0, done.output
+    outcome = workflow.run(*cells, config={"datasets": entries}, environment={"CLUSTERLETS_MIRROR": str(MIRROR)})
+    assert outcome.status == 0, outcome.output
     for name, cell, clusterlets in zip(names, cells, ("4", "8"), strict=True):
         rows = read_cell(workflow.folder / cell)
         assert [(row["dataset"], row["n_clusterlets"]) for row in rows] == [(name, clusterlets)] * 2
@@ -146,23 +146,23 @@ def test_results_of_two_groups_lie_side_by_side(workflow):
     assert written["groups"] == groups
 
 
-def test_a_dataset_lies_beside_itself_without_its_duplicates(workflow):
+def test_a_dataset_may_be_listed_with_and_without_its_duplicates(workflow):
     rows = {"iris": 150, "iris.without_duplicates": 149}
     folder = workflow.folder / "results/tiny"
-    done = workflow.run("results/tiny/datasets.md", config={"datasets": ["iris", {"name": "iris", "duplicates": "drop"}]})
-    assert done.status == 0, done.output
+    outcome = workflow.run("results/tiny/datasets.md", config={"datasets": ["iris", {"name": "iris", "duplicates": "drop"}]})
+    assert outcome.status == 0, outcome.output
     assert {name: json.loads((folder / f"prepared/{name}.json").read_text())["rows"] for name in rows} == rows
     with open(folder / "datasets.csv", newline="", encoding="utf-8") as file:
         listed = {row["dataset"]: (row["rows"], row["dropped"]) for row in csv.DictReader(file)}
     assert listed == {"iris": ("150", "0"), "iris.without_duplicates": ("149", "1")}
 
 
-def test_all_faults_of_the_entries_are_said_at_once_before_anything_runs(workflow):
+def test_all_faults_of_the_entries_are_reported_at_once_before_anything_runs(workflow):
     entries = [{"name": "adult", "sensitive": "sexx"}, {"name": "people", "path": "nowhere.csv", "sensitive": "city"}]
-    done = workflow.run(config={"datasets": [*entries, "iris", "iris"]})
-    assert done.status != 0 and "Traceback" not in done.output
+    outcome = workflow.run(config={"datasets": [*entries, "iris", "iris"]})
+    assert outcome.status != 0 and "Traceback" not in outcome.output
     for words in ("no group 'sexx' (did you mean 'sex'?)", "no file nowhere.csv", "two entries go by 'iris'"):
-        assert words in done.output, done.output
+        assert words in outcome.output, outcome.output
     assert not (workflow.folder / "data").exists() and workflow.results() == {}
 
 
@@ -180,11 +180,11 @@ def test_a_table_may_have_any_name_and_so_may_its_columns(workflow):
         text = "\n".join(['x,"' + COLUMN.replace('"', '""') + '",y', *rows, ""])
         (workflow.folder / name).write_text(text, encoding="utf-8")
         entries.append({"name": f"t{number}", "id": f"t{number}", "path": name, "sensitive": COLUMN, "features": ["x", "y"]})
-    done = workflow.run("data", config={"datasets": entries})
-    assert done.status == 0, done.output
+    outcome = workflow.run("data", config={"datasets": entries})
+    assert outcome.status == 0, outcome.output
     for number, name in enumerate(NAMES):
-        described = json.loads((workflow.folder / f"results/tiny/prepared/t{number}.json").read_text())
-        assert (described["source"], described["rows"], described["sensitive"]) == (name, 9, COLUMN)
+        description = json.loads((workflow.folder / f"results/tiny/prepared/t{number}.json").read_text())
+        assert (description["source"], description["rows"], description["sensitive"]) == (name, 9, COLUMN)
     assert not list(workflow.folder.rglob("hit"))
     again = workflow.run("--dry-run", "results/tiny/datasets.md", config={"datasets": entries})
     assert "Nothing to be done" in again.output, again.output
@@ -196,9 +196,9 @@ def test_content_alone_decides_whether_a_table_is_read_again(workflow):
     result = "results/tiny/prepared/people.b.json"
 
     def says(*arguments):
-        done = workflow.run(result, *arguments, config=config)
-        assert done.status == 0, done.output
-        return done.output
+        outcome = workflow.run(result, *arguments, config=config)
+        assert outcome.status == 0, outcome.output
+        return outcome.output
 
     def made_from():
         return json.loads((workflow.folder / result).read_text())["source_sha256"]
@@ -211,8 +211,8 @@ def test_content_alone_decides_whether_a_table_is_read_again(workflow):
     os.replace(workflow.folder / "older", table)  # as cp -p and tar -x put it there
     assert "Read people.b from people.csv" in says("--dry-run")
     command = [Path(sys.executable).with_name("clusterlets"), "why", result, "--configfile", "settings.yaml"]
-    told = subprocess.run(command, cwd=workflow.folder, capture_output=True, text=True).stdout
-    assert told == "The content of its table changed: people.csv\n    Read people.b from people.csv\n"
+    output = subprocess.run(command, cwd=workflow.folder, capture_output=True, text=True).stdout
+    assert output == "The content of its table changed: people.csv\n    Read people.b from people.csv\n"
     says()
     assert made_from() == hashlib.sha256(other.encode()).hexdigest() != first
     for time in (1e9, 2e9, 4e9):  # older, newer, from the future
@@ -224,6 +224,6 @@ def test_content_alone_decides_whether_a_table_is_read_again(workflow):
 def test_a_results_folder_may_have_any_name_that_is_allowed(workflow, results):
     (workflow.folder / "in").mkdir()
     workflow.folder = workflow.folder / "in"
-    done = workflow.run(f"{results}/runs.csv", config={"results": results, "datasets": ["iris"], "k": [2]})
-    assert done.status == 0, done.output
+    outcome = workflow.run(f"{results}/runs.csv", config={"results": results, "datasets": ["iris"], "k": [2]})
+    assert outcome.status == 0, outcome.output
     assert (workflow.folder / results / "runs.csv").is_file()

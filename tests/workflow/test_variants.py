@@ -49,12 +49,12 @@ def extended(tmp_path_factory, workflow_in):
     first = workflow.run(TARGETS[0], config=SMALL)
     assert first.status == 0, first.output
     planned = workflow.run(*TARGETS, "--dry-run", config=EXTENDED)
-    done = workflow.run(*TARGETS, config=EXTENDED)
-    assert done.status == 0, done.output
+    run = workflow.run(*TARGETS, config=EXTENDED)
+    assert run.status == 0, run.output
     return workflow, planned
 
 
-def test_only_new_seeds_touched_cells_and_what_sums_up_are_jobs(extended):
+def test_only_new_seeds_touched_cells_and_summaries_are_jobs(extended):
     _, planned = extended
     assert counts(planned) == {
         "prepare_dataset": 1,
@@ -71,27 +71,27 @@ def test_only_new_seeds_touched_cells_and_what_sums_up_are_jobs(extended):
     }
 
 
-def test_a_variant_has_files_of_the_touched_cells_alone(extended):
+def test_a_variant_has_only_files_of_the_touched_cells(extended):
     workflow, _ = extended
     for name, touched in TOUCHED.items():
-        made = {path for path in workflow.results() if path.startswith(f"variants/{name}/")}
-        assert {path.split("/")[4] for path in made if "/runs/" in path} == touched
-        kinds = {path.split("/")[2] for path in made} - {"runs", "runs.csv", "runs.csv.sha256", "logs"}
+        files = {path for path in workflow.results() if path.startswith(f"variants/{name}/")}
+        assert {path.split("/")[4] for path in files if "/runs/" in path} == touched
+        kinds = {path.split("/")[2] for path in files} - {"runs", "runs.csv", "runs.csv.sha256", "logs"}
         shared = {"prepared", "geometry", "pieces", "labels", "distances", "partitions"}
         assert kinds == (shared if name == "scaling_standard" else set())
 
 
-def test_rows_differ_where_the_choice_bears_and_nowhere_else(extended):
+def test_rows_differ_where_the_choice_matters_and_nowhere_else(extended):
     workflow, _ = extended
     key = ("method", "matcher", "k", "hops", "omega", "seed")
     usual = {tuple(row[name] for name in key): row for row in rows(workflow, "runs.csv")}
     for name, touched in TOUCHED.items():
-        found = rows(workflow, f"variants/{name}/runs.csv")
-        assert len(found) == len(usual)  # four seeds are fewer than the paper's ten: all are in
-        assert {row["dataset"] for row in found} == {"iris"}
-        differing = {method(row) for row in found if row != usual[tuple(row[name] for name in key)]}
+        variant_rows = rows(workflow, f"variants/{name}/runs.csv")
+        assert len(variant_rows) == len(usual)  # four seeds are fewer than the paper's ten: all are in
+        assert {row["dataset"] for row in variant_rows} == {"iris"}
+        differing = {method(row) for row in variant_rows if row != usual[tuple(row[name] for name in key)]}
         assert differing <= touched and differing, name
-    # Equation 1 as printed does not weigh: every omega above 0 gives what the others give, and 0 the best silhouette.
+    # Equation 1 as printed does not weigh its terms: all omegas above 0 give the same, and 0 gives the best silhouette.
     printed = [row for row in rows(workflow, "variants/equation_printed/runs.csv") if row["matcher"] == "C"]
     silhouettes = {(row["omega"], row["seed"]): float(row["centroid_silhouette"]) for row in printed}
     assert all(silhouettes["0.0", seed] >= silhouettes["0.5", seed] for seed in "0123")
@@ -107,16 +107,16 @@ def test_a_relative_deviation_is_that_of_the_shares(extended):
     for cluster in np.unique(labels):
         shares = np.array([(groups[labels == cluster] == group).mean() for group in range(3)])
         deviations.append(max(abs(p - q) / max(p, q) for p, q in zip(shares, overall)))
-    found = rows(workflow, "variants/deviation_relative/runs.csv")
-    [row] = [row for row in found if row["method"] == "FRAC (nearest)" and row["seed"] == "1"]
+    variant_rows = rows(workflow, "variants/deviation_relative/runs.csv")
+    [row] = [row for row in variant_rows if row["method"] == "FRAC (nearest)" and row["seed"] == "1"]
     assert float(row["deviation_mean"]) == pytest.approx(np.mean(deviations), rel=1e-12)
 
 
 def test_the_scaled_variant_is_a_run_of_the_scaled_table(extended, workflow):
     other, _ = extended
     cells = [f"runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k3_hops2", "C/k3_omega0.5", "FRAC/k3")]
-    done = workflow.run(*(f"results/tiny/{cell}" for cell in cells), config={**SMALL, "scaling": "standard"})
-    assert done.status == 0, done.output
+    run = workflow.run(*(f"results/tiny/{cell}" for cell in cells), config={**SMALL, "scaling": "standard"})
+    assert run.status == 0, run.output
     for cell in cells:
         scaled = numbers(workflow.results()[cell])
         assert scaled == numbers(other.results()[f"variants/scaling_standard/{cell}"])
@@ -128,7 +128,7 @@ def numbers(cell: bytes) -> list[bytes]:
     return [line for line in cell.splitlines() if not line.startswith(b"# ")]
 
 
-def test_back_at_the_default_grid_only_what_sums_up_runs(extended):
+def test_back_at_the_default_grid_only_summaries_run(extended):
     workflow, _ = extended
     planned = workflow.run(TARGETS[0], "--dry-run", config=SMALL)
     assert counts(planned) == {"collect_runs": 1, "total": 1}

@@ -1,4 +1,4 @@
-"""From raw file to table, on a tiny grid of bundled datasets; and what a person sees when something is wrong."""
+"""From raw file to table, on a tiny grid of bundled datasets; and what a user sees when something is wrong."""
 
 import csv
 import io
@@ -56,23 +56,23 @@ def test_a_second_run_does_nothing(finished):
 
 
 def test_another_core_count_and_folder_give_the_same_bytes(finished, workflow):
-    done = workflow.run("--cores", "1")
-    assert done.status == 0, done.output
-    expected, found = finished.results(), workflow.results()
+    run = workflow.run("--cores", "1")
+    assert run.status == 0, run.output
+    expected, actual = finished.results(), workflow.results()
     assert "manifest.json" in expected
-    assert expected.keys() == found.keys()
-    assert [name for name in expected if expected[name] != found[name]] == []
+    assert expected.keys() == actual.keys()
+    assert [name for name in expected if expected[name] != actual[name]] == []
 
 
-def test_one_cell_alone_can_be_asked_for(workflow):
-    done = workflow.run("results/tiny/runs/iris/G-B/k3_hops2/seeds0-1.csv")
-    assert done.status == 0, done.output
+def test_a_single_cell_can_be_requested(workflow):
+    run = workflow.run("results/tiny/runs/iris/G-B/k3_hops2/seeds0-1.csv")
+    assert run.status == 0, run.output
     assert [name for name in workflow.results() if name.startswith("runs/")] == ["runs/iris/G-B/k3_hops2/seeds0-1.csv"]
 
 
 def test_k_above_the_number_of_instances_is_a_row_and_not_an_error(workflow):
-    done = workflow.run(config={"datasets": ["iris"], "k": [2, 151], "methods": ["C", "D", "FRAC", "k-means", "random"]})
-    assert done.status == 0, done.output
+    run = workflow.run(config={"datasets": ["iris"], "k": [2, 151], "methods": ["C", "D", "FRAC", "k-means", "random"]})
+    assert run.status == 0, run.output
     rows = [row for row in runs_of(workflow) if row["k"] == "151"]
     assert {row["status"] for row in rows} == {"infeasible"} and len(rows) == 2 * (2 + 4)
     assert all(row["cohesion"] == "" for row in rows)
@@ -89,21 +89,21 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_wrong_configuration_is_refused_before_anything_runs(workflow, fault):
-    config, said = FAULTS[fault]
-    done = workflow.run(config=config)
-    assert done.status != 0 and "Traceback" not in done.output
-    assert all(words in done.output for words in said), done.output
+    config, messages = FAULTS[fault]
+    run = workflow.run(config=config)
+    assert run.status != 0 and "Traceback" not in run.output
+    assert all(words in run.output for words in messages), run.output
     assert workflow.results() == {}
 
 
-def test_a_dataset_that_cannot_be_had_stops_the_data_with_the_remedy(workflow):
-    # An address that answers nothing: the mirror alone is asked, since it is not there, and the public ones refuse too.
+def test_an_unavailable_dataset_stops_the_data_target_with_the_remedy(workflow):
+    # No source answers: the mirror does not exist, and the public addresses lead to a proxy that refuses.
     refused = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     environment = {**refused, "no_proxy": "", "NO_PROXY": "", "CLUSTERLETS_MIRROR": str(workflow.folder / "nowhere")}
-    done = workflow.run("data", config={"datasets": ["pima"]}, environment=environment)
-    assert done.status != 0
+    run = workflow.run("data", config={"datasets": ["pima"]}, environment=environment)
+    assert run.status != 0
     for words in ("pima", "nowhere", "data/raw/pima", "EXCLUDE=pima"):
-        assert words in done.output, done.output
+        assert words in run.output, run.output
     assert not list(workflow.folder.glob("results/tiny/prepared/*"))
 
 
@@ -123,8 +123,8 @@ def test_a_damaged_intermediate_is_named_removed_and_built_again(workflow):
 def test_a_damaged_intermediate_of_a_figure_is_built_again(workflow):
     grid = {"datasets": ["iris"], "k": [3], "methods": ["G-B", "C", "k-means", "random"]}
     composition = "results/tiny/clusterings/composition.csv"
-    done = workflow.run(composition, config=grid)
-    assert done.status == 0, done.output
+    run = workflow.run(composition, config=grid)
+    assert run.status == 0, run.output
     before = (workflow.folder / composition).read_bytes()
     labels = workflow.folder / "results/tiny/labels/iris/clusterlets/k3/seeds0-1.npz"
     labels.write_bytes(labels.read_bytes()[:-100])
