@@ -1,23 +1,23 @@
 # Everything from a bare machine: Python 3.11 or newer, make and a package index.
-#   make demo       the whole workflow on bundled datasets, minutes
-#   make test       the tests: every unit, property and fault test, and one small grid; minutes
-#   make test-slow  the rest of them: interruptions, packaging, a browser, ...; each fuzz test searches for FUZZ=5 seconds
-#   make test-all   both
-#   make lint       ruff, mypy, snakefmt, Snakemake's linter, and those of the container recipes
-#   make generated renews what follows from declarations in code: tables of the documentation, type stubs
-#   make docs       the documentation site, built strictly into build/docs
-#   make docs-links asks every external link of the documentation whether it still leads somewhere (needs a network)
-#   make test-slurm the profiles on a real SLURM, which it starts in a folder of its own (root)
+#   make demo       runs the whole workflow on bundled datasets, minutes
+#   make test       runs every unit, property and fault test, and one small grid; minutes
+#   make test-slow  runs the other tests: interruptions, packaging, a browser, ...; each fuzz test searches for FUZZ=5 seconds
+#   make test-all   runs both
+#   make lint       runs ruff, mypy, snakefmt, Snakemake's linter, and those of the container recipes
+#   make generated  renews what follows from declarations in code: tables of the documentation, type stubs
+#   make docs       builds the documentation site into build/docs; every warning is an error
+#   make docs-links checks every external link of the documentation (needs a network)
+#   make test-slurm tests the profiles on a real SLURM, which it starts in a folder of its own (root)
 #   make smoke PROFILE=profiles/slurm   tries a cluster in two minutes
-#   make test-arm   a tiny grid on an emulated aarch64: the same bytes as on x86-64 (Debian)
+#   make test-arm   runs a tiny grid on an emulated aarch64: the same bytes as on x86-64 (Debian)
 #   make data       fetches and prepares what config.yaml names, and lists it
-#   make check-data asks every public address of the data whether it still serves what is known
-#   make reproduce  the paper's grid; leave datasets out with EXCLUDE=nbfi
-#   make extended   on top of it, twenty further seeds and each open choice taken the other way; EXCLUDE too
-#   make field      every method on ten datasets and five further groups, about two hours; EXCLUDE too
-#   make field-demo every method on bundled datasets, minutes
-#   make verify     are the results what their manifest says, byte for byte?
-#   make archive    packs a finished run as a Workflow Run RO-Crate, ready to deposit; RESULTS=results/field another one
+#   make check-data checks whether every public address still serves the known data
+#   make reproduce  runs the paper's grid; leave datasets out with EXCLUDE=nbfi
+#   make extended   adds twenty further seeds and takes each open choice the other way; EXCLUDE too
+#   make field      runs every method on ten datasets and five further groups, about two hours; EXCLUDE too
+#   make field-demo runs every method on bundled datasets, minutes
+#   make verify     checks that the results are what their manifest says, byte for byte
+#   make archive    packs a finished run (RESULTS=results/field: another one) as a Workflow Run RO-Crate, ready to deposit
 #   make compare    compares the results' numbers with those in reference/paper
 #   make reference  replaces reference/paper with the results' numbers
 #   make reference-field    replaces reference/field with the leaderboard of results/field, and writes docs/field.md
@@ -32,14 +32,14 @@ SMOKE_SECONDS ?= 120
 
 VENV := .venv
 LINTERS := .venv-lint
-# An environment is ready while the files that it follows hold what they held, whatever their time: who switches branches and
-# back must not lose the environment under a run. So a checksum of their content is in the name of the file that says so.
+# An environment is ready while the content of its files is unchanged, whatever their times: switching branches and back must
+# not remove the environment under a run. So the name of the file that marks it as ready has a checksum of their content.
 ready = .ready-$(shell cat $(1) | cksum | cut -d " " -f 1)
 LOCKED := $(VENV)/$(call ready,requirements.lock requirements-uv.lock)
 READY := $(VENV)/$(call ready,requirements.lock requirements-uv.lock pyproject.toml)-project
-# Outside of the environment's own packages: where they are installed they cost every start of Snakemake on a cluster some seconds.
+# Outside of the environment's own packages: installed there, they would slow every start of Snakemake on a cluster by seconds.
 PLUGINS := $(VENV)/cluster-plugins
-# Nor does who only runs the workflow need what describes and validates an archive.
+# Only "make archive" needs these.
 ARCHIVING := $(VENV)/archive-packages
 SPHINX := $(VENV)/sphinx
 PLUGIN_LOCKS := $(wildcard profiles/*/requirements.lock)
@@ -47,17 +47,17 @@ PLUGINS_READY := $(PLUGINS)/$(call ready,$(PLUGIN_LOCKS))
 ARCHIVING_READY := $(ARCHIVING)/$(call ready,requirements-archive.lock)
 SPHINX_READY := $(SPHINX)/$(call ready,requirements-docs.lock)
 LINTERS_READY := $(LINTERS)/$(call ready,requirements-lint.lock)
-# With the commands of .venv first, whatever is activated outside.
+# The commands of .venv come first, whatever environment is active.
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 SNAKEMAKE := $(RUN) snakemake --cores $(CORES)
 PYTEST := $(RUN) python -m pytest --numprocesses $(CORES) --dist worksteal
 SITE := $(RUN) PYTHONPATH="$(CURDIR)/$(SPHINX)" MPLBACKEND=agg python -m sphinx -W --keep-going --quiet
-# Names and logs are UTF-8 in every locale. Snakemake keeps a cache below HOME, and ends where none can be written there.
+# Names and logs are UTF-8 in every locale. Snakemake keeps a cache below HOME, and fails if it cannot write there.
 export PYTHONUTF8 := 1
 ifeq ($(shell mkdir -p "$${XDG_CACHE_HOME:-$$HOME/.cache}" 2>/dev/null && test -w "$${XDG_CACHE_HOME:-$$HOME/.cache}" && echo yes),)
 export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
 endif
-# People put spaces behind commas, or in their place; a shell would take what follows for another setting.
+# People put spaces after commas, or instead of them; a shell would take what follows for another setting.
 COMMA := ,
 SPACE := $(subst ,, )
 EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
@@ -83,8 +83,8 @@ test-slow: test-environment
 
 test-all: test test-slow
 
-# The linters have an environment of their own, so that who only runs the workflow need not install them. All of them
-# speak, even where the first one complains.
+# The linters have their own environment, so that running the workflow does not require them. All of them run, even if one
+# complains.
 lint: $(READY) $(LINTERS_READY)
 	@status=0; export PATH="$(CURDIR)/$(VENV)/bin:$$PATH"; set -x; \
 	$(LINTERS)/bin/ruff check . || status=1; \
@@ -100,8 +100,8 @@ lint: $(READY) $(LINTERS_READY)
 generated: $(READY)
 	@$(RUN) python docs/generate.py
 
-# -W: every warning is an error: a link or anchor that leads nowhere, a page in no menu, a docstring that cannot be read, an
-# example that fails. The examples run with the locked libraries.
+# -W makes every warning an error: a broken link or anchor, a page in no menu, a docstring that cannot be read, an example
+# that fails. The examples run with the locked libraries.
 docs: $(SPHINX_READY)
 	@$(SITE) -b html docs build/docs
 	@echo "The documentation lies in build/docs/index.html"
@@ -112,7 +112,7 @@ docs-links: $(SPHINX_READY)
 test-slurm: $(PLUGINS_READY)
 	@$(RUN) PYTHONPATH="$(CURDIR)/$(PLUGINS)" CLUSTERLETS_TEST_SLURM=1 python -m pytest tests/slurm
 
-# On the login node: one submission with every kind of job. SIGTERM ends Snakemake as Ctrl-C does, and cancels what was submitted.
+# Run it on the login node: one submission with every kind of job. SIGTERM ends Snakemake as Ctrl-C does, and cancels the jobs.
 smoke: $(PLUGINS_READY)
 	@test -f "$(PROFILE)/config.yaml" || { echo "Name a profile: make smoke PROFILE=profiles/slurm"; exit 1; }
 	@rm -rf results/smoke
@@ -127,12 +127,12 @@ smoke: $(PLUGINS_READY)
 test-arm: $(READY)
 	@$(RUN) CLUSTERLETS_TEST_ARM=1 python -m pytest tests/arm
 
-# Data come first and alone: a dataset that cannot be had must not cost hours of the others' grid.
+# Data come first and alone: an unavailable dataset must stop the run before the grid starts.
 data: $(READY)
 	@$(SNAKEMAKE) data --workflow-profile none --scheduler greedy --rerun-incomplete --show-failed-logs \
 	    --quiet host reason --logger cells --max-checksum-file-size 10000000 $(CONFIGFILE) $(SETTINGS)
 
-# A mirror is left out of it: the addresses themselves are asked.
+# This ignores a mirror and asks the public addresses themselves.
 check-data: $(READY)
 	@$(RUN) clusterlets datasets --check
 
@@ -144,7 +144,7 @@ extended: data
 	@$(SNAKEMAKE) $(SETTINGS) --configfile workflow/configs/extended.yaml
 	@cat results/sensitivity.md
 
-# A variable of a target is also that of what the target needs: data then fetches and prepares what this file names.
+# A target's variable also holds for its prerequisites: "data" then fetches and prepares the datasets of this file.
 field: CONFIGFILE := --configfile workflow/configs/field.yaml
 field: data
 	@$(SNAKEMAKE) $(CONFIGFILE) $(SETTINGS)
@@ -165,8 +165,8 @@ archive: $(ARCHIVING_READY)
 compare: $(READY)
 	@$(RUN) clusterlets compare reference/paper $(RESULTS)
 
-# Only small text: the manifest holds the hashes of runs and figures, which can be made again. The sensitivity analysis needs
-# the runs of `make extended`, so reference/extended holds it.
+# Only small text files: the manifest holds the hashes of runs and figures, which can be made again. The sensitivity analysis
+# needs the runs of `make extended`, so it is in reference/extended.
 reference: verify
 	@rm -rf reference/paper
 	@mkdir -p reference/paper/tables reference/paper/statistics
@@ -184,8 +184,8 @@ reference-field: $(READY)
 	@cp results/field/leaderboard.md docs/field.md
 	@du -sh reference/field
 
-# uv installs what a lock names in seconds where pip takes a minute. It is itself a locked wheel; where there is none for a machine,
-# or it does not get on with the index that pip was told of, pip installs the same. Neither takes a file of another hash.
+# uv installs a lock in seconds, pip takes a minute. uv itself is a locked wheel; if there is none for this machine, or it fails
+# with pip's configured index, pip installs the same. Neither accepts a file with another hash.
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 install = if test -x $(VENV)/bin/uv && $(VENV)/bin/uv pip install --quiet --python $(1) $(2) 2> $(VENV)/uv.log; then :; \
     else $(PIP) --python $(1) install --quiet $(2); fi
@@ -199,13 +199,13 @@ $(LOCKED):
 	@$(call install,$(VENV)/bin/python,--require-hashes -r requirements.lock)
 	@touch $@
 
-# The project itself is installed by what pyproject.toml says, and again when that changes.
+# The project itself is installed as pyproject.toml says, and again when that changes.
 $(READY): | $(LOCKED)
 	@$(call install,$(VENV)/bin/python,--no-deps --no-build-isolation --editable .)
 	@rm -f $(VENV)/.ready-*-project
 	@touch $@
 
-# What only some commands need lies in folders of its own, with the versions of the lock where both name a library.
+# Packages that only some commands need are in separate folders, in the lock's version if both name a library.
 $(PLUGINS_READY): | $(READY)
 	@rm -rf $(PLUGINS)
 	@$(call install,$(VENV)/bin/python,--require-hashes --no-deps --target $(PLUGINS) $(addprefix -r ,$(PLUGIN_LOCKS)))

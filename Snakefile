@@ -4,7 +4,7 @@ from snakemake.utils import min_version
 
 min_version("9.0")
 
-# The folder of this file; workflow.basedir would be another one where a Snakefile takes this workflow in as a module.
+# The folder of this file; workflow.basedir would be another one if a Snakefile imports this workflow as a module.
 CHECKOUT = workflow.current_basedir.get_path_or_uri(secret_free=True)
 
 
@@ -21,7 +21,7 @@ include: "workflow/rules/results.smk"
 report: f"{CAPTIONS}/workflow.rst"
 
 
-# Need the network, or take seconds: on a cluster these and the figures stay with Snakemake instead of waiting in a queue.
+# These need the network or take seconds: on a cluster they and the figures run beside Snakemake instead of waiting in a queue.
 localrules:
     fetch_dataset,
     prepare_dataset,
@@ -47,7 +47,7 @@ rule all:
         MANIFEST,
 
 
-# Has no output, so it prints its table whenever it is asked for. What it logs is no ".log", as it has no account to end with.
+# No output, so that it prints its table at every call. Its log is not named ".log", as it does not end with a job's account.
 rule data:
     input:
         [prepared_path("npz", OUT, dataset) for dataset in config["datasets"]],

@@ -8,8 +8,8 @@ case $state in
 esac
 case $state in
     COMPLETED) echo success ;;
-    # Nobody knows it any more (""): it is done again, for that is never wrong.
+    # No longer known (""): the job runs again, which is always safe.
     BOOT_FAIL | CANCELLED* | DEADLINE | FAILED | NODE_FAIL | OUT_OF_MEMORY | PREEMPTED | REVOKED | TIMEOUT | "") echo failed ;;
-    # Waiting or running, or a controller that does not answer: it will be asked again.
+    # Waiting or running, or the controller does not answer: Snakemake will ask again.
     *) echo running ;;
 esac

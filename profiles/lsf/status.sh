@@ -3,8 +3,8 @@
 
 case $(bjobs -noheader -o stat "$1" 2>&1) in
     DONE) echo success ;;
-    # Nobody knows it any more ("is not found"): it is done again, for that is never wrong.
+    # No longer known ("is not found"): the job runs again, which is always safe.
     EXIT | ZOMBI | *"is not found"*) echo failed ;;
-    # Waiting or running, or a server that does not answer: it will be asked again.
+    # Waiting or running, or the server does not answer: Snakemake will ask again.
     *) echo running ;;
 esac

@@ -6,10 +6,10 @@ state=$(echo "$said" | sed -n 's/^ *job_state = //p')
 status=$(echo "$said" | sed -n 's/^ *Exit_status = //p')
 case $state:$status:$said in
     F:0:*) echo success ;;
-    # Nobody knows it any more: it is done again, for that is never wrong.
+    # No longer known: the job runs again, which is always safe.
     F:* | ::*"Unknown Job Id"*) echo failed ;;
-    # Snakemake prints it and stops. Without history a job that has ended is like one that never was.
+    # Snakemake prints this and stops. Without history a job that has ended cannot be told from one that never existed.
     ::*history*) echo "PBS keeps no history of its jobs. Ask for job_history_enable=True, or take another profile." ;;
-    # Waiting or running, or a server that does not answer: it will be asked again.
+    # Waiting or running, or the server does not answer: Snakemake will ask again.
     *) echo running ;;
 esac

@@ -1,4 +1,4 @@
-# The configuration, its plan, and the checks before a run; no rule. Paths, inputs, parameters and fingerprints come from
+# The configuration, its plan, and the checks before a run; no rules. Paths, inputs, parameters and fingerprints come from
 # clusterlets/grid/plan.py.
 
 import functools
@@ -12,13 +12,13 @@ if set("{}") & set(CHECKOUT):
         f"The checkout is in {CHECKOUT}, but Snakemake reads braces in a path as a wildcard. Move it to a folder without braces."
     )
 
-# The package is the one beside the Snakefile, not an installed one, and nothing else is imported from that folder: a file of
-# the user's there must not replace a library's module. For the jobs, workflow/step.py does the same.
+# Use the package beside the Snakefile, not an installed one, and import nothing else from that folder: a user's file there
+# must not replace a library's module. For the jobs, workflow/step.py does the same.
 sys.path.insert(0, CHECKOUT)
 import clusterlets
 
 sys.path = [folder for folder in sys.path if folder != CHECKOUT]
-# Neither the jobs' Python nor Snakemake on a cluster's node imports modules from the working folder.
+# The jobs' Python and Snakemake on a cluster's node must not import modules from the working folder.
 os.environ.update(PYTHONSAFEPATH="1")
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.configuration import check_configuration, set_mirror
@@ -49,9 +49,9 @@ explained(figures.declared)()
 set_mirror(config)
 plan = explained(Plan)(config)
 OUT = plan.results
-# What a rule needs to run, relative to the rules; only profiles/conda has conda make it.
+# The environments that rules need, relative to the rules; only with profiles/conda does conda create them.
 FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
-# Snakemake formats the prefix as it does every shell line, so that its own braces are doubled.
+# Snakemake formats the prefix like every shell line, so its own braces are doubled.
 shell.prefix(shell_prefix(CHECKOUT, plan.limits).replace("{", "{{").replace("}", "}}"))
 # For the estimate that a run shows.
 logger.info("", extra={"seconds_per_job": plan.seconds_per_job()})
@@ -62,7 +62,7 @@ wildcard_constraints:
 
 
 if workflow.is_main_process:  # not inside a cluster's jobs
-    explained(check_writable)(".snakemake")  # which even a dry run needs
+    explained(check_writable)(".snakemake")  # even a dry run writes there
 
 
 include: "workarounds.smk"
@@ -85,7 +85,7 @@ def optional_input(name):
     return lambda wildcards, input: input.get(name, "")
 
 
-# Snakemake reads these files when it is asked for its own report, and not before.
+# Snakemake reads these files only when it makes its own report.
 CAPTIONS = f"{os.getcwd()}/.snakemake/captions"
 if workflow.is_main_process:
     captions.write(CAPTIONS)

@@ -1,4 +1,4 @@
-# What all matchers share: extract_clusterlets -> sum_distances, sample_partitions.
+# Intermediates that all matchers share: extract_clusterlets -> sum_distances, sample_partitions.
 
 
 rule extract_clusterlets:

@@ -13,7 +13,7 @@ TABLES = [
 ]
 # The tables that hold the rankings, in the order in which they are read.
 RANKINGS = ["statistics", "blocks", "mean_ranks", "nemenyi"]
-# Every figure that clusterlets/report/figures declares, by the folder of its files: results, and accounts, which are none.
+# Every figure that clusterlets/report/figures declares, by the folder of its files; those in accounts are not results.
 FIGURES = {
     folder: [f"{OUT}/{file}" for figure in figures.declared() if figure.folder == folder for file in figure.files("pdf", "png")]
     for folder in ("figures", "accounts")
@@ -38,7 +38,7 @@ RESULTS = [
     f"{OUT}/tables/all_tables.tex",
     *FIGURES["figures"],
 ]
-# What the jobs cost and where they ran: not results, for they differ from run to run.
+# What the jobs cost and where they ran: not results, because they differ from run to run.
 ACCOUNTS = [
     *expand(f"{OUT}/accounts/{{name}}.csv", name=["steps", "fits", "leaderboard_costs"]),
     f"{OUT}/accounts/provenance.json",
@@ -227,7 +227,7 @@ rule write_manifest:
         code=step_fingerprint("steps.manifest", libraries=LIBRARIES),
         config=whole_configuration,
         results=subpath(output[0], parent=True),
-        # The cells follow from the settings: a command line has no room for thousands of names.
+        # Cells are not listed, as they follow from the settings: a command line has no room for thousands of names.
         files=lambda wildcards, input: ",".join(path.removeprefix(f"{OUT}/") for path in input),
     message:
         "Write down the hash of every result"
