@@ -44,7 +44,8 @@ rule prepare_dataset:
 
 
 # The table's content decides whether it is read again, so its hash is a parameter and the file is not an input: Snakemake
-# compares inputs by time, and would miss that an older file has replaced a newer one; and it reads braces in a name as wildcards.
+# compares inputs by time, and would miss that an older file has replaced a newer one; and it reads braces in a name as
+# wildcards.
 rule prepare_user_table:
     output:
         npz_path=prepared_path("npz"),
