@@ -186,8 +186,8 @@ def _rows_of(datasets: list[str], pair: _Pair) -> _Pair:
             return table
         return table[table["dataset"].isin(datasets)].reset_index(drop=True)
 
-    reference, here = rows(pair.reference), rows(pair.here)
-    return _Pair(pair.file, reference, here, here is not None and here.equals(reference))
+    reference, ours = rows(pair.reference), rows(pair.here)
+    return _Pair(pair.file, reference, ours, ours is not None and ours.equals(reference))
 
 
 def _by_hash(reference: Mapping, here: Mapping, read: Collection[str], common: Collection[str]) -> dict[str, list[str]]:

@@ -32,9 +32,9 @@ SENSITIVE = {"sex": ("is_male",), "race": (), "age_cat": ("age",)}
 
 def prepare(paths: dict[str, Path]) -> Table:
     """Twelve features; days_in_custody are whole days, and rows without both of its dates are dropped."""
-    wanted = [_DERIVED.get(feature, feature) for feature in _FEATURES]
-    wanted += ["out_custody", "race", "age_cat", "two_year_recid"]
-    frame = read_table(paths["compas-scores-two-years-violent.csv"], wanted)
+    columns = [_DERIVED.get(feature, feature) for feature in _FEATURES]
+    columns += ["out_custody", "race", "age_cat", "two_year_recid"]
+    frame = read_table(paths["compas-scores-two-years-violent.csv"], columns)
     frame = frame[(frame["in_custody"] != "") & (frame["out_custody"] != "")].copy()
     frame["days_b_screening_arrest"] = frame["days_b_screening_arrest"].replace("", "-1")
     frame["days_in_custody"] = (_days(frame, "out_custody") - _days(frame, "in_custody")).astype(np.int64)

@@ -131,11 +131,11 @@ def prepare(paths: dict[str, Path]) -> Table:
 
 
 def _read(path: Path) -> pd.DataFrame:
-    wanted = ("gender", *_FEATURES[1:], "race", "match")
+    columns = ("gender", *_FEATURES[1:], "race", "match")
     attributes, lines = _arff_head(path)
     if not attributes:
-        return read_table(path, wanted)
-    return read_table(path, wanted, attributes, quote="'", skip=lines, comment="%")
+        return read_table(path, columns)
+    return read_table(path, columns, attributes, quote="'", skip=lines, comment="%")
 
 
 def _arff_head(path: Path) -> tuple[list[str], int]:

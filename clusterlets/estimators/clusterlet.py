@@ -83,10 +83,10 @@ class ClusterletClustering(FairClusterer):
             check_whole("n_clusters", self.n_clusters, 1)
         faults = [methods.Choice(methods.names("paper")).fault("matcher", self.matcher)]
         for name, matchers in _OF_MATCHERS.items():
-            own = [matcher for matcher in matchers if matcher.name == self.matcher]
+            matching = [matcher for matcher in matchers if matcher.name == self.matcher]
             value = getattr(self, name)
             if value is not None:  # the matcher's own default
-                faults.append((own or matchers)[0].parameters[name].fault(name, plain(value)))
+                faults.append((matching or matchers)[0].parameters[name].fault(name, plain(value)))
         if any(faults):
             raise InvalidInput(f"{type(self).__name__} cannot do this: {'; '.join(filter(None, faults))}.")
 

@@ -113,11 +113,11 @@ def _install(target, version):
     pins = [re.search(rf"^{re.escape(name)}==.*(?:\n .*)*\n", lock, re.MULTILINE)[0] for name in names]
     wheels = ["--only-binary=:all:", "--implementation=cp", f"--python-version={version}"]
     wheels += [f"--platform={name}" for name in PLATFORMS]
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as wanted:
-        wanted.write("".join(pins))
-        wanted.flush()
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as requirements:
+        requirements.write("".join(pins))
+        requirements.flush()
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", target]
-        _run(*pip, *wheels, "--no-deps", "--require-hashes", "--requirement", wanted.name)
+        _run(*pip, *wheels, "--no-deps", "--require-hashes", "--requirement", requirements.name)
 
 
 def _with_needs(names):

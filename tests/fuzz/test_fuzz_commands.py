@@ -73,18 +73,18 @@ def gives_every_row_a_cluster_or_says_why_not(pairs):
         if result.status:
             assert is_one_line(result, "cluster"), result.err
             return
-        given = {name: value[0] for name, *value in pairs if value}
+        values = {name: value[0] for name, *value in pairs if value}
         assert result.out.startswith(f"people.csv: {ROWS} rows")
-        assert f"seed {int(given.get('seed', 0))}:" in result.out
-        if "o" in given:
-            header, *rows = csv.reader(io.StringIO(Path(given["o"]).read_text()))
+        assert f"seed {int(values.get('seed', 0))}:" in result.out
+        if "o" in values:
+            header, *rows = csv.reader(io.StringIO(Path(values["o"]).read_text()))
             assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(ROWS))
             clusters = {int(cluster) for _, cluster in rows}
             assert clusters == set(range(len(clusters))) and f": {len(clusters)} cluster" in result.out
-            if given.get("matcher") not in ("D", "B"):
+            if values.get("matcher") not in ("D", "B"):
                 assert len(rows) == ROWS
-        if given.get("method") == "frac":
-            assert f"k = {int(given.get('k', 10))}, tau = {float(given['tau']) if 'tau' in given else '1/'}" in result.out
+        if values.get("method") == "frac":
+            assert f"k = {int(values.get('k', 10))}, tau = {float(values['tau']) if 'tau' in values else '1/'}" in result.out
 
 
 def test_cluster_gives_every_row_a_cluster_or_says_why_not(fuzz, people):
@@ -281,8 +281,8 @@ def export_gives_a_run_or_says_why_not(pairs):
         if result.status:
             assert is_one_line(result, "export") or "This makes it:\n  snakemake" in result.err, result.err
             return
-        given = {name: value[0] for name, *value in pairs if value}
-        text = Path(given["o"]).read_text() if "o" in given else result.out
+        values = {name: value[0] for name, *value in pairs if value}
+        text = Path(values["o"]).read_text() if "o" in values else result.out
         header, *rows = csv.reader(io.StringIO(text))
         assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(150))
 

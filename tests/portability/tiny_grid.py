@@ -138,11 +138,11 @@ def difference(native, other):
     if native.suffix == ".npz":
         return _difference_of_arrays(load_arrays(native), load_arrays(other))
     pairs = zip_longest(*(path.read_text(encoding="utf-8").splitlines() for path in (native, other)), fillvalue="(no line)")
-    for number, (one, two) in enumerate(pairs, 1):
-        if one != two:
-            first = next((index for index, (a, b) in enumerate(zip(one, two)) if a != b), min(len(one), len(two)))
+    for number, (left, right) in enumerate(pairs, 1):
+        if left != right:
+            first = next((index for index, (a, b) in enumerate(zip(left, right)) if a != b), min(len(left), len(right)))
             start = max(0, first - LENGTH // 2)
-            shown = [line[start : start + LENGTH] for line in (one, two)]
+            shown = [line[start : start + LENGTH] for line in (left, right)]
             return f"line {number}, from character {start + 1}:\n    natively {shown[0]}\n    here     {shown[1]}"
     return "only its line ends differ"
 
@@ -150,14 +150,14 @@ def difference(native, other):
 def _difference_of_arrays(native, other):
     if native.keys() != other.keys():
         return f"arrays {sorted(native.keys() ^ other.keys())} are only in one"
-    for name, one in native.items():
-        two = other[name]
-        if (one.dtype, one.shape) != (two.dtype, two.shape):
-            return f"{name} is {one.dtype} {one.shape} natively, {two.dtype} {two.shape} here"
-        changed = np.flatnonzero(one.ravel() != two.ravel())
+    for name, left in native.items():
+        right = other[name]
+        if (left.dtype, left.shape) != (right.dtype, right.shape):
+            return f"{name} is {left.dtype} {left.shape} natively, {right.dtype} {right.shape} here"
+        changed = np.flatnonzero(left.ravel() != right.ravel())
         if len(changed):
-            values = [array.ravel()[changed[0]].item() for array in (one, two)]
-            return f"{name}: {len(changed)} of {one.size} values, the first {values[0]!r} natively, {values[1]!r} here"
+            values = [array.ravel()[changed[0]].item() for array in (left, right)]
+            return f"{name}: {len(changed)} of {left.size} values, the first {values[0]!r} natively, {values[1]!r} here"
     return "equal arrays; only the archive around them differs"
 
 

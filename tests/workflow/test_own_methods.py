@@ -171,8 +171,8 @@ def test_why_names_it_before_it_has_run(story):
 def test_no_other_file_is_touched(story):
     after = story.kept()
     assert {name: after.get(name) for name in story.before} == story.before
-    own = ("shuffled", "stripes", "abreast", *WRONG)
-    assert all(set(name.split("/")) & set(own) for name in set(after) - set(story.before))
+    added = ("shuffled", "stripes", "abreast", *WRONG)
+    assert all(set(name.split("/")) & set(added) for name in set(after) - set(story.before))
 
 
 def test_its_runs_are_in_the_results(story):
@@ -283,7 +283,7 @@ def test_other_limits_rerun_what_crossed_them_and_nothing_else(story):
 
 def test_without_the_method_the_results_do_not_mention_it(story):
     """Last in this file, as it rewrites the summaries."""
-    own = {name: entry for name, entry in story.kept().items() if "/shuffled/" in name}
+    before = {name: entry for name, entry in story.kept().items() if "/shuffled/" in name}
     story.run(USUAL)
     rows = (story.top / "runs.csv").read_text(encoding="utf-8")
-    assert "shuffled" not in rows and {name: entry for name, entry in story.kept().items() if name in own} == own
+    assert "shuffled" not in rows and {name: entry for name, entry in story.kept().items() if name in before} == before

@@ -65,9 +65,9 @@ def test_the_papers_grid_is_tens_of_submissions(name):
 
 
 def test_the_profiles_agree_on_what_is_submitted():
-    one, other = (profile(name) for name in PROFILES)
+    first, second = (profile(name) for name in PROFILES)
     for key in ("groups", "default-resources", "set-resources", "retries", "latency-wait"):
-        assert one[key] == other[key], key
+        assert first[key] == second[key], key
 
 
 @pytest.mark.parametrize("name", ["pbs", "lsf"])

@@ -55,13 +55,13 @@ def run(folder, command):
 def test_the_data_command_prints_one_line_per_dataset(people):
     folder, (printed, _) = people
     names = ("dataset", "iris", "people.city")
-    header, iris, own = (re.search(rf"^\| {name} .*$", printed, re.MULTILINE)[0] for name in names)
+    header, iris, city = (re.search(rf"^\| {name} .*$", printed, re.MULTILINE)[0] for name in names)
     assert [cell.strip() for cell in header.split("|")][1:-1] == [
         *("dataset", "source", "rows", "features", "groups", "fingerprint ok", "licence", "citation")
     ]
     assert [cell.strip() for cell in iris.split("|")][2:5] == ["bundled", "150", "4"] and "| yes " in iris
-    assert [cell.strip() for cell in own.split("|")][2:5] == ["people.csv", "12", "3"] and "| not known " in own
-    assert all(len(line) <= 120 for line in (header, iris, own))
+    assert [cell.strip() for cell in city.split("|")][2:5] == ["people.csv", "12", "3"] and "| not known " in city
+    assert all(len(line) <= 120 for line in (header, iris, city))
     assert "- people.city: ignored (not numeric): name" in printed
     listed = (folder / "results/people/datasets.csv").read_text(encoding="utf-8").splitlines()
     assert any("3: Cork, Ireland 4, São Paulo 4, Zürich 4" in line for line in listed)
