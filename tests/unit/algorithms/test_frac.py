@@ -1,4 +1,4 @@
-"""FRAC against a direct simulation of its definition, hand-computed cases, and its promises."""
+"""FRAC against a direct simulation of its definition, hand-computed cases, and its guarantees."""
 
 import hashlib
 import inspect
@@ -34,9 +34,9 @@ def simulate(X, groups, centres, taus):
         free = [i for i in range(len(X)) if groups[i] == group]
         dealt = len(free) if tau == Fraction(1, n_clusters) else n_clusters * floor(tau * len(free))
         for _ in range(dealt):
-            taken = min(free, key=lambda i: (distances[i][turn], i))
-            free.remove(taken)
-            labels[taken] = turn
+            nearest = min(free, key=lambda i: (distances[i][turn], i))
+            free.remove(nearest)
+            labels[nearest] = turn
             turn = (turn + 1) % n_clusters
         for i in free:
             labels[i] = min(range(n_clusters), key=lambda index: (distances[i][index], index))
@@ -101,7 +101,7 @@ class TestFairAssignmentByHand:
 
 class TestTau:
     def test_a_float_is_read_as_the_fraction_it_stands_for(self):
-        assert floor((1 / 49) * 49) == 0  # what floats make of it
+        assert floor((1 / 49) * 49) == 0  # in floats
         labels = fair_assignment(np.zeros((49, 1)), np.zeros(49, int), column(*[0.0] * 40), tau=1 / 49)
         assert np.bincount(labels, minlength=40).min() == 1
 
@@ -128,10 +128,10 @@ class TestTau:
         ends = sorted({Fraction(a, b) for b in range(1, 8) for a in range(1, 3 * b)})
         for low in ends:
             for high in (end for end in ends if end >= low):
-                # In any interval between two of these there is one with a denominator of at most 7: an end.
+                # Any interval between two of these holds a fraction with a denominator of at most 7: an end.
                 denominator = next(b for b in range(1, 8) if -(-low * b // 1) <= high * b // 1)
-                found = frac_module._simplest_between(low, high)
-                assert low <= found <= high and found.denominator == denominator
+                simplest = frac_module._simplest_between(low, high)
+                assert low <= simplest <= high and simplest.denominator == denominator
 
     @pytest.mark.parametrize("tau", [-0.1, 0.34, [0.1, 0.34], [0.1], [0.1, 0.1, 0.1], float("nan"), float("inf"), -1])
     def test_unusable_values_are_refused(self, tau):
@@ -194,10 +194,10 @@ def test_equals_the_simulation_where_centres_look_ahead_repeatedly(values):
 def test_sorting_by_digits_is_a_stable_sort(n):
     rng = np.random.default_rng(n)
     keys = 10.0 ** rng.integers(-320, 300, size=n) * rng.random(n)  # subnormal ones among them
-    for found in (keys, rng.integers(5, size=n) / 7, np.zeros(n), np.arange(n)[::-1] / 3):
-        before = found.copy()
-        assert np.array_equal(frac_module._ascending(found), np.argsort(found, kind="stable"))
-        assert np.array_equal(found, before)
+    for unsorted in (keys, rng.integers(5, size=n) / 7, np.zeros(n), np.arange(n)[::-1] / 3):
+        before = unsorted.copy()
+        assert np.array_equal(frac_module._ascending(unsorted), np.argsort(unsorted, kind="stable"))
+        assert np.array_equal(unsorted, before)
 
 
 def test_memory_layout_and_type_of_the_input_do_not_matter():
@@ -219,12 +219,12 @@ class TestFrac:
 
     def iterates(self, X, groups, centres, rounds):
         """(labels, cost) of each round, by the simulation."""
-        found = []
+        iterates = []
         for _ in range(rounds):
             labels = simulate(X, groups, centres, [Fraction(1, len(centres))] * (groups.max() + 1))
             centres = np.array([X[labels == index].mean(axis=0) for index in range(len(centres))])
-            found.append((labels, ((X - centres[labels]) ** 2).sum(), centres))
-        return found
+            iterates.append((labels, ((X - centres[labels]) ** 2).sum(), centres))
+        return iterates
 
     @pytest.mark.parametrize("seed", range(4))
     def test_keeps_the_best_round(self, seed):
@@ -275,10 +275,10 @@ class TestFrac:
     def test_first_centres_are_rows_distinct_in_value_while_there_are_such(self):
         X = np.repeat([[0.0], [1.0], [-0.0], [2.0]], [40, 1, 40, 1], axis=0)
         for seed in range(20):
-            first = frac_module._first_centres(X, 3, np.random.default_rng(seed), "random")
-            assert sorted(first.ravel().tolist()) == [0, 1, 2]
-            more = frac_module._first_centres(X, 5, np.random.default_rng(seed), "random")
-            assert sorted(more.ravel().tolist()) == [0, 0, 0, 1, 2]
+            three = frac_module._first_centres(X, 3, np.random.default_rng(seed), "random")
+            assert sorted(three.ravel().tolist()) == [0, 1, 2]
+            five = frac_module._first_centres(X, 5, np.random.default_rng(seed), "random")
+            assert sorted(five.ravel().tolist()) == [0, 0, 0, 1, 2]
 
     @pytest.mark.parametrize("cluster", [frac, frac_oe, lambda *args: frac(*args, init="k-means++")])
     def test_fewer_distinct_rows_than_clusters(self, cluster):
@@ -385,6 +385,6 @@ def test_two_processes_compile_at_once_and_the_number_of_threads_changes_no_byte
         )
         for n in ("1", "2")
     ]
-    outputs = [process.communicate(timeout=600)[0] for process in processes]  # compiling, perhaps on a busy machine
+    outputs = [process.communicate(timeout=600)[0] for process in processes]  # includes compiling, perhaps on a busy machine
     assert [process.returncode for process in processes] == [0, 0]
     assert outputs[0] == outputs[1] and len(outputs[0].strip()) == hashlib.sha256().digest_size * 2
