@@ -130,7 +130,7 @@ def test_order_within_a_group_does_not_matter_to_pinball_without_ties(match, mos
 @quick
 @given(clusterlets=clusterlet_sets(), data=st.data(), hops=hop_counts, scope=scopes, seed=seeds)
 def test_order_within_a_group_does_not_matter_to_the_greedies_without_ties(match, clusterlets, data, hops, scope, seed):
-    """For the same starts in the same order. Unions of one group deviate alike: G-B's first such choice is a tie."""
+    """For the same starts in the same order. Unions of one group deviate equally: G-B's first such choice is a tie."""
     clusterlets = without_ties(clusterlets, seed)
     shuffled, position = shuffled_within_groups(clusterlets, range(clusterlets.counts.shape[1]), data.draw)
     starts = np.random.default_rng(seed).permutation(len(clusterlets))

@@ -321,7 +321,7 @@ def test_construction_deals_every_group_to_every_block():
     ]
     assert all(is_valid(clusterlets, labels) for labels in set(partitions))
     assert {max(labels) + 1 for labels in partitions} == {2, 3}
-    # The first group's 3 clusterlets over two blocks: all 6 ways, alike.
+    # The first group's 3 clusterlets over two blocks: all 6 ways are equally likely.
     heads = Counter(labels[:3] for labels in partitions if max(labels) == 1)
     assert len(heads) == 6 and chisquare(list(heads.values())).pvalue > 1e-3
 
@@ -367,10 +367,10 @@ def test_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_batches(see
 
     monkeypatch.setattr(centroid._Search, "_bulk_scores", shaken)
     in_parts(monkeypatch, merged, scored)
-    other = sample_partitions(clusterlets, 20_000, np.random.default_rng(seed))
-    assert plain.labels.tobytes() == other.labels.tobytes()
-    assert plain.silhouette.tobytes() == other.silhouette.tobytes()
-    assert plain.deviation.tobytes() == other.deviation.tobytes()
+    perturbed = sample_partitions(clusterlets, 20_000, np.random.default_rng(seed))
+    assert plain.labels.tobytes() == perturbed.labels.tobytes()
+    assert plain.silhouette.tobytes() == perturbed.silhouette.tobytes()
+    assert plain.deviation.tobytes() == perturbed.deviation.tobytes()
 
 
 def test_only_truly_beaten_partitions_are_dropped():

@@ -33,7 +33,7 @@ def test_features_that_cannot_be_squared_are_refused(factor, compute):
 
 
 @pytest.mark.parametrize("estimator", [FRAC(3), ClusterletClustering(3, matcher="G-B")])
-def test_rows_to_predict_may_be_alike_but_not_too_large(estimator):
+def test_rows_to_predict_may_be_close_but_not_too_large(estimator):
     fitted = estimator.fit(X, sensitive_features=GROUPS)
     with pytest.raises(ClusterletsError, match="feature 1 holds 1e\\+160"):
         fitted.predict([[0.0, 0.0], [0.0, 1e160]])
@@ -42,14 +42,14 @@ def test_rows_to_predict_may_be_alike_but_not_too_large(estimator):
 
 @pytest.mark.parametrize("factor", [2.0**300, 2.0**-300])
 def test_within_the_limits_the_scale_changes_nothing(factor):
-    plain, other = (frac(table, GROUPS, 3, np.random.default_rng(0)) for table in (X, X * factor))
-    assert np.array_equal(plain.labels_fair, other.labels_fair)
-    plain, other = (extract_clusterlets(table, GROUPS, 5, np.random.default_rng(0)) for table in (X, X * factor))
-    assert np.array_equal(plain.labels, other.labels)
+    plain, scaled_result = (frac(table, GROUPS, 3, np.random.default_rng(0)) for table in (X, X * factor))
+    assert np.array_equal(plain.labels_fair, scaled_result.labels_fair)
+    plain, scaled_result = (extract_clusterlets(table, GROUPS, 5, np.random.default_rng(0)) for table in (X, X * factor))
+    assert np.array_equal(plain.labels, scaled_result.labels)
     assert diameter(X * factor) == diameter(X) * factor
 
 
-def test_a_narrow_feature_beside_a_wide_one_counts_only_where_it_is_standardised():
+def test_a_narrow_feature_beside_a_wide_one_is_checked_only_for_standardising():
     table = np.column_stack([X[:, 0], X[:, 1] * 1e-170])
     check_magnitudes(table)
     with pytest.raises(ClusterletsError, match="^feature 'height' varies by"):

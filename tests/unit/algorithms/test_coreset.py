@@ -44,7 +44,7 @@ def test_a_coreset_has_about_the_requested_size(size):
     assert 0.5 * size < len(rows) <= 1.1 * size
 
 
-def test_every_place_of_a_group_is_in_its_coreset():
+def test_every_distinct_place_of_a_group_is_in_its_coreset():
     """If rows lie at few places, each place is a centre with its own ring, and weights count the rows at each place."""
     X = np.repeat([[0.0], [1.0], [50.0]], [500, 300, 200], axis=0)
     groups = np.zeros(1000, int)

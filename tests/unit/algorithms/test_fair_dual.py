@@ -17,7 +17,7 @@ KINDS = ["plain", "duplicates", "apart", "offset", "equal"]
 
 
 def problem(seed, n, k, n_groups, kind="plain"):
-    """Costs (n, k) and groups (n,), each of which occurs, some once."""
+    """Costs (n, k) and groups (n,); every group occurs, some only once."""
     rng = np.random.default_rng(seed)
     others = rng.choice(n_groups, n - n_groups, p=rng.dirichlet(np.full(n_groups, 0.7)))
     groups = rng.permutation(np.concatenate([np.arange(n_groups), others]))
@@ -60,9 +60,9 @@ def test_the_bound_is_never_above_the_linear_program_and_hardly_below(seed, n, k
     low, high = share_bounds(groups, delta)
     slack = 0.0 if exact else whole_slack(n, delta)
     dual = solve_dual(costs, np.ones(n), groups, n_groups, share_rows(low, high), slack)
-    least = linear_program(costs, np.ones(n), groups, n_groups, low, high, slack)
-    assert dual.bound <= least * (1 + 1e-9) + 1e-9
-    assert dual.bound >= least - 0.05 * abs(least) - 1e-9, "small tables are the hardest"
+    optimum = linear_program(costs, np.ones(n), groups, n_groups, low, high, slack)
+    assert dual.bound <= optimum * (1 + 1e-9) + 1e-9
+    assert dual.bound >= optimum - 0.05 * abs(optimum) - 1e-9, "small tables are the hardest"
 
 
 @pytest.mark.parametrize("kind", ["plain", "duplicates", "apart", "offset"])
@@ -74,8 +74,8 @@ def test_the_bound_is_within_a_thousandth_of_the_linear_program(kind, n_groups, 
         low, high = share_bounds(groups, delta)
         slack = whole_slack(n, delta)
         dual = solve_dual(costs, np.ones(n), groups, n_groups, share_rows(low, high), slack)
-        least = linear_program(costs, np.ones(n), groups, n_groups, low, high, slack)
-        assert least * (1 - 1e-3) <= dual.bound <= least * (1 + 1e-9)
+        optimum = linear_program(costs, np.ones(n), groups, n_groups, low, high, slack)
+        assert optimum * (1 - 1e-3) <= dual.bound <= optimum * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("n_groups", [2, 3])
@@ -88,8 +88,8 @@ def test_weights_count_like_instances(n_groups):
     repeated = solve_dual(np.repeat(costs, times, axis=0), np.ones(times.sum()), np.repeat(groups, times), n_groups, rows, 1.0)
     assert weighted.bound == pytest.approx(repeated.bound, rel=1e-6)
     assert weighted.counts == pytest.approx(repeated.counts, abs=0.5)
-    least = linear_program(costs, times.astype(float), groups, n_groups, low, high, 1.0)
-    assert least * (1 - 1e-3) <= weighted.bound <= least * (1 + 1e-9)
+    optimum = linear_program(costs, times.astype(float), groups, n_groups, low, high, 1.0)
+    assert optimum * (1 - 1e-3) <= weighted.bound <= optimum * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -101,8 +101,8 @@ def test_its_parts_are_consistent(kind, n_groups):
     assert (dual.multipliers >= 0).all() and dual.multipliers.shape == (len(rows), 5)
     assert dual.prices == pytest.approx(rows.T @ dual.multipliers)
     # The value of the multipliers is a bound by definition, and the best bound met is at least that.
-    least = (costs + dual.prices[groups]).min(axis=1)
-    assert dual.bound >= (weights * least).sum() - dual.multipliers.sum() - 1e-6 * abs(dual.bound)
+    optimum = (costs + dual.prices[groups]).min(axis=1)
+    assert dual.bound >= (weights * optimum).sum() - dual.multipliers.sum() - 1e-6 * abs(dual.bound)
     parts = fractional_assignment(costs, groups, dual)
     assert (parts >= 0).all() and parts.sum(axis=1) == pytest.approx(np.ones(300))
     counts = np.stack([(parts * weights[:, None])[groups == group].sum(axis=0) for group in range(n_groups)])
@@ -127,8 +127,8 @@ def test_a_case_by_hand():
     # With slack, a cluster may exceed a share by three quarters of an instance.
     slack = whole_slack(4, 0.0)
     dual = solve_dual(costs, np.ones(4), groups, 2, share_rows(*share_bounds(groups, 0.0)), slack)
-    least = linear_program(costs, np.ones(4), groups, 2, *share_bounds(groups, 0.0), slack)
-    assert slack == 0.75 and dual.bound == pytest.approx(least, rel=1e-3)
+    optimum = linear_program(costs, np.ones(4), groups, 2, *share_bounds(groups, 0.0), slack)
+    assert slack == 0.75 and dual.bound == pytest.approx(optimum, rel=1e-3)
 
 
 def test_one_group_costs_what_the_nearest_clusters_cost():
@@ -145,9 +145,9 @@ def test_rounded_distances_of_0_do_not_set_the_scale():
     costs = np.square(X[:, None] - np.r_[X[0] + 1e-13, X[30:34]])
     costs = np.maximum(costs - costs.min(axis=1, keepdims=True), 1e-30)
     low, high = share_bounds(groups, 0.0)
-    least = linear_program(costs, np.ones(60), groups, 2, low, high, 59 / 60)
+    optimum = linear_program(costs, np.ones(60), groups, 2, low, high, 59 / 60)
     bound = solve_dual(costs, np.ones(60), groups, 2, share_rows(low, high), 59 / 60).bound
-    assert 5 < 0.98 * least <= bound <= least * (1 + 1e-9)
+    assert 5 < 0.98 * optimum <= bound <= optimum * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("unit", [2.0**-200, 2.0**200])

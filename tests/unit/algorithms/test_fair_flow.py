@@ -49,9 +49,9 @@ def test_ten_starts_come_near_the_best_of_all_fair_clusterings(seed):
     n, k, n_groups = 8, 2 + seed % 2, 2 + seed // 2 % 2
     X, groups = table(rng, n, n_groups, ["plain", "apart"][seed % 2])
     assignments = (np.array(assignment) for assignment in product(range(k), repeat=n))
-    least = min(sse(X, assignment) for assignment in assignments if is_fair(assignment, groups, k, 0.0))
+    optimum = min(sse(X, assignment) for assignment in assignments if is_fair(assignment, groups, k, 0.0))
     best = min(fair_flow(X, groups, k, np.random.default_rng(start)).inertia for start in range(10))
-    assert least * (1 - 1e-9) <= best <= least * 1.1
+    assert optimum * (1 - 1e-9) <= best <= optimum * 1.1
 
 
 def test_a_case_by_hand():
@@ -118,7 +118,7 @@ def test_a_large_table_starts_from_a_sample(delta, monkeypatch):
     assert is_fair(sampled.labels, groups, 4, delta) and sampled.inertia < 1.1 * unsampled.inertia
 
 
-def test_a_sample_stands_for_all_instances_of_each_group(monkeypatch):
+def test_a_sample_represents_all_instances_of_each_group(monkeypatch):
     calls = []
     monkeypatch.setattr(module, "_SAMPLE", 300)
     rounds = module.fractional_lloyd

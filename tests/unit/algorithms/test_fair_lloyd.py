@@ -81,8 +81,8 @@ def test_rounds_never_raise_the_cost_nor_undercut_the_optimum(seed, n_groups):
         squares = np.square(X[:, None] - result.centres).sum(axis=2)
         assert (result.labels == squares.argmin(axis=1)).all()
     assert all(later <= earlier for earlier, later in pairwise(costs))
-    least = min(fair_centres(X, groups, np.array(labels), np.zeros((2, 1))).bound for labels in product(range(2), repeat=7))
-    assert costs[-1] >= least * (1 - 1e-9)
+    optimum = min(fair_centres(X, groups, np.array(labels), np.zeros((2, 1))).bound for labels in product(range(2), repeat=7))
+    assert costs[-1] >= optimum * (1 - 1e-9)
 
 
 def test_it_is_fairer_than_plain_k_means():

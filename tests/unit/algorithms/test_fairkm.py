@@ -51,7 +51,7 @@ def test_every_move_lowers_the_objective_by_the_stated_change(seed, penalty):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("penalty", [0, 1, 100])
-def test_no_single_move_is_left_and_the_optimum_is_not_undercut(seed, penalty):
+def test_no_single_move_pays_and_the_optimum_is_not_undercut(seed, penalty):
     X, groups = table(seed, n=7, n_groups=2)
     result = fairkm(X, groups, 3, np.random.default_rng(seed), penalty, max_iter=1000)
     assert result.converged
@@ -62,14 +62,14 @@ def test_no_single_move_is_left_and_the_optimum_is_not_undercut(seed, penalty):
 
     assert result.objective == pytest.approx(objective(result.labels))
     assert (result.sse, result.unfairness) == pytest.approx(terms(X, groups, result.labels))
-    least = min(objective(np.array(labels)) for labels in product(range(3), repeat=7))
-    assert result.objective >= least * (1 - 1e-9)
+    optimum = min(objective(np.array(labels)) for labels in product(range(3), repeat=7))
+    assert result.objective >= optimum * (1 - 1e-9)
     for row in range(7):
         if (result.labels == result.labels[row]).sum() > 1:
             for cluster in range(3):
-                other = result.labels.copy()
-                other[row] = cluster
-                assert objective(other) >= result.objective * (1 - 1e-9)
+                changed = result.labels.copy()
+                changed[row] = cluster
+                assert objective(changed) >= result.objective * (1 - 1e-9)
 
 
 def test_a_case_by_hand():
@@ -85,7 +85,7 @@ def test_a_case_by_hand():
 def test_a_larger_penalty_makes_fairer_clusters():
     X, groups = table(1, n=400)
     results = [fairkm(X, groups, 4, np.random.default_rng(0), penalty) for penalty in (0, 1, 100, 10_000)]
-    assert all(fairer.unfairness <= other.unfairness for other, fairer in pairwise(results))
+    assert all(fairer.unfairness <= less_fair.unfairness for less_fair, fairer in pairwise(results))
     assert results[-1].unfairness < results[0].unfairness / 100
 
 

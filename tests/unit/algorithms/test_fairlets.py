@@ -49,7 +49,7 @@ def least_cost(reds, blues):
 
 
 def assigned_cost(reds, blues):
-    """By an assignment to copies of the reds, some of which may stay empty."""
+    """The least cost, by an assignment to copies of the reds, some of which may stay empty."""
     copies_each, remainder = divmod(len(blues), len(reds))
     squares = ((blues[:, None] - reds) ** 2).sum(axis=2)
     n_spare = len(reds) - remainder if remainder else 0
@@ -133,11 +133,13 @@ def test_every_cluster_keeps_the_balance(seed, n, share, k):
     fairlets = fairlet_decomposition(X, groups)
     rarer = np.bincount(groups).argmin()
     labels = methods.get("fairlets")().fit(X, groups, k, np.random.default_rng(seed))
-    fewer, more = np.bincount(groups).min(), np.bincount(groups).max()
+    n_rarer, n_other = np.bincount(groups).min(), np.bincount(groups).max()
     for partition in (fairlets, labels):
         reds, blues = np.bincount(partition, groups == rarer), np.bincount(partition, groups != rarer)
-        assert (blues >= reds * (more // fewer)).all() and (blues <= reds * -(-more // fewer)).all() and (reds > 0).all()
-    assert set(fairlets) == set(range(fewer)) and set(labels) == set(range(len(set(labels)))) and len(set(labels)) <= k
+        assert (
+            (blues >= reds * (n_other // n_rarer)).all() and (blues <= reds * -(-n_other // n_rarer)).all() and (reds > 0).all()
+        )
+    assert set(fairlets) == set(range(n_rarer)) and set(labels) == set(range(len(set(labels)))) and len(set(labels)) <= k
 
 
 def test_seeds_share_the_fairlets_of_a_table_and_other_tables_get_their_own(monkeypatch):
@@ -182,7 +184,7 @@ def test_unusable_input_is_refused():
             fairlet_decomposition(features, np.array(groups))
 
 
-def test_pairs_that_must_stay_together_are_found():
+def test_pairs_of_equal_rows_stay_together():
     """Two groups at the same places in five heaps: fairlets are pairs of equal rows, and clusters the heaps."""
     rng = np.random.default_rng(0)
     heaps = np.repeat(np.arange(5.0) * 100, 20)[:, None] + rng.normal(size=(100, 2))

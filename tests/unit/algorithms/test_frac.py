@@ -92,7 +92,7 @@ class TestFairAssignmentByHand:
         # group 0 reaches centres 0 and 1 only; group 1 begins with centre 2
         assert fair_assignment(X, groups, column(0, 0, 0)).tolist() == [0, 1, 1, 2, 0, 2, 0]
 
-    def test_small_distances_are_told_apart(self):
+    def test_small_distances_are_distinguished(self):
         assert fair_assignment(column(2e-9, 1e-9), np.zeros(2, int), column(0, 5)).tolist() == [1, 0]
 
     def test_more_centres_than_points(self):
@@ -100,7 +100,7 @@ class TestFairAssignmentByHand:
 
 
 class TestTau:
-    def test_a_float_is_read_as_the_fraction_it_stands_for(self):
+    def test_a_float_is_read_as_the_fraction_it_approximates(self):
         assert floor((1 / 49) * 49) == 0  # in floats
         labels = fair_assignment(np.zeros((49, 1)), np.zeros(49, int), column(*[0.0] * 40), tau=1 / 49)
         assert np.bincount(labels, minlength=40).min() == 1
@@ -167,9 +167,9 @@ def test_equals_the_simulation(seed):
     n_clusters, n_groups = len(centres), groups.max() + 1
     even = Fraction(1, n_clusters)
     per_group = [even * Fraction(int(rng.integers(0, 8)), 7) for _ in range(n_groups)]
-    same = even * Fraction(int(rng.integers(0, 8)), 7)
+    common = even * Fraction(int(rng.integers(0, 8)), 7)
     sizes = np.bincount(groups)
-    for tau, taus in ((None, [even] * n_groups), (same, [same] * n_groups), (per_group, per_group)):
+    for tau, taus in ((None, [even] * n_groups), (common, [common] * n_groups), (per_group, per_group)):
         labels = fair_assignment(X, groups, centres, tau)
         assert (labels == simulate(X, groups, centres, taus)).all()
         counts = group_counts(labels, groups, n_clusters)
@@ -239,7 +239,7 @@ class TestFrac:
         nearest = [min(range(4), key=lambda index: squared_distance(x, result.centres[index])) for x in X]
         assert (result.labels_nearest == np.unique(nearest, return_inverse=True)[1]).all()
 
-    def test_some_run_is_not_monotone(self):
+    def test_some_runs_are_not_monotone(self):
         X, groups = self.data(1)
         costs = [cost for _, cost, _ in self.iterates(X, groups, X[:4], 30)]
         assert min(costs) < costs[-1], "this data should show why the best round is kept"
@@ -251,7 +251,7 @@ class TestFrac:
         settled = [abs(a - b) <= 0.01 * b for a, b in pairwise(costs)].index(True) + 2
         assert frac(X, groups, 4, np.random.default_rng(5), tol=0.01).n_iter == settled
 
-    def test_ends_where_nothing_changes_even_if_no_change_is_allowed(self):
+    def test_ends_when_nothing_changes_even_with_zero_tolerance(self):
         X, groups = column(0, 1, 10, 11), np.array([0, 1, 0, 1])
         assert frac(X, groups, 2, np.random.default_rng(0), tol=0).n_iter < 10
 
@@ -272,7 +272,7 @@ class TestFrac:
         assert runs[0].labels_fair.tobytes() == runs[1].labels_fair.tobytes()
         assert runs[0].centres.tobytes() != runs[2].centres.tobytes()
 
-    def test_first_centres_are_rows_distinct_in_value_while_there_are_such(self):
+    def test_first_centres_are_rows_with_distinct_values_while_there_are_any(self):
         X = np.repeat([[0.0], [1.0], [-0.0], [2.0]], [40, 1, 40, 1], axis=0)
         for seed in range(20):
             three = frac_module._first_centres(X, 3, np.random.default_rng(seed), "random")
@@ -288,7 +288,7 @@ class TestFrac:
         assert np.ptp(counts, axis=0).max() <= 1 and result.centres.shape == (4, 1)
         assert result.labels_nearest.max() < 4
 
-    def test_empty_clusters_keep_their_centre_and_their_number_goes(self):
+    def test_empty_clusters_keep_their_centre_and_lose_their_number(self):
         X, groups = np.zeros((6, 1)), np.zeros(6, int)
         result = frac(X, groups, 3, np.random.default_rng(0), tau=0)
         assert result.labels_fair.tolist() == result.labels_nearest.tolist() == [0] * 6
@@ -309,7 +309,7 @@ class TestFrac:
         for result in (frac(X, groups, 1, np.random.default_rng(0)), frac_oe(X, groups, 1, np.random.default_rng(0))):
             assert not result.labels_fair.any() and not result.labels_nearest.any()
 
-    def test_only_at_the_end(self):
+    def test_frac_oe_assigns_fairly_only_at_the_end(self):
         X, groups = self.data()
         result = frac_oe(X, groups, 3, np.random.default_rng(0))
         labels = frac_module.kmeans_labels(X, 3, np.random.default_rng(0))
@@ -320,14 +320,14 @@ class TestFrac:
         assert result.cost == pytest.approx(((X - fair_means[result.labels_fair]) ** 2).sum())
         assert result.n_iter == 1
 
-    def test_the_centres_of_plain_k_means_are_repeated_where_they_are_too_few(self, monkeypatch):
+    def test_the_centres_of_plain_k_means_are_repeated_if_they_are_too_few(self, monkeypatch):
         X, groups = column(0, 1, 2, 10, 11, 12), np.array([0, 1] * 3)
         monkeypatch.setattr(frac_module, "kmeans_labels", lambda X, k, random_state: np.array([0, 0, 0, 1, 1, 1]))
         result = frac_oe(X, groups, 4, np.random.default_rng(0))
         assert (result.labels_fair == fair_assignment(X, groups, column(1, 11, 1, 11))).all()
         assert result.n_iter == 1
 
-    def test_kmeans_plus_plus_starts_from_distinct_rows_and_repeats_them_where_they_are_too_few(self):
+    def test_kmeans_plus_plus_starts_from_distinct_rows_and_repeats_them_if_they_are_too_few(self):
         X = column(0, 0, 0, 5, 5, 9)
         for seed in range(20):
             three = frac_module._first_centres(X, 3, np.random.default_rng(seed), "k-means++")
@@ -347,7 +347,7 @@ class TestFrac:
         with pytest.raises(ClusterletsError, match=f"{n_clusters} clusters of 6 instances"):
             cluster(np.zeros((6, 1)), np.zeros(6, int), n_clusters, np.random.default_rng(0))
 
-    def test_other_mistakes_are_named(self):
+    def test_other_unusable_input_is_refused(self):
         X, groups, rng = np.zeros((6, 2)), np.zeros(6, int), np.random.default_rng(0)
         for mistake, message in (
             (lambda: frac(X, groups, 2, rng, init="best"), "init = 'best'"),

@@ -122,5 +122,5 @@ def test_distances_are_squares_of_differences(n_features):
     expected = np.square(X[:, None] - centres).sum(axis=2)
     for variant in (X, np.asfortranarray(X)):
         assert distances_to_centres(variant, centres, 3) == pytest.approx(expected)
-    more = distances_to_centres(X, centres, 5)
-    assert np.array_equal(more[:, 3], more[:, 0]) and np.array_equal(more[:, 4], more[:, 0])
+    padded = distances_to_centres(X, centres, 5)
+    assert np.array_equal(padded[:, 3], padded[:, 0]) and np.array_equal(padded[:, 4], padded[:, 0])

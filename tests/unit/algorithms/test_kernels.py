@@ -92,7 +92,7 @@ def test_largest_distance_of_rows_by_descending_radius(n, d):
         assert largest == squares(rows, rows).max()
 
 
-def test_the_largest_distance_may_be_that_of_the_two_innermost_blocks():
+def test_the_largest_distance_may_be_in_the_two_innermost_blocks():
     """Equal radii prune nothing: the pair may lie anywhere."""
     for seed in range(10):
         angles = np.random.default_rng(seed).uniform(0, 2 * np.pi, LANES + ROWS + 1)

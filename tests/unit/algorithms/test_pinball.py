@@ -34,7 +34,7 @@ def build(positions, sizes=None):
 
 
 def by_size(sizes):
-    """Clusterlets of which only the sizes matter."""
+    """Clusterlets whose sizes alone matter."""
     return build([[0] * len(group_sizes) for group_sizes in sizes], sizes)
 
 
@@ -166,9 +166,9 @@ def test_greedy_distance_joins_at_equal_distance():
     assert clusters(match_greedy_distance(clusterlets, 2, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2}, {3}]
 
 
-def test_greedy_balance_parts_ties_by_divergence_and_stops_when_deviation_rises():
+def test_greedy_balance_breaks_ties_by_divergence_and_stops_when_deviation_rises():
     # A quarter is group 0. 2 with 18 is 1/10, 2 with 3 is 4/10: both .15 off, KL .0725 against .0541. Then 1 makes
-    # 7/10 and 2 makes 2/23, both further off. 1 takes what is left.
+    # 7/10 and 2 makes 2/23, both further off. 1 takes the rest.
     clusterlets = by_size([[2, 5], [18, 3]])
     assert clusters(match_greedy_balance(clusterlets, 4, InOrder(0, 1, 2, 3))) == [{0, 3}, {1, 2}]
     # B ignores divergence, so the lower index wins.
@@ -416,7 +416,7 @@ def test_an_unknown_matcher_is_refused_with_the_nearest():
 
 
 @pytest.mark.parametrize(("name", "other"), [("D", "centroid"), ("C", "pinball")])
-def test_a_matcher_imports_neither_the_others_nor_anything_heavy(name, other):
+def test_a_matcher_imports_neither_other_matchers_nor_heavy_packages(name, other):
     code = (
         "import sys; from clusterlets import methods; methods.get(sys.argv[1]);"
         "print([m for m in ('sklearn', 'scipy', 'pandas', 'numba', 'clusterlets.algorithms.matching.' + sys.argv[2])"

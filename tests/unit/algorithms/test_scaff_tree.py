@@ -61,13 +61,13 @@ def check_against_every_cut(X, groups, targets, n_leaves, theta):
     leaves = {0: np.arange(n)}
     for split in tree.splits:
         gains = {
-            (node, feature, value): float(gain(targets[rows], groups[rows], left, exact) * len(rows) / n)
+            (node, feature, value): float(gain(targets[rows], groups[rows], on_left, exact) * len(rows) / n)
             for node, rows in leaves.items()
-            for feature, value, left in cuts(X, rows, least_size)
+            for feature, value, on_left in cuts(X, rows, least_size)
         }
         rows = leaves.pop(split.node)
-        left = X[rows, split.feature] <= split.threshold
-        below, above = X[rows[left], split.feature].max(), X[rows[~left], split.feature].min()
+        on_left = X[rows, split.feature] <= split.threshold
+        below, above = X[rows[on_left], split.feature].max(), X[rows[~on_left], split.feature].min()
         assert split.threshold == (below + above) / 2
         if not split.forced:
             assert gains[split.node, split.feature, below] >= max(gains.values()) - ROUNDING
@@ -78,8 +78,8 @@ def check_against_every_cut(X, groups, targets, n_leaves, theta):
             smallest = least_size if any(list(cuts(X, leaf_rows, least_size)) for leaf_rows in leaves_before.values()) else 1
             splittable = [leaf_rows for leaf_rows in leaves_before.values() if list(cuts(X, leaf_rows, smallest))]
             assert squared_error(X, rows) >= max(squared_error(X, leaf_rows) for leaf_rows in splittable) - 1e-9
-            assert fall(X, rows, left) >= max(fall(X, rows, is_left) for *_, is_left in cuts(X, rows, smallest)) - 1e-9
-        leaves |= {split.left: rows[left], split.right: rows[~left]}
+            assert fall(X, rows, on_left) >= max(fall(X, rows, is_left) for *_, is_left in cuts(X, rows, smallest)) - 1e-9
+        leaves |= {split.left: rows[on_left], split.right: rows[~on_left]}
     assert len(leaves) == min(n_leaves, len(np.unique(X, axis=0)))
     assert {frozenset(rows.tolist()) for rows in leaves.values()} == {
         frozenset(np.flatnonzero(tree.labels == label).tolist()) for label in range(tree.labels.max() + 1)
@@ -142,11 +142,11 @@ class TestByHand:
         X = [[0, 0], [0, 0], [0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [1, 1]]
         targets, groups = [0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1, 1, 1]
         assert self.split(X, groups, targets, 0.0).feature == 0
-        told_by_feature_1 = [0, 1, 0, 1, 0, 1, 0, 1]  # feature 1: group areas 1/2 + |1/4 - 3/4| / 2 = 3/4; feature 0: 1/2
-        assert self.split(X, told_by_feature_1, targets, 0.9).feature == 0
-        told_by_feature_0 = [0, 1, 0, 0, 1, 1, 0, 1]  # feature 1: 1/2; feature 0: 1/2 + |3/4 - 1/4| / 2 = 3/4
-        assert self.split(X, told_by_feature_0, targets, 0.25).feature == 0  # .75 * .5 - .25 * .25 = .3125 against .75 * .25
-        assert self.split(X, told_by_feature_0, targets, 0.75).feature == 1  # .25 * .5 - .75 * .25 < 0, against .25 * .25
+        by_feature_1 = [0, 1, 0, 1, 0, 1, 0, 1]  # feature 1: group areas 1/2 + |1/4 - 3/4| / 2 = 3/4; feature 0: 1/2
+        assert self.split(X, by_feature_1, targets, 0.9).feature == 0
+        by_feature_0 = [0, 1, 0, 0, 1, 1, 0, 1]  # feature 1: 1/2; feature 0: 1/2 + |3/4 - 1/4| / 2 = 3/4
+        assert self.split(X, by_feature_0, targets, 0.25).feature == 0  # .75 * .5 - .25 * .25 = .3125 against .75 * .25
+        assert self.split(X, by_feature_0, targets, 0.75).feature == 1  # .25 * .5 - .75 * .25 < 0, against .25 * .25
 
     def test_the_best_separated_group_counts_not_their_mean(self):
         """Feature 0 separates group 0 of three fully, the others by 3/4; feature 1 all three less, and the labels as well."""
@@ -300,7 +300,7 @@ def test_constant_features_give_one_cluster():
     assert tree.labels.tolist() == [0] * 9 and tree.splits == ()
 
 
-def test_it_learns_what_k_means_finds_with_the_generators_draws():
+def test_it_learns_the_k_means_labels_of_the_same_generator():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [40, 0], [0, 40]], 100, axis=0)
     labels = scaff_tree(X, rng.integers(2, size=300), 3, np.random.default_rng(5), theta=0.0).labels

@@ -99,14 +99,14 @@ def test_what_children_pass_up_and_keep_is_balanced():
         total = counts.sum(axis=0)
         if np.gcd(p, q) > 1 or total.min() * q < total.max() * p:
             continue
-        kept, leaving = counts.copy(), np.empty_like(counts)
+        remaining, leaving = counts.copy(), np.empty_like(counts)
         leave_balanced = getattr(module._leave_balanced, "py_func", module._leave_balanced)
-        leave_balanced(kept, p, q, leaving)
-        assert (kept >= 0).all() and (leaving >= 0).all() and (kept + leaving == counts).all()
-        assert is_balanced(kept.T, Fraction(p, q)) and is_balanced(leaving.sum(axis=0)[:, None], Fraction(p, q))
+        leave_balanced(remaining, p, q, leaving)
+        assert (remaining >= 0).all() and (leaving >= 0).all() and (remaining + leaving == counts).all()
+        assert is_balanced(remaining.T, Fraction(p, q)) and is_balanced(leaving.sum(axis=0)[:, None], Fraction(p, q))
 
 
-def test_heaps_that_are_balanced_by_themselves_stay_apart():
+def test_balanced_heaps_stay_apart():
     """Heaps in opposite corners separate at the root, however it is shifted; no row has to cross."""
     rng = np.random.default_rng(0)
     X = np.repeat([[0.0, 0.0], [1e6, 1e6]], 40, axis=0) + rng.normal(size=(80, 2))

@@ -84,10 +84,10 @@ def test_no_step_raises_the_objective(by_mass):
     assert values[-1] < 0.9 * values[0]
     for row in range(0, 80, 9):
         for cluster in range(5):
-            other = problem.soft.copy()
-            other[row] *= 0.9
-            other[row, cluster] += 0.1
-            assert objective(costs, groups, other, 300) > values[-1] * (1 - 1e-3)
+            shifted = problem.soft.copy()
+            shifted[row] *= 0.9
+            shifted[row, cluster] += 0.1
+            assert objective(costs, groups, shifted, 300) > values[-1] * (1 - 1e-3)
 
 
 def test_without_fairness_it_is_nearly_plain_k_means():

@@ -50,8 +50,10 @@ def test_a_heavy_row_draws_the_centre():
 
 def test_first_centres_are_drawn_by_weight():
     X, weights = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 998.0, 1.0])
-    drawn = [module._first_centres(X, module.tiles_of(X), weights, 1, np.random.default_rng(seed))[0] for seed in range(200)]
-    assert np.mean(np.array(drawn) == 1) > 0.95
+    first_rows = [
+        module._first_centres(X, module.tiles_of(X), weights, 1, np.random.default_rng(seed))[0] for seed in range(200)
+    ]
+    assert np.mean(np.array(first_rows) == 1) > 0.95
 
 
 def test_a_centre_without_rows_takes_the_row_that_costs_most():

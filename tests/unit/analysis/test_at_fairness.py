@@ -56,7 +56,7 @@ def test_configurations_that_differ_in_another_parameter_stay_separate():
     assert row_of(frame, "mine", 0.1)["parameters"] == "share=0.2"
 
 
-def test_every_row_is_the_best_that_a_loop_finds(runs):
+def test_every_row_matches_the_best_found_by_a_loop(runs):
     frame = at_fairness.at_given_fairness(runs)
     assert len(frame) == 2 * 2 * 4 * 5
     means = selection.configuration_means(selection.ok(runs))

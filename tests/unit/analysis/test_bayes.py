@@ -14,7 +14,7 @@ NEAR = 3 * 0.5 / np.sqrt(bayes.DRAWS) + 2 / bayes.DRAWS
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 10])
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_differences_of_one_sign_beyond_twice_the_region_have_a_closed_form(n, sign):
-    """Only the prior's observation paired with itself then lies within: its squared weight, which is below a half."""
+    """Only the prior's observation paired with itself then lies within; outside wins if its squared weight is below a half."""
     below, within, above = bayes.posterior(sign * np.linspace(0.02, 0.4, n), rope=0.005)
     outside = beta.cdf(np.sqrt(0.5), bayes.PRIOR, n)
     assert (below if sign < 0 else above) == pytest.approx(outside, abs=NEAR)

@@ -15,9 +15,9 @@ FRAC = {"method": "FRAC (fair)", "matcher": None, "hops": None}
 def test_the_expected_least_is_the_mean_over_all_draws():
     values = np.random.default_rng(2).random(7).tolist()
     values[3] = values[5]
-    for drawn in range(1, 8):
-        least = [min(draw) for draw in combinations(values, drawn)]
-        assert held_out.expected_least(values, drawn) == pytest.approx(np.mean(least), abs=1e-12)
+    for n_drawn in range(1, 8):
+        minima = [min(draw) for draw in combinations(values, n_drawn)]
+        assert held_out.expected_least(values, n_drawn) == pytest.approx(np.mean(minima), abs=1e-12)
 
 
 @pytest.mark.parametrize("drawn", [0, 3])
@@ -96,6 +96,6 @@ def test_without_further_seeds_nothing_is_scored(seeds_below):
 
 def test_seeds_beyond_the_papers_ten_and_other_methods_change_nothing():
     runs = synthetic_runs(("pima",), seeds=12, ks=(5, 10))
-    other = runs[runs["method"] == "random"].assign(method="fairlets", deviation_mean=0.0)
-    extended, expected = (held_out.by_dataset(variant) for variant in (pd.concat([runs, other]), runs[runs["seed"] < 10]))
+    fairlets = runs[runs["method"] == "random"].assign(method="fairlets", deviation_mean=0.0)
+    extended, expected = (held_out.by_dataset(variant) for variant in (pd.concat([runs, fairlets]), runs[runs["seed"] < 10]))
     pd.testing.assert_frame_equal(extended, expected)

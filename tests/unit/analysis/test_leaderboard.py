@@ -97,10 +97,10 @@ def test_an_overlapping_clustering_has_no_price_and_counts_as_no_result():
 
 def test_fewer_clusters_than_requested_are_compared_with_the_requested_number():
     table = runs(FAIR, PLAIN)  # the least cost with five clusters is 50
-    fewer, more = table.iloc[:1].copy(), table.iloc[:1].copy()
-    fewer[["n_clusters", "kmeans_cost", "price_over_best"]] = [2, 200.0, 1.0]
-    more[["n_clusters", "kmeans_cost", "price_over_best"]] = [9, 45.0, 1.7]
-    assert leaderboard.prices(pd.concat([table, fewer, more], ignore_index=True)).tolist()[-2:] == [4.0, 1.7]
+    too_few, too_many = table.iloc[:1].copy(), table.iloc[:1].copy()
+    too_few[["n_clusters", "kmeans_cost", "price_over_best"]] = [2, 200.0, 1.0]
+    too_many[["n_clusters", "kmeans_cost", "price_over_best"]] = [9, 45.0, 1.7]
+    assert leaderboard.prices(pd.concat([table, too_few, too_many], ignore_index=True)).tolist()[-2:] == [4.0, 1.7]
     assert leaderboard.prices(table).equals(table["price_over_best"])
 
 

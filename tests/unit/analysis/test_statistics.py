@@ -187,9 +187,9 @@ def test_nemenyis_p_matches_the_studentized_range(values):
 
 def test_who_is_ahead_of_the_random_partition():
     values = pd.DataFrame({"C": [0.3, 0.3, 0.1], "random": [0.2, 0.2, 0.2], "G-B": [0.9, 0.8, 0.7], "FRAC (fair)": [0, 0, 0]})
-    words = statistics.beside_random(statistics.rank("x", "X", values))
-    assert "over 3 blocks, 1 is the fairest: FRAC (fair) 1.0, random 2.3, C 2.7, G-B 4.0." in words
-    assert "Ahead of the random partition: FRAC (fair); behind it: C, G-B." in words
+    text = statistics.beside_random(statistics.rank("x", "X", values))
+    assert "over 3 blocks, 1 is the fairest: FRAC (fair) 1.0, random 2.3, C 2.7, G-B 4.0." in text
+    assert "Ahead of the random partition: FRAC (fair); behind it: C, G-B." in text
     assert statistics.beside_random(statistics.rank("x", "X", values.drop(columns="random"))) == ""
 
 
@@ -203,9 +203,9 @@ def test_missing_results_are_named(values):
     values.loc["pima", ["b", "d"]] = np.nan
     ranking = statistics.rank("x", "X", values)
     assert ranking.incomplete == {"pima": "b, d"}
-    words = statistics.missing_in_words(ranking, reported.datasets())
-    assert "pima (no b, d)" in words
-    absent = words.split("without a run: ")[1].split(". ")[0].split(", ")
+    text = statistics.missing_in_words(ranking, reported.datasets())
+    assert "pima (no b, d)" in text
+    absent = text.split("without a run: ")[1].split(". ")[0].split(", ")
     assert "bank" in absent and "adult" not in absent and "pima" not in absent
 
 
@@ -261,8 +261,8 @@ def test_the_least_p_is_reached_if_all_blocks_agree(n_blocks, n_methods, least):
     assert paired.least_p(n_blocks, len(tests)) == least
     assert tests["p_holm"].to_numpy() == pytest.approx(least)
     none_significant = tests["p_holm"].min() >= statistics.ALPHA
-    words = paired.to_markdown(tests, pd.DataFrame(), pd.DataFrame())
-    assert ("no pair, and none could: no p can come out below" in words) == none_significant
+    text = paired.to_markdown(tests, pd.DataFrame(), pd.DataFrame())
+    assert ("no pair, and none could: no p can come out below" in text) == none_significant
 
 
 @pytest.mark.parametrize("n_methods", [3, 5, 10, 30])
@@ -290,7 +290,7 @@ def test_the_ratio_and_its_interval_by_hand():
     assert (ratio, low, high) == pytest.approx((32 ** (1 / 3), 32 ** (1 / 3) / np.exp(reach), 32 ** (1 / 3) * np.exp(reach)))
 
 
-def test_the_interval_is_statsmodels_interval_of_the_logarithms():
+def test_the_interval_matches_statsmodels_interval_of_the_logarithms():
     first, second = np.random.default_rng(3).lognormal(-3, 1, (2, 10))
     low, high = DescrStatsW(np.log(first / second)).tconfint_mean(0.05)
     assert paired.mean_ratio(first, second)[3:] == pytest.approx((np.exp(low), np.exp(high)))
@@ -362,12 +362,12 @@ def test_the_samples_of_the_step():
     pair = intervals.query("ranking == 'best_runs' and method == 'Clusterlets' and over == 'FRAC (fair)'").squeeze()
     floored = best[["Clusterlets", "FRAC (fair)"]].clip(lower=paired.FLOOR)
     assert pair["ratio"] == pytest.approx(np.exp(np.log(floored["Clusterlets"] / floored["FRAC (fair)"]).mean()))
-    words = paired.to_markdown(paired.wilcoxon(samples), intervals, posteriors)
-    assert f"Clusterlets over FRAC (fair), 10 datasets: ratio {pair['ratio']:.2f} (from {pair['low']:.2f}" in words
-    assert "in favour of FRAC (fair)" in words
+    text = paired.to_markdown(paired.wilcoxon(samples), intervals, posteriors)
+    assert f"Clusterlets over FRAC (fair), 10 datasets: ratio {pair['ratio']:.2f} (from {pair['low']:.2f}" in text
+    assert "in favour of FRAC (fair)" in text
 
 
-def test_the_named_comparisons_are_a_family_of_their_own():
+def test_the_planned_comparisons_are_a_family_of_their_own():
     runs = synthetic_runs(seeds=2, ks=(2, 5))
     samples = paired.samples(runs, statistics.rank_all(runs))
     tests = paired.wilcoxon(samples)

@@ -124,24 +124,24 @@ def test_transport_gap():
             transport_gap(sse, bound)
 
 
-def test_transport_gap_of_matched_pairs_is_none():
+def test_matched_pairs_have_no_transport_gap():
     X, groups = np.array([[0.0], [1.0], [20.0], [21.0]]), np.array([0, 1, 0, 1])
     assert transport_gap(1.0, sse_bounds(X, groups, [2], [0.0])[0, 0]) == pytest.approx(0, abs=1e-4)
 
 
 class TestInput:
-    def test_labels_that_are_less_fair_than_asked(self):
+    def test_labels_that_are_less_fair_than_requested_are_refused(self):
         X, groups = np.zeros((4, 1)), np.array([0, 0, 1, 1])
         with pytest.raises(ClusterletsError, match="unfairness of 1; delta must be from there"):
             assignment_gap(X, groups, groups, delta=0.5)
 
-    def test_lengths(self):
+    def test_different_lengths_are_refused(self):
         with pytest.raises(ClusterletsError, match="2 instances, 1 groups and 2 labels"):
             assignment_gap(np.zeros((2, 1)), np.zeros(1, int), np.zeros(2, int))
 
-    def test_labels_without_a_centre(self):
+    def test_labels_without_a_centre_are_refused(self):
         with pytest.raises(ClusterletsError, match=r"0\.\.1"):
             assignment_gap(np.zeros((2, 1)), np.zeros(2, int), np.array([0, 2]), np.zeros((2, 1)))
 
-    def test_constant_features(self):
+    def test_constant_features_have_no_gap(self):
         assert assignment_gap(np.ones((6, 2)), np.arange(6) % 2, np.arange(6) % 3) == 0

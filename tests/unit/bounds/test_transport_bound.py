@@ -76,8 +76,8 @@ def test_small_tables_have_useful_bounds():
 class TestEquality:
     def test_pairs_that_stay_together(self):
         """As many clusters as pairs, each a cheapest match: SSE = n r_0 r_1 W_2^2."""
-        left = np.array([[0.0, 0.0], [10.0, 3.0], [-4.0, 7.0]])
-        X, groups = np.vstack([left, left + np.array([1.0, 0.5])]), np.repeat([0, 1], 3)
+        first_group = np.array([[0.0, 0.0], [10.0, 3.0], [-4.0, 7.0]])
+        X, groups = np.vstack([first_group, first_group + np.array([1.0, 0.5])]), np.repeat([0, 1], 3)
         assert sse_bounds(X, groups, [3], [0.0]) == pytest.approx(3 * 1.25 / 2, rel=1e-4)
 
     def test_three_groups_that_stay_together(self):
@@ -92,7 +92,7 @@ class TestEquality:
         assert bound[0] == pytest.approx(2 * np.square(group_rows - group_rows.mean()).sum(), rel=1e-8)
         assert bound[1] == pytest.approx(0, abs=1e-8)
 
-    def test_one_cluster_is_the_table(self):
+    def test_the_bound_of_one_cluster_is_the_tables_error(self):
         X = np.random.default_rng(0).normal(size=(40, 3))
         assert sse_bounds(X, np.arange(40) % 2, [1], [0.0, 0.5]) == pytest.approx(np.square(X - X.mean(axis=0)).sum(), rel=1e-8)
 
@@ -210,7 +210,7 @@ class TestInput:
         assert sse_bounds(X + 1000, groups, [4], [0.1]) == pytest.approx(expected, rel=1e-3)
 
     @pytest.mark.parametrize("unit", [2.0**-200, 2.0**200])
-    def test_a_unit_squares(self, unit):
+    def test_bounds_scale_with_the_square_of_the_unit(self, unit):
         X, groups = self.table()
         assert (sse_bounds(X * unit, groups, [3], [0.1]) == sse_bounds(X, groups, [3], [0.1]) * unit * unit).all()
 
@@ -223,7 +223,7 @@ class TestInput:
     def test_one_instance(self):
         assert sse_bounds([[3.0]], [0], [1, 4], [0.0]).tolist() == [[0, 0]]
 
-    def test_nothing_asked_is_nothing_told(self):
+    def test_empty_requests_give_empty_bounds(self):
         X, groups = self.table()
         assert sse_bounds(X, groups, [], [0.0]).shape == (1, 0) and sse_bounds(X, groups, [2], []).shape == (0, 1)
 

@@ -50,7 +50,7 @@ def test_a_case_by_hand():
     """Plain centres at 0.5 and 10.5, each with one group alone: at least one whole instance must cross over."""
     X, groups = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 0, 1, 1])
     labels = fair_lp.fit(X, groups, 2, np.random.default_rng(0))
-    # The cheapest one to cross over is 1 to 10.5, or 10 to 0.5: 9.5 squared less 0.5 squared is 90.
+    # The cheapest crossing is that of 1 to 10.5, or of 10 to 0.5: 9.5 squared less 0.5 squared is 90.
     crossed = np.flatnonzero(labels != np.array([labels[0], labels[0], labels[3], labels[3]]))
     assert len(crossed) == 1 and crossed[0] in (1, 2)
 
@@ -98,7 +98,7 @@ def test_the_coreset_size_is_passed_on(size):
     assert np.array_equal(labels, expected)
 
 
-def test_the_figures_of_the_paper_on_vfc():
+def test_the_figure_of_the_paper_on_vfc_is_undercut():
     """Adult's 32,561 rows with five features, standardised and then of length 1: the paper prints 10,913.84 for fair-lp."""
     path = MIRROR / "adult" / "adult.data"
     if not path.is_file():

@@ -43,7 +43,7 @@ def test_unknown_deviation_is_refused():
         metrics.deviation_per_cluster(np.array([[1, 1]]), np.array([1, 1]), "squared")
 
 
-def test_balance_is_the_least_ratio():
+def test_balance_is_the_smallest_ratio():
     assert metrics.balance(np.array([[3, 4], [10, 5]])) == 0.5
     assert metrics.balance(np.array([[3, 4], [10, 0]])) == 0.0
     assert metrics.balance(np.array([[3, 4, 12]])) == 0.25
@@ -116,12 +116,12 @@ def test_scores_of_counts_match_their_definitions(case):
 
 @settings(max_examples=100)
 @given(compositions(), st.floats(0, 0.99))
-def test_delta_min_is_the_least_delta_without_a_violation(case, delta):
+def test_delta_min_is_the_smallest_delta_without_a_violation(case, delta):
     composition, counts = case
-    least = metrics.delta_min(composition, counts)
-    if delta >= least:
+    delta_min = metrics.delta_min(composition, counts)
+    if delta >= delta_min:
         assert metrics.additive_violation(composition, counts, delta) == 0
-    elif delta < least - 1e-6:
+    elif delta < delta_min - 1e-6:
         assert metrics.additive_violation(composition, counts, delta) > 0
 
 

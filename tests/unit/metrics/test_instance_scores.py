@@ -116,7 +116,7 @@ class TestSilhouettes:
 
 
 class TestSamples:
-    def test_few_rows_are_all_taken(self):
+    def test_few_rows_are_all_sampled(self):
         untouched = np.random.default_rng(0)
         assert np.array_equal(sample_rows(10_000, untouched), np.arange(10_000))
         assert untouched.random() == np.random.default_rng(0).random()
@@ -163,8 +163,8 @@ class TestCosts:
 
     def test_an_empty_group_does_not_count(self):
         X, centres = np.array([[0.0], [2.0]]), np.array([[1.0]])
-        both = [costs(X, groups, np.zeros(2, dtype=int), centres) for groups in (np.array([0, 1]), np.array([0, 5]))]
-        assert both[0] == both[1] and both[0]["social_cost"] == 1
+        scores = [costs(X, groups, np.zeros(2, dtype=int), centres) for groups in (np.array([0, 1]), np.array([0, 5]))]
+        assert scores[0] == scores[1] and scores[0]["social_cost"] == 1
 
     @settings(max_examples=100)
     @given(tables())
