@@ -16,14 +16,14 @@ from clusterlets.algorithms.kernels import assign, inertia_by_label, sums_by_lab
 from clusterlets.algorithms.kmeans import kmeans, lloyd
 from clusterlets.errors import ClusterletsError
 
-_PLACES = 5  # where the added points lie; each place holds an equal part of them
+_PLACES = 5  # of the added points, which are shared out equally among them
 _STARTS = 10  # of plain k-means
 _MOST_ROUNDS = 30  # of k-means with the added points
 _JUMP = 0.2  # chance that a place moves anywhere instead of nearby
 _WIDER, _NARROWER, _LEAST_STEP = 1.5, 0.92, 0.05  # factors of the step after a gain and a loss, and its floor
 _MEAN_WEIGHT = 0.1  # of the clusters' mean balance, which decides between clusterings with the same worst cluster
 _UNIFORMS = 12  # whose sum has variance 1
-_EMPTY = (-1.0, 0.0)  # the score of a clustering in which added points alone form a cluster
+_EMPTY = (-1.0, 0.0)  # the score of a clustering with a cluster of added points only
 
 
 @dataclass(frozen=True)
@@ -133,14 +133,14 @@ class _Added:
         labels, labels_added = np.empty(len(self.X), dtype=np.int64), np.empty(len(places), dtype=np.int64)
         distances, distances_added = np.empty(len(self.X)), np.empty(len(places))
         sums, sizes = np.empty_like(centres), np.empty(len(centres), dtype=np.int64)
-        former = np.empty(0)
+        former_labels = np.empty(0)
         for _ in range(_MOST_ROUNDS):
             assign(self.tiles, centres, labels, distances)
             assign(tiles, centres, labels_added, distances_added)
-            both = np.concatenate([labels, labels_added])
-            if np.array_equal(both, former):
+            all_labels = np.concatenate([labels, labels_added])
+            if np.array_equal(all_labels, former_labels):
                 break
-            former = both
+            former_labels = all_labels
             sums_by_label(self.X, labels, sums, sizes)
             weights = sizes + self.weight * np.bincount(labels_added, minlength=len(centres))
             np.add.at(sums, labels_added, self.weight * places)
@@ -171,19 +171,19 @@ def _search(X, added: _Added, random_state, n_evaluations: int) -> tuple[np.ndar
     labels = added.labels(places)
     best_score, step = added.score(labels), 1.0
     for _ in range(n_evaluations - 1):
-        moved, place = places.copy(), random_state.integers(_PLACES)
+        trial_places, place = places.copy(), random_state.integers(_PLACES)
         if random_state.random() < _JUMP:
-            moved[place] = low + random_state.random(X.shape[1]) * (high - low)
+            trial_places[place] = low + random_state.random(X.shape[1]) * (high - low)
         else:
-            moved[place] = np.clip(places[place] + step * spread * _nearly_normal(random_state, X.shape[1]), low, high)
-        labels_moved = added.labels(moved)
-        score_moved = added.score(labels_moved)
-        if score_moved[0] > best_score[0]:
+            trial_places[place] = np.clip(places[place] + step * spread * _nearly_normal(random_state, X.shape[1]), low, high)
+        trial_labels = added.labels(trial_places)
+        trial_score = added.score(trial_labels)
+        if trial_score[0] > best_score[0]:
             step *= _WIDER
-        elif score_moved < best_score:
+        elif trial_score < best_score:
             step = max(_LEAST_STEP, step * _NARROWER)
-        if score_moved >= best_score:
-            places, best_score, labels = moved, score_moved, labels_moved
+        if trial_score >= best_score:
+            places, best_score, labels = trial_places, trial_score, trial_labels
     return places, best_score, labels
 
 

@@ -35,7 +35,7 @@ def centroid_silhouette(distances: np.ndarray, labels: np.ndarray) -> float:
     Returns
     -------
     float
-        In [-1, 1]. A clusterlet that is alone in its block counts 0, as in scikit-learn, and so does one at distance 0
+        In [-1, 1]. A clusterlet that is alone in its block scores 0, as in scikit-learn, and so does one at distance 0
         from its own and from another block.
 
     Notes
@@ -52,9 +52,9 @@ def silhouettes(distances: np.ndarray, members: np.ndarray, product: Callable) -
     sizes = members.sum(axis=1, keepdims=True)
     sums = product(distances, members)
     limits = np.finfo(sums.dtype)
-    others = sums / sizes
-    np.maximum(others, members * limits.max, out=others)  # arithmetic, because selecting by a random mask is much slower
-    nearest = others.min(axis=0)
+    means = sums / sizes
+    np.maximum(means, members * limits.max, out=means)  # arithmetic, because selecting by a random mask is much slower
+    nearest = means.min(axis=0)
     sums *= members
     sums /= np.maximum(sizes - 1, 1)
     within = sums.sum(axis=0)
@@ -62,7 +62,7 @@ def silhouettes(distances: np.ndarray, members: np.ndarray, product: Callable) -
 
 
 def ordered_product(distances: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """``distances @ members``, each sum in index order whatever the shapes and threads."""
+    """``distances @ members``, each sum in index order for all shapes and numbers of threads."""
     return sum(distances[:, j, None] * members[:, j, None, :] for j in range(len(distances)))
 
 

@@ -1,9 +1,9 @@
-"""Small weighted samples that stand for a table in fair k-means, one of each group.
+"""Small weighted samples that represent a table in fair k-means, one for each group.
 
-A coreset promises that for every set of centres, and every count of the groups in the clusters, the cheapest assignment of the
-sample costs nearly what that of the table costs. For given counts the groups are independent;
-so the union of a coreset of each group is one of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The sizes that theory
-asks for are far above those that work well, so the size is a parameter, and :func:`largest_error` measures what it gives.
+A coreset promises that for every set of centres, and all counts of the groups in the clusters, the cheapest assignment of the
+sample costs nearly as much as that of the table. For given counts the groups are independent, so the union of a coreset of
+each group is one of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The sizes that theory asks for are far above those
+that work well, so the size is a parameter, and :func:`largest_error` measures the error.
 """
 
 from itertools import pairwise

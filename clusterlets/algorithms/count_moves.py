@@ -52,15 +52,15 @@ def move_counts(
     Network Flows, 1993.
     """
     n, k = costs.shape
-    whole, units = np.empty((n, k), dtype=np.int64), np.empty(len(low))
+    whole_costs, units = np.empty((n, k), dtype=np.int64), np.empty(len(low))
     for group in range(len(low)):
         members = np.flatnonzero(groups == group)
-        whole[members], scale = whole_numbers(costs[members])
+        whole_costs[members], scale = whole_numbers(costs[members])
         units[group] = 1 / scale
     improved = np.array(labels, dtype=np.int64, order="C")
     counts = np.zeros((len(low), k), dtype=np.int64)
     np.add.at(counts, (groups, improved), 1)
-    _search(whole, np.ascontiguousarray(groups, dtype=np.int64), units, low, high, improved, counts, most_moves, strict)
+    _search(whole_costs, np.ascontiguousarray(groups, dtype=np.int64), units, low, high, improved, counts, most_moves, strict)
     return improved
 
 
@@ -85,17 +85,17 @@ def _search(costs, groups, units, low, high, labels, counts, most_moves, strict)
         if not _best_move(paths, faults, totals, move):
             return n_moves
         for part in range(2):
-            group, here, target = move[part]
+            group, source, target = move[part]
             if group < 0:
                 continue
-            counts[group, here] -= 1
+            counts[group, source] -= 1
             counts[group, target] += 1
             stale[group, target] = True
-            while here != target:
-                next_cluster = hops[group, here, target]
-                labels[who[group, here, next_cluster]] = next_cluster
-                stale[group, here] = True
-                here = next_cluster
+            while source != target:
+                next_cluster = hops[group, source, target]
+                labels[who[group, source, next_cluster]] = next_cluster
+                stale[group, source] = True
+                source = next_cluster
     return most_moves
 
 
@@ -108,13 +108,13 @@ def _refresh(costs, groups, labels, stale, least, who):
             if stale[group, cluster]:
                 least[group, cluster] = _NEVER
     for row in range(len(costs)):
-        group, here = groups[row], labels[row]
-        if stale[group, here]:
-            for other in range(k):
-                change = costs[row, other] - costs[row, here]
-                if change < least[group, here, other]:
-                    least[group, here, other] = change
-                    who[group, here, other] = row
+        group, source = groups[row], labels[row]
+        if stale[group, source]:
+            for target in range(k):
+                change = costs[row, target] - costs[row, source]
+                if change < least[group, source, target]:
+                    least[group, source, target] = change
+                    who[group, source, target] = row
 
 
 @njit
@@ -122,26 +122,26 @@ def _shortest_paths(least, unit, paths, hops):
     """Fill in the costs of all cheapest paths, and the first step of each. No cycle is negative."""
     k = len(least)
     distances = least.copy()
-    for here in range(k):
-        for other in range(k):
-            hops[here, other] = other
-        distances[here, here] = 0
+    for source in range(k):
+        for target in range(k):
+            hops[source, target] = target
+        distances[source, source] = 0
     for through in range(k):
-        for here in range(k):
-            if distances[here, through] == _NEVER or here == through:
+        for source in range(k):
+            if distances[source, through] == _NEVER or source == through:
                 continue
-            for other in range(k):
-                if distances[through, other] == _NEVER:
+            for target in range(k):
+                if distances[through, target] == _NEVER:
                     continue
-                length = distances[here, through] + distances[through, other]
-                if length < distances[here, other]:
-                    distances[here, other] = length
-                    hops[here, other] = hops[here, through]
-    for here in range(k):
-        for other in range(k):
+                length = distances[source, through] + distances[through, target]
+                if length < distances[source, target]:
+                    distances[source, target] = length
+                    hops[source, target] = hops[source, through]
+    for source in range(k):
+        for target in range(k):
             # The product is exact, as the unit is a power of two.
-            is_path = distances[here, other] != _NEVER and here != other
-            paths[here, other] = distances[here, other] * unit if is_path else np.inf
+            is_path = distances[source, target] != _NEVER and source != target
+            paths[source, target] = distances[source, target] * unit if is_path else np.inf
 
 
 @njit

@@ -110,8 +110,8 @@ def fair_lloyd(
         optimum = fair_centres(X, groups, labels, centres)
         centres, bound, gap = optimum.centres, optimum.bound, optimum.gap
         labels, distances = _nearest(tiles, centres, len(X))
-        former, cost = cost, _social_cost(distances, groups)
-        settled = former - cost <= tol * former
+        former_cost, cost = cost, _social_cost(distances, groups)
+        settled = former_cost - cost <= tol * former_cost
     return FairLloydResult(labels, centres, cost, bound, gap, n_iter)
 
 

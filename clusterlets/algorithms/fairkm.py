@@ -165,34 +165,34 @@ def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, ex
     squares = 0.0
     for share in shares:
         squares += share * share
-    moved = False
+    has_moved = False
     for row in range(len(rows)):
         changes[row] = 0.0
         source, group = labels[row], groups[row]
         if sizes[source] == 1:
             continue
         best, target = -_LEAST_GAIN * objective, -1
-        leaving = 0.0
+        removal_gain = 0.0
         for feature in range(rows.shape[1]):
             difference = rows[row, feature] - means[source, feature]
-            leaving += difference * difference
-        leaving *= sizes[source] / (sizes[source] - 1)
-        own = excess[source, group] - weighted[source]
+            removal_gain += difference * difference
+        removal_gain *= sizes[source] / (sizes[source] - 1)
+        own_term = excess[source, group] - weighted[source]
         for cluster in range(len(means)):
             if cluster == source:
                 continue
-            joining = 0.0
+            joining_cost = 0.0
             for feature in range(rows.shape[1]):
                 difference = rows[row, feature] - means[cluster, feature]
-                joining += difference * difference
-            joining *= sizes[cluster] / (sizes[cluster] + 1)
-            fairness = 2 * (excess[cluster, group] - weighted[cluster] - own + 1 - 2 * shares[group] + squares)
-            change = joining - leaving + weight * fairness
+                joining_cost += difference * difference
+            joining_cost *= sizes[cluster] / (sizes[cluster] + 1)
+            fairness = 2 * (excess[cluster, group] - weighted[cluster] - own_term + 1 - 2 * shares[group] + squares)
+            change = joining_cost - removal_gain + weight * fairness
             if change < best:
                 best, target = change, cluster
         if target < 0:
             continue
-        moved = True
+        has_moved = True
         labels[row] = target
         changes[row] = best
         objective += best
@@ -207,4 +207,4 @@ def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, ex
             excess[target, other] += step
         weighted[source] -= shares[group] - squares
         weighted[target] += shares[group] - squares
-    return moved
+    return has_moved

@@ -234,23 +234,23 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
                         values[place] += prices[lists[i, place]]
                     best, raised = _best(i, lists, list_costs, prices, beyond)
                 red, raised = lists[i, best], min(raised, beyond[i])
-                former = _sell(red, i, list_costs[i, best] - raised - step, holders, slot_prices, prices)
+                former_holder = _sell(red, i, list_costs[i, best] - raised - step, holders, slot_prices, prices)
                 rough[red // _LANES, red % _LANES] = prices[red] / scale
-                if former == n_blues:
+                if former_holder == n_blues:
                     has_spare[red] = False
                     spare_waiting += 1
-                elif former >= 0:
-                    queue[waiting] = former
+                elif former_holder >= 0:
+                    queue[waiting] = former_holder
                     waiting += 1
                 continue
             bids += 1
             red, level = _highest(prices, has_spare)
-            former = _sell(red, n_blues, level - step, holders, slot_prices, prices)
+            former_holder = _sell(red, n_blues, level - step, holders, slot_prices, prices)
             rough[red // _LANES, red % _LANES] = prices[red] / scale
             has_spare[red] = True
             spare_waiting -= 1
-            if former >= 0:
-                queue[waiting] = former
+            if former_holder >= 0:
+                queue[waiting] = former_holder
                 waiting += 1
 
 
@@ -286,16 +286,16 @@ def _best(i, lists, list_costs, prices, beyond):
 def _sell(red, buyer, price, holders, slot_prices, prices):
     """Give the slot of the highest price to a buyer, at a new price; returns its former holder."""
     slot = 0
-    for other in range(1, holders.shape[1]):
-        if slot_prices[red, other] > slot_prices[red, slot]:
-            slot = other
-    former = holders[red, slot]
+    for i in range(1, holders.shape[1]):
+        if slot_prices[red, i] > slot_prices[red, slot]:
+            slot = i
+    former_holder = holders[red, slot]
     holders[red, slot], slot_prices[red, slot] = buyer, price
     highest = slot_prices[red, 0]
-    for other in range(1, holders.shape[1]):
-        highest = max(highest, slot_prices[red, other])
+    for i in range(1, holders.shape[1]):
+        highest = max(highest, slot_prices[red, i])
     prices[red] = highest
-    return former
+    return former_holder
 
 
 @compiled("void(float64[:,::1], float64[:,::1], int64[::1], int64[::1], float64, int64[::1])")
@@ -408,14 +408,14 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
 def _keep_tight(starts, columns, costs, room, prices, spare, red_of, blue_prices, members, counts):
     """Price each blue, release it if its red is no longer the cheapest, and give it a cheapest red that has room."""
     for i in range(len(red_of)):
-        cheapest, own = _FAR, _FAR
+        cheapest, own_value = _FAR, _FAR
         for arc in range(starts[i], starts[i + 1]):
             value = costs[arc] - prices[columns[arc]]
             cheapest = min(cheapest, value)
             if columns[arc] == red_of[i]:
-                own = value
+                own_value = value
         blue_prices[i] = cheapest
-        if own > cheapest:
+        if own_value > cheapest:
             red_of[i] = -1
         else:
             members[red_of[i], counts[red_of[i]]] = i
@@ -441,17 +441,17 @@ def _shift(target, before, members, counts, spare, red_of):
             red = before[n_reds]
             spare[red] = False
             continue
-        former = red_of[i]
-        if former >= 0:
+        former_red = red_of[i]
+        if former_red >= 0:
             place = 0
-            while members[former, place] != i:
+            while members[former_red, place] != i:
                 place += 1
-            counts[former] -= 1
-            members[former, place] = members[former, counts[former]]
+            counts[former_red] -= 1
+            members[former_red, place] = members[former_red, counts[former_red]]
         red_of[i] = red
         members[red, counts[red]] = i
         counts[red] += 1
-        red = former
+        red = former_red
 
 
 @njit

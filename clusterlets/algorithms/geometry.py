@@ -51,7 +51,7 @@ def distance_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarra
 
     Notes
     -----
-    O(n^2 (d + S)) time over half of the pairs, of which a labelling costs as much as some two features;
+    O(n^2 (d + S)) time over half of the pairs, and a labelling costs as much as about two features;
     O(n d + S (n + n_labels^2)) memory, one thread.
     """
     labels = np.asarray(labels)

@@ -1,6 +1,6 @@
 """Compiled loops over all instances: squared distances, their sums, nearest centres.
 
-Each lane of a vector register owns one sum, and every sum runs in an order that is written down here. So the results
+Each lane of a vector register owns one sum, and every sum runs in an order that this source fixes. So the results
 do not depend on the width of the registers, on BLAS or on the processor. There is no fast-math and no matrix product.
 
 The instances come as tiles: ``tiles[t, f, j]`` is feature f of instance ``t * LANES + j``. Feature by feature, a tile

@@ -6,12 +6,12 @@ classes against how well they separate the groups. Clustering with it is our own
 1. *Classes*: the labels of plain k-means.
 2. *Gain* of a split: ``(1 - theta) (A - 1/2) - theta (B - 1/2)``. A is the area under the ROC curve of the split's two sides
    as scores of a label against the rest, averaged over the node's labels by their instances. B is the same for a group
-   against the rest, the largest over the groups. Both are of the node's instances alone, and 1/2 where these are all alike.
+   against the rest, the largest over the groups. Both are of the node's instances only, and 1/2 where these are all alike.
 3. *Growth*: the leaf whose best split gains most, times its part of the instances, is split next, until there are as many
    leaves as clusters wanted. Equal gains: the lower feature, then the lower threshold, then the older leaf.
 4. *Forced splits*: where no split gains, the leaf with the largest sum of squared errors is split where that lowers it most.
 
-No leaf is smaller than ``max(1, n // (20 k))``, unless there would be too few leaves.
+No leaf is smaller than ``max(1, n // (20 k))``, unless that would give too few leaves.
 """
 
 from collections.abc import Sequence
@@ -149,7 +149,7 @@ def scaff_tree(
     random_state : numpy.random.Generator
         Source of the first centres of k-means.
     theta : float
-        Weight of the groups, from 0, the labels alone, to 1, at which no split gains and all are forced.
+        Weight of the groups, from 0 (only the labels count) to 1 (no split gains, and all are forced).
 
     Returns
     -------
@@ -262,7 +262,7 @@ class _Growth:
             heappush(self.waiting, (-gain * (end - start) / len(self.X), feature, threshold, node, size))
 
     def _threshold(self, node: int, feature: int, size: int) -> float:
-        """Halfway between the feature's values on both sides, of which the left has ``size`` instances of the leaf."""
+        """Halfway between the feature's values on both sides of the split; the left side has ``size`` instances of the leaf."""
         last = self.leaves[node][0] + size - 1
         low, high = self.columns[feature, self.order[feature, last : last + 2]].tolist()
         middle = low + (high - low) / 2

@@ -175,7 +175,7 @@ def _assign(costs, sizes, first, labels, prices):
                     least[here, other] = costs[heap[0], other] - costs[heap[0], here]
 
     distance, before = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
-    moved = 0
+    n_moves = 0
     while True:
         target = _shortest_paths(least, held, sizes, distance, before)
         if target < 0:
@@ -187,10 +187,10 @@ def _assign(costs, sizes, first, labels, prices):
             row = heaps[starts[source] + here * room[source]]
             _move(row, source, here, heaps, starts, room, held, slots, costs, least)
             labels[row] = here
-            moved += 1
+            n_moves += 1
             here = source
     _prices(least, prices)
-    return moved
+    return n_moves
 
 
 @njit
@@ -230,13 +230,13 @@ def _shortest_paths(least, held, sizes, distance, before):
     changed = True
     while changed:
         changed = False
-        for here in range(k):
-            if distance[here] == _NEVER:
+        for source in range(k):
+            if distance[source] == _NEVER:
                 continue
-            for other in range(k):
-                if least[here, other] != _NEVER and distance[here] + least[here, other] < distance[other]:
-                    distance[other] = distance[here] + least[here, other]
-                    before[other] = here
+            for neighbour in range(k):
+                if least[source, neighbour] != _NEVER and distance[source] + least[source, neighbour] < distance[neighbour]:
+                    distance[neighbour] = distance[source] + least[source, neighbour]
+                    before[neighbour] = source
                     changed = True
     target = -1
     for cluster in range(k):
@@ -251,7 +251,7 @@ def _prices(least, prices):
     k = len(prices)
     prices[:] = 0
     for _ in range(k):
-        for here in range(k):
-            for other in range(k):
-                if least[here, other] != _NEVER and prices[here] > prices[other] + least[here, other]:
-                    prices[here] = prices[other] + least[here, other]
+        for source in range(k):
+            for target in range(k):
+                if least[source, target] != _NEVER and prices[source] > prices[target] + least[source, target]:
+                    prices[source] = prices[target] + least[source, target]

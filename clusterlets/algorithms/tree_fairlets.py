@@ -138,16 +138,16 @@ def _split(cells, order, scratch, first, end, bit, bounds):
     """Sort a range of ``order`` stably by one bit of all coordinates; returns the number of children, which ``bounds`` part."""
     n_features = cells.shape[1]
     for feature in range(n_features - 1, -1, -1):
-        filled, moved = first, 0
+        filled, n_moved = first, 0
         for place in range(first, end):
             row = order[place]
             if (cells[row, feature] >> bit) & 1:
-                scratch[moved] = row
-                moved += 1
+                scratch[n_moved] = row
+                n_moved += 1
             else:
                 order[filled] = row
                 filled += 1
-        order[filled:end] = scratch[:moved]
+        order[filled:end] = scratch[:n_moved]
     n_children = 1
     bounds[0] = first
     for place in range(first + 1, end):

@@ -53,7 +53,7 @@ _ROUNDING = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to a whole number
 
 
 def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], deltas: Sequence[float]) -> np.ndarray:
-    """Lower bounds on the sum of squared errors of every clustering that keeps the shares, at whatever centres.
+    """Lower bounds on the sum of squared errors of every clustering that keeps the shares, for any centres.
 
     Parameters
     ----------

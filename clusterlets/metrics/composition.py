@@ -1,4 +1,4 @@
-"""Scores of what clusters are made of: from the instances of each group in each cluster, for any number of groups."""
+"""Scores of the composition of clusters: from the instances of each group in each cluster, for any number of groups."""
 
 import numpy as np
 
@@ -20,8 +20,8 @@ def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kin
     group_counts : int array (K,)
         Instances of each group in the dataset.
     kind : {"absolute", "relative", "kl"}
-        ``absolute``: largest over the groups of \\|share in the cluster - share in the dataset\\|, what the paper's tables
-        hold. ``relative``: the same, each difference divided by the larger of the two shares (paper, Definition 2, on
+        ``absolute``: largest over the groups of \\|share in the cluster - share in the dataset\\|, as in the paper's
+        tables. ``relative``: the same, each difference divided by the larger of the two shares (paper, Definition 2, on
         shares). ``kl``: Kullback-Leibler divergence of the cluster from the dataset, in nats.
     """
     shares = composition / composition.sum(axis=1, keepdims=True)
@@ -52,7 +52,7 @@ def delta_min(composition: np.ndarray, group_counts: np.ndarray) -> float:
     composition : int array (C, K)
         Instances of each group in each cluster; every cluster has one.
     group_counts : int array (K,)
-        Instances of each group in the dataset; a group without any does not count.
+        Instances of each group in the dataset; empty groups are ignored.
     """
     composition, group_counts = _present(composition, group_counts)
     # Products of whole numbers, exact, so that equal shares give exactly 0.

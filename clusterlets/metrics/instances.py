@@ -1,4 +1,4 @@
-"""Scores that follow from the instances and their labels, not from counts or pieces: costs and silhouettes.
+"""Scores computed from instances and their labels, not from counts or pieces: costs and silhouettes.
 
 Each instance has one label: where clusters overlap, that of the nearest centre among the clusters that hold it.
 Summed distances come from :func:`clusterlets.algorithms.geometry.row_sums`.
@@ -28,7 +28,7 @@ class Instances:
     centres : float array (C, d)
         The clusters' means. The optimal centres of k-median and k-center would be others, with lower costs.
     silhouettes : float array (m,), optional
-        Of m rows that were drawn at random without replacement, as :func:`silhouettes` computes them.
+        Silhouettes of m rows drawn at random without replacement, as :func:`silhouettes` computes them.
     sample : int array (m,), optional
         These rows.
     """
@@ -62,14 +62,14 @@ def silhouettes(sums: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.n
     """Silhouette of each of m rows, -1..1, higher is better.
 
     (b - a) / max(a, b), where a is the mean distance to the other rows of the own cluster, and b the least mean distance to
-    the rows of another one. 0 for a row that is alone in its cluster, and where a and b are 0 (Rousseeuw 1987).
+    the rows of another one. 0 for the only row of a cluster, and where a and b are 0 (Rousseeuw 1987).
 
     Parameters
     ----------
     sums : float array (C, m)
         Sum of each row's distances to all rows of each cluster.
     sizes : int array (C,)
-        Rows of each cluster; one without rows does not count.
+        Rows of each cluster; empty clusters are ignored.
     labels : int array (m,)
         Cluster of each row.
 

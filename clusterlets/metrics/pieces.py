@@ -90,7 +90,7 @@ def cohesion(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diamet
     """
     if diameter == 0:
         return 1.0
-    # No matrix product: BLAS chooses its order of summation, while that of NumPy's sum depends on the shape alone.
+    # No matrix product: BLAS chooses its order of summation, while that of NumPy's sum depends only on the shape.
     within = np.array([sums[np.ix_(members, members)].sum() for members in membership])
     return float(1.0 - (within / np.square(membership.astype(np.int64) @ sizes)).mean() / diameter)
 

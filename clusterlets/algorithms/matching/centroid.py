@@ -86,8 +86,8 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
         clusterlet only, and none is valid). ``sampled``: blocks of a size uniform in 2..N-1, or of all that is left if
         less is left, were filled with a random choice of the clusterlets left. ``constructed``: less than one sample
         in 100 was valid, as happens with many groups, and instead ``sample_size`` partitions (less those whose sizes
-        leave a single clusterlet) were made valid: as many blocks as the sizes of a sample give, but at most as the
-        rarest group has clusterlets; each group puts one random clusterlet in every block, and the rest anywhere.
+        leave a single clusterlet) were made valid: as many blocks as the sizes of a sample give, but at most as many as
+        the rarest group has clusterlets; each group puts one random clusterlet in every block, and the rest anywhere.
 
     Raises
     ------

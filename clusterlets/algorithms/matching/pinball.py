@@ -129,7 +129,7 @@ def match_greedy_distance(
     hops : int
         Most clusterlets that join a start, at least 1.
     random_state : numpy.random.Generator
-        Order of the starts: one permutation of N, of which each start is the next that is unused.
+        Order of the starts: one permutation of N; each start is the next unused clusterlet in it.
     scope : {"cluster", "last"}
         Distance to the cluster's centroid, weighted by size, or to the clusterlet added last (the paper's text).
 
@@ -202,7 +202,7 @@ def _match_greedy(clusterlets, hops, random_state, scope, choose, level):
     _check_parameters(hops, scope)
     unused = np.ones(len(clusterlets), dtype=bool)
     clusters = []
-    # The next unused one of a random order is a uniform choice among the unused, whatever has joined so far.
+    # The next unused clusterlet in a random order is a uniform choice among the unused, whichever have joined so far.
     for start in random_state.permutation(len(clusterlets)):
         if unused[start]:
             unused[start] = False
