@@ -1,6 +1,6 @@
 """Antidotes: a few points added to the table, so that plain k-means on all of them treats the groups alike.
 
-The labels of k-means are no smooth function of the added points, so a search without derivatives places them: it moves one
+The labels of k-means are not a smooth function of the added points, so a search without derivatives places them: it moves one
 point at a time and keeps a move that does not make the clustering less fair. The added points count as rows of k-means and are
 then dropped. The idea is that of Chhabra, Singla and Mohapatra 2021 (arXiv 2106.00600), for any clustering with centres
 and any notion of fairness. The search is our own: they published no code, and a classifier guides theirs.

@@ -87,7 +87,7 @@ def sample_coreset(
     n_clusters : int
         Centres of each group, by k-means++.
     size : int
-        Rows wanted in all; of each group its part of them, and at least two for each centre where it has so many.
+        Rows wanted in all; of each group its share, and at least two for each centre if it has enough.
         There are fewer where rings hold few rows.
     random_state : numpy.random.Generator
 

@@ -101,7 +101,7 @@ def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
     Notes
     -----
     Algorithm "fair assignment" of Gupta et al., DMKD 2023. With tau = 1/k, cluster sizes differ by at most one, for each
-    group and in all. O(n k d) time for each time that the centres look ahead again (measured: a few dozen, growing
+    group and overall. O(n k d) time for each time that the centres look ahead again (measured: a few dozen, growing
     with k where centres coincide), O(n k) memory at worst, typically O(n).
     """
     X, groups = checked_instances(X, groups, "FRAC")
@@ -140,7 +140,7 @@ def frac(
     tau : float, Fraction, a sequence of K of them, or None
         As in `fair_assignment`.
     init : {"random", "k-means++"}
-        First centres: k rows at random, distinct in value as far as there are so many, else distinct only as rows; or
+        First centres: k rows at random, distinct in value if there are enough such rows, else distinct only as rows; or
         those of greedy k-means++, repeated in order where there are fewer distinct rows than k.
     max_iter : int
         Most rounds, at least 1.

@@ -168,9 +168,9 @@ def diameter_bounds(X: np.ndarray) -> tuple[float, float]:
     Rows are visited from the farthest from the centroid inwards; by the triangle inequality d(x, y) is at most the sum
     of the two distances to the centroid, so most rows never meet. O(n^2 d) at worst, near O(n d) on real tables.
 
-    Beyond ``EXACT_LIMIT`` rows a fifth of so many come first, the outermost ones. If more than a tenth of ``EXACT_LIMIT``
+    With more than ``EXACT_LIMIT`` rows, the outermost ``EXACT_LIMIT / 5`` come first. If more than a tenth of ``EXACT_LIMIT``
     squared pairs could still be longer, as where a hundred features put all rows equally far from the centroid, the first
-    number is the largest distance between these rows, and the second what a pair with another row could have.
+    number is the largest distance between the outermost rows, and the second a bound on that of a pair with another row.
     """
     X = np.require(X, np.float64, "C")
     check_magnitudes(X)

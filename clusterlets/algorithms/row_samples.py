@@ -2,7 +2,7 @@
 
 import numpy as np
 
-#: Most rows for which all pairs of rows are visited: 5 * 10^9 pairs, some 10 s of one core (memory is no limit, O(n d)). Ten
+#: Most rows for which all pairs of rows are visited: 5 * 10^9 pairs, about 10 s on one core (memory is no limit, O(n d)). Ten
 #: times the rows take a hundred times as long; :func:`clusterlets.algorithms.geometry.sampled_sums` takes about a second.
 EXACT_LIMIT = 100_000
 #: Most rows for which silhouettes are exact by default, and the rows whose silhouettes are computed where there are more.

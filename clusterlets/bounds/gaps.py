@@ -37,7 +37,7 @@ def assignment_gap(
     Raises
     ------
     ClusterletsError
-        If a label is no index of a centre, or the labels are less fair than ``delta``.
+        If a label is not the index of a centre, or the labels are less fair than ``delta``.
 
     Notes
     -----

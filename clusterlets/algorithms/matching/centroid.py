@@ -92,7 +92,7 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
     Raises
     ------
     ClusterletsError
-        If ``sample_size`` is no whole number of at least 1.
+        If ``sample_size`` is not a whole number of at least 1.
 
     Notes
     -----
