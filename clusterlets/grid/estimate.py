@@ -85,7 +85,7 @@ def steps_of_dataset(rows: int, features: int, config: Mapping, n_groups: int = 
 
 
 def _fits(cell: Cell, grid: Mapping, rows: int, features: int, n_groups: int, limits: Mapping) -> float:
-    """CPU seconds of all fits of a cell and the distances that score them; 0 if the table is too large for the method."""
+    """CPU seconds of all fits of a cell and the distances that score them; 0 if the method does not handle the table."""
     method = load({"name": cell.method, **grid})
     if cell.k > rows or method().unsupported(rows, n_groups):
         return 0.0

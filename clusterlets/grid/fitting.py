@@ -84,10 +84,10 @@ class _Worker:
     def fit(self, seed: int) -> Fit:
         """The outcome for a seed; the worker does not survive a crossed limit."""
         start, seconds = time.perf_counter(), self._limits.seconds
-        patience = None if seconds is None else PATIENCE * seconds
+        timeout = None if seconds is None else PATIENCE * seconds
         try:
             self._seeds.write(b"%d\n" % seed)
-            ready, _, _ = select.select([self._outcomes], [], [], patience)
+            ready, _, _ = select.select([self._outcomes], [], [], timeout)
             size = self._outcomes.read(8) if ready else b""
             content = self._outcomes.read(int.from_bytes(size, "little"))
         except BaseException:  # mainly Ctrl-C
@@ -98,15 +98,13 @@ class _Worker:
         elapsed = time.perf_counter() - start
         if not ready:
             self._kill()
-            return Fit(TIMEOUT, f"stopped after {patience:g} s", seconds=elapsed)
-        end_signal = self.end()
-        if end_signal == signal.SIGPROF and seconds is not None:
+            return Fit(TIMEOUT, f"stopped after {timeout:g} s", seconds=elapsed)
+        signum = self.end()
+        if signum == signal.SIGPROF and seconds is not None:
             return Fit(TIMEOUT, f"stopped after {seconds:g} s of CPU time", seconds=seconds)
         # The system itself sends SIGKILL when memory runs out.
-        status = OUT_OF_MEMORY if end_signal == signal.SIGKILL else FAILED
-        return Fit(
-            status, f"ended by {signal.Signals(end_signal).name}" if end_signal else "ended its process", seconds=elapsed
-        )
+        status = OUT_OF_MEMORY if signum == signal.SIGKILL else FAILED
+        return Fit(status, f"ended by {signal.Signals(signum).name}" if signum else "ended its process", seconds=elapsed)
 
     def end(self) -> int:
         """Let the worker end, as it does if no seed follows; returns the signal that ended it before, or 0."""

@@ -81,9 +81,8 @@ class Clusters:
         sizes = self.composition.sum(axis=1)
         mean = deviation_per_cluster(self.composition, self.counts.sum(axis=0), deviation).mean()
         recovered = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
-        scored = {
-            name: number(str(row.get(name, ""))) for name in recovered
-        }  # NaN, which is close to nothing, if it is no number
+        # What is not a number becomes NaN, which is close to nothing.
+        scored = {name: number(str(row.get(name, ""))) for name in recovered}
         if not all(isclose(scored[name], value, rel_tol=1e-9, abs_tol=1e-12) for name, value in recovered.items()):
             raise ClusterletsError(
                 f"The clusters found are not those that {where} scored: it was made with another base_seed, scope or "
