@@ -20,7 +20,7 @@ FIT_COLUMNS = ("dataset", "method", "k", "parameters", "seed", "status", "second
 
 _MARK = "account: "
 _FIT_MARK = "fit: "
-# What these steps make, as methods name it in their needs; without such a method, a grid has no such step.
+# Steps that run only if a method needs what they make, with the name of that need.
 _SERVES = {"extract_clusterlets": "clusterlets", "sum_distances": "clusterlets", "sample_partitions": "partitions"}
 
 
@@ -88,11 +88,9 @@ def read(folders: Iterable[Path], config: Mapping, after: Iterable[str] = ()) ->
     path_parts, after = _words(config), set(after)
     jobs, fits, left_out = [], [], {"not of this grid": 0, "without an account": 0}
     logs = [
-        (position, log, log.relative_to(folder))
-        for position, folder in enumerate(folders)
-        for log in sorted(folder.rglob("*.log"))
+        (index, log, log.relative_to(folder)) for index, folder in enumerate(folders) for log in sorted(folder.rglob("*.log"))
     ]
-    for position, log, name in logs:
+    for index, log, name in logs:
         rule, *parts = name.with_suffix("").parts
         if rule in after:
             continue
@@ -103,7 +101,7 @@ def read(folders: Iterable[Path], config: Mapping, after: Iterable[str] = ()) ->
         account = parse(text)
         if account:
             jobs.append(account)
-            fits += parse_fits(text) if position == 0 else []
+            fits += parse_fits(text) if index == 0 else []
         else:
             left_out["without an account"] += 1
     return Accounts(jobs, fits, left_out)
