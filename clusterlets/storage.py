@@ -159,7 +159,7 @@ def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
     UnusableFileError
         If it is damaged: it is removed, so that the next run rebuilds it. If it belongs at another place: it stays.
     OSError
-        If it cannot be read, which says nothing of its content.
+        If it cannot be read, which says nothing about its content.
     """
     members = _checked(Path(path), _members, _archive)
     return {name.removesuffix(".npy"): _array(content) for name, content in members.items()}
@@ -222,7 +222,7 @@ def _checksum(path: Path) -> str:
     return f"{hash_of_file(path)}  {path.name}\n"
 
 
-# ---- what a file says of itself --------------------------------------------------------------------------------------
+# ---- how a file says what it is --------------------------------------------------------------------------------------
 
 
 def place(path: str | os.PathLike) -> str:
@@ -276,7 +276,7 @@ def _damaged(path: Path) -> UnusableFileError:
 
 
 def _about(where: str, *parts: bytes) -> dict[str, str]:
-    """What a file says of itself: its place, and a hash of that and of all its other parts."""
+    """A file's description of itself: its place, and a hash of the place and all other parts."""
     digest = hashlib.sha256(os.fsencode(where))
     for part in parts:
         digest.update(b"%d\n" % len(part))

@@ -150,7 +150,7 @@ def _settings(entry: str | Mapping, scaling: str) -> dict:
     """An entry of ``datasets`` with its id and all defaults.
 
     A table whose sensitive columns are not the class, or whose duplicates are not treated as usual, has an id of its own, so
-    that its results lie beside those of the plain name.
+    that its results are stored beside those of the plain name.
     """
     entry = {"name": entry} if isinstance(entry, str) else dict(entry)
     is_user_table = "path" in entry
@@ -251,7 +251,7 @@ def _unchanged(config: Mapping) -> list[str]:
 
 
 def _method_entry(entry: str | Mapping) -> tuple[str, dict]:
-    """The name of a method and the rest of its entry; a method from a file brings its own name."""
+    """The name of a method and the rest of its entry; a method in a file has its name there."""
     entry = {"name": entry} if isinstance(entry, str) else dict(entry)
     if "path" in entry:
         entry["name"] = load(entry).name

@@ -100,7 +100,7 @@ def _pins(lock: Path) -> dict[str, str]:
 
 @functools.cache
 def _imports(module: str) -> tuple[str, ...]:
-    """Modules of this package named by import statements anywhere in the source, and the packages they lie in."""
+    """Modules of this package named by import statements anywhere in the source, and the packages that contain them."""
     imported = set()
     for node in ast.walk(ast.parse(module_file(module).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

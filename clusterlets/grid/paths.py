@@ -17,7 +17,7 @@ def geometry_path(base: str, dataset: str) -> str:
 
 
 def prepared_path(suffix: str, base: str = "{base}", dataset: str = "{dataset}") -> str:
-    """A prepared table. It is in the results folder, so that other settings in another results folder leave it alone."""
+    """A prepared table. It is in the results folder, so that other settings in another folder do not change it."""
     return f"{base}/prepared/{dataset}.{suffix}"
 
 

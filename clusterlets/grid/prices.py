@@ -1,4 +1,4 @@
-"""What runs cost compared with plain k-means and with each other, which takes all runs of a dataset."""
+"""What runs cost compared with plain k-means and with each other; this needs all runs of a dataset."""
 
 from collections import defaultdict
 from collections.abc import Mapping

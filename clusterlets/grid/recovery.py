@@ -46,7 +46,7 @@ class Run:
         return cls(row["dataset"], method_of(name, config), name, int(row["k"]), int(row["seed"]), parameters)
 
     def cell(self, seeds: str) -> Cell:
-        """The cell of the grid that the run is a row of."""
+        """The cell of the grid that contains the run."""
         return Cell(self.dataset, self.method, self.k, self.parameters, seeds)
 
 
@@ -77,7 +77,7 @@ class Clusters:
         return rows, clusters
 
     def refuse_if_unlike(self, row: Mapping, deviation: str, where: str) -> None:
-        """Raise ClusterletsError if a row of results describes other clusters, as another configuration gives."""
+        """Raise ClusterletsError if a row of results is of other clusters, as another configuration gives."""
         sizes = self.composition.sum(axis=1)
         mean = deviation_per_cluster(self.composition, self.counts.sum(axis=0), deviation).mean()
         recovered = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
@@ -111,7 +111,7 @@ class Kept:
         return f"{self._results}/{run.cell(self._block(run)).path}"
 
     def remedy(self, path: str | os.PathLike, run: Run) -> str:
-        """How to make a file of the run: request its cell, which brings all else, or the file itself if the cell exists."""
+        """How to make a file of the run: request its cell, which makes all else, or the file itself if the cell exists."""
         cell = self.cell(run)
         if cell not in {f"{self._results}/{configured.path}" for configured in cells(self._config)}:
             return "The configured grid has no such run: add its k and parameters to the configuration, and run the workflow."

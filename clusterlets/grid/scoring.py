@@ -33,7 +33,7 @@ def run_columns(method: type[Method], name: str, k: int, parameters: Mapping) ->
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one run: an output of a method for one seed, with the arrays of its pieces where there is a clustering.
+    """The outcome of one run: an output of a method for one seed, with the arrays of its pieces if there is a clustering.
 
     ``columns`` holds the columns that do not come from these arrays.
     """

@@ -1,8 +1,8 @@
 """Remove the locks of killed workflows, and leave those of a running one.
 
-Snakemake's locks are files that name no owner, so after ``kill -9`` or a power cut they stay and block the next run. A lock
-of the kernel's ends with the process that holds it, however it ends: a process that gets it exclusively is alone in the
-folder, so Snakemake's locks in it are stale.
+Snakemake's locks are files that name no owner, so after ``kill -9`` or a power cut they stay and block the next run. So a
+run also holds a lock of the kernel, which ends with its process, however that ends: a run that gets it exclusively is alone
+in the folder, so Snakemake's locks there are stale.
 """
 
 import fcntl

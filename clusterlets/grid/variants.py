@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from clusterlets.grid.cells import cells, seeds_of
 
-#: The seeds of the tables and of variants: a choice among more seeds would not be comparable with the paper's.
+#: Tables and variants use this many seeds: a choice among more would not be comparable with the paper's.
 SEEDS_OF_PAPER = 10
 
 # Settings that touch all cells; others touch only the methods that take them as parameters.

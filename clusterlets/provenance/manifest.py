@@ -28,7 +28,7 @@ _OF_LIBRARIES = {
 _LOCATIONS = ("results", "mirror")
 # Files at the top of a results folder that are not results.
 _NO_RESULTS = {NAME, "README.md"}
-# A manifest's form. Users are told to remove files by these names, so none may lead out of the results folder.
+# A manifest's form. Users are told to remove files by these names, so none may point outside the results folder.
 _OBJECTS = {"type": "object", "additionalProperties": {"type": "object"}}
 _FILES = {
     "type": "object",

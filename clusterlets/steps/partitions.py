@@ -1,4 +1,4 @@
-"""The step that samples partitions for C: one pass, whose Pareto front serves every omega."""
+"""The step that samples partitions for C: one pass, whose Pareto front is used for every omega."""
 
 from dataclasses import asdict
 
