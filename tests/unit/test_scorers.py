@@ -97,10 +97,8 @@ def test_a_pipelines_scaler_transforms_the_rows(routing):
     for score, k in zip(search.cv_results_["mean_test_score"], [2, 3]):
         labels = FRAC(k, random_state=0).fit(scaled, sensitive_features=SEX).labels_
         assert score == pytest.approx(-fairness_report(scaled, labels, SEX)["price_of_fairness"])
-    single_step = Pipeline([("frac", asking(FRAC(2, random_state=0)))]).fit(X, sensitive_features=SEX)
-    assert deviation_scorer(single_step, X, sensitive_features=SEX) == deviation_scorer(
-        single_step[-1], X, sensitive_features=SEX
-    )
+    alone = Pipeline([("frac", asking(FRAC(2, random_state=0)))]).fit(X, sensitive_features=SEX)
+    assert deviation_scorer(alone, X, sensitive_features=SEX) == deviation_scorer(alone[-1], X, sensitive_features=SEX)
 
 
 def test_groups_may_go_to_the_scorer_under_another_name(routing):

@@ -436,10 +436,8 @@ def test_content_is_flushed_before_the_rename_and_the_folder_after_it(tmp_path, 
 
     def watch(handle):
         flush(handle)
-        status = os.fstat(handle)
-        flushed.append(
-            (stat.S_ISDIR(status.st_mode), status.st_size if stat.S_ISREG(status.st_mode) else None, path.read_text())
-        )
+        info = os.fstat(handle)
+        flushed.append((stat.S_ISDIR(info.st_mode), info.st_size if stat.S_ISREG(info.st_mode) else None, path.read_text()))
 
     monkeypatch.setattr(os, "fsync", watch)
     write_text(path, "new content")

@@ -179,9 +179,7 @@ def test_all_names_are_below_a_long_title():
     figure.canvas.draw()
     (axes,) = figure.axes
     boxes = [text.get_window_extent() for text in axes.texts if text.get_text().strip("0123456789().- ").startswith("method")]
-    assert len(boxes) == 22 and not any(
-        later.overlaps(earlier) for place, later in enumerate(boxes) for earlier in boxes[:place]
-    )
+    assert len(boxes) == 22 and not any(box1.overlaps(box2) for place, box1 in enumerate(boxes) for box2 in boxes[:place])
     heading = axes.title.get_window_extent()
     assert heading.width < figure.bbox.width and heading.y0 > max(box.y1 for box in boxes)
 

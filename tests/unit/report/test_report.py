@@ -314,10 +314,8 @@ def test_counts_of_one_are_singular_and_thousands_are_separated():
 
 
 def test_only_the_papers_datasets_are_compared_with_the_paper():
-    other_runs = small(("iris", "heart_failure.sex")).assign(deviation_mean=0.9)
-    of_paper, mixed = (
-        Results.of_runs(runs, SETTINGS) for runs in (small(), pd.concat([small(), other_runs], ignore_index=True))
-    )
+    others = small(("iris", "heart_failure.sex")).assign(deviation_mean=0.9)
+    of_paper, mixed = (Results.of_runs(runs, SETTINGS) for runs in (small(), pd.concat([small(), others], ignore_index=True)))
     sentences, sentences_of_mixed = narrative.verdict_sentences(of_paper), narrative.verdict_sentences(mixed)
     assert sentences_of_mixed[:2] == sentences[:2]
     assert sentences_of_mixed[2] == sentences[2].replace("3 datasets here", "3 of the paper's datasets here")
