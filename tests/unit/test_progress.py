@@ -98,38 +98,38 @@ def feed(handler, records):
 
 
 def test_the_line_counts_steps_from_the_start(handler):
-    shown, screen = handler(terminal=True)
-    feed(shown, BEGINNING)
+    logger, screen = handler(terminal=True)
+    feed(logger, BEGINNING)
     assert screen.getvalue().strip("\r\x1b[2K\n") == "0 % · 0/7 steps · 0:00 gone, about 0:10 left"
-    feed(shown, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
-    feed(shown, [finished(1, 40.0)])
+    feed(logger, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
+    feed(logger, [finished(1, 40.0)])
     last = screen.getvalue().split("\r\x1b[2K")[-1]
     assert last.startswith("14 % · 1/7 steps · 0:40 gone, about ") and last.endswith(" left · FRAC on adult, k = 20")
 
 
 def test_on_eighty_columns_the_current_step_can_be_read(handler, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    shown, screen = handler(terminal=True)
+    logger, screen = handler(terminal=True)
     stats = {"score_method": 1100, "fit_method": 55, "write_report": 1, "total": 1156}
-    feed(shown, [*BEGINNING[:2], record(LogEvent.RUN_INFO, stats=stats)])
-    feed(shown, [entry for number in range(412) for entry in (job_info(number, "score_method", 1.0), finished(number, 2.0))])
-    feed(shown, [job_info(2000, "fit_method", 60.0, "FRAC on adult, k = 20"), job_info(2001, "score_method", 780.0)])
-    feed(shown, [finished(2001, 790.0)])
+    feed(logger, [*BEGINNING[:2], record(LogEvent.RUN_INFO, stats=stats)])
+    feed(logger, [entry for number in range(412) for entry in (job_info(number, "score_method", 1.0), finished(number, 2.0))])
+    feed(logger, [job_info(2000, "fit_method", 60.0, "FRAC on adult, k = 20"), job_info(2001, "score_method", 780.0)])
+    feed(logger, [finished(2001, 790.0)])
     last = screen.getvalue().split("\r\x1b[2K")[-1]
     assert last.startswith("35 % · 413/1,156 steps · 13:10 gone, about ") and last.endswith(" left · FRAC on adult, k = 20")
 
 
 def test_a_cluster_without_a_limit_runs_all_jobs_at_once(handler):
-    shown, screen = handler()
-    feed(shown, [record(LogEvent.RESOURCES_INFO, nodes=2**63 - 1), BEGINNING[2]])
+    logger, screen = handler()
+    feed(logger, [record(LogEvent.RESOURCES_INFO, nodes=2**63 - 1), BEGINNING[2]])
     assert screen.getvalue().endswith("about 0:00 left\n")  # 7 times 3 s, which would take 10 s two at a time
 
 
 def test_without_a_terminal_lines_are_rare(handler):
-    shown, screen = handler()
-    feed(shown, [*BEGINNING[:2], record(LogEvent.RUN_INFO, stats={"score_method": 1000, "total": 1000})])
+    logger, screen = handler()
+    feed(logger, [*BEGINNING[:2], record(LogEvent.RUN_INFO, stats={"score_method": 1000, "total": 1000})])
     for number in range(1000):
-        feed(shown, [job_info(number, "score_method", number), finished(number, number + 1.0)])
+        feed(logger, [job_info(number, "score_method", number), finished(number, number + 1.0)])
     lines = screen.getvalue().splitlines()
     assert [text.split(" · ")[1] for text in lines] == [
         "0/1,000 steps",
@@ -137,37 +137,37 @@ def test_without_a_terminal_lines_are_rare(handler):
         "600/1,000 steps",
         "900/1,000 steps",
     ]
-    shown.close()
+    logger.close()
     assert screen.getvalue().splitlines()[-1].startswith("Done: 1,000 of 1,000 steps, in ")
 
 
 def test_a_terminal_has_one_line_that_fits_and_is_hidden_while_a_job_prints(handler, monkeypatch):
     monkeypatch.setenv("COLUMNS", "50")
-    shown, screen = handler(terminal=True)
-    feed(shown, BEGINNING)
+    logger, screen = handler(terminal=True)
+    feed(logger, BEGINNING)
     screen.truncate(0)
-    feed(shown, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC " * 30), finished(1, 1.0)])
+    feed(logger, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC " * 30), finished(1, 1.0)])
     last = screen.getvalue().split("\r\x1b[2K")[-1]
     assert len(last) == 49 and last.endswith("…") and "\n" not in last
-    feed(shown, [job_info(3, "data", 2.0, log=()), job_info(4, "score_method", 2.0)])
+    feed(logger, [job_info(3, "data", 2.0, log=()), job_info(4, "score_method", 2.0)])
     assert screen.getvalue().endswith("\r\x1b[2K")  # the line is cleared and not drawn again while the job prints
-    feed(shown, [finished(4, 3.0)])
+    feed(logger, [finished(4, 3.0)])
     assert screen.getvalue().endswith("\r\x1b[2K")
-    feed(shown, [finished(3, 4.0)])
+    feed(logger, [finished(3, 4.0)])
     assert screen.getvalue().split("\r\x1b[2K")[-1].startswith("42 % · 3/7 steps")
 
 
 def test_a_failure_shows_the_end_of_its_log(handler, tmp_path):
     log = tmp_path / "frac.log"
     log.write_text("".join(f"line {number}\n" for number in range(300)))
-    shown, screen = handler()
-    feed(shown, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20", [str(log)])])
-    feed(shown, [job_error(2, "fit_method", log, message="Job was OUT_OF_MEMORY")])
+    logger, screen = handler()
+    feed(logger, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20", [str(log)])])
+    feed(logger, [job_error(2, "fit_method", log, message="Job was OUT_OF_MEMORY")])
     text = screen.getvalue()
     assert "FAILED: FRAC on adult, k = 20 (fit_method)" in text and "message: Job was OUT_OF_MEMORY" in text
     assert f"log: {log} (its last 100 of 300 lines)" in text and "| line 299" in text and "| line 200" in text
     assert "| line 199" not in text
-    shown.close()
+    logger.close()
     end = screen.getvalue()[len(text) :]
     assert end.startswith("Not complete: 0 of 7 steps, 1 failed, in ")
     assert f"failed: FRAC on adult, k = 20 (fit_method), log {log}" in end
@@ -175,14 +175,14 @@ def test_a_failure_shows_the_end_of_its_log(handler, tmp_path):
 
 
 def test_a_group_is_shown_once_and_its_jobs_are_counted(handler, tmp_path):
-    shown, screen = handler()
-    feed(shown, [*BEGINNING, *(job_info(number, "score_method", 0.0) for number in (1, 2))])
+    logger, screen = handler()
+    feed(logger, [*BEGINNING, *(job_info(number, "score_method", 0.0) for number in (1, 2))])
     feed(
-        shown, [record(LogEvent.GROUP_ERROR, "Error in group", level=logging.ERROR, aux_logs=["slurm.log"], job_error_info=[])]
+        logger, [record(LogEvent.GROUP_ERROR, "Error in group", level=logging.ERROR, aux_logs=["slurm.log"], job_error_info=[])]
     )
-    feed(shown, [job_error(number, "score_method", tmp_path / "log", group=True) for number in (1, 2)])
+    feed(logger, [job_error(number, "score_method", tmp_path / "log", group=True) for number in (1, 2)])
     assert "slurm.log" in screen.getvalue() and "FAILED" not in screen.getvalue()
-    shown.close()
+    logger.close()
     assert "Not complete: 0 of 7 steps, 2 failed" in screen.getvalue()
 
 
@@ -195,12 +195,12 @@ def test_an_interrupted_run_lists_the_jobs_cut_short():
 
 
 def test_jobs_ended_by_ctrl_c_have_not_failed(handler, tmp_path):
-    shown, screen = handler()
-    feed(shown, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult")])
-    feed(shown, [record(None, "Terminating processes on user request, this might take some time.")])
-    feed(shown, [record(LogEvent.ERROR, "CalledProcessError ...", exception="RuleException", level=logging.ERROR)])
-    feed(shown, [job_error(2, "fit_method", tmp_path / "frac.log")])
-    shown.close()
+    logger, screen = handler()
+    feed(logger, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult")])
+    feed(logger, [record(None, "Terminating processes on user request, this might take some time.")])
+    feed(logger, [record(LogEvent.ERROR, "CalledProcessError ...", exception="RuleException", level=logging.ERROR)])
+    feed(logger, [job_error(2, "fit_method", tmp_path / "frac.log")])
+    logger.close()
     text = screen.getvalue()
     assert "FAILED" not in text and "CalledProcessError" not in text
     assert "Not complete: 0 of 7 steps, in " in text and "cut short: FRAC on adult (fit_method)" in text
@@ -208,29 +208,29 @@ def test_jobs_ended_by_ctrl_c_have_not_failed(handler, tmp_path):
 
 @pytest.mark.parametrize("settings", [{"dryrun": True}, {"printshellcmds": True}, {"verbose": True}, {"debug_dag": True}])
 def test_with_detailed_output_the_text_is_snakemakes(handler, settings):
-    shown, screen = handler(**settings)
-    feed(shown, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
-    feed(shown, [record(None, "This was a dry-run")])
-    shown.close()
+    logger, screen = handler(**settings)
+    feed(logger, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
+    feed(logger, [record(None, "This was a dry-run")])
+    logger.close()
     text = screen.getvalue()
     assert "Job stats" in text and "Job 2: FRAC on adult, k = 20\nReason: Missing" in text and "This was a dry-run" in text
     assert "steps" not in text
 
 
 def test_messages_other_than_steps_are_passed_on(handler):
-    shown, screen = handler()
-    feed(shown, [record(None, "Nothing to be done"), record(None, "look out", level=logging.WARNING)])
-    feed(shown, [record(LogEvent.ERROR, "LockException: ...", level=logging.ERROR), record(None, "Using shell: bash")])
-    shown.close()
+    logger, screen = handler()
+    feed(logger, [record(None, "Nothing to be done"), record(None, "look out", level=logging.WARNING)])
+    feed(logger, [record(LogEvent.ERROR, "LockException: ...", level=logging.ERROR), record(None, "Using shell: bash")])
+    logger.close()
     assert screen.getvalue() == "Nothing to be done\nlook out\nLockException: ...\n"
 
 
 def test_quiet_prints_nothing(handler):
     from snakemake.settings.enums import Quietness
 
-    shown, screen = handler(quiet={Quietness.ALL})
-    feed(shown, [*BEGINNING, job_info(1, "score_method", 0.0), finished(1, 1.0)])
-    shown.close()
+    logger, screen = handler(quiet={Quietness.ALL})
+    feed(logger, [*BEGINNING, job_info(1, "score_method", 0.0), finished(1, 1.0)])
+    logger.close()
     assert screen.getvalue() == ""
 
 
@@ -309,12 +309,12 @@ def test_an_unseen_kind_of_job_follows_the_pace_of_the_others():
 
 
 def test_a_failed_job_that_is_started_again_has_not_failed(handler, tmp_path):
-    shown, screen = handler()
+    logger, screen = handler()
     run_info = record(LogEvent.RUN_INFO, stats={"fit_method": 1, "total": 1})
-    feed(shown, [run_info, job_info(1, "fit_method", 0.0), job_error(1, "fit_method", tmp_path / "none.log")])
+    feed(logger, [run_info, job_info(1, "fit_method", 0.0), job_error(1, "fit_method", tmp_path / "none.log")])
     assert "none.log (was not written)" in screen.getvalue()
-    feed(shown, [job_info(1, "fit_method", 5.0), finished(1, 6.0)])
-    shown.close()
+    feed(logger, [job_info(1, "fit_method", 5.0), finished(1, 6.0)])
+    logger.close()
     assert screen.getvalue().splitlines()[-1].startswith("Done: 1 of 1 steps, in ")
 
 

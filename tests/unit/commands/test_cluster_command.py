@@ -181,8 +181,8 @@ def test_the_output_says_whether_the_requested_bound_is_kept(people, run, tmp_pa
     labels = pd.read_csv("l.csv")["cluster"]
     composition = pd.crosstab(labels, people["race"]).to_numpy()
     rows = max(0, int(np.ceil(off(composition, composition.sum(axis=0), bound) - 1e-9)))
-    words = {0: "kept", 1: "kept up to whole rows, 1 row off"}.get(rows, f"not kept, {rows} rows off")
-    assert f"\nasked for   {asked}: {words}   (" in output
+    verdict = {0: "kept", 1: "kept up to whole rows, 1 row off"}.get(rows, f"not kept, {rows} rows off")
+    assert f"\nasked for   {asked}: {verdict}   (" in output
     assert (rows > 1) == (options[1] == "unkept.py")
 
 
@@ -548,8 +548,8 @@ def test_the_same_picture_has_the_same_bytes(suffix, tmp_path):
 def test_parameters_may_be_repeated_and_all_count(people, run):
     fair_flow = ["people.csv", "--sensitive", "sex", "--method", "fair-flow", "-k", "4"]
     repeated, joined = (
-        run(*fair_flow, *words)
-        for words in (["--parameters", "delta=0.2", "--parameters", "n_init=2"], ["--parameters", "delta=0.2,n_init=2"])
+        run(*fair_flow, *options)
+        for options in (["--parameters", "delta=0.2", "--parameters", "n_init=2"], ["--parameters", "delta=0.2,n_init=2"])
     )
     assert repeated == joined and "fair-flow, k = 4, delta=0.2,n_init=2, seed 0" in repeated[1]
     status, _, complaint = run(*fair_flow, "--parameters", "delta=0.2", "--parameters", "delta=0.3")

@@ -250,13 +250,13 @@ def test_what_only_one_side_has_is_listed_once(folders, capsys):
     (folders[0] / "claims.csv").write_text("claim,verdict\n1,holds\n")
     status, output = compare(capsys, *folders)
     assert status == 1 and "on one side only (4):" in output
-    for words in (
+    for line in (
         "claims.csv: all: all: there -> absent",
         "tables/t2.csv: credit: all: there -> absent",
         "comparison.csv: all: reproduced: there -> absent",
         "comparison.csv: all: ours: absent -> there",
     ):
-        assert words in output
+        assert line in output
 
 
 def test_the_order_of_rows_is_no_difference():

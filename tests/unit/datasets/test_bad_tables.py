@@ -237,10 +237,10 @@ def test_a_column_with_fractions_makes_no_groups(read, mark):
     """The estimators refuse such a column in the same words."""
     ages = ["31", "45.5", "29", "45.5", mark]
     content = "".join(["pay,age,sex\n", *(f"{row},{age},{'fm'[row % 2]}\n" for row, age in enumerate(ages))])
-    words = "it holds fractions such as 45.5; bin it into groups first."
-    with pytest.raises(ClusterletsError, match=f"^people.csv, column 'age': {words} Correct "):
+    message = "it holds fractions such as 45.5; bin it into groups first."
+    with pytest.raises(ClusterletsError, match=f"^people.csv, column 'age': {message} Correct "):
         read(content, sensitive=["sex", "age"])
-    with pytest.raises(ClusterletsError, match=f"^sensitive_features, column 0: {words}$"):
+    with pytest.raises(ClusterletsError, match=f"^sensitive_features, column 0: {message}$"):
         FRAC(2).fit(np.arange(4.0)[:, None], sensitive_features=[float(age) for age in ages[:4]])
 
 
@@ -252,8 +252,8 @@ def test_versions_and_whole_numbers_can_be_groups(read):
 def test_a_sparse_column_of_numbers_is_not_dropped_in_silence(read):
     with pytest.raises(ClusterletsError, match=r"line 3: column 'pay' is empty \(unusable cells in the column: 2\)"):
         read("age,pay,city\n1,7,a\n2,,b\n3,,a\n")
-    words = r"line 3: column 'pay' is empty .* All columns with such cells: 'pay' \(2\), 'debt' \(1\)\. Fill the cells, leave"
-    with pytest.raises(ClusterletsError, match=words):
+    message = r"line 3: column 'pay' is empty .* All columns with such cells: 'pay' \(2\), 'debt' \(1\)\. Fill the cells, leave"
+    with pytest.raises(ClusterletsError, match=message):
         read("age,pay,debt,city\n1,7,1,a\n2,,2,b\n3,,,a\n")
 
 

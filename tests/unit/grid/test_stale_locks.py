@@ -39,8 +39,8 @@ def test_locks_last_as_long_as_a_run_is_alive(tmp_path):
 
 
 def test_two_runs_may_be_alive_at_once(tmp_path):
-    with other_run(tmp_path) as run, stale_locks.remove_locks(tmp_path) as held:
-        assert held is not None
+    with other_run(tmp_path) as run, stale_locks.remove_locks(tmp_path) as lock:
+        assert lock is not None
         run.kill()
 
 

@@ -405,8 +405,8 @@ def test_being_behind_frac_needs_a_test_with_power(n_datasets, verdict):
 
 def controls_of(claim, runs, undivided=None):
     """What the row of a claim says about each control."""
-    words = assessed_claims(runs, undivided or {}).set_index("claim").loc[claim, "controls"]
-    return dict(part.split(": ", 1) for part in words.split("; ")) if words else {}
+    controls = assessed_claims(runs, undivided or {}).set_index("claim").loc[claim, "controls"]
+    return dict(part.split(": ", 1) for part in controls.split("; ")) if controls else {}
 
 
 def test_a_control_is_judged_by_its_own_runs_selected_by_the_same_rule():

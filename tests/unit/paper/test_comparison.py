@@ -212,11 +212,11 @@ def test_the_closer_reading_of_s():
 def test_selection_noise_is_the_range_over_groups_of_ten_seeds():
     base = [{"seed": seed, "deviation_mean": 0.02 + seed / 1000} for seed in range(10)]
     further = [{"seed": 10 + seed, "deviation_mean": 0.001 + seed / 1000} for seed in range(10)]
-    one, two = compared_runs(some_runs(*base)), compared_runs(some_runs(*base, *further))
-    assert one["within_selection_noise"].isna().all()
-    assert two["verdict"].tolist() == one["verdict"].tolist()
-    within = cell(two, "table2", "pima", "deviation_mean")  # .003 lies between the groups' best, .001 and .02
+    one_group, two_groups = compared_runs(some_runs(*base)), compared_runs(some_runs(*base, *further))
+    assert one_group["within_selection_noise"].isna().all()
+    assert two_groups["verdict"].tolist() == one_group["verdict"].tolist()
+    within = cell(two_groups, "table2", "pima", "deviation_mean")  # .003 lies between the groups' best, .001 and .02
     assert within["within_selection_noise"] is True and within["verdict_bands"] == "differs"
-    assert cell(two, "table2", "pima", "cohesion")["within_selection_noise"] is False
+    assert cell(two_groups, "table2", "pima", "cohesion")["within_selection_noise"] is False
     incomplete = compared_runs(some_runs(*base, *further[:9]))
     assert incomplete["within_selection_noise"].isna().all()

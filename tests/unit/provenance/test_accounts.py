@@ -76,9 +76,9 @@ def test_the_log_of_a_step_ends_with_its_cost_even_if_it_fails(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands the peak down")
 def test_the_peak_is_not_that_of_the_process_that_started_the_job():
     code = "from clusterlets.grid.measures import peak_memory; print(peak_memory())"
-    held = bytearray(300_000_000)
+    ballast = bytearray(300_000_000)
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert 5e6 < int(process.stdout) < len(held)
+    assert 5e6 < int(process.stdout) < len(ballast)
 
 
 def test_interactive_commands_do_not_print_their_cost(capsys, tmp_path):

@@ -72,8 +72,8 @@ def test_the_marks_are_the_configurations_and_the_line_is_their_front(runs):
 
 def test_small_unfairness_has_room(runs):
     axes = panel(price_against_unfairness.draw(runs, leaderboard.points(runs)), "pima")
-    left, small, right = (axes.transData.transform((x, 1))[0] for x in (0, 0.01, axes.get_xlim()[1]))
-    assert (small - left) / (right - left) > 0.09
+    start, small, end = (axes.transData.transform((x, 1))[0] for x in (0, 0.01, axes.get_xlim()[1]))
+    assert (small - start) / (end - start) > 0.09
 
 
 def test_labels_of_the_front_do_not_overlap(runs):

@@ -154,10 +154,11 @@ def test_our_best_value_is_bold_beside_the_papers(built):
     titles = re.findall(r'<th scope="col">(.*?)</th>', beside)
     runs = small()
     table = tables.make(runs)["table4_frac_vs_clusterlets"].frame
-    shown = table[table["method"] != "FRAC (fair)"]  # the paper does not print FRAC (fair)
+    compared = table[table["method"] != "FRAC (fair)"]  # the paper does not print FRAC (fair)
     for title, column, better in (("deviation mean", "deviation_mean", "idxmin"), ("cohesion", "cohesion", "idxmax")):
         best = {
-            f"{row['dataset']} {row['method']}" for _, row in shown.loc[shown.groupby("dataset")[column].agg(better)].iterrows()
+            f"{row['dataset']} {row['method']}"
+            for _, row in compared.loc[compared.groupby("dataset")[column].agg(better)].iterrows()
         }
         lines = re.findall(r'<tr.*?<th scope="row">(.*?)</th>(.*?)</tr>', beside, re.DOTALL)
         bold = {name for name, cells in lines if "<b>" in cells.split("</td>")[titles.index(title) - 1]}
@@ -165,12 +166,12 @@ def test_our_best_value_is_bold_beside_the_papers(built):
 
 
 def test_correlations_are_named_in_words(built):
-    words = section(page_of(built), "tables")
+    tables_section = section(page_of(built), "tables")
     assert (
-        '<th scope="row">Pearson · Centroid silhouette · Omega</th>' in words
-        or "Pearson · Centroid silhouette · Omega</td>" in words
+        '<th scope="row">Pearson · Centroid silhouette · Omega</th>' in tables_section
+        or "Pearson · Centroid silhouette · Omega</td>" in tables_section
     )
-    assert "centroid_silhouette" not in words
+    assert "centroid_silhouette" not in tables_section
 
 
 def test_a_claim_shows_both_verdicts_and_its_evidence(built):
@@ -204,8 +205,8 @@ def test_damaged_provenance_is_named_and_removed(built):
 
 
 def test_sensitivity_names_tables_as_the_page_does(built):
-    words = section(page_of(built), "sensitivity")
-    assert "<td>Table 1</td>" in words and "table1_matchers" not in words
+    sensitivity_section = section(page_of(built), "sensitivity")
+    assert "<td>Table 1</td>" in sensitivity_section and "table1_matchers" not in sensitivity_section
 
 
 EMPTY = {"sensitivity": "not run here", "data": "no <code>datasets.csv", "provenance": "No accounts"}
@@ -383,8 +384,8 @@ def test_a_run_without_the_papers_datasets_gets_a_report_of_its_own(tmp_path):
     write(folder)
     page, summary = page_of(folder), (folder / "summary.txt").read_text(encoding="utf-8")
     assert "<h1>Fair clustering: 9 methods on 4 datasets</h1>" in page
-    ours = page.split('<section id="methods">')[0]
-    for words in (
+    own_part = page.split('<section id="methods">')[0]
+    for phrase in (
         "inconclusive",
         "the paper&#39;s",
         "reported_vs_reproduced",
@@ -392,7 +393,7 @@ def test_a_run_without_the_papers_datasets_gets_a_report_of_its_own(tmp_path):
         'id="sensitivity"',
         "No run enters",
     ):
-        assert words not in ours, words
+        assert phrase not in own_part, phrase
     assert "paper" not in summary.partition("Report:")[0] and "inconclusive" not in summary
     assert [line.partition(":")[0] for line in summary.splitlines()[:3]] == [
         "Fairest method",
