@@ -60,7 +60,7 @@ def _clusters(composition: pd.DataFrame, group_counts: np.ndarray, deviations: n
     names = ["whole table", *map(str, composition.index)]
     rows = zip(names, [group_counts, *composition.to_numpy()], ["–", *(f"{value:.3f}" for value in deviations)], strict=True)
     columns = [("cluster", False), ("size", True), ("deviation", True), *((str(name), True) for name in composition.columns)]
-    return View(columns, [[name, f"{of.sum():,}", off, *_with_share(of)] for name, of, off in rows])
+    return View(columns, [[name, f"{counts.sum():,}", deviation, *_with_share(counts)] for name, counts, deviation in rows])
 
 
 def _with_share(counts: np.ndarray) -> list[str]:

@@ -39,6 +39,6 @@ def render(placed: Standings, extras: Extras, settings: Mapping, configfile: str
 def _of_limit(placed: Standings, limit: float, settings: Mapping) -> dict:
     """Title, all methods over the blocks, and each block's methods with the files that repeat a row."""
     rows = placed.board[placed.board["limit"] == limit]
-    shown = rows[_COLUMNS].assign(files=[standings.cells_of(row, settings) for row in rows.to_dict("records")])
+    with_files = rows[_COLUMNS].assign(files=[standings.cells_of(row, settings) for row in rows.to_dict("records")])
     title = standings.in_words(limit).capitalize()
-    return {"title": title, "overall": view(placed.under(limit).drop(columns="limit")), "blocks": view(shown)}
+    return {"title": title, "overall": view(placed.under(limit).drop(columns="limit")), "blocks": view(with_files)}

@@ -98,8 +98,8 @@ class View:
 
 def render(results: Results, findings: Findings) -> str:
     """The page as HTML."""
-    of_paper = results.has_paper_data
-    judged = _claims(results.claims) if of_paper else []
+    has_paper_data = results.has_paper_data
+    claims = _claims(results.claims) if has_paper_data else []
     rankings = [
         (ranking, f"{statistics.in_words(ranking)} {statistics.beside_random(ranking)}".strip()) for ranking in results.rankings
     ]
@@ -107,7 +107,7 @@ def render(results: Results, findings: Findings) -> str:
         "report.html",
         tones=TONES,
         symbols=SYMBOLS,
-        of_paper=of_paper,
+        of_paper=has_paper_data,
         title=_title(results),
         lead=_lead(results),
         answers=verdict.answers(results, findings.standings),
@@ -115,19 +115,23 @@ def render(results: Results, findings: Findings) -> str:
         further_glossary=list(verdict.FURTHER_GLOSSARY.items()),
         missing=missing_lines(results),
         basis=basis_sentence(results),
-        sentences=verdict_sentences(results) if of_paper else [],
-        scores=_scores(results) if of_paper else [],
+        sentences=verdict_sentences(results) if has_paper_data else [],
+        scores=_scores(results) if has_paper_data else [],
         standings=standings.in_short(findings.standings),
         standings_table=_standings_table(findings.standings),
-        failing=[claim for claim in judged if claim["verdict_ours"] == FAILS],
-        other_claims=[claim for claim in judged if claim["verdict_ours"] != FAILS],
-        claim_verdicts=_counted(results.claims["verdict_ours"], CLAIM_VERDICTS) if of_paper else [],
-        counts=_counts(results.counts) if of_paper else [],
+        failing=[claim for claim in claims if claim["verdict_ours"] == FAILS],
+        other_claims=[claim for claim in claims if claim["verdict_ours"] != FAILS],
+        claim_verdicts=_counted(results.claims["verdict_ours"], CLAIM_VERDICTS) if has_paper_data else [],
+        counts=_counts(results.counts) if has_paper_data else [],
         remarks=remarks_on_numbers(results),
-        cell_verdicts=_counted(results.comparison["verdict"], comparison.VERDICTS) if of_paper else [],
-        sections=[_section(table, results.comparison) for table in results.tables.values() if of_paper or len(table.frame)],
-        numbers=_numbers(results.comparison) if of_paper else [],
-        reasons=[(title, remark, _reasons(results.comparison, given)) for title, remark, given in _WHY] if of_paper else [],
+        cell_verdicts=_counted(results.comparison["verdict"], comparison.VERDICTS) if has_paper_data else [],
+        sections=[
+            _section(table, results.comparison) for table in results.tables.values() if has_paper_data or len(table.frame)
+        ],
+        numbers=_numbers(results.comparison) if has_paper_data else [],
+        reasons=[(title, remark, _reasons(results.comparison, cell_verdict)) for title, remark, cell_verdict in _WHY]
+        if has_paper_data
+        else [],
         figures=figures("report.html", findings.images),
         assumptions=statistics.ASSUMPTIONS,
         with_controls=[(ranking.title, words) for ranking, words in rankings if ranking.name in _CONTROLLED],
@@ -257,8 +261,8 @@ def _bands() -> list[tuple[str, list[str]]]:
     def words(absolute: float, share: float) -> str:
         return f"{absolute:g}" + (f" or {100 * share:g} %, the larger" if share else "")
 
-    kinds = {kind.replace("centroid", "centroid silhouette"): both for kind, both in bands.BANDS.items()}
-    return [(kind, [words(*band) for band in both]) for kind, both in kinds.items()]
+    kinds = {kind.replace("centroid", "centroid silhouette"): widths for kind, widths in bands.BANDS.items()}
+    return [(kind, [words(*band) for band in widths]) for kind, widths in kinds.items()]
 
 
 def _reasons(compared: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
@@ -403,14 +407,14 @@ def _flat(content: Mapping, inside: str = "") -> list[tuple[str, str]]:
 
 def _accounts(provenance: Mapping) -> list[dict]:
     """The parts of the provenance: a table where every entry has the same columns, else keys and values."""
-    single = {key: value for key, value in provenance.items() if not isinstance(value, Mapping)}
-    parts: list[dict] = [{"title": "In short", "rows": _flat(single), "view": None}] if single else []
+    plain = {key: value for key, value in provenance.items() if not isinstance(value, Mapping)}
+    parts: list[dict] = [{"title": "In short", "rows": _flat(plain), "view": None}] if plain else []
     for name, content in provenance.items():
-        if name in single:
+        if name in plain:
             continue
-        nested = bool(content) and all(isinstance(value, Mapping) for value in content.values())
-        frame = pd.DataFrame.from_dict(content, orient="index").rename_axis("name").reset_index() if nested else None
-        parts.append({"title": _words(name).capitalize(), "rows": _flat(content), "view": view(frame) if nested else None})
+        is_table = bool(content) and all(isinstance(value, Mapping) for value in content.values())
+        frame = pd.DataFrame.from_dict(content, orient="index").rename_axis("name").reset_index() if is_table else None
+        parts.append({"title": _words(name).capitalize(), "rows": _flat(content), "view": view(frame) if is_table else None})
     return parts
 
 
@@ -420,15 +424,15 @@ def _accounts(provenance: Mapping) -> list[dict]:
 def figures(page: str, images: Mapping[str, bytes]) -> dict[str, list[dict]]:
     """The figures of each section of a page, without those that show no data or were not drawn."""
     sections: dict[str, list[dict]] = {}
-    for declared in on_page(page):
-        image = images.get(declared.name, b"")
+    for figure in on_page(page):
+        image = images.get(figure.name, b"")
         if not image or is_empty(image):
             continue
-        png, pdf = declared.files("png", "pdf")
-        words = {"name": declared.name, "title": declared.title, "caption": declared.caption}
-        for section in declared.sections:
+        png, pdf = figure.files("png", "pdf")
+        labels = {"name": figure.name, "title": figure.title, "caption": figure.caption}
+        for section in figure.sections:
             if section.startswith(f"{page}#"):
-                sections.setdefault(section.partition("#")[2], []).append({**words, "png": png, "pdf": pdf, **picture(image)})
+                sections.setdefault(section.partition("#")[2], []).append({**labels, "png": png, "pdf": pdf, **picture(image)})
     return sections
 
 

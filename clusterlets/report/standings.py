@@ -97,25 +97,25 @@ def in_words(limit: float) -> str:
 
 
 def _scope(board: pd.DataFrame) -> str:
-    once = board[board["limit"] == board["limit"].max()]
-    blocks = len(once[BLOCK].drop_duplicates())
+    rows = board[board["limit"] == board["limit"].max()]
+    blocks = len(rows[BLOCK].drop_duplicates())
     seeds = int(board["seeds"].max())
     return (
-        f"{once['method'].nunique()} methods were compared in {counted(blocks, 'block')}: "
-        f"{counted(once['dataset'].nunique(), 'dataset')} with k {', '.join(f'{k:g}' for k in sorted(once['k'].unique()))}, "
+        f"{rows['method'].nunique()} methods were compared in {counted(blocks, 'block')}: "
+        f"{counted(rows['dataset'].nunique(), 'dataset')} with k {', '.join(f'{k:g}' for k in sorted(rows['k'].unique()))}, "
         f"each configuration scored on {counted(seeds, 'seed')} that its choice has not seen."
     )
 
 
 def _leaders(overall: pd.DataFrame, limit: float) -> str:
     first, *others = overall.to_dict("records")
-    keeps = f"keeps the limit in {first['ranked']} and " if np.isfinite(limit) else ""
-    behind = "; ".join(f"{row['method']} {row['mean_rank']:.2f}" for row in others[:3])
+    ranked_in = f"keeps the limit in {first['ranked']} and " if np.isfinite(limit) else ""
+    runners_up = "; ".join(f"{row['method']} {row['mean_rank']:.2f}" for row in others[:3])
     return (
         f"{in_words(limit).capitalize()}, {first['method']} has the best mean rank, {first['mean_rank']:.2f} of "
         f"{len(overall)} methods, and the least price in {first['first']} of {counted(first['blocks'], 'block')}; "
-        f"it {keeps}costs at most 1.1 times the least price in {_share(first['within_1.1'])} of "
-        f"the blocks. Then come {behind}."
+        f"it {ranked_in}costs at most 1.1 times the least price in {_share(first['within_1.1'])} of "
+        f"the blocks. Then come {runners_up}."
     )
 
 
@@ -124,9 +124,9 @@ def _share(value: float) -> str:
 
 
 def _areas(overall: pd.DataFrame) -> str:
-    once = overall[overall["limit"] == overall["limit"].max()].sort_values(["hypervolume", "method"], ascending=[False, True])
-    listed = ", ".join(f"{row['method']} {row['hypervolume']:.3f}" for row in once.head(4).to_dict("records"))
-    return f"Over all trade-offs of price and delta_min the largest relative hypervolumes are those of {listed}."
+    rows = overall[overall["limit"] == overall["limit"].max()].sort_values(["hypervolume", "method"], ascending=[False, True])
+    leaders = ", ".join(f"{row['method']} {row['hypervolume']:.3f}" for row in rows.head(4).to_dict("records"))
+    return f"Over all trade-offs of price and delta_min the largest relative hypervolumes are those of {leaders}."
 
 
 @dataclass(frozen=True)
@@ -177,8 +177,8 @@ def _misses(board: pd.DataFrame) -> str:
 
 def _without_results(board: pd.DataFrame) -> list[str]:
     """Methods with runs that are not ok, by how many."""
-    once = board[board["limit"] == board["limit"].max()]
-    by_method = once.groupby("method")[["runs", "runs_ok"]].sum()
+    rows = board[board["limit"] == board["limit"].max()]
+    by_method = rows.groupby("method")[["runs", "runs_ok"]].sum()
     failed = (by_method["runs"] - by_method["runs_ok"]).sort_values(ascending=False, kind="stable")
     listed = ", ".join(
         f"{method} ({number:,} of {by_method.loc[method, 'runs']:,})" for method, number in failed[failed > 0].items()
@@ -200,7 +200,7 @@ def cells_of(row: Mapping, settings: Mapping) -> str:
     if row["seeds"] is None or pd.isna(row["seeds"]):
         return ""
     names = {
-        shown: name for name, grid in settings["grids"].items() for shown in selection.paper_names(pd.Series(grid["names"]))
+        label: name for name, grid in settings["grids"].items() for label in selection.paper_names(pd.Series(grid["names"]))
     }
     parameters = parse_parameters(row["parameters"] if isinstance(row["parameters"], str) else "")
     blocks = seed_blocks(**settings["seeds"])
@@ -215,8 +215,8 @@ def to_markdown(standings: Standings, configfile: str, results: str) -> str:
     """``results/leaderboard.md``: findings, all methods under one limit, the cheapest of each block, and the glossary."""
     lines = ["# Leaderboard", "", *_items(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
     if not standings.is_empty:
-        shown = all_methods(standings.under(SHOWN_LIMIT))
-        lines += [f"## All methods {in_words(SHOWN_LIMIT)}", "", *markdown_table(shown), ""]
+        table = all_methods(standings.under(SHOWN_LIMIT))
+        lines += [f"## All methods {in_words(SHOWN_LIMIT)}", "", *markdown_table(table), ""]
         lines += ["`leaderboard_overall.csv` has the other limits.", ""]
         lines += ["## The cheapest method of each block, with its price", "", *markdown_table(_cheapest(standings.board)), ""]
         lines += [f"`{_BOARD}` has every method. To repeat the runs of a row:", ""]
@@ -227,8 +227,8 @@ def to_markdown(standings: Standings, configfile: str, results: str) -> str:
 
 def _items(texts: Iterable[str]) -> list[str]:
     """The lines of a list, none longer than prose may be."""
-    fitted = TextWrapper(120, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-    return [line for text in texts for line in fitted.wrap(text)]
+    wrapper = TextWrapper(120, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return [line for text in texts for line in wrapper.wrap(text)]
 
 
 def all_methods(overall: pd.DataFrame) -> pd.DataFrame:
@@ -247,10 +247,10 @@ def all_methods(overall: pd.DataFrame) -> pd.DataFrame:
 
 def _cheapest(board: pd.DataFrame) -> pd.DataFrame:
     """A row a block, a column a limit; methods that share the first place stand together."""
-    first = board[board["rank"] == 1]
+    winners = board[board["rank"] == 1]
     cells: dict[tuple, str] = {}
-    for place, rows in first.groupby([*BLOCK, "limit"], sort=False):
-        cells[place] = f"{', '.join(rows['method'])} {rows['price'].iloc[0]:.3f}"
+    for key, rows in winners.groupby([*BLOCK, "limit"], sort=False):
+        cells[key] = f"{', '.join(rows['method'])} {rows['price'].iloc[0]:.3f}"
     limits = {limit: f"≤ {limit:g}" if np.isfinite(limit) else "no limit" for limit in sorted(board["limit"].unique())}
     blocks = board[BLOCK].drop_duplicates().to_numpy().tolist()
     rows = [[*block, *(cells.get((*block, limit), "–") for limit in limits)] for block in blocks]

@@ -66,13 +66,13 @@ class Tuned(pd.DataFrame):
             If no fit has a result with a price.
         """
         row = self.iloc[0]
-        scores = ~leaderboard.choosing(self.runs["seed"]) & (self.runs["status"] == OK)
-        same = (self.runs["method"] == row["method"]) & (self.runs["parameters"] == row["parameters"])
-        found = self.runs[scores & same]
-        if found.empty or pd.isna(row["price"]):
+        has_scores = ~leaderboard.choosing(self.runs["seed"]) & (self.runs["status"] == OK)
+        is_recommended = (self.runs["method"] == row["method"]) & (self.runs["parameters"] == row["parameters"])
+        scored_runs = self.runs[has_scores & is_recommended]
+        if scored_runs.empty or pd.isna(row["price"]):
             raise InvalidInput("No fit has a result with a price, so nothing can be recommended: allow more minutes.")
-        keeping = found[found["deviation_max"] <= self.max_deviation]
-        return dict((keeping if len(keeping) else found).iloc[0])
+        within_limit = scored_runs[scored_runs["deviation_max"] <= self.max_deviation]
+        return dict((within_limit if len(within_limit) else scored_runs).iloc[0])
 
     def estimator(self):
         """The estimator of :meth:`best`, not yet fitted."""
@@ -167,13 +167,15 @@ def tune(
     names = {methods.get(name).name for name in (methods.names() if methods_tried is None else methods_tried)} | {REFERENCE}
     if len(names) < 2:
         raise InvalidInput(f"methods_tried names no method besides {REFERENCE}, and there is nothing to compare; name one.")
-    tried = candidates(sorted(names), len(X), X.shape[1], n_clusters)
+    trial_candidates = candidates(sorted(names), len(X), X.shape[1], n_clusters)
     seeds = range(random_state, random_state + n_seeds)
-    rows = trial_runs(X, groups, n_clusters, tried, seeds, 60 * minutes, progress or (lambda done, total, words: None))
+    rows = trial_runs(
+        X, groups, n_clusters, trial_candidates, seeds, 60 * minutes, progress or (lambda done, total, words: None)
+    )
     runs = pd.DataFrame(rows)
-    found = Tuned(_by_configuration(runs, max_deviation))
-    found.runs, found.n_clusters, found.max_deviation = runs, n_clusters, max_deviation
-    return found
+    tuned = Tuned(_by_configuration(runs, max_deviation))
+    tuned.runs, tuned.n_clusters, tuned.max_deviation = runs, n_clusters, max_deviation
+    return tuned
 
 
 def _check(n_clusters, max_deviation, minutes, n_seeds, random_state) -> None:
@@ -189,22 +191,22 @@ def _by_configuration(runs: pd.DataFrame, max_deviation: float) -> pd.DataFrame:
     """A row a configuration (:data:`COLUMNS`): ranked ones first, then the choices of the other methods, then the rest."""
     keys = ["method", "parameters"]
     board = leaderboard.leaderboard(runs, [max_deviation])
-    known = leaderboard.configurations(leaderboard.entering(runs), [max_deviation]).replace(np.inf, np.nan)
+    scored = leaderboard.configurations(leaderboard.entering(runs), [max_deviation]).replace(np.inf, np.nan)
     statuses = runs.groupby(keys, sort=False).agg(
         runs=("seed", "size"), statuses=("status", _counts), note=("note", _first), seconds=("seconds", "sum")
     )
-    chosen = board.loc[board["parameters"].notna(), [*keys, "rank", "outcome"]]
-    of_method = board.loc[board["parameters"].isna(), ["method", "outcome"]].set_index("method")["outcome"]
-    found = known.merge(statuses.reset_index(), on=keys).merge(chosen, how="left", on=keys)
-    found["outcome"] = found["outcome"].fillna(found["method"].map(of_method)).fillna(ANOTHER_CHOSEN)
-    on_front = leaderboard.is_on_front(found.loc[found["price"].notna(), ["deviation_max", "price"]])
-    found["on_front"] = on_front.reindex(found.index, fill_value=False)
-    found["role"] = [methods.get(name).role for name in found["method"]]
-    found["within"] = found[f"within_{max_deviation:g}"]
-    found["note"] = found["note"].mask((found["note"] == "") & (found["ok"] > 0) & found["price"].isna(), "clusters overlap")
-    found["missed"] = found["chosen_by_deviation_max"].where(found["chosen_by_price"].notna() & found["price"].notna())
+    choices = board.loc[board["parameters"].notna(), [*keys, "rank", "outcome"]]
+    outcome_by_method = board.loc[board["parameters"].isna(), ["method", "outcome"]].set_index("method")["outcome"]
+    table = scored.merge(statuses.reset_index(), on=keys).merge(choices, how="left", on=keys)
+    table["outcome"] = table["outcome"].fillna(table["method"].map(outcome_by_method)).fillna(ANOTHER_CHOSEN)
+    on_front = leaderboard.is_on_front(table.loc[table["price"].notna(), ["deviation_max", "price"]])
+    table["on_front"] = on_front.reindex(table.index, fill_value=False)
+    table["role"] = [methods.get(name).role for name in table["method"]]
+    table["within"] = table[f"within_{max_deviation:g}"]
+    table["note"] = table["note"].mask((table["note"] == "") & (table["ok"] > 0) & table["price"].isna(), "clusters overlap")
+    table["missed"] = table["chosen_by_deviation_max"].where(table["chosen_by_price"].notna() & table["price"].notna())
     order = ["rank", "missed", "chosen_by_price"]
-    return found.sort_values(order, kind="stable")[COLUMNS].round(6).reset_index(drop=True)
+    return table.sort_values(order, kind="stable")[COLUMNS].round(6).reset_index(drop=True)
 
 
 def _counts(statuses: pd.Series) -> str:

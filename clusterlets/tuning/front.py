@@ -27,25 +27,25 @@ _HALO = withStroke(linewidth=1.8, foreground="white")
 
 def draw(found: "Tuned") -> Figure:
     """A point a configuration that has a price, with its method and parameters; large and bold on the front."""
-    shown = found[found["price"].notna()]
-    if shown.empty:
+    priced = found[found["price"].notna()]
+    if priced.empty:
         return nothing("Nothing to show: no fit has a result with a price.")
     look = looks(sorted(set(found["method"])))
     figure, (axes,) = panels(1, a_row=1, height=5.2)
-    _draw_axes(axes, shown, found.max_deviation)
-    for name, of_method in shown.groupby("method", sort=False):
+    _draw_axes(axes, priced, found.max_deviation)
+    for name, of_method in priced.groupby("method", sort=False):
         group, marker = look[str(name)]
         axes.scatter(of_method["deviation_max"], of_method["price"], color=group, marker=marker, s=22, lw=0, zorder=3)
-    front = shown[shown["on_front"]].sort_values(["deviation_max", "price"])
+    front = priced[priced["on_front"]].sort_values(["deviation_max", "price"])
     axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
-    left_out = len(found) - len(shown)
+    left_out = len(found) - len(priced)
     axes.set_title(f"What fairness costs: {found.n_clusters} clusters" + (f" ({left_out} without a price)" if left_out else ""))
     axes.set_xlabel("largest deviation of a cluster, on an axis of square roots (left is fairer)")
     axes.set_ylabel("price: cost over the least known (logarithmic; down is better)")
-    here = sorted(set(shown["method"]))
-    handles = [Line2D([], [], color=look[name][0], marker=look[name][1], ls="", markersize=5, label=name) for name in here]
+    names = sorted(set(priced["method"]))
+    handles = [Line2D([], [], color=look[name][0], marker=look[name][1], ls="", markersize=5, label=name) for name in names]
     explain_with(figure, handles, "line: the front of what no configuration beats in both; dashed: the limit", 6)
-    _label(axes, pd.concat([front, shown[~shown["on_front"]]]))
+    _label(axes, pd.concat([front, priced[~priced["on_front"]]]))
     return figure
 
 
@@ -69,20 +69,20 @@ def _label(axes: Axes, points: pd.DataFrame) -> None:
     axes.figure.draw_without_rendering()
     half = _POINT * axes.figure.dpi / 72
     places = axes.transData.transform(points[["deviation_max", "price"]].to_numpy(float))
-    taken = [Bbox([place - half, place + half]) for place in places]
+    occupied = [Bbox([place - half, place + half]) for place in places]
     leader = {"arrowstyle": "-", "lw": 0.4, "color": "0.5", "shrinkA": 0, "shrinkB": 2}
     for row in points.to_dict("records"):
-        words = cut(" ".join(filter(None, (row["method"], row["parameters"]))), _LONGEST)
+        label = cut(" ".join(filter(None, (row["method"], row["parameters"]))), _LONGEST)
         place = (row["deviation_max"], row["price"])
         weight = "bold" if row["on_front"] else "normal"
         style = {"fontsize": 5.5, "weight": weight, "va": "center", "zorder": 4, "path_effects": [_HALO]}
         style |= {"textcoords": "offset points", "annotation_clip": False}
-        trial = axes.annotate(words, place, (0, 0), **style)
-        offset = _free_offset(trial, axes.bbox, taken)
-        taken.append(trial.get_window_extent().padded(_ROOM))
-        trial.remove()
+        text = axes.annotate(label, place, (0, 0), **style)
+        offset = _free_offset(text, axes.bbox, occupied)
+        occupied.append(text.get_window_extent().padded(_ROOM))
+        text.remove()
         moved = leader if abs(offset[1]) > _POINT else None
-        axes.annotate(words, place, offset, ha=trial.get_ha(), arrowprops=moved, **style)
+        axes.annotate(label, place, offset, ha=text.get_ha(), arrowprops=moved, **style)
 
 
 def _free_offset(text: Annotation, inside: BboxBase, taken: Sequence[Bbox]) -> tuple[float, float]:
@@ -91,8 +91,8 @@ def _free_offset(text: Annotation, inside: BboxBase, taken: Sequence[Bbox]) -> t
         text.set_position(offset)
         text.set_ha("left" if offset[0] > 0 else "right")
         box = text.get_window_extent().padded(_ROOM)
-        is_inside = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
-        if is_inside and not any(box.overlaps(other) for other in taken):
+        fits = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
+        if fits and not any(box.overlaps(other) for other in taken):
             break
     return offset
 

@@ -58,15 +58,15 @@ def candidates(names: Sequence[str], rows: int, features: int, n_clusters: int) 
 
     At most as many of each method as in the leaderboard.
     """
-    found = []
+    chosen_candidates = []
     for name in sorted(names, key=lambda name: (methods.get(name)().seconds(rows, features, n_clusters), name)):
         parameters = methods.get(name).parameters
         grid = {
             parameter: values for parameter, values in methods.get(name).grid().items() if parameters[parameter].trades_fairness
         }
         points = list(points_of(grid))
-        found += [Candidate(name, points[place]) for place in spread(len(points))]
-    return found
+        chosen_candidates += [Candidate(name, points[place]) for place in spread(len(points))]
+    return chosen_candidates
 
 
 def trial_runs(
@@ -114,8 +114,8 @@ def _load(tried: Sequence[Candidate], progress: Progress) -> None:
     for candidate in {candidate.method: candidate for candidate in tried}.values():
         progress(0, len(tried), f"{candidate.method} is loaded")
         load = partial(scores_of, candidate, X, groups, 2)
-        ((seed, found),) = fits(load, [0], Limits(seconds=LOADING))
-        if found.status == OK:
+        ((seed, fit),) = fits(load, [0], Limits(seconds=LOADING))
+        if fit.status == OK:
             load(seed)
 
 
@@ -126,17 +126,17 @@ def _fits(X, groups, n_clusters, candidate, seeds, end: float, longest: float) -
     if unsupported:
         yield from ((seed, Fit(UNSUPPORTED, unsupported)) for seed in seeds)
         return
-    found: Fit | None = None
+    fit: Fit | None = None
     for seed in seeds:
         left = end - time.monotonic()
-        if found and found.status in (*CROSSED, NOT_TRIED):
-            found = Fit(NOT_TRIED, found.note if found.status == NOT_TRIED else f"seed {seeds[0]}: {found.status}")
+        if fit and fit.status in (*CROSSED, NOT_TRIED):
+            fit = Fit(NOT_TRIED, fit.note if fit.status == NOT_TRIED else f"seed {seeds[0]}: {fit.status}")
         elif left <= 0:
-            found = Fit(NOT_TRIED, TIME_OVER)
-        elif found is None or method.is_random:
+            fit = Fit(NOT_TRIED, TIME_OVER)
+        elif fit is None or method.is_random:
             limits = Limits(seconds=min(longest, left))
-            ((_, found),) = fits(lambda seed: scores_of(candidate, X, groups, n_clusters, seed), [seed], limits)
-        yield seed, found
+            ((_, fit),) = fits(lambda seed: scores_of(candidate, X, groups, n_clusters, seed), [seed], limits)
+        yield seed, fit
 
 
 def scores_of(candidate: Candidate, X: np.ndarray, groups: np.ndarray, n_clusters: int, seed: int) -> dict[str, float]:
@@ -154,5 +154,5 @@ def scores_of(candidate: Candidate, X: np.ndarray, groups: np.ndarray, n_cluster
 def _plain(X, groups, n_clusters: int, seeds: Sequence[int]) -> list[dict]:
     """Runs of plain k-means with another number of clusters, between which and those asked for prices are interpolated."""
     plain = Candidate(REFERENCE, {})
-    of_run = {"dataset": _TABLE, "method": REFERENCE}
-    return [of_run | {"seed": seed} | scores_of(plain, X, groups, n_clusters, seed) for seed in seeds]
+    run_columns = {"dataset": _TABLE, "method": REFERENCE}
+    return [run_columns | {"seed": seed} | scores_of(plain, X, groups, n_clusters, seed) for seed in seeds]

@@ -78,8 +78,8 @@ plt.rcParams.update(
 def looks(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Color and marker of each method, by the names that the report gives them; no two methods have the same two."""
     further = {
-        name: (_FURTHER_COLORS[place % len(_FURTHER_COLORS)], _FURTHER_MARKERS[place % len(_FURTHER_MARKERS)])
-        for place, name in enumerate(sorted(set(methods) - set(COLORS)))
+        name: (_FURTHER_COLORS[number % len(_FURTHER_COLORS)], _FURTHER_MARKERS[number % len(_FURTHER_MARKERS)])
+        for number, name in enumerate(sorted(set(methods) - set(COLORS)))
     }
     return {name: further.get(name) or (COLORS[name], _MARKERS[name]) for name in methods}
 
@@ -92,8 +92,8 @@ def middle(values: Iterable[float]) -> float:
 
 def save(figure: Figure, stem: str | os.PathLike) -> None:
     """Write ``stem``.pdf and ``stem``.png, whole or not at all, and close the figure."""
-    about = {"pdf": {"CreationDate": None}, "png": {"Software": None, **comment_of(figure.get_label())}}
-    for suffix, metadata in about.items():
+    metadata_by_suffix = {"pdf": {"CreationDate": None}, "png": {"Software": None, **comment_of(figure.get_label())}}
+    for suffix, metadata in metadata_by_suffix.items():
         content = io.BytesIO()
         with _rasters_cut_out():
             figure.savefig(content, format=suffix, dpi=200, bbox_inches="tight", metadata=metadata)
@@ -164,5 +164,5 @@ def explain(figure: Figure, look: dict[str, tuple[str, str]], x: str, y: str, ke
 def explain_with(figure: Figure, handles: Sequence[Artist], key: str | None = None, columns: int = 4) -> None:
     """A legend above all panels, which keep their height if it is a tall one."""
     figure.set_figheight(figure.get_figheight() + 0.17 * max(0, ceil(len(handles) / columns) - 2))
-    look = {"ncols": columns, "frameon": False, "handletextpad": 0.4, "columnspacing": 1.2}
-    figure.legend(handles=handles, title=key, loc="outside upper center", **look)
+    legend_style = {"ncols": columns, "frameon": False, "handletextpad": 0.4, "columnspacing": 1.2}
+    figure.legend(handles=handles, title=key, loc="outside upper center", **legend_style)

@@ -40,11 +40,11 @@ def draw(runs: pd.DataFrame) -> Figure:
     marks, regular = _marks(runs), selection.without_limit_cases(runs)
     datasets = selection.in_order(runs["dataset"], reported.datasets())
     look = looks(selection.in_order(runs["name"], COLORS))
-    figure, places = panels(len(datasets))
-    for axes, dataset in zip(places, datasets, strict=True):
+    figure, all_axes = panels(len(datasets))
+    for axes, dataset in zip(all_axes, datasets, strict=True):
         for name, (color, marker) in look.items():
             cloud, mark = (part[(part["dataset"] == dataset) & (part["name"] == name)] for part in (runs, marks))
-            faint = {
+            cloud_style = {
                 "s": 4,
                 "alpha": min(0.35, 40 / max(len(cloud), 1)),
                 "lw": 0,
@@ -52,10 +52,10 @@ def draw(runs: pd.DataFrame) -> Figure:
                 "marker": marker,
                 "zorder": 3,
             }
-            axes.scatter(cloud["deviation_mean"], cloud["cohesion"], color=color, **faint)
-            face = mark["limit_case"].map({True: "white", False: color})
-            large = {"s": 24, "color": face, "edgecolor": color, "lw": 1.2, "zorder": 4, "marker": marker}
-            axes.scatter(mark["deviation_mean"], mark["cohesion"], **large)
+            axes.scatter(cloud["deviation_mean"], cloud["cohesion"], color=color, **cloud_style)
+            fill_color = mark["limit_case"].map({True: "white", False: color})
+            mark_style = {"s": 24, "color": fill_color, "edgecolor": color, "lw": 1.2, "zorder": 4, "marker": marker}
+            axes.scatter(mark["deviation_mean"], mark["cohesion"], **mark_style)
         front = pareto_front(regular[regular["dataset"] == dataset])
         axes.plot(*front.T, color="0.45", lw=1, drawstyle="steps-post", zorder=2)  # below all marks
         axes.set_title(cut(dataset, _LONGEST))
@@ -76,6 +76,6 @@ def _marks(runs: pd.DataFrame) -> pd.DataFrame:
     """The best run of each method on each dataset; a limit case where there is nothing else."""
     regular = selection.without_limit_cases(runs)
     runs = runs.assign(limit_case=~runs.index.isin(regular.index))
-    per = ["dataset", "name"]
-    proper = selection.best(runs[~runs["limit_case"]], "deviation_mean", per)
-    return pd.concat([proper, selection.best(runs, "deviation_mean", per)]).drop_duplicates(per)
+    keys = ["dataset", "name"]
+    best_regular = selection.best(runs[~runs["limit_case"]], "deviation_mean", keys)
+    return pd.concat([best_regular, selection.best(runs, "deviation_mean", keys)]).drop_duplicates(keys)

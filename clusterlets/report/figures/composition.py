@@ -45,8 +45,8 @@ def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
     methods = selection.in_order(shown["method"], selection.METHODS)
     if not datasets:
         return nothing("Nothing to show: no run of Clusterlets, FRAC or a control.")
-    figure, places = panels(len(datasets), a_row=1, height=1.4)
-    for axes, dataset in zip(places, datasets, strict=True):
+    figure, all_axes = panels(len(datasets), a_row=1, height=1.4)
+    for axes, dataset in zip(all_axes, datasets, strict=True):
         axes.set_title(cut(dataset, _TITLE), loc="left", pad=14)
         axes.grid(False)
         _draw_dataset(axes, composition[composition["dataset"] == dataset], methods)
@@ -89,13 +89,13 @@ def _draw_bars(axes: Axes, left: float, lines: pd.DataFrame, names: list[str], h
     """Stacked bars, one a cluster, over a width of 1; with their sizes where these have room."""
     shares = lines.pivot(index="cluster", columns="group", values="share")[names].to_numpy()
     starts = np.cumsum(shares, axis=1) - shares
-    places = left + (np.arange(len(shares)) + 0.5) / len(shares)
+    centers = left + (np.arange(len(shares)) + 0.5) / len(shares)
     for group, name in enumerate(names):
-        look = {"width": 0.88 / len(shares), "color": hues[group], "lw": 0, "label": name}
-        axes.bar(places, shares[:, group], bottom=starts[:, group], **look)
+        style = {"width": 0.88 / len(shares), "color": hues[group], "lw": 0, "label": name}
+        axes.bar(centers, shares[:, group], bottom=starts[:, group], **style)
     if len(shares) <= _LABELLED:
-        for place, size in zip(places, lines.drop_duplicates("cluster")["size"], strict=True):
-            axes.text(place, 0.03, f"{size:,}", rotation=90, ha="center", va="bottom", fontsize=6.5, path_effects=[_OUTLINE])
+        for center, size in zip(centers, lines.drop_duplicates("cluster")["size"], strict=True):
+            axes.text(center, 0.03, f"{size:,}", rotation=90, ha="center", va="bottom", fontsize=6.5, path_effects=[_OUTLINE])
 
 
 def _in_words(lines: pd.DataFrame, method: str) -> str:
@@ -109,10 +109,10 @@ def _in_words(lines: pd.DataFrame, method: str) -> str:
 
 def _name_groups(axes: Axes, names: list[str], hues: Sequence) -> None:
     """The names of the groups above the panel, each with its hue; how many, if they are too many."""
-    words = [(cut(name, _LONGEST), hue) for name, hue in zip(names, hues, strict=False)]
-    words = words if len(names) <= _NAMED else [(f"{len(names)} groups", "0.3")]
-    look = {"va": "bottom", "fontsize": 7}
-    text = axes.annotate("", (0, 1.03), xycoords="axes fraction", **look)
-    for name, hue in words:
-        square = axes.annotate("■ ", (1, 0), xycoords=text, color=hue, **look)
-        text = axes.annotate(f"{name}   ", (1, 0), xycoords=square, **look)
+    labels = [(cut(name, _LONGEST), hue) for name, hue in zip(names, hues, strict=False)]
+    labels = labels if len(names) <= _NAMED else [(f"{len(names)} groups", "0.3")]
+    style = {"va": "bottom", "fontsize": 7}
+    text = axes.annotate("", (0, 1.03), xycoords="axes fraction", **style)
+    for name, hue in labels:
+        square = axes.annotate("■ ", (1, 0), xycoords=text, color=hue, **style)
+        text = axes.annotate(f"{name}   ", (1, 0), xycoords=square, **style)

@@ -43,17 +43,17 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
         return nothing(f"Nothing to show: no method keeps a largest deviation of {LIMIT:g}.")
     k = middle(shown["k"])
     shown = shown[shown["k"] == k]
-    absent = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
-    order, look = _order(shown[~shown["method"].isin(absent)]), looks(selection.in_order(selection.names(runs), COLORS))
+    never_within = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
+    order, look = _order(shown[~shown["method"].isin(never_within)]), looks(selection.in_order(selection.names(runs), COLORS))
     prices = shown.loc[shown["rank"].notna(), "price"]
     end = next((value for value in _ENDS if (prices <= value).mean() >= 0.75), _ENDS[-1])
     datasets = list(shown["dataset"].unique())
-    figure, places = panels(len(datasets), a_row=3, height=max(_LOWEST, 0.35 + _ROW * len(order)))
-    for place, (axes, dataset) in enumerate(zip(places, datasets, strict=True)):
+    figure, all_axes = panels(len(datasets), a_row=3, height=max(_LOWEST, 0.35 + _ROW * len(order)))
+    for place, (axes, dataset) in enumerate(zip(all_axes, datasets, strict=True)):
         _draw_rows(axes, shown[shown["dataset"] == dataset].set_index("method").reindex(order), look, end)
         axes.set_yticks(range(len(order)), order if place % 3 == 0 else [], fontsize=6)
         axes.set_title(cut(dataset, _LONGEST))
-    _explain(figure, k, absent)
+    _explain(figure, k, never_within)
     return figure
 
 
@@ -70,14 +70,14 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]],
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks[:-1]] + [f"≥{end:g}"])
     axes.minorticks_off()
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    for place, (name, row) in enumerate(rows.iterrows()):
+    for y, (name, row) in enumerate(rows.iterrows()):
         if pd.isna(row["price"]):
             continue
         color, marker = look[str(name)]
         low, price, high = (min(row[column], end) for column in ("price_low", "price", "price_high"))
-        face = color if pd.notna(row["rank"]) else "white"
-        axes.plot([low, high], [place, place], color=color, lw=1.1, solid_capstyle="butt", zorder=2)
-        axes.plot(price, place, marker=marker, markersize=3.6, color=color, markerfacecolor=face, zorder=3)
+        fill_color = color if pd.notna(row["rank"]) else "white"
+        axes.plot([low, high], [y, y], color=color, lw=1.1, solid_capstyle="butt", zorder=2)
+        axes.plot(price, y, marker=marker, markersize=3.6, color=color, markerfacecolor=fill_color, zorder=3)
 
 
 def _explain(figure: Figure, k: float, absent: list[str]) -> None:

@@ -45,10 +45,10 @@ def draw(runs: pd.DataFrame) -> Figure:
     runs = pd.concat([part for _, part, _ in parts])
     widths = [part[parameter].nunique() for _, part, parameter in parts]
     height = 0.9 + _NAMES * (parts[-1][0] == _BESIDE) + 2 * max(_LOWEST, 0.22 * runs["k"].nunique())
-    figure, places = subplots(
+    figure, axes_grid = subplots(
         *(len(_SHOWN), len(parts)), figsize=(WIDTH, height), squeeze=False, layout="constrained", width_ratios=widths
     )
-    for row, (quantity, (title, colors)) in zip(places, _SHOWN.items(), strict=True):
+    for row, (quantity, (title, colors)) in zip(axes_grid, _SHOWN.items(), strict=True):
         maps = [means(part, quantity, parameter) for _, part, parameter in parts]
         maps = [map_.reindex(np.sort(runs["k"].unique())[::-1]) for map_ in maps]  # the same rows in all
         limits = {"vmin": min(np.nanmin(map_) for map_ in maps), "vmax": max(np.nanmax(map_) for map_ in maps)}
@@ -61,7 +61,7 @@ def draw(runs: pd.DataFrame) -> Figure:
         bar = figure.colorbar(row[-1].collections[0], ax=list(row), pad=0.01, aspect=12)
         bar.set_label(title, fontsize=7.5)
         bar.outline.set_visible(False)
-    for (title, _, parameter), top, bottom in zip(parts, places[0], places[-1], strict=True):
+    for (title, _, parameter), top, bottom in zip(parts, axes_grid[0], axes_grid[-1], strict=True):
         top.set_title(title)
         top.set_xticklabels([])
         if parameter == "method":

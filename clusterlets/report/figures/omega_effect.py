@@ -34,9 +34,9 @@ def draw(runs: pd.DataFrame) -> Figure:
     lines = means(runs)
     if lines.empty:
         return nothing("Nothing to show: no run of C has a result.")
-    figure, places = panels(len(_SHOWN), height=1.7)
+    figure, all_axes = panels(len(_SHOWN), height=1.7)
     color, controls = COLORS["C"], means_of_controls(runs)
-    for axes, (quantity, title) in zip(places, _SHOWN.items(), strict=True):
+    for axes, (quantity, title) in zip(all_axes, _SHOWN.items(), strict=True):
         of_dataset = lines[quantity].unstack("dataset")
         axes.plot(of_dataset.index, of_dataset, color="0.7", lw=0.8, marker="o", markersize=2)
         axes.plot(of_dataset.index, of_dataset.mean(axis=1), color=color, lw=2, marker="o", markersize=4)

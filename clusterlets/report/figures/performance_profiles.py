@@ -35,14 +35,14 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     if board.empty:
         return nothing("Nothing to show: no method keeps any limit.")
     look = looks(selection.in_order(selection.names(runs), COLORS))
-    figure, places = panels(board["limit"].nunique(), a_row=2, height=2.5)
-    for axes, (limit, of_limit) in zip(places, board.groupby("limit"), strict=True):
+    figure, all_axes = panels(board["limit"].nunique(), a_row=2, height=2.5)
+    for axes, (limit, of_limit) in zip(all_axes, board.groupby("limit"), strict=True):
         ratios = price_ratios(of_limit)
         _draw_profiles(axes, ratios, look)
         title = f"largest deviation ≤ {limit:g}" if np.isfinite(limit) else "no limit"
         axes.set_title(f"{title}: {len(ratios)} blocks")
-    here = {name: look[name] for name in look if name in set(board["method"])}
-    explain(figure, here, "factor of the least price in the block (logarithmic)", "share of the blocks (up is better)")
+    shown_looks = {name: look[name] for name in look if name in set(board["method"])}
+    explain(figure, shown_looks, "factor of the least price in the block (logarithmic)", "share of the blocks (up is better)")
     return figure
 
 
@@ -61,6 +61,6 @@ def _draw_profiles(axes: Axes, ratios: pd.DataFrame, look: dict[str, tuple[str, 
         x = np.concatenate([[1.0], reached, [FACTORS[-1]]])
         y = np.concatenate([[(reached <= 1).sum()], np.arange(1, len(reached) + 1), [len(reached)]]) / len(ratios)
         axes.plot(x, y, color=color, lw=1, drawstyle="steps-post", zorder=2)
-        at = starts[:-1] * np.exp(shift)
-        heights = (reached[:, None] <= at).sum(axis=0) / len(ratios)
-        axes.plot(at, heights, color=color, marker=marker, markersize=4, ls="", zorder=3)
+        mark_factors = starts[:-1] * np.exp(shift)
+        heights = (reached[:, None] <= mark_factors).sum(axis=0) / len(ratios)
+        axes.plot(mark_factors, heights, color=color, marker=marker, markersize=4, ls="", zorder=3)

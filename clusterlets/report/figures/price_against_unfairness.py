@@ -44,17 +44,19 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     k = middle(points["k"])
     shown = points[points["k"] == k]
     datasets = list(shown["dataset"].unique())
-    figure, places = panels(len(datasets), a_row=3, height=2.1)
-    for axes, dataset in zip(places, datasets, strict=True):
+    figure, all_axes = panels(len(datasets), a_row=3, height=2.1)
+    for axes, dataset in zip(all_axes, datasets, strict=True):
         of_dataset = shown[shown["dataset"] == dataset]
         highest = max(_LEAST_TOP, 1.15 * of_dataset.loc[of_dataset["on_front"].astype(bool), "price"].max())
         _draw_points(axes, of_dataset[of_dataset["price"] <= highest], look, highest)
         above = int((of_dataset["price"] > highest).sum())
         axes.set_title(cut(dataset, _LONGEST) + (f" ({above} above)" if above else ""))
-    here = {name: look[name] for name in look if name in set(shown["method"])}
+    shown_looks = {name: look[name] for name in look if name in set(shown["method"])}
     key = "line: the front of what no configuration beats in both, with its parameters"
     x = "delta_min on an axis of square roots (left is fairer; 0: every cluster has the dataset's shares)"
-    explain(figure, here, x, f"price: cost over the least known with k = {k:g} clusters (logarithmic; down is better)", key)
+    explain(
+        figure, shown_looks, x, f"price: cost over the least known with k = {k:g} clusters (logarithmic; down is better)", key
+    )
     return figure
 
 
@@ -79,15 +81,15 @@ def _label_front(axes: Axes, front: pd.DataFrame) -> None:
     """The parameters beside each point of the front, from the fairest on, but for labels that would lie on another one."""
     to_axes = axes.transData + axes.transAxes.inverted()
     halo = withStroke(linewidth=1.5, foreground="white")
-    taken: list[tuple[float, float, float]] = []
+    occupied: list[tuple[float, float, float]] = []
     for row in front.to_dict("records"):
-        words = cut(row["parameters"], _LABELLED)
+        label = cut(row["parameters"], _LABELLED)
         x, y = to_axes.transform((row["delta_min"], row["price"]))
-        width = _LETTER * len(words)
+        width = _LETTER * len(label)
         left = x if x + width < 1 else x - width
-        if all(abs(y - other) > _LINE or left > end or left + width < start for start, end, other in taken):
-            taken.append((left, left + width, y))
-            side = {"ha": "left" if left == x else "right", "fontsize": 6, "zorder": 4, "path_effects": [halo]}
+        if all(abs(y - other) > _LINE or left > end or left + width < start for start, end, other in occupied):
+            occupied.append((left, left + width, y))
+            style = {"ha": "left" if left == x else "right", "fontsize": 6, "zorder": 4, "path_effects": [halo]}
             axes.annotate(
-                words, (row["delta_min"], row["price"]), (3 if left == x else -3, 3), textcoords="offset points", **side
+                label, (row["delta_min"], row["price"]), (3 if left == x else -3, 3), textcoords="offset points", **style
             )

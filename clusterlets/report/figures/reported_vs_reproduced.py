@@ -58,8 +58,8 @@ def draw(comparison: pd.DataFrame) -> Figure:
     shown = selection.in_order(set(cells["panel"]) & set(_PANELS), _PANELS)
     if not shown:
         return nothing("Nothing to compare: none of the paper's datasets is among these runs.")
-    figure, places = panels(len(shown), height=1.75)
-    for axes, quantity in zip(places, shown, strict=True):
+    figure, all_axes = panels(len(shown), height=1.75)
+    for axes, quantity in zip(all_axes, shown, strict=True):
         numbers = cells[cells["panel"] == quantity].astype({"reported": float, "reproduced": float})
         title, ticks = _PANELS[quantity]
         axes.set_title(title)
@@ -73,7 +73,7 @@ def draw(comparison: pd.DataFrame) -> Figure:
     explain(figure, _VERDICT_LOOK, "in the paper", "ours", key)
     figure.draw_without_rendering()  # places are final now, so that names can be put where they are free
     figure.set_layout_engine("none")
-    for axes, quantity in zip(places, shown, strict=True):
+    for axes, quantity in zip(all_axes, shown, strict=True):
         numbers = cells[cells["panel"] == quantity].astype({"reported": float, "reproduced": float})
         _name(axes, largest_misses(numbers), numbers[["reported", "reproduced"]].to_numpy())
     return figure
@@ -149,12 +149,12 @@ def _name(axes: Axes, missed: pd.DataFrame, points: np.ndarray) -> None:
 def _free_place(point: np.ndarray, half: np.ndarray, centres: np.ndarray, halves: np.ndarray, panel: Bbox) -> np.ndarray:
     """The middle of a name inside the panel: it covers least, then it is near its point and its line crosses little."""
     across, up = (np.linspace(low + h, high - h, 40) for low, high, h in zip(panel.p0, panel.p1, half + 2, strict=True))
-    tried = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
-    covered = (np.abs(tried[:, None] - centres) < halves + half).all(axis=-1).sum(axis=1)
-    line = _on_the_way(point, tried)[:, :, None]
+    candidates = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
+    covered = (np.abs(candidates[:, None] - centres) < halves + half).all(axis=-1).sum(axis=1)
+    line = _on_the_way(point, candidates)[:, :, None]
     crossed = (np.abs(line - centres) < halves).all(axis=-1).any(axis=1).sum(axis=1)
-    distance = np.hypot(*((tried - point) / (half + half.min())).T)
-    return tried[np.lexsort((distance + crossed, covered))[0]]
+    distance = np.hypot(*((candidates - point) / (half + half.min())).T)
+    return candidates[np.lexsort((distance + crossed, covered))[0]]
 
 
 def _on_the_way(point: np.ndarray, names: np.ndarray) -> np.ndarray:

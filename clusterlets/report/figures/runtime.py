@@ -31,14 +31,14 @@ def draw(steps: pd.DataFrame) -> Figure:
     """A row a step, the costliest on top: CPU time of all its jobs, their number, memory of the largest."""
     if steps.empty:
         return panels(0)[0]
-    figure, places = subplots(
+    figure, all_axes = subplots(
         *(1, len(_SHOWN)), figsize=(6.2, 1.1 + 0.24 * len(steps)), sharey=True, layout="constrained", width_ratios=[3, 2, 2]
     )
-    for axes, (column, (title, color, powers)) in zip(places, _SHOWN.items(), strict=True):
+    for axes, (column, (title, color, powers)) in zip(all_axes, _SHOWN.items(), strict=True):
         _marks(axes, steps[column], color, powers)
         axes.set_title(title, fontsize=10)
-    places[0].set_yticks(range(len(steps)), steps["step"], fontsize=10)
-    places[0].set_ylim(len(steps) - 0.4, -0.6)
+    all_axes[0].set_yticks(range(len(steps)), steps["step"], fontsize=10)
+    all_axes[0].set_ylim(len(steps) - 0.4, -0.6)
     figure.supxlabel("dots: logarithmic scale; bars: from zero", fontsize=9)
     return figure
 

@@ -34,9 +34,9 @@ def draw(costs: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
     slowest = lines.groupby("method")["seconds"].max().sort_values(kind="stable").index
     look = looks(selection.in_order(lines["method"], COLORS))
     number = min(_PANELS, len(slowest))
-    figure, places = panels(number, a_row=_PANELS, height=2.9)
-    for place, axes in enumerate(places):
-        names = slowest[place * len(slowest) // number : (place + 1) * len(slowest) // number]
+    figure, all_axes = panels(number, a_row=_PANELS, height=2.9)
+    for panel, axes in enumerate(all_axes):
+        names = slowest[panel * len(slowest) // number : (panel + 1) * len(slowest) // number]
         _draw_lines(axes, lines[lines["method"].isin(names)], look, lines["rows"])
         axes.set_ylim(lines["seconds"].min() / 1.5, lines["seconds"].max() * 1.5)
     explain(

@@ -51,19 +51,19 @@ def draw(assessed: pd.DataFrame) -> Figure:
     with plt.rc_context({**GRID, "grid.color": "0.92"}):
         size = (5.4, 0.5 + 3 * (0.6 + 0.33 * len(rows)))
         figure, axes = plt.subplots(3, 2, figsize=size, sharey=True, layout="constrained")
-    for place, (title, (table, quantity, subjects)) in zip(axes.flat, _PANELS.items(), strict=True):
+    for panel, (title, (table, quantity, subjects)) in zip(axes.flat, _PANELS.items(), strict=True):
         numbers = shown[(shown["table"] == table) & (shown["quantity"] == quantity)]
-        place.set_title(title, fontsize=9)
+        panel.set_title(title, fontsize=9)
         for position, subject in enumerate(subjects):
             offset = 0.13 * (position - (len(subjects) - 1) / 2)
             color = COLORS[subject] if subject in _MATCHERS else _INK
-            _draw_number(place, numbers[numbers["row"] == subject], rows, offset, color)
+            _draw_number(panel, numbers[numbers["row"] == subject], rows, offset, color)
         if numbers.empty:
-            place.text(0.5, 0.5, "none of the paper's\ndatasets is here", ha="center", fontsize=8, transform=place.transAxes)
-        place.margins(x=0.12)
-        place.xaxis.set_major_locator(MaxNLocator(4, integer=quantity in _COUNTS) if len(numbers) else NullLocator())
-        place.tick_params(labelsize=8)
-        place.tick_params(axis="y", length=0)
+            panel.text(0.5, 0.5, "none of the paper's\ndatasets is here", ha="center", fontsize=8, transform=panel.transAxes)
+        panel.margins(x=0.12)
+        panel.xaxis.set_major_locator(MaxNLocator(4, integer=quantity in _COUNTS) if len(numbers) else NullLocator())
+        panel.tick_params(labelsize=8)
+        panel.tick_params(axis="y", length=0)
     axes[0, 0].set(yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.4, -0.6))
     figure.legend(handles=_legend(), ncols=4, fontsize=8, loc="outside upper center", frameon=False, handletextpad=0.4)
     return figure
