@@ -34,8 +34,8 @@ def at_given_fairness(runs: pd.DataFrame) -> pd.DataFrame:
     rules = {LEFT_OUT: selection.without_limit_cases(means), KEPT: means}
     highest = pd.concat([_highest(means, limit).assign(limit_cases=rule) for rule, means in rules.items() for limit in LIMITS])
     datasets, methods = sorted(set(runs["dataset"])), selection.in_order(runs["method"], selection.METHODS)
-    every = pd.DataFrame(product(rules, datasets, LIMITS, methods), columns=_PER).astype({"limit": float})
-    expected = every.merge(runs[["dataset", "method"]].drop_duplicates())
+    combinations = pd.DataFrame(product(rules, datasets, LIMITS, methods), columns=_PER).astype({"limit": float})
+    expected = combinations.merge(runs[["dataset", "method"]].drop_duplicates())
     frame = expected.merge(highest, on=_PER, how="left")
     frame = frame.assign(cohesion=frame["cohesion"].astype(float).round(12))
     frame["best"] = frame["cohesion"] == frame.groupby(_PER[:3])["cohesion"].transform("max")
@@ -64,12 +64,12 @@ def in_words(frame: pd.DataFrame) -> list[str]:
 
 
 def _sentence(rule: str, limit: float, group: pd.DataFrame) -> str:
-    first = group[group["best"] > 0].sort_values("best", ascending=False, kind="stable").to_dict("records")
-    of = counted(group["datasets"].max(), "dataset")
-    highest = ", ".join(f"{row['method']} has it on {row['best']}" for row in first) or "no method keeps the limit"
+    winners = group[group["best"] > 0].sort_values("best", ascending=False, kind="stable").to_dict("records")
+    datasets = counted(group["datasets"].max(), "dataset")
+    highest = ", ".join(f"{row['method']} has it on {row['best']}" for row in winners) or "no method keeps the limit"
     reached = ", ".join(f"{row['method']} {row['reached']}" for row in group.to_dict("records"))
     return (
-        f"Highest cohesion at a mean deviation of at most {limit:g}, limit cases {rule}, on {of}: {highest}. "
+        f"Highest cohesion at a mean deviation of at most {limit:g}, limit cases {rule}, on {datasets}: {highest}. "
         f"On how many each keeps the limit: {reached}."
     )
 

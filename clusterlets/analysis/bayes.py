@@ -29,9 +29,9 @@ COLUMNS = [
 def signed_ranks(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Every pair of methods of each sample, blocks x methods of mean deviations: ``bayes.csv``, columns ``COLUMNS``."""
     rows = [
-        (name, one, other, len(values), ROPE, *posterior(values[one] - values[other]))
+        (name, method, other, len(values), ROPE, *posterior(values[method] - values[other]))
         for name, values in samples.items()
-        for one, other in combinations(values, 2)
+        for method, other in combinations(values, 2)
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
 

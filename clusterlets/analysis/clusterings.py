@@ -28,9 +28,9 @@ def alike_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """
     runs = runs[runs["method"] == CLUSTERLETS]
     for parameter, wanted in _SETTING.items():
-        values = np.sort(runs[parameter].dropna().unique())
-        if len(values):
-            nearest = values[np.abs(values - wanted).argmin()]
+        available = np.sort(runs[parameter].dropna().unique())
+        if len(available):
+            nearest = available[np.abs(available - wanted).argmin()]
             runs = runs[runs[parameter].isna() | (runs[parameter] == nearest)]
     return selection.ok(runs[runs["seed"] == runs["seed"].min()]).drop_duplicates(["dataset", "matcher"])
 
@@ -55,9 +55,9 @@ def principal_components(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if not np.ptp(X, axis=0).any():
         return np.zeros((len(X), 2)), np.zeros(2)
     pca = PCA(min(2, X.shape[1]), svd_solver="covariance_eigh")
-    places = pca.fit_transform(X)
-    missing = 2 - places.shape[1]
-    return np.pad(places, ((0, 0), (0, missing))), np.pad(pca.explained_variance_ratio_, (0, missing))
+    coordinates = pca.fit_transform(X)
+    missing = 2 - coordinates.shape[1]
+    return np.pad(coordinates, ((0, 0), (0, missing))), np.pad(pca.explained_variance_ratio_, (0, missing))
 
 
 def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) -> pd.DataFrame:
@@ -65,7 +65,7 @@ def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) ->
     counts, names = clusters.composition, list(group_names)
     counts = counts[np.argsort(-counts.sum(axis=1), kind="stable")]
     sizes = counts.sum(axis=1)
-    every = clusters.counts.sum(axis=0)
+    dataset_counts = clusters.counts.sum(axis=0)
     lines = pd.DataFrame(
         {
             "cluster": np.repeat(np.arange(len(counts)), len(names)),
@@ -73,7 +73,7 @@ def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) ->
             "group": names * len(counts),
             "count": counts.ravel(),
             "share": (counts / sizes[:, None]).ravel(),
-            "dataset_share": np.tile(every / every.sum(), len(counts)),
+            "dataset_share": np.tile(dataset_counts / dataset_counts.sum(), len(counts)),
         }
     )
     return _of_run(row, lines)[COMPOSITION]
@@ -81,17 +81,17 @@ def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) ->
 
 def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFrame:
     """A line a row and cluster of one run, on the table's two principal components; at most 700 evenly spaced rows."""
-    places, shares = principal_components(table.X)
+    coordinates, shares = principal_components(table.X)
     rows, cluster = clusters.members()
-    shown = np.isin(rows, np.unique(np.linspace(0, len(table.X) - 1, _POINTS).round().astype(int)))
-    rows, cluster = rows[shown], cluster[shown]
+    is_shown = np.isin(rows, np.unique(np.linspace(0, len(table.X) - 1, _POINTS).round().astype(int)))
+    rows, cluster = rows[is_shown], cluster[is_shown]
     ranks = np.argsort(np.argsort(-clusters.composition.sum(axis=1), kind="stable"))
     lines = pd.DataFrame(
         {
             "rows": len(table.X),
             "row": rows,
-            "x": _short(places[rows, 0]),
-            "y": _short(places[rows, 1]),
+            "x": _short(coordinates[rows, 0]),
+            "y": _short(coordinates[rows, 1]),
             "x_share": _short(shares[:1])[0],
             "y_share": _short(shares[1:])[0],
             "group": np.array(table.group_names)[table.groups[rows]],

@@ -49,9 +49,9 @@ def correlation(x: ArrayLike, y: ArrayLike, coefficient: str) -> float:
         from scipy.stats import kendalltau  # a second to import; it counts pairs in integers
 
         return float(kendalltau(sides["x"], sides["y"]).statistic)
-    one, other = (sides.rank() if coefficient == "spearman" else sides).to_numpy().T
-    scale = sqrt(_sum_of_products(one, one) * _sum_of_products(other, other))
-    return max(-1.0, min(1.0, _sum_of_products(one, other) / scale))
+    x_values, y_values = (sides.rank() if coefficient == "spearman" else sides).to_numpy().T
+    scale = sqrt(_sum_of_products(x_values, x_values) * _sum_of_products(y_values, y_values))
+    return max(-1.0, min(1.0, _sum_of_products(x_values, y_values) / scale))
 
 
 def _sum_of_products(x: np.ndarray, y: np.ndarray) -> float:

@@ -55,12 +55,12 @@ def of_tables(file: str, reference: pd.DataFrame, here: pd.DataFrame, tolerance:
     numbers = cells.apply(pd.to_numeric, errors="coerce")
     apart = (numbers["here"] - numbers["reference"]).abs()
     larger = numbers.abs().max(axis=1)
-    near = (apart <= tolerance * larger.clip(lower=1)) & (tolerance > 0)
-    equal = (cells["reference"] == cells["here"]) | near
-    lone_row = cells.isna().groupby("row").transform("all").any(axis=1)
-    lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(here.columns))
-    differing = cells.assign(difference=apart, share=apart / larger)[~(equal | lone_row | lone_column)].reset_index()
-    whole = [_as_one(cells[lone_row], "row"), _as_one(cells[lone_column & ~lone_row], "column")]
+    within_tolerance = (apart <= tolerance * larger.clip(lower=1)) & (tolerance > 0)
+    equal = (cells["reference"] == cells["here"]) | within_tolerance
+    in_lone_row = cells.isna().groupby("row").transform("all").any(axis=1)
+    in_lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(here.columns))
+    differing = cells.assign(difference=apart, share=apart / larger)[~(equal | in_lone_row | in_lone_column)].reset_index()
+    whole = [_as_one(cells[in_lone_row], "row"), _as_one(cells[in_lone_column & ~in_lone_row], "column")]
     return pd.concat([*whole, differing], ignore_index=True).assign(file=file)[COLUMNS]
 
 
@@ -87,9 +87,9 @@ def _by_cell(table: pd.DataFrame, keys: list[str]) -> pd.Series:
 
 def _as_one(cells: pd.DataFrame, name: str) -> pd.DataFrame:
     """A difference for each whole row, or column, that only one of the tables has."""
-    there = cells.notna().groupby(name, sort=False).any()
-    shown = there.map(lambda is_there: "there" if is_there else ABSENT).reset_index()
-    return shown.assign(**{"row": WHOLE, "column": WHOLE} | {name: shown[name]}, difference=np.nan, share=np.nan)
+    is_present = cells.notna().groupby(name, sort=False).any()
+    presence = is_present.map(lambda is_there: "there" if is_there else ABSENT).reset_index()
+    return presence.assign(**{"row": WHOLE, "column": WHOLE} | {name: presence[name]}, difference=np.nan, share=np.nan)
 
 
 def of_manifests(reference: Mapping, here: Mapping) -> list[tuple[str, str, str]]:
@@ -102,8 +102,8 @@ def of_manifests(reference: Mapping, here: Mapping) -> list[tuple[str, str, str]
     for part in ("settings", "datasets", "libraries", "processor"):
         ours, theirs = (_flat(_of_datasets(manifest, shared)[part], part) for manifest in (here, reference))
         names = [*theirs, *(name for name in ours if name not in theirs)]
-        both = [(name, theirs.get(name, ABSENT), ours.get(name, ABSENT)) for name in names]
-        differing += [entry for entry in both if entry[1] != entry[2]]
+        entries = [(name, theirs.get(name, ABSENT), ours.get(name, ABSENT)) for name in names]
+        differing += [entry for entry in entries if entry[1] != entry[2]]
     return differing
 
 
@@ -130,9 +130,9 @@ def cause(reference: Mapping, here: Mapping) -> str:
     for part, words in _CAUSES.items():
         entries = [entry for entry in differing if entry[0].startswith(f"{part}.")]
         if entries:
-            more = ", ..." if len(entries) > 1 else ""
+            ellipsis = ", ..." if len(entries) > 1 else ""
             name, theirs, ours = entries[0]
-            parts.append(f"{words} ({name.removeprefix(f'{part}.')}: {theirs} -> {ours}{more})")
+            parts.append(f"{words} ({name.removeprefix(f'{part}.')}: {theirs} -> {ours}{ellipsis})")
     if parts:
         return " or ".join(parts)
     return "a change of code, as settings, data, versions and processor are the same"

@@ -49,8 +49,8 @@ def by_dataset(runs: pd.DataFrame) -> pd.DataFrame:
     rows = rows.merge(_of_equally_many(runs), on=_PER, how="left")
     rows["matcher"] = selection.paper_names(rows["matcher"])
     ordered = rows.sort_values(_PER, key=lambda column: column if column.name == "dataset" else column.map(methods.index))
-    whole = dict.fromkeys(["k", "configurations", "drawn"], "Int64")
-    return pd.DataFrame([*ordered.to_dict("records"), *_means(rows, methods)], columns=COLUMNS).astype(whole)
+    integers = dict.fromkeys(["k", "configurations", "drawn"], "Int64")
+    return pd.DataFrame([*ordered.to_dict("records"), *_means(rows, methods)], columns=COLUMNS).astype(integers)
 
 
 def expected_least(values: Sequence[float], drawn: int) -> float:
@@ -71,13 +71,13 @@ def expected_least(values: Sequence[float], drawn: int) -> float:
 
 def _held_out(runs: pd.DataFrame) -> pd.DataFrame:
     """Of each dataset and method the best configuration on the first seeds, and its mean deviation there and on the others."""
-    first = runs["seed"] < _CHOOSING
-    means = selection.without_limit_cases(selection.configuration_means(runs[first]))
+    chooses = runs["seed"] < _CHOOSING
+    means = selection.without_limit_cases(selection.configuration_means(runs[chooses]))
     best = selection.best(means, "deviation_mean", _PER)[[*selection.CONFIGURATION, "deviation_mean"]]
-    later = selection.configuration_means(runs[~first])[[*selection.CONFIGURATION, "deviation_mean"]]
+    later = selection.configuration_means(runs[~chooses])[[*selection.CONFIGURATION, "deviation_mean"]]
     both = best.merge(later, on=selection.CONFIGURATION, how="left", suffixes=("_chosen", "_held_out"))
-    names = {f"deviation_mean_{end}": f"deviation_{end}" for end in ("chosen", "held_out")}
-    return both.rename(columns=names)[[*_PER, "matcher", "k", "parameters", *names.values()]]
+    renamed = {f"deviation_mean_{suffix}": f"deviation_{suffix}" for suffix in ("chosen", "held_out")}
+    return both.rename(columns=renamed)[[*_PER, "matcher", "k", "parameters", *renamed.values()]]
 
 
 def _of_equally_many(runs: pd.DataFrame) -> pd.DataFrame:

@@ -52,9 +52,9 @@ def entering(runs: pd.DataFrame) -> pd.DataFrame:
     """
     runs = runs.assign(method=selection.names(runs), parameters=runs["parameters"].fillna(""))
     grids = runs.groupby("method", sort=False)["parameters"].unique()
-    taking_part = {(method, grid[place]) for method, grid in grids.items() for place in spread(len(grid))}
-    enters = [pair in taking_part for pair in zip(runs["method"], runs["parameters"], strict=True)]
-    return runs[np.array(enters, dtype=bool)].reset_index(drop=True)
+    entered = {(method, grid[place]) for method, grid in grids.items() for place in spread(len(grid))}
+    is_entered = [pair in entered for pair in zip(runs["method"], runs["parameters"], strict=True)]
+    return runs[np.array(is_entered, dtype=bool)].reset_index(drop=True)
 
 
 def spread(size: int) -> list[int]:
@@ -99,8 +99,8 @@ def prices(runs: pd.DataFrame) -> pd.Series:
     """The price of each run, from 1 up: ``price_over_best`` with k clusters or more; with fewer, the cost over the least one
     of any run of the dataset that has k. NaN where a run has no cost, or no run has k clusters.
     """
-    of_k = runs[runs["n_clusters"] == runs["k"]].groupby(BLOCK)["kmeans_cost"].min()
-    least = runs[BLOCK].join(of_k.where(of_k > 0), on=BLOCK)["kmeans_cost"]
+    least_with_k = runs[runs["n_clusters"] == runs["k"]].groupby(BLOCK)["kmeans_cost"].min()
+    least = runs[BLOCK].join(least_with_k.where(least_with_k > 0), on=BLOCK)["kmeans_cost"]
     return runs["price_over_best"].where(runs["n_clusters"] >= runs["k"], runs["kmeans_cost"] / least)
 
 
@@ -138,9 +138,9 @@ def leaderboard(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.Data
     candidates = candidates.merge(_points(candidates)[[*CONFIGURATION, "on_front"]], how="left", on=CONFIGURATION)
     methods = _of_methods(runs).join(candidates.groupby([*BLOCK, "method"]).size().rename("tried")).reset_index()
     board = pd.concat([_under(limit, candidates, methods) for limit in limits], ignore_index=True)
-    places = {name: place for place, name in enumerate(runs["dataset"].unique())}
+    dataset_order = {name: position for position, name in enumerate(runs["dataset"].unique())}
     order = ["place", "k", "limit", "rank", "price", "method"]
-    board = board.assign(place=board["dataset"].map(places)).sort_values(order, kind="stable")
+    board = board.assign(place=board["dataset"].map(dataset_order)).sort_values(order, kind="stable")
     board = board.astype({"k": int} | dict.fromkeys(["rank", "ok", "seeds"], "Int64"))
     return board[COLUMNS].round(_SHOWN).reset_index(drop=True)
 
@@ -253,15 +253,15 @@ def _hypervolumes(points: pd.DataFrame) -> pd.Series:
     if points.empty:
         return pd.Series(dtype=float)
     areas = points.groupby([*BLOCK, "method"], sort=False)[["delta_min", "price"]].apply(_area).unstack(fill_value=0.0)
-    whole = points.groupby(BLOCK, sort=False)[["delta_min", "price"]].apply(_area).reindex(areas.index)
-    return areas[whole > 0].div(whole[whole > 0], axis=0).mean()
+    block_areas = points.groupby(BLOCK, sort=False)[["delta_min", "price"]].apply(_area).reindex(areas.index)
+    return areas[block_areas > 0].div(block_areas[block_areas > 0], axis=0).mean()
 
 
 def _area(block: pd.DataFrame) -> float:
     """Area up to ``delta_min`` 1 and a price of :data:`DEAREST` in which some point is better in both."""
     area, price = 0.0, DEAREST
-    for delta, of_point in block.sort_values(["delta_min", "price"], kind="stable").to_numpy():
-        if of_point < price and delta < 1:
-            area += (1 - delta) * (price - of_point)
-            price = of_point
+    for delta, point_price in block.sort_values(["delta_min", "price"], kind="stable").to_numpy():
+        if point_price < price and delta < 1:
+            area += (1 - delta) * (price - point_price)
+            price = point_price
     return area

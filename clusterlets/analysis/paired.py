@@ -48,12 +48,12 @@ def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
 def wilcoxon(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Every pair of methods of each sample, and ``COMPARISONS`` as the family ``planned``: ``wilcoxon.csv``."""
     families = {
-        name: [(values[one], values[other]) for one, other in combinations(values, 2)] for name, values in samples.items()
+        name: [(values[method], values[other]) for method, other in combinations(values, 2)] for name, values in samples.items()
     }
     families[PLANNED] = [
-        (samples[name][one], samples[name][other])
-        for name, one, other in COMPARISONS
-        if name in samples and {one, other} <= set(samples[name])
+        (samples[name][method], samples[name][other])
+        for name, method, other in COMPARISONS
+        if name in samples and {method, other} <= set(samples[name])
     ]
     parts = [tested(name, pairs) for name, pairs in families.items()]
     return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
@@ -95,21 +95,21 @@ def signed_ranks(differences: pd.Series) -> tuple[float, float, float, float]:
     positive, -1 where every one is negative, 0 where none is left (Kerby 2014).
     """
     differences = np.round(np.asarray(differences, float), _DECIMALS)
-    left = differences[differences != 0]
-    if not len(left):
+    nonzero = differences[differences != 0]
+    if not len(nonzero):
         return 0.0, 0.0, 1.0, 0.0
-    test = stats.wilcoxon(left)
-    ranks = stats.rankdata(np.abs(left))
-    effect = float((np.sign(left) * ranks).sum() / ranks.sum())
+    test = stats.wilcoxon(nonzero)
+    ranks = stats.rankdata(np.abs(nonzero))
+    effect = float((np.sign(nonzero) * ranks).sum() / ranks.sum())
     return float(np.median(differences)), float(test.statistic), max(float(test.pvalue), LEAST_P), effect
 
 
 def intervals(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """How many times one method deviates as much as another, with an interval, of every pair: ``intervals.csv``."""
     rows = [
-        (name, one, other, *mean_ratio(samples[name][one], samples[name][other]), LEVEL)
+        (name, method, other, *mean_ratio(samples[name][method], samples[name][other]), LEVEL)
         for name in SAMPLES
-        for one, other in combinations(samples[name], 2)
+        for method, other in combinations(samples[name], 2)
     ]
     return pd.DataFrame(rows, columns=_INTERVAL_COLUMNS)
 
@@ -134,8 +134,8 @@ def mean_ratio(values: pd.Series, over: pd.Series) -> tuple[int, int, float, flo
     if n_blocks < 2:
         return n_blocks, floored, float(np.exp(ratios.mean())) if n_blocks else np.nan, np.nan, np.nan
     middle, error = ratios.mean(), ratios.std(ddof=1) / np.sqrt(n_blocks)
-    reach = error * stats.t.ppf((1 + LEVEL) / 2, n_blocks - 1)
-    return n_blocks, floored, float(np.exp(middle)), float(np.exp(middle - reach)), float(np.exp(middle + reach))
+    half_width = error * stats.t.ppf((1 + LEVEL) / 2, n_blocks - 1)
+    return n_blocks, floored, float(np.exp(middle)), float(np.exp(middle - half_width)), float(np.exp(middle + half_width))
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------

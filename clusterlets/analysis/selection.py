@@ -82,8 +82,8 @@ def best(candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
     preference = {by: -1 if by == "cohesion" else 1} | {
         column: sign for column, sign in _PREFERENCE.items() if column in candidates and column != by
     }
-    place = {matcher: position for position, matcher in enumerate(PAPER_NAMES)}
-    keys = candidates.assign(matcher=candidates["matcher"].map(place))[list(preference)].astype(float)
+    matcher_order = {matcher: position for position, matcher in enumerate(PAPER_NAMES)}
+    keys = candidates.assign(matcher=candidates["matcher"].map(matcher_order))[list(preference)].astype(float)
     order = (keys.round(12) * pd.Series(preference)).sort_values(list(preference), kind="stable").index
     return candidates.loc[order].drop_duplicates(per)
 

@@ -93,8 +93,8 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
     runs = runs.assign(name=selection.names(runs))
     own = selection.in_order(runs.loc[runs["matcher"].notna(), "name"], selection.PAPER_NAMES.values())
     others = selection.in_order(runs.loc[runs["matcher"].isna(), "name"], selection.METHODS)
-    every = blocks(runs, own + others, ["dataset"])
-    sparse = [name for name in every if every[name].notna().mean() < 0.5]
+    mean_deviations = blocks(runs, own + others, ["dataset"])
+    sparse = [name for name in mean_deviations if mean_deviations[name].notna().mean() < 0.5]
     without = f", without {', '.join(sparse)} (results on fewer than half of the datasets)" if sparse else ""
     return [
         rank("matchers", "Matchers, blocks are datasets", blocks(runs, own, ["dataset"])),
@@ -103,7 +103,7 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
             "Matchers with the controls k-means and random, blocks are datasets",
             blocks(runs, [*own, *CONTROLS], ["dataset"]),
         ),
-        rank(ALL_METHODS, f"All methods{without}, blocks are datasets", every.drop(columns=sparse)),
+        rank(ALL_METHODS, f"All methods{without}, blocks are datasets", mean_deviations.drop(columns=sparse)),
         rank(
             "pseudo_replication",
             "Matchers, blocks are (dataset, k, seed): pseudo-replication",
@@ -248,13 +248,13 @@ def in_words(ranking: Ranking) -> str:
         return f"Not computed. {ranking.obstacle}"
     verdict = "differ" if ranking.p_value < ALPHA else "are not shown to differ"
     order = ", ".join(f"{method} {value:.2f}" for method, value in ranking.mean_ranks.items())
-    separated = ranking.pairs.query("significant == True")
-    listed = ", ".join(f"{pair['better']} over {pair['worse']}" for pair in separated.to_dict("records"))
+    significant_pairs = ranking.pairs.query("significant == True")
+    pair_names = ", ".join(f"{pair['better']} over {pair['worse']}" for pair in significant_pairs.to_dict("records"))
     return (
         f"{n_methods} methods in {n_blocks} blocks {verdict} (Friedman chi-squared {ranking.statistic:.2f}, "
         f"p {p_in_words(ranking.p_value)}; Kendall's W {ranking.kendall_w:.2f}). Mean ranks, {n_methods} is best: {order}. "
         f"Critical difference {ranking.critical_difference:.2f} (Nemenyi, level {ALPHA}); "
-        f"significant: {listed or 'no pair'}."
+        f"significant: {pair_names or 'no pair'}."
     )
 
 
@@ -272,12 +272,12 @@ def beside_random(ranking: Ranking) -> str:
     if "random" not in ranking.mean_ranks or ranking.obstacle:
         return ""
     places = len(ranking.mean_ranks) + 1 - ranking.mean_ranks
-    listed = ", ".join(f"{method} {place:.1f}" for method, place in places.items())
+    places_listed = ", ".join(f"{method} {place:.1f}" for method, place in places.items())
     ahead, behind = (
         ", ".join(places.index[is_beyond]) or "none" for is_beyond in (places < places["random"], places > places["random"])
     )
     return (
-        f"Mean ranks by mean deviation over {counted(len(ranking.complete), 'block')}, 1 is the fairest: {listed}. "
+        f"Mean ranks by mean deviation over {counted(len(ranking.complete), 'block')}, 1 is the fairest: {places_listed}. "
         f"Ahead of the random partition: {ahead}; behind it: {behind}."
     )
 
@@ -294,14 +294,14 @@ ASSUMPTIONS = (
 
 def missing_in_words(ranking: Ranking, datasets_of_paper: Iterable[str]) -> str:
     """Which of the paper's datasets are no block, and which blocks were left out, by name and why."""
-    met = set(ranking.values.index.get_level_values("dataset"))
-    absent = [name for name in datasets_of_paper if name not in met]
-    listed = [f"{block} (no {methods})" for block, methods in list(ranking.incomplete.items())[:_LISTED]]
+    present = set(ranking.values.index.get_level_values("dataset"))
+    missing = [name for name in datasets_of_paper if name not in present]
+    left_out = [f"{block} (no {methods})" for block, methods in list(ranking.incomplete.items())[:_LISTED]]
     if len(ranking.incomplete) > _LISTED:
-        listed.append(f"and {len(ranking.incomplete) - _LISTED} more")
+        left_out.append(f"and {len(ranking.incomplete) - _LISTED} more")
     return (
-        f"The paper's datasets without a run: {', '.join(absent) or 'none'}. Blocks left out, because a method has no run "
-        f"with status ok there: {', '.join(listed) or 'none'}."
+        f"The paper's datasets without a run: {', '.join(missing) or 'none'}. Blocks left out, because a method has no run "
+        f"with status ok there: {', '.join(left_out) or 'none'}."
     )
 
 

@@ -72,5 +72,5 @@ def _printed() -> dict[str, pd.DataFrame]:
     matchers, *selections, correlations = (reported.table(name) for name in reported.TABLES)
     of_c = {f"centroid_silhouette{end}": matchers[f"cohesion{end}"].where(matchers["matcher"] == "C") for end in _ENDS}
     silhouette = correlations[correlations["x"] == "cohesion"].assign(x="centroid_silhouette")
-    both = (matchers.assign(**of_c), *selections, pd.concat([correlations, silhouette], ignore_index=True))
-    return dict(zip(reported.TABLES, both, strict=True))
+    with_silhouette = (matchers.assign(**of_c), *selections, pd.concat([correlations, silhouette], ignore_index=True))
+    return dict(zip(reported.TABLES, with_silhouette, strict=True))

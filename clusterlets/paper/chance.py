@@ -35,9 +35,9 @@ def within_tolerance(cells: pd.DataFrame) -> pd.Series:
 
 def tolerance(cells: pd.DataFrame) -> pd.Series:
     """Rounding of the paper's number plus seed spread of ours; NaN for :data:`CHOICES` and without a spread."""
-    measured = ~cells["quantity"].isin(CHOICES)
-    of_paper = cells["reported"].where(measured).map(rounding, na_action="ignore").astype(float)
-    return (of_paper + cells["seed_spread"]).round(_DECIMALS)
+    is_number = ~cells["quantity"].isin(CHOICES)
+    half_units = cells["reported"].where(is_number).map(rounding, na_action="ignore").astype(float)
+    return (half_units + cells["seed_spread"]).round(_DECIMALS)
 
 
 def within_band(cells: pd.DataFrame) -> pd.Series:
@@ -56,9 +56,9 @@ def wrong_pairs(cells: pd.DataFrame) -> pd.DataFrame:
     Numbers that are shown but not counted are paired among themselves. Ours without a seed spread take no part. O(n g) for
     groups of g cells.
     """
-    complete = cells["reproduced"].notna() & (cells["seed_spread"].notna() | cells["quantity"].isin(CHOICES))
+    takes_part = cells["reproduced"].notna() & (cells["seed_spread"].notna() | cells["quantity"].isin(CHOICES))
     cells = cells.fillna({"method": ""})
-    ours = cells.loc[complete, [*_GROUP, "subject", "reproduced", "seed_spread"]]
+    ours = cells.loc[takes_part, [*_GROUP, "subject", "reproduced", "seed_spread"]]
     pairs = cells[[*_GROUP, "subject", "reported"]].merge(ours, on=_GROUP, suffixes=("", "_of_ours"))
     return pairs[pairs["subject"] != pairs["subject_of_ours"]]
 
@@ -81,14 +81,14 @@ def judge(cells: pd.DataFrame) -> pd.DataFrame:
         without a number of ours.
     """
     shares, informative = _by_group(wrong_pairs(cells))
-    group = pd.MultiIndex.from_frame(cells.fillna({"method": ""})[_GROUP])
-    judged = shares.reindex(group).round(_DECIMALS).set_axis(cells.index)
-    is_informative = informative.reindex(group, fill_value=False).set_axis(cells.index)
-    unknown = cells["seed_spread"].isna() & ~cells["quantity"].isin(CHOICES)
-    within = within_tolerance(cells)
+    groups = pd.MultiIndex.from_frame(cells.fillna({"method": ""})[_GROUP])
+    judged = shares.reindex(groups).round(_DECIMALS).set_axis(cells.index)
+    is_informative = informative.reindex(groups, fill_value=False).set_axis(cells.index)
+    lacks_spread = cells["seed_spread"].isna() & ~cells["quantity"].isin(CHOICES)
+    is_within = within_tolerance(cells)
     cases = {
-        "uninformative": unknown | (within & ~is_informative["chance"]),
-        "reproduced": within,
+        "uninformative": lacks_spread | (is_within & ~is_informative["chance"]),
+        "reproduced": is_within,
         "close": within_band(cells) & is_informative["chance_bands"],
     }
     judged["verdict"] = np.select(list(cases.values()), list(cases), "differs")

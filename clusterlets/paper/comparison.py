@@ -29,18 +29,18 @@ def compare(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.DataFram
     tables. Averages over datasets are compared where more than half of the paper's are among the runs: less is an average
     of something else.
     """
-    present = set(runs["dataset"])
+    datasets = set(runs["dataset"])
     compared = cells.of_paper().merge(cells.of_tables(made), on=cells.KEY, how="left")
-    for further in (seed_spread.of_runs(runs), _selection_noise(runs)):
-        compared = compared.merge(further, on=cells.KEY, how="left")
+    for spreads in (seed_spread.of_runs(runs), _selection_noise(runs)):
+        compared = compared.merge(spreads, on=cells.KEY, how="left")
     rows = compared.to_dict("records")
-    obstacles, asides = ([reason(row) for row in rows] for reason in (lambda row: _obstacle(row, present), _only_shown))
+    obstacles, asides = ([reason(row) for row in rows] for reason in (lambda row: _obstacle(row, datasets), _only_shown))
     compared["counted"] = [not aside for aside in asides]
     compared["verdict_bands"] = [bands.verdict(row["quantity"], row["reported"], row["reproduced"]) for row in rows]
     compared = compared.join(chance.judge(compared))
     compared.loc[[bool(obstacle) for obstacle in obstacles], ["verdict", "verdict_bands"]] = "not comparable"
     compared["reason"] = [
-        " ".join(filter(None, [obstacle, aside, _explanation(row), _remark(row, present)]))
+        " ".join(filter(None, [obstacle, aside, _explanation(row), _remark(row, datasets)]))
         for obstacle, aside, row in zip(obstacles, asides, compared.to_dict("records"), strict=True)
     ]
     numbers = compared[["reported", "reproduced"]].where(compared["quantity"] != "matcher").astype(float)
@@ -158,9 +158,9 @@ def _selection_noise(runs: pd.DataFrame) -> pd.DataFrame:
     groups = selection.groups_of_seeds(runs)
     if len(groups) < 2:
         return pd.DataFrame(columns=[*cells.KEY, "low", "high"], dtype=object)
-    numbers = pd.concat([cells.of_tables(tables.make(group, cells.SELECTIONS), cells.SELECTIONS) for group in groups])
-    numbers = numbers[~numbers["quantity"].isin(cells.CHOICES)].astype({"reproduced": float})
-    return numbers.groupby(cells.KEY)["reproduced"].agg(low="min", high="max").reset_index()
+    values = pd.concat([cells.of_tables(tables.make(group, cells.SELECTIONS), cells.SELECTIONS) for group in groups])
+    values = values[~values["quantity"].isin(cells.CHOICES)].astype({"reproduced": float})
+    return values.groupby(cells.KEY)["reproduced"].agg(low="min", high="max").reset_index()
 
 
 def _within(compared: pd.DataFrame) -> pd.Series:

@@ -34,12 +34,12 @@ class Results:
         ``undivided`` is the cohesion of each dataset as one cluster, where it was measured.
         """
         of_paper = runs[runs["dataset"].isin(reported.datasets())]
-        made = tables.make(runs)
-        made_of_paper = made if len(of_paper) == len(runs) else tables.make(of_paper)
-        compared = comparison.compare(of_paper, made_of_paper)
-        assessed = claims.assess(of_paper, made_of_paper, undivided)
+        our_tables = tables.make(runs)
+        tables_of_paper = our_tables if len(of_paper) == len(runs) else tables.make(of_paper)
+        compared = comparison.compare(of_paper, tables_of_paper)
+        assessed = claims.assess(of_paper, tables_of_paper, undivided)
         at_limits = at_fairness.at_given_fairness(runs)
-        return cls(runs, settings, made, statistics.rank_all(runs), compared, assessed, at_limits)
+        return cls(runs, settings, our_tables, statistics.rank_all(runs), compared, assessed, at_limits)
 
     @classmethod
     def read(cls, folder: Path, settings: Mapping) -> "Results":
@@ -65,15 +65,15 @@ class Results:
         samples = paired.samples(self.runs, self.rankings)
         tests, intervals = paired.wilcoxon(samples), paired.intervals(samples)
         posteriors = bayes.signed_ranks({name: samples[name] for name in paired.SAMPLES})
-        of_pairs = {"wilcoxon": tests, "intervals": intervals, "bayes": posteriors}
-        for name, frame in (statistics.to_tables(self.rankings) | of_pairs).items():
+        pair_tables = {"wilcoxon": tests, "intervals": intervals, "bayes": posteriors}
+        for name, frame in (statistics.to_tables(self.rankings) | pair_tables).items():
             yield f"statistics/{name}.csv", frame
-        beyond_luck = held_out.by_dataset(reported.of_paper(self.runs))
-        yield "statistics/held_out.csv", beyond_luck
+        held_out_scores = held_out.by_dataset(reported.of_paper(self.runs))
+        yield "statistics/held_out.csv", held_out_scores
         words = [
             statistics.to_markdown(self.rankings, reported.datasets()),
             paired.to_markdown(tests, intervals, posteriors),
-            held_out.to_markdown(beyond_luck),
+            held_out.to_markdown(held_out_scores),
         ]
         yield "statistics/statistics.md", "\n".join(words)
         yield "methods.csv", overview.by_method(self.runs, self.settings["grids"])

@@ -89,10 +89,12 @@ def between_halves(values: np.ndarray, seeds: np.ndarray, n_seeds: int) -> np.nd
 
 def _of_averages(runs: pd.DataFrame) -> pd.DataFrame:
     """The cells of tables 1 and 5, each with Student's t times the standard error of a difference of two such numbers."""
-    made = [tables.make(runs[runs["seed"] != seed], cells.AVERAGES) for seed in np.sort(runs["seed"].unique())]
-    numbers = [cells.of_tables(without, cells.AVERAGES).set_index(cells.KEY)["reproduced"] for without in made]
-    left_out = pd.concat(numbers, axis=1).astype(float)
-    return left_out.index.to_frame(index=False).assign(value=jackknife(left_out.to_numpy().T))
+    tables_without = [tables.make(runs[runs["seed"] != seed], cells.AVERAGES) for seed in np.sort(runs["seed"].unique())]
+    numbers = [
+        cells.of_tables(made_tables, cells.AVERAGES).set_index(cells.KEY)["reproduced"] for made_tables in tables_without
+    ]
+    by_seed_left_out = pd.concat(numbers, axis=1).astype(float)
+    return by_seed_left_out.index.to_frame(index=False).assign(value=jackknife(by_seed_left_out.to_numpy().T))
 
 
 def jackknife(left_out: np.ndarray) -> np.ndarray:

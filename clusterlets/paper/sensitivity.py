@@ -77,20 +77,23 @@ def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.Da
         seeds, if there are several: less than that is noise.
     """
     runs = reported.of_paper(runs)
-    first, *further = selection.groups_of_seeds(runs) or [selection.seeds_of_paper(runs)]
-    baseline = _of_runs(first)
-    over_seeds = {Choice(_SEEDS, "0-9", f"{10 * g}-{10 * g + 9}"): _of_runs(group) for g, group in enumerate(further, 1)}
+    first_seeds, *other_seeds = selection.groups_of_seeds(runs) or [selection.seeds_of_paper(runs)]
+    baseline = _of_runs(first_seeds)
+    over_seeds = {
+        Choice(_SEEDS, "0-9", f"{10 * number}-{10 * number + 9}"): _of_runs(group)
+        for number, group in enumerate(other_seeds, 1)
+    }
     varied = {choice: _of_runs(reported.of_paper(frame)) for choice, frame in variants.items()}
-    varied[_SELECTION] = _numbers(_tables_of_means(first))
-    if first["method"].str.startswith("FRAC").any():
-        varied[_FRAC] = _of_runs(_with_fair_for_nearest(first))
-    rankings = {ranking.name: ranking for ranking in statistics.rank_all(first)}
+    varied[_SELECTION] = _numbers(_tables_of_means(first_seeds))
+    if first_seeds["method"].str.startswith("FRAC").any():
+        varied[_FRAC] = _of_runs(_with_fair_for_nearest(first_seeds))
+    rankings = {ranking.name: ranking for ranking in statistics.rank_all(first_seeds)}
     varied[_BLOCKS] = _ranks(rankings["pseudo_replication"])
     baseline = pd.concat([baseline, _ranks(rankings["matchers"])])
     rows = [_compared(choice, baseline, numbers) for choice, numbers in (varied | over_seeds).items()]
     groups = pd.DataFrame([baseline, *over_seeds.values()])
     ranges = (groups.max() - groups.min()).where(bool(over_seeds) & groups.notna().all())
-    columns = {"reported": _of_printed(first), "range_over_seeds": ranges}
+    columns = {"reported": _of_printed(first_seeds), "range_over_seeds": ranges}
     return pd.concat(rows, ignore_index=True).join(pd.DataFrame(columns), on=_KEY)[COLUMNS]
 
 
@@ -112,9 +115,9 @@ def _with_fair_for_nearest(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _of_runs(runs: pd.DataFrame) -> pd.Series:
     """All numbers of tables 1 to 4, and how many of the paper's are reproduced."""
-    made = tables.make(runs, reported.TABLES)
-    frames = {name: made[name].frame for name in reported.TABLES[:4]}
-    return pd.concat([_numbers(frames), _verdicts(runs, made)])
+    our_tables = tables.make(runs, reported.TABLES)
+    frames = {name: our_tables[name].frame for name in reported.TABLES[:4]}
+    return pd.concat([_numbers(frames), _verdicts(runs, our_tables)])
 
 
 def _of_printed(runs: pd.DataFrame) -> pd.Series:
@@ -159,17 +162,21 @@ def _of_winners(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     metrics = table[["deviation_mean", "cohesion", "size", "overlap"]].astype(float).mean()
     wins = table["matcher"].value_counts().reindex(list(selection.PAPER_NAMES.values()), fill_value=0)
     datasets = {(_ALL, "datasets"): int(table["matcher"].notna().sum())}
-    return datasets | {(_ALL, name): value for name, value in metrics.items()} | {(m, "wins"): n for m, n in wins.items()}
+    return (
+        datasets
+        | {(_ALL, name): value for name, value in metrics.items()}
+        | {(matcher, "wins"): number for matcher, number in wins.items()}
+    )
 
 
 def _of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     """Table 4, where both sides have a run: mean deviations, their ratio, and where Clusterlets' is the lower."""
-    both = table.pivot(index="dataset", columns="method", values="deviation_mean").astype(float)
-    both = both.reindex(columns=["Clusterlets", "FRAC (nearest)"]).dropna()
-    ours, frac = both["Clusterlets"], both["FRAC (nearest)"]
+    deviations = table.pivot(index="dataset", columns="method", values="deviation_mean").astype(float)
+    deviations = deviations.reindex(columns=["Clusterlets", "FRAC (nearest)"]).dropna()
+    ours, frac = deviations["Clusterlets"], deviations["FRAC (nearest)"]
     return {
-        (_ALL, "datasets"): len(both),
-        (_ALL, "datasets_below_frac"): int((ours < frac).sum()) if len(both) else np.nan,
+        (_ALL, "datasets"): len(deviations),
+        (_ALL, "datasets_below_frac"): int((ours < frac).sum()) if len(deviations) else np.nan,
         (_ALL, "deviation_mean_clusterlets"): ours.mean(),
         (_ALL, "deviation_mean_frac"): frac.mean(),
         (_ALL, "ratio_to_frac"): ours.mean() / frac.mean() if frac.mean() else np.nan,
@@ -189,12 +196,12 @@ def _verdicts(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.Series
 def _ranks(ranking: statistics.Ranking) -> pd.Series:
     """Nemenyi's p of every pair of matchers, and how many are significant."""
     pairs = ranking.pairs.to_dict("records")
-    in_order = [selection.in_order((pair["better"], pair["worse"]), selection.PAPER_NAMES.values()) for pair in pairs]
+    sorted_names = [selection.in_order((pair["better"], pair["worse"]), selection.PAPER_NAMES.values()) for pair in pairs]
     significant = np.nan if ranking.obstacle else int((ranking.pairs["significant"] == True).sum())  # noqa: E712
     numbers = {
         **{
             (_RANKS, " - ".join(names), "p_value"): round(pair["p_value"], _DECIMALS)
-            for names, pair in zip(in_order, pairs, strict=True)
+            for names, pair in zip(sorted_names, pairs, strict=True)
         },
         (_RANKS, _ALL, "blocks"): len(ranking.complete),
         (_RANKS, _ALL, "critical_difference"): round(ranking.critical_difference, _DECIMALS),
@@ -225,15 +232,15 @@ def headlines(assessed: pd.DataFrame) -> pd.DataFrame:
 
 def by_choice(assessed: pd.DataFrame) -> Iterator[tuple[Choice, pd.DataFrame]]:
     """The rows of each choice, in their order."""
-    for key, rows in assessed.groupby(["choice", "usual", "taken"], sort=False):
-        yield Choice(*key), rows
+    for fields, rows in assessed.groupby(["choice", "usual", "taken"], sort=False):
+        yield Choice(*fields), rows
 
 
 def to_markdown(assessed: pd.DataFrame) -> str:
     """The headline numbers as one table, a row a choice; the statistics' blocks; and what is not there."""
-    shown = headlines(assessed)
-    header = ["", *(title for title in HEADLINES if title in set(shown["title"]))]
-    usual = {row["title"]: row for row in shown.to_dict("records")}
+    headline_rows = headlines(assessed)
+    header = ["", *(title for title in HEADLINES if title in set(headline_rows["title"]))]
+    usual = {row["title"]: row for row in headline_rows.to_dict("records")}
     comparable = _comparable(assessed.drop_duplicates(_KEY), "baseline")
     lines = [_line("the paper", [_number(usual[title], "reported") for title in header[1:]])]
     lines += [_line("usual choices", [_of(_number(usual[title], "baseline"), title, comparable) for title in header[1:]])]
@@ -242,13 +249,17 @@ def to_markdown(assessed: pd.DataFrame) -> str:
         cells = {row["title"]: _of(_cell(row), row["title"], comparable) for row in headlines(rows).to_dict("records")}
         if cells:
             lines.append(_line("{0}: {2} instead of {1}".format(*choice), [cells.get(title, "") for title in header[1:]]))
-    noise = shown["range_over_seeds"].notna().any()
-    lines += [_line("range over seeds", [_number(usual[title], "range_over_seeds") for title in header[1:]])] if noise else []
-    bold = "Bold: further from the usual choices' number than ten other seeds move it (last row)." if noise else _NO_GROUPS
+    has_ranges = headline_rows["range_over_seeds"].notna().any()
+    lines += (
+        [_line("range over seeds", [_number(usual[title], "range_over_seeds") for title in header[1:]])] if has_ranges else []
+    )
+    legend = (
+        "Bold: further from the usual choices' number than ten other seeds move it (last row)." if has_ranges else _NO_GROUPS
+    )
     has_variants = set(assessed["choice"]) - {_SELECTION.name, _FRAC.name, _BLOCKS.name, _SEEDS}
     table = [_line(header[0], header[1:]), _line("---", ["---:"] * len(header[1:])), *lines]
-    read = f"{_HOW_TO_READ}{_basis_of_the_paper(assessed)}"
-    parts = ["# Sensitivity analysis", read, bold, *([] if has_variants else [_NO_VARIANTS]), "\n".join(table)]
+    introduction = f"{_HOW_TO_READ}{_basis_of_the_paper(assessed)}"
+    parts = ["# Sensitivity analysis", introduction, legend, *([] if has_variants else [_NO_VARIANTS]), "\n".join(table)]
     return "\n\n".join([*parts, _of_blocks(assessed)]) + "\n"
 
 
@@ -286,8 +297,8 @@ def _number(row: Mapping, column: str) -> str:
 def _cell(row: Mapping) -> str:
     if row["difference"] == 0:
         return "="
-    beyond = abs(row["difference"]) > row["range_over_seeds"]  # False where there is no range
-    return f"**{_number(row, 'varied')}**" if beyond else _number(row, "varied")
+    is_beyond_noise = abs(row["difference"]) > row["range_over_seeds"]  # False where there is no range
+    return f"**{_number(row, 'varied')}**" if is_beyond_noise else _number(row, "varied")
 
 
 def _of_blocks(assessed: pd.DataFrame) -> str:

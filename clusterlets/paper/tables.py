@@ -67,10 +67,10 @@ def by_matcher(runs: pd.DataFrame) -> pd.DataFrame:
     for quantity, column in quantities.items():
         columns[quantity] = grouped[column].mean()
         columns[f"{quantity}_std"] = grouped[column].agg(std)
-    entered, present = grouped.size(), runs["matcher"].value_counts()
-    frame = pd.DataFrame(columns | {"runs": entered}).reindex(selection.in_order(present.index, selection.PAPER_NAMES))
+    run_counts, all_counts = grouped.size(), runs["matcher"].value_counts()
+    frame = pd.DataFrame(columns | {"runs": run_counts}).reindex(selection.in_order(all_counts.index, selection.PAPER_NAMES))
     frame["runs"] = frame["runs"].fillna(0).astype(int)
-    frame["dropped"] = present.reindex(frame.index) - frame["runs"]
+    frame["dropped"] = all_counts.reindex(frame.index) - frame["runs"]
     frame = frame.rename_axis("matcher").reset_index()
     return frame.assign(matcher=selection.paper_names(frame["matcher"]))
 
@@ -113,9 +113,9 @@ def correlations(runs: pd.DataFrame) -> pd.DataFrame:
     pairs = [(s, other) for s in ("cohesion", "centroid_silhouette") for other in ("omega", "deviation")]
     complete_pairs = {(x, y): runs[[x, y]].dropna() for x, y in [*pairs, ("omega", "deviation")]}
     rows = [
-        (coefficient, x, y, correlation(both[x], both[y], coefficient), len(both))
+        (coefficient, x, y, correlation(values[x], values[y], coefficient), len(values))
         for coefficient in COEFFICIENTS
-        for (x, y), both in complete_pairs.items()
+        for (x, y), values in complete_pairs.items()
     ]
     return pd.DataFrame(rows, columns=["coefficient", "x", "y", "value", "runs"])
 
@@ -144,9 +144,9 @@ def _chosen(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: list[str
     frame = counts.reset_index().merge(best_of_group, on=per, how="left")
     frame = frame.astype({column: "Int64" for column in _WHOLE if column in frame})
     frame["matcher"] = selection.paper_names(frame["matcher"])
-    usual = {"dataset": reported.datasets(), "method": selection.METHODS}
-    order = {column: selection.in_order(runs[column], usual[column]) for column in per}
-    return frame.sort_values(per, key=lambda column: column.map(order[column.name].index), ignore_index=True)
+    usual_order = {"dataset": reported.datasets(), "method": selection.METHODS}
+    positions = {column: selection.in_order(runs[column], usual_order[column]) for column in per}
+    return frame.sort_values(per, key=lambda column: column.map(positions[column.name].index), ignore_index=True)
 
 
 # ---- the tables ------------------------------------------------------------------------------------------------------
@@ -305,8 +305,8 @@ def best(table: Table) -> frozenset[tuple[int, int]]:
     frame, cells_of_best = table.frame, set()
     groups = frame.groupby("dataset", sort=False).indices.values() if "dataset" in frame else [range(len(frame))]
     for rows, (place, column) in product(groups, enumerate(table.columns)):
-        marked = is_best(frame.iloc[list(rows)][column.keys[0]], column.keys[0])
-        cells_of_best |= {(int(row), place) for row, best_here in zip(rows, marked, strict=True) if best_here}
+        is_best_value = is_best(frame.iloc[list(rows)][column.keys[0]], column.keys[0])
+        cells_of_best |= {(int(row), place) for row, is_best_cell in zip(rows, is_best_value, strict=True) if is_best_cell}
     return frozenset(cells_of_best)
 
 
@@ -326,13 +326,13 @@ def is_best(values: pd.Series, quantity: str) -> pd.Series:
 def to_markdown(table: Table) -> str:
     """A pipe table with its caption above and its note below."""
     header = [column.title for column in table.columns]
-    rule = ["---" if column.decimals is None else "---:" for column in table.columns]
-    marked = best(table)
+    delimiters = ["---" if column.decimals is None else "---:" for column in table.columns]
+    best_cells = best(table)
     escaped = (
-        [f"**{cell}**" if (line, place) in marked else re.sub(r"[\\|]", r"\\\g<0>", cell) for place, cell in enumerate(row)]
+        [f"**{cell}**" if (line, place) in best_cells else re.sub(r"[\\|]", r"\\\g<0>", cell) for place, cell in enumerate(row)]
         for line, row in enumerate(cells(table))
     )
-    lines = [f"| {' | '.join(row)} |" for row in (header, rule, *escaped)]
+    lines = [f"| {' | '.join(row)} |" for row in (header, delimiters, *escaped)]
     return "\n".join([table.caption, "", *lines, "", table.note, ""])
 
 
@@ -377,10 +377,10 @@ def document(names: Iterable[str]) -> str:
 
 def _latex_cells(table: Table) -> list[list[str]]:
     """The cells as LaTeX, the best ones in bold."""
-    marked = best(table)
+    best_cells = best(table)
     return [
         [
-            rf"\textbf{{{latex_escape(cell)}}}" if (line, place) in marked else latex_escape(cell)
+            rf"\textbf{{{latex_escape(cell)}}}" if (line, place) in best_cells else latex_escape(cell)
             for place, cell in enumerate(row)
         ]
         for line, row in enumerate(cells(table))

@@ -24,9 +24,9 @@ def assess(runs: pd.DataFrame, made: Mapping[str, Table], undivided: Mapping[str
     ``runs`` are those on the paper's datasets, and ``made`` their tables. A verdict takes more than half of the datasets.
     ``undivided`` is the cohesion of each dataset as one cluster, where it was measured.
     """
-    paper, ours, in_place = Numbers.of_paper(), Numbers.of_runs(runs, made), controls.all_of(runs, made, undivided)
+    paper, ours, control_numbers = Numbers.of_paper(), Numbers.of_runs(runs, made), controls.all_of(runs, made, undivided)
     rows = [
-        _row(claim, paper, ours) | {"controls": controls.in_words(claim, ours, in_place, judge)}
+        _row(claim, paper, ours) | {"controls": controls.in_words(claim, ours, control_numbers, judge)}
         for claim in reported.claims()["claims"]
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -90,7 +90,7 @@ def _entry(row: dict) -> str:
         f"- the paper: **{row['verdict_paper']}**. {row['statistic_paper']}",
         f"- ours: **{row['verdict_ours']}**. {row['statistic_ours']}",
     ]
-    asked = [f"- controls: {row['controls']}"] if row["controls"] else []
+    controls = [f"- controls: {row['controls']}"] if row["controls"] else []
     evidence = [f"- evidence: `{row['evidence']}`"] if row["evidence"] else []
     remark = [f"- {row['remark']}"] if row["remark"] else []
-    return "\n".join([*lines, *asked, *evidence, *remark, ""])
+    return "\n".join([*lines, *controls, *evidence, *remark, ""])

@@ -23,8 +23,8 @@ _IN_PLACE_OF = {"method": "Clusterlets", "matcher": "C"}
 def in_place_of_clusterlets(runs: pd.DataFrame, control: str) -> Numbers:
     """Our numbers with a control's runs as those of Clusterlets; other methods stay, and so does the control itself."""
     others = runs[runs["method"] != "Clusterlets"]
-    taken = pd.concat([others, runs[runs["method"] == control].assign(**_IN_PLACE_OF)], ignore_index=True)
-    return Numbers.of_runs(taken, tables.make(taken, reported.TABLES))
+    replaced = pd.concat([others, runs[runs["method"] == control].assign(**_IN_PLACE_OF)], ignore_index=True)
+    return Numbers.of_runs(replaced, tables.make(replaced, reported.TABLES))
 
 
 def undivided(made: Mapping[str, tables.Table], cohesion: Mapping[str, float]) -> Numbers:
@@ -50,15 +50,15 @@ def all_of(runs: pd.DataFrame, made: Mapping[str, tables.Table], cohesion: Mappi
     """The numbers of each control, by its name; none where there are no runs of it, or nothing was measured."""
     present = [name for name in statistics.CONTROLS[::-1] if (selection.ok(runs)["method"] == name).any()]
     numbers = {name: in_place_of_clusterlets(runs, name) for name in present}
-    of_table = [name for name in made[reported.TABLES[1]].frame["dataset"] if name in cohesion]
-    return numbers | ({UNDIVIDED: undivided(made, cohesion)} if not reported.too_few(len(of_table)) else {})
+    measured = [name for name in made[reported.TABLES[1]].frame["dataset"] if name in cohesion]
+    return numbers | ({UNDIVIDED: undivided(made, cohesion)} if not reported.too_few(len(measured)) else {})
 
 
 def in_words(claim: dict, ours: Numbers, controls: Mapping[str, Numbers], judge: Callable[[dict, Numbers], Finding]) -> str:
     """The verdict on each control of which the claim can be asked, with the cases in which it holds; empty without one."""
     if claim["kind"] == "not_behind":  # the controls are ranked among our methods
-        asked = {name: claim | {"parameters": claim["parameters"] | {"contenders": [name]}} for name in controls}
-        findings = {name: judge(of_control, ours) for name, of_control in asked.items()}
+        claims = {name: claim | {"parameters": claim["parameters"] | {"contenders": [name]}} for name in controls}
+        findings = {name: judge(control_claim, ours) for name, control_claim in claims.items()}
     else:
         findings = {name: judge(claim, numbers) for name, numbers in controls.items() if claim["kind"] in KINDS}
     conclusive = {name: finding for name, finding in findings.items() if finding.verdict != INCONCLUSIVE}

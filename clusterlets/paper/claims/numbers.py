@@ -25,8 +25,10 @@ class Numbers:
     @classmethod
     def of_paper(cls) -> "Numbers":
         """What the paper prints. Its FRAC is FRAC (nearest), and the s of its table 5 whatever was meant by it."""
-        printed = {name: reported.table(name).replace({"FRAC": "FRAC (nearest)", "cohesion": "s"}) for name in reported.TABLES}
-        return cls({name: _numeric(table) for name, table in printed.items()})
+        paper_tables = {
+            name: reported.table(name).replace({"FRAC": "FRAC (nearest)", "cohesion": "s"}) for name in reported.TABLES
+        }
+        return cls({name: _numeric(table) for name, table in paper_tables.items()})
 
     @classmethod
     def of_runs(cls, runs: pd.DataFrame, made: Mapping[str, Table]) -> "Numbers":
@@ -136,8 +138,8 @@ _CHOSEN_FROM_RUNS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 
 def aligned(numbers: Numbers, first: str, second: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Two choices on the datasets that both have."""
-    one, other = numbers.chosen(first), numbers.chosen(second)
-    both = [name for name in one.index if name in other.index]
-    if not both:
+    first_rows, second_rows = numbers.chosen(first), numbers.chosen(second)
+    datasets = [name for name in first_rows.index if name in second_rows.index]
+    if not datasets:
         raise CannotTell(f"No dataset has both {first} and {second}.")
-    return one.loc[both], other.loc[both]
+    return first_rows.loc[datasets], second_rows.loc[datasets]

@@ -19,10 +19,10 @@ def filter_changes(numbers: Numbers, filtered: str, without: str, without_other:
     """On how many datasets a filter changes the choice: holds if on more than half and on more than the other filter."""
     counts = []
     for unfiltered in (without, without_other):
-        one, other = aligned(numbers, filtered, unfiltered)
-        counts.append(int((one["deviation_mean"] != other["deviation_mean"]).sum()))
-    words = f"fewer than 3 clusters: {counts[0]}, overlap: {counts[1]} of {len(one)} datasets"
-    return two_steps(counts[0] > len(one) / 2 and counts[0] > counts[1], counts[0] > 0, words)
+        with_filter, without_filter = aligned(numbers, filtered, unfiltered)
+        counts.append(int((with_filter["deviation_mean"] != without_filter["deviation_mean"]).sum()))
+    words = f"fewer than 3 clusters: {counts[0]}, overlap: {counts[1]} of {len(with_filter)} datasets"
+    return two_steps(counts[0] > len(with_filter) / 2 and counts[0] > counts[1], counts[0] > 0, words)
 
 
 def apart(numbers: Numbers, better: str, worse: str) -> Finding:
@@ -42,12 +42,12 @@ def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
     A test that could not have found a difference says nothing for the claim.
     """
     tested = [_tested(numbers, matcher, other) for other in others]
-    joined = not any(verdicts["nemenyi"] for verdicts, _ in tested)
-    agreed = not any(verdicts["wilcoxon"] for verdicts, _ in tested)
+    none_by_nemenyi = not any(verdicts["nemenyi"] for verdicts, _ in tested)
+    none_by_wilcoxon = not any(verdicts["wilcoxon"] for verdicts, _ in tested)
     words = "; ".join(words for _, words in tested)
-    if joined:
+    if none_by_nemenyi:
         _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), words)
-    return two_steps(joined and agreed, joined, words)
+    return two_steps(none_by_nemenyi and none_by_wilcoxon, none_by_nemenyi, words)
 
 
 def _check_power(n_datasets: int, n_pairs: int, words: str) -> None:
@@ -68,15 +68,15 @@ def _tested(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool], st
     ranking = _computed(numbers, "matchers")
     for name in (one, other):
         numbers.matcher(name)
-    pair = _pair(ranking.pairs, one, other)
-    tested = _pair(numbers.wilcoxon, one, other)
+    nemenyi = _pair(ranking.pairs, one, other)
+    wilcoxon = _pair(numbers.wilcoxon, one, other)
     words = (
-        f"{one} and {other}: {pair['rank_difference']:.2f} ranks of {ranking.critical_difference:.2f} needed, Nemenyi p "
-        f"{statistics.p_in_words(pair['p_value'])}, Wilcoxon p after Holm {statistics.p_in_words(tested['p_holm'])}"
+        f"{one} and {other}: {nemenyi['rank_difference']:.2f} ranks of {ranking.critical_difference:.2f} needed, Nemenyi p "
+        f"{statistics.p_in_words(nemenyi['p_value'])}, Wilcoxon p after Holm {statistics.p_in_words(wilcoxon['p_holm'])}"
     )
     return {
-        "nemenyi": pair["p_value"] < statistics.ALPHA,
-        "wilcoxon": tested["p_holm"] < statistics.ALPHA,
+        "nemenyi": nemenyi["p_value"] < statistics.ALPHA,
+        "wilcoxon": wilcoxon["p_holm"] < statistics.ALPHA,
         "order": ranking.mean_ranks[one] > ranking.mean_ranks[other],
     }, words
 
@@ -100,12 +100,12 @@ def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
     """
     ranking = _computed(numbers, "matchers")
     tests = {"Nemenyi's test": _apart(ranking.pairs), "Wilcoxon's with Holm's correction": _apart(numbers.wilcoxon)}
-    n_pairs, apart = len(ranking.pairs), set[frozenset]().union(*tests.values())
+    n_pairs, apart_by_any = len(ranking.pairs), set[frozenset]().union(*tests.values())
     by_test = ", ".join(f"{len(pairs)} by {test}" for test, pairs in tests.items())
-    words = f"{len(apart)} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {by_test}"
-    if len(apart) <= in_part * n_pairs:
+    words = f"{len(apart_by_any)} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {by_test}"
+    if len(apart_by_any) <= in_part * n_pairs:
         _check_power(len(ranking.complete), n_pairs, words)
-    return two_steps(len(apart) <= share * n_pairs, len(apart) <= in_part * n_pairs, words)
+    return two_steps(len(apart_by_any) <= share * n_pairs, len(apart_by_any) <= in_part * n_pairs, words)
 
 
 def _apart(pairs: pd.DataFrame) -> set[frozenset]:
@@ -149,8 +149,8 @@ def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:
     if means.shape[1] < 2:
         raise CannotTell("It takes runs of C at two values of omega or more.")
     steps = means.diff(axis=1).iloc[:, 1:].round(12)
-    rising = (steps >= 0).all(axis=1) & (means.iloc[:, -1] > means.iloc[:, 0])
-    finding = graded(rising, scale)
+    rises = (steps >= 0).all(axis=1) & (means.iloc[:, -1] > means.iloc[:, 0])
+    finding = graded(rises, scale)
     overall = ", ".join(f"{value:.3f} at {omega:g}" for omega, value in means.mean().items())
     return Finding(finding.verdict, f"{finding.statistic}; over all, {overall}")
 
@@ -158,12 +158,12 @@ def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:
 def beats_random(numbers: Numbers, chosen: str, quantity: str, scale: Scale) -> Finding:
     """Whether the chosen run has more of a quantity than random partitions of the dataset have on average."""
     runs = numbers.needed_runs
-    random = runs[runs["method"] == "random"].groupby("dataset")[quantity].mean()
+    random_means = runs[runs["method"] == "random"].groupby("dataset")[quantity].mean()
     rows = numbers.chosen(chosen)
-    both = [name for name in rows.index if name in random.index]
-    if not both:
+    datasets = [name for name in rows.index if name in random_means.index]
+    if not datasets:
         raise CannotTell("No dataset has both random partitions and a chosen run.")
-    ours, chance = rows.loc[both, quantity], random[both]
+    ours, chance = rows.loc[datasets, quantity], random_means[datasets]
     finding = graded(ours > chance, scale, ours.map(number) + " against " + chance.map(number))
     return Finding(finding.verdict, f"{finding.statistic}; median gain {number((ours - chance).median())}")
 
@@ -176,21 +176,21 @@ def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(
     """
     ranking = _computed(numbers, "with_frac")
     values, ranks = ranking.complete, ranking.mean_ranks
-    own = [name for name in ranks.index if name in contenders]
-    if frac not in ranks or not own:
+    ranked_contenders = [name for name in ranks.index if name in contenders]
+    if frac not in ranks or not ranked_contenders:
         raise CannotTell(f"Not both {frac} and {' or '.join(contenders)} are among the runs.")
-    best = own[0]
-    tested = _pair(paired.tested("", [(values[name], values[frac]) for name in own]), best, frac)
-    apart = min(tested["p_holm"], _pair(ranking.pairs, best, frac)["p_value"]) < statistics.ALPHA
+    best = ranked_contenders[0]
+    wilcoxon = _pair(paired.tested("", [(values[name], values[frac]) for name in ranked_contenders]), best, frac)
+    apart = min(wilcoxon["p_holm"], _pair(ranking.pairs, best, frac)["p_value"]) < statistics.ALPHA
     behind = int((values[best] > values[frac]).sum())
     words = (
         f"mean ranks {best} {ranks[best]:.2f}, {frac} {ranks[frac]:.2f}; critical difference "
-        f"{ranking.critical_difference:.2f}, Wilcoxon p after Holm {statistics.p_in_words(tested['p_holm'])}; "
+        f"{ranking.critical_difference:.2f}, Wilcoxon p after Holm {statistics.p_in_words(wilcoxon['p_holm'])}; "
         f"{frac} is ahead of {best} on {behind} of {len(values)} datasets"
     )
     ahead = ranks[best] > ranks[frac]
     if not ahead and not apart:
-        _check_power(len(values), len(own), words)
+        _check_power(len(values), len(ranked_contenders), words)
     return two_steps(ahead, not apart, words)
 
 

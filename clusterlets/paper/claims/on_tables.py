@@ -54,7 +54,10 @@ def least(numbers: Numbers, matcher: str, quantities: list[str]) -> Finding:
     """Whether a matcher has the least of every quantity of table 1; in part: of some."""
     table = numbers.every_matcher()
     lowest = {quantity: table[quantity].idxmin() for quantity in quantities}
-    words = ", ".join(f"least {plain(name)}: {who} {number(table.loc[who, name])}" for name, who in lowest.items())
+    words = ", ".join(
+        f"least {plain(name)}: {lowest_matcher} {number(table.loc[lowest_matcher, name])}"
+        for name, lowest_matcher in lowest.items()
+    )
     return two_steps(set(lowest.values()) == {matcher}, matcher in lowest.values(), words)
 
 
@@ -73,21 +76,21 @@ def within(
 ) -> Finding:
     """Whether the chosen run of each dataset keeps within bounds; the one dataset ``but`` should not."""
     rows = numbers.chosen(chosen)
-    is_within = _within_bounds(rows, at_least, at_most)
-    broken = {
+    keeps = _within_bounds(rows, at_least, at_most)
+    violations = {
         name: ", ".join(
-            f"{plain(column)} {number(rows.loc[name, column])}" for column in is_within if name == but or not ok[column]
+            f"{plain(column)} {number(rows.loc[name, column])}" for column in keeps if name == but or not ok[column]
         )
-        for name, ok in is_within.iterrows()
+        for name, ok in keeps.iterrows()
     }
-    return graded(is_within.all(axis=1) ^ (rows.index == but), scale, pd.Series(broken))
+    return graded(keeps.all(axis=1) ^ (rows.index == but), scale, pd.Series(violations))
 
 
 def attained(numbers: Numbers, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}) -> Finding:
     """Whether any single run of each dataset keeps within bounds."""
     runs = numbers.single_runs
-    is_within = _within_bounds(runs, at_least, at_most).all(axis=1).groupby(runs["dataset"]).any()
-    return graded(is_within.loc[selection.in_order(is_within.index, reported.datasets())], scale)
+    is_attained = _within_bounds(runs, at_least, at_most).all(axis=1).groupby(runs["dataset"]).any()
+    return graded(is_attained.loc[selection.in_order(is_attained.index, reported.datasets())], scale)
 
 
 def _within_bounds(rows: pd.DataFrame, at_least: Mapping, at_most: Mapping) -> pd.DataFrame:
@@ -153,8 +156,8 @@ def relative_spread_higher(numbers: Numbers, first: str, second: str, scale: Sca
     one, other = aligned(numbers, first, second)
     with np.errstate(divide="ignore", invalid="ignore"):
         spreads = [rows["deviation_std"] / rows["deviation_mean"] for rows in (one, other)]
-    defined = spreads[0].notna() & spreads[1].notna()
-    return graded((spreads[0] > spreads[1])[defined], scale, _against(*spreads))
+    are_defined = spreads[0].notna() & spreads[1].notna()
+    return graded((spreads[0] > spreads[1])[are_defined], scale, _against(*spreads))
 
 
 def times_lower(numbers: Numbers, first: str, second: str, factor: float, some: int) -> Finding:
@@ -162,14 +165,17 @@ def times_lower(numbers: Numbers, first: str, second: str, factor: float, some: 
     one, other = aligned(numbers, first, second)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = other["deviation_mean"] / one["deviation_mean"]
-    far = ratios >= factor - LAST_BIT
+    is_lower = ratios >= factor - LAST_BIT
     # A printed zero stands for anything below half of its last digit: the ratio is above this.
-    least = (other["deviation_mean"] - _HALF_DIGIT) / _HALF_DIGIT
+    lower_bounds = (other["deviation_mean"] - _HALF_DIGIT) / _HALF_DIGIT
     listed = ", ".join(
-        f"{name} above {least[name]:.0f}" if np.isinf(value) else f"{name} {value:.0f}" for name, value in ratios[far].items()
+        f"{name} above {lower_bounds[name]:.0f}" if np.isinf(value) else f"{name} {value:.0f}"
+        for name, value in ratios[is_lower].items()
     )
-    words = f"{int(far.sum())} of {len(far)} datasets; {second} / {first}: {listed or f'at most {number(ratios.max())}'}"
-    return two_steps(far.sum() >= some, far.sum() > 0, words)
+    words = (
+        f"{int(is_lower.sum())} of {len(is_lower)} datasets; {second} / {first}: {listed or f'at most {number(ratios.max())}'}"
+    )
+    return two_steps(is_lower.sum() >= some, is_lower.sum() > 0, words)
 
 
 # ---- table 5 ---------------------------------------------------------------------------------------------------------
