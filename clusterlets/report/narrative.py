@@ -1,4 +1,4 @@
-"""What the results say, in sentences that follow from the data: the verdict, and what a reader must know before it."""
+"""The results in sentences that are derived from the data: the verdict, and what a reader must know first."""
 
 from collections.abc import Iterable, Mapping
 
@@ -22,7 +22,7 @@ _SETTINGS_OF_PAPER = {
 }
 _METHODS_OF_PAPER = (*selection.PAPER_NAMES.values(), "FRAC (nearest)")
 _ENTER = "Their runs enter tables, claims and tests like all others."
-# What Clusterlets is compared with, and how it was clustered.
+# What Clusterlets is compared with, and how each was clustered.
 _RIVALS = {
     "FRAC (nearest)": "FRAC as the paper scored it (every instance to its nearest centre)",
     "FRAC (fair)": "FRAC as defined (its fair assignment)",
@@ -33,7 +33,7 @@ _RIVALS = {
 
 
 def missing_lines(results: Results) -> list[str]:
-    """What a reader must know before any number: datasets, settings and runs that are not there."""
+    """What a reader must know before any number: datasets, settings and runs that are missing."""
     run_lines = _without_result(results.runs) + _estimated(results.runs)
     if not results.has_paper_data:
         return run_lines
@@ -52,7 +52,7 @@ def missing_lines(results: Results) -> list[str]:
 
 
 def _without_result(runs: pd.DataFrame) -> list[str]:
-    """Runs whose status is not ok, counted by status and method; and the notes of those that are."""
+    """Counts of the runs that are not ok by status and method, and of the notes that runs with status ok carry."""
     lines = []
     failed = runs[runs["status"] != "ok"]
     for (status, method), group in failed.groupby(["status", selection.names(failed)]):
@@ -104,7 +104,7 @@ def _unlike_the_paper(runs: pd.DataFrame) -> list[str]:
 
 
 def _other_parameters(grids: Mapping[str, Mapping]) -> list[str]:
-    """Parameters of the paper's methods, besides hops and omega, that the configuration names."""
+    """Parameters of the paper's methods, other than hops and omega, that the configuration sets."""
     return [
         f"Parameter {parameter} of {method}: {', '.join(map(str, values))}; the paper sets none. {_ENTER}"
         for method, grid in grids.items()
@@ -114,7 +114,7 @@ def _other_parameters(grids: Mapping[str, Mapping]) -> list[str]:
 
 
 def _other_settings(paper: Mapping, ours: Mapping, inside: str = "") -> list[str]:
-    """Settings that change what a number means, where they are not those that the paper's numbers come from."""
+    """Settings that change what a number means and differ from the paper's."""
     lines = []
     for key, value in paper.items():
         if isinstance(value, Mapping):
@@ -129,7 +129,7 @@ def _other_settings(paper: Mapping, ours: Mapping, inside: str = "") -> list[str
 
 
 def verdict_sentences(results: Results) -> list[str]:
-    """The verdict in five sentences; about the paper's datasets alone, where there are any."""
+    """The verdict in five sentences; on the paper's datasets only, if any of them was run."""
     return [
         _numbers_sentence(results),
         _claims_sentence(results.claims),
@@ -140,7 +140,7 @@ def verdict_sentences(results: Results) -> list[str]:
 
 
 def summary(results: Results, answers: Iterable[tuple[str, str]], report: str) -> str:
-    """The verdict, its numbers where the paper is judged, and what they rest on: ``results/summary.txt``."""
+    """The verdict, its numbers if the paper is judged, and what they rest on: ``results/summary.txt``."""
     lines = [f"{question}: {answer}" for question, answer in answers]
     if results.has_paper_data:
         lines += ["", *verdict_sentences(results)]
@@ -148,7 +148,7 @@ def summary(results: Results, answers: Iterable[tuple[str, str]], report: str) -
 
 
 def basis_sentence(results: Results) -> str:
-    """How many runs there are and how many of them have no result, by status."""
+    """The number of runs with a result, and of those without one by status."""
     counts = results.runs["status"].value_counts().sort_index()
     left_out = ", ".join(f"{count:,} {status}" for status, count in counts.drop("ok", errors="ignore").items())
     return (
@@ -215,7 +215,7 @@ def _matcher_sentence(results: Results) -> str:
 
 
 def _frac_sentence(results: Results) -> str:
-    """Averages over the datasets on which every method has a best run, or they would not be of the same data."""
+    """Averages are over the datasets on which every method has a best run, so that they cover the same data."""
     table4 = results.of_paper.tables["table4_frac_vs_clusterlets"].frame
     best = table4.pivot(index="dataset", columns="method", values="deviation_mean").dropna(axis=1, how="all").dropna()
     rivals = [method for method in _RIVALS if method in best]
@@ -249,7 +249,7 @@ def _significance_sentence(results: Results) -> str:
 
 
 def _datasets(number: int, of_paper: bool = False) -> str:
-    """A number of datasets; ``of_paper`` says that they are the paper's, where others are left out."""
+    """A number of datasets; ``of_paper`` says that only the paper's are counted."""
     return f"{number} of the paper's datasets" if of_paper else counted(number, "dataset")
 
 

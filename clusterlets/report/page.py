@@ -1,4 +1,4 @@
-"""The report: one page that opens from disk without a network, in the order in which a reader asks."""
+"""The report: one page that opens from disk without a network, in the order of a reader's questions."""
 
 import re
 import struct
@@ -49,7 +49,7 @@ _TITLES = {
     "table2_with_controls": "Beside table 2: FRAC and the controls, by deviation",
     "table3_with_controls": "Beside table 3: FRAC and the controls, by cohesion",
 }
-# Title, a remark on all reasons below it, and the verdict that the reasons explain.
+# Title, a remark on all reasons below it, and the verdict they explain.
 _WHY = (
     ("Why numbers differ", "Written of the run in reference/paper: ten datasets, the paper's grid.", "differs"),
     ("Why numbers say nothing", "", "uninformative"),
@@ -70,7 +70,7 @@ _CONTROLLED = (statistics.WITH_CONTROLS, statistics.ALL_METHODS)
 
 @dataclass(frozen=True)
 class Findings:
-    """What other steps made of the runs, as read from their files. Each may be empty; the page then says so.
+    """What other steps computed from the runs, read from their files. Each may be empty; the page then says so.
 
     ``images`` are the PNG figures by name; ``statistics`` tables by the stem of their file. ``steps``, ``fits``,
     ``provenance`` and the figures drawn from them are the only ones that differ between two runs of equal results.
@@ -89,7 +89,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class View:
-    """A table for the page: titles with whether they head numbers, rows of text, and the best cells as (row, column)."""
+    """A table for the page: title of each column and whether it is numeric, rows of text, and best cells as (row, column)."""
 
     columns: list[tuple[str, bool]]
     rows: list[list[str]]
@@ -172,7 +172,7 @@ def _if_any(frame: pd.DataFrame) -> View | None:
 
 
 def fill(template: str, **content: Any) -> str:
-    """A page of its own: a template with the style and the script of all pages, which loads nothing from elsewhere."""
+    """Render a self-contained page: a template with the style and script that all pages share."""
     environment = Environment(
         loader=PackageLoader("clusterlets.report"),
         autoescape=True,
@@ -196,7 +196,7 @@ def _template(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """A source for the content security policy: this very text and no other."""
+    """Source expression of the content security policy that allows exactly this text."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
@@ -204,13 +204,13 @@ def _hash(text: str) -> str:
 
 
 def _counted(verdicts: pd.Series, order: tuple[str, ...]) -> list[tuple[str, int]]:
-    """How often each verdict was given; those that never were are left out."""
+    """How often each verdict was given, without verdicts that never were."""
     counts = Counter(verdicts)
     return [(verdict, counts[verdict]) for verdict in order if counts[verdict]]
 
 
 def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
-    """Name, place on the page and counted verdicts of what the verdict sums up."""
+    """What the verdict sums up: name, anchor on the page, and count of each verdict."""
     scores = []
     if results.has_paper_data:
         numbers = results.comparison.loc[results.comparison["counted"], "verdict"]
@@ -221,7 +221,7 @@ def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
 
 
 def _counts(counts: pd.DataFrame) -> list[dict]:
-    """Of each of the paper's tables: title, place, counted verdicts, what is only shown, and shares beside those of chance."""
+    """For each of the paper's tables: title, anchor, count of each verdict, cells only shown, and shares beside chance."""
     return [
         {
             "title": _TITLES[row["table"]],
@@ -241,7 +241,7 @@ def _claims(claims: pd.DataFrame) -> list[dict]:
 
 
 def _evidence(text: str) -> list[tuple[str, str]]:
-    """Files as (name, link): to the place where the page shows the file, or to the file beside the page."""
+    """Files as (name, link); the link leads to where the page shows the file, or else to the file itself."""
     return [_shown_at(PurePosixPath(word)) for word in re.split(r"[\s,;]+", text) if word]
 
 
@@ -256,7 +256,7 @@ def _shown_at(path: PurePosixPath) -> tuple[str, str]:
 
 
 def _bands() -> list[tuple[str, list[str]]]:
-    """The bands of each kind of quantity in words: how far from the paper's number is still the verdict by bands."""
+    """The bands of each kind of quantity in words: how far from the paper's number ours may be for a verdict."""
 
     def words(absolute: float, share: float) -> str:
         return f"{absolute:g}" + (f" or {100 * share:g} %, the larger" if share else "")
@@ -266,7 +266,7 @@ def _bands() -> list[tuple[str, list[str]]]:
 
 
 def _reasons(compared: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
-    """Why cells have this verdict, with how many; most of what is reproduced has none."""
+    """Reasons for this verdict, each with its number of cells; most reproduced cells have none."""
     reasons = compared.loc[compared["counted"] & (compared["verdict"] == verdict), "reason"]
     return list(reasons[reasons != ""].value_counts(sort=False).items())
 
@@ -281,7 +281,7 @@ def view(frame: pd.DataFrame) -> View:
 
 
 def _sensitivity(frame: pd.DataFrame) -> View | None:
-    """The sensitivity analysis, with tables by their names."""
+    """The sensitivity analysis, with tables named as on the page."""
     names = {stem: title.partition(":")[0] for stem, title in _TITLES.items()}
     return view(frame.replace(names)) if len(frame) else None
 
@@ -314,7 +314,7 @@ def _text(value: object) -> str:
 
 
 def _section(table: tables.Table, compared: pd.DataFrame) -> dict:
-    """A table of ours, and beside it the paper's numbers where there is something to compare."""
+    """One of our tables, and beside it the paper's numbers if there is something to compare."""
     compared = compared[compared["table"] == table.name]
     return {
         "table": table,
@@ -327,7 +327,7 @@ def _section(table: tables.Table, compared: pd.DataFrame) -> dict:
 
 
 def _beside(compared: pd.DataFrame) -> dict:
-    """Rows and quantities of one table in the paper's order; a cell is None where the paper prints nothing.
+    """Rows and quantities of one table in the paper's order; a cell is None if the paper prints nothing there.
 
     ``best`` marks our best value among the rows of a dataset, or among all rows without datasets.
     """
@@ -395,7 +395,7 @@ def _with_zero(printed: str) -> str:
 
 
 def _flat(content: Mapping, inside: str = "") -> list[tuple[str, str]]:
-    """Every entry as key and value, inner ones by dotted keys."""
+    """Every entry as key and value; nested entries have dotted keys."""
     rows = []
     for key, value in content.items():
         if isinstance(value, Mapping):
@@ -406,7 +406,7 @@ def _flat(content: Mapping, inside: str = "") -> list[tuple[str, str]]:
 
 
 def _accounts(provenance: Mapping) -> list[dict]:
-    """The parts of the provenance: a table where every entry has the same columns, else keys and values."""
+    """The parts of the provenance: a table if all of a part's entries are mappings, else keys and values."""
     plain = {key: value for key, value in provenance.items() if not isinstance(value, Mapping)}
     parts: list[dict] = [{"title": "In short", "rows": _flat(plain), "view": None}] if plain else []
     for name, content in provenance.items():
@@ -437,6 +437,6 @@ def figures(page: str, images: Mapping[str, bytes]) -> dict[str, list[dict]]:
 
 
 def picture(image: bytes) -> dict:
-    """A PNG as text, with its size in pixels, which stands in its first chunk: the page then never jumps."""
+    """A PNG in base64, with its size in pixels from its first chunk, so that the page does not jump while loading."""
     width, height = struct.unpack(">II", image[16:24])
     return {"data": b64encode(image).decode(), "width": width, "height": height}

@@ -15,7 +15,7 @@ from clusterlets.metrics.table import score
 from clusterlets.text import counted, markdown_table
 
 _BOARD, _OVERALL, _POINTS = "leaderboard.csv", "leaderboard_overall.csv", "leaderboard_points.csv"
-SHOWN_LIMIT = 0.05  # on the largest deviation: under which all methods are shown
+SHOWN_LIMIT = 0.05  # on the largest deviation; all methods are shown under this one
 EMPTY = "There is no leaderboard: it takes two methods and two seeds with results, and runs of k-means to hold costs against."
 
 GLOSSARY = {
@@ -46,7 +46,7 @@ GLOSSARY = {
 
 @dataclass(frozen=True)
 class Standings:
-    """What the files of a leaderboard hold."""
+    """The contents of a leaderboard's files."""
 
     board: pd.DataFrame
     overall: pd.DataFrame
@@ -54,7 +54,7 @@ class Standings:
 
     @classmethod
     def none(cls) -> "Standings":
-        """Those of runs without a leaderboard."""
+        """The standings of runs that have no leaderboard."""
         return cls(pd.DataFrame(columns=["seeds", "limit"]), pd.DataFrame(columns=["limit"]), pd.DataFrame())
 
     @property
@@ -72,7 +72,7 @@ class Standings:
 
 
 def in_short(standings: Standings) -> list[str]:
-    """What was compared, and who leads under the limit that is shown: for the report, which links to the rest."""
+    """What was compared, and which method leads under :data:`SHOWN_LIMIT`; the report links to the rest."""
     if standings.is_empty:
         return [EMPTY]
     return [_scope(standings.board), _leaders(standings.under(SHOWN_LIMIT), SHOWN_LIMIT)]
@@ -176,7 +176,7 @@ def _misses(board: pd.DataFrame) -> str:
 
 
 def _without_results(board: pd.DataFrame) -> list[str]:
-    """Methods with runs that are not ok, by how many."""
+    """Methods with runs that are not ok, those with the most first."""
     rows = board[board["limit"] == board["limit"].max()]
     by_method = rows.groupby("method")[["runs", "runs_ok"]].sum()
     failed = (by_method["runs"] - by_method["runs_ok"]).sort_values(ascending=False, kind="stable")
@@ -190,13 +190,13 @@ def _without_results(board: pd.DataFrame) -> list[str]:
 
 
 def command(configfile: str) -> str:
-    """What repeats the runs of a row, up to the files that :func:`cells_of` names."""
+    """The command that repeats the runs of a row, but for the files, which :func:`cells_of` names."""
     configured = f" --configfile {shlex.quote(configfile)}" if configfile else ""
     return f"snakemake --cores 1{configured} --forcerun fit_method score_method --"
 
 
 def cells_of(row: Mapping, settings: Mapping) -> str:
-    """The files of a row's runs, as a shell reads them; nothing where no configuration was chosen."""
+    """The files of a row's runs, quoted for a shell; empty if no configuration was chosen."""
     if row["seeds"] is None or pd.isna(row["seeds"]):
         return ""
     names = {
@@ -226,7 +226,7 @@ def to_markdown(standings: Standings, configfile: str, results: str) -> str:
 
 
 def _items(texts: Iterable[str]) -> list[str]:
-    """The lines of a list, none longer than prose may be."""
+    """A bulleted list, wrapped at 120 characters."""
     wrapper = TextWrapper(120, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return [line for text in texts for line in wrapper.wrap(text)]
 
@@ -246,7 +246,7 @@ def all_methods(overall: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cheapest(board: pd.DataFrame) -> pd.DataFrame:
-    """A row a block, a column a limit; methods that share the first place stand together."""
+    """One row per block, one column per limit; methods that tie for first place share a cell."""
     winners = board[board["rank"] == 1]
     cells: dict[tuple, str] = {}
     for key, rows in winners.groupby([*BLOCK, "limit"], sort=False):

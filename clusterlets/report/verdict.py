@@ -1,4 +1,4 @@
-"""The verdict: one short sentence a question, from the data, and the words that it takes to read it."""
+"""The verdict: one short sentence per question, derived from the data, and the glossary needed to read it."""
 
 import pandas as pd
 
@@ -12,14 +12,14 @@ from clusterlets.text import counted, in_percent
 
 Answer = tuple[str, str]
 
-#: Every score by its name in runs.csv, with its meaning: the paper's, and those by which methods are compared.
+#: Meaning of every score by its name in runs.csv: the paper's scores, and those that compare methods.
 GLOSSARY, FURTHER_GLOSSARY = (
     {score.name: f"{score.explanation} [{score.values}]" for score in scores} for scores in (OF_PAPER, FURTHER)
 )
 
 
 def answers(results: Results, standings: Standings) -> list[Answer]:
-    """Pairs of question and answer: about the paper where its datasets are among the runs, else about the methods."""
+    """Pairs of question and answer: about the paper if any of its datasets was run, else about the methods."""
     questions = (_tables, _claims, _fairest_matcher, _against_frac) if results.has_paper_data else (_fairest,)
     pairs = [answer(results) for answer in (*questions, _against_chance, _significance, _at_given_fairness)]
     return [*pairs, *_cheapest(standings)]
@@ -63,7 +63,7 @@ def _fairest_matcher(results: Results) -> Answer:
 
 
 def _against_frac(results: Results) -> Answer:
-    """Whether Clusterlets' best runs deviate less than FRAC's on more than half of the datasets, for either FRAC."""
+    """Whether Clusterlets' best runs deviate less than FRAC's on more than half of the datasets, for each FRAC."""
     deviations = results.of_paper.tables["table4_frac_vs_clusterlets"].frame.pivot(
         index="dataset", columns="method", values="deviation_mean"
     )
@@ -100,7 +100,7 @@ def _fairest(results: Results) -> Answer:
 
 
 def _against_chance(results: Results) -> Answer:
-    """Who has a better mean rank than the random partition, of all that is ranked with it."""
+    """Which matchers or methods have a better mean rank than the random partition."""
     ranking = _ranking(results.of_paper, statistics.WITH_CONTROLS if results.has_paper_data else statistics.ALL_METHODS)
     ranks = ranking.mean_ranks
     if "random" not in ranks or len(ranks) < 2 or ranks.isna().any():
@@ -130,7 +130,7 @@ def _ranking(results: Results, name: str) -> statistics.Ranking:
 
 
 def _at_given_fairness(results: Results) -> Answer:
-    """Who most often has the highest cohesion under the shown limit on the mean deviation."""
+    """Which method most often has the highest cohesion under :data:`SHOWN_LIMIT` on the mean deviation."""
     counts = at_fairness.counts(results.at_given_fairness)
     rows = counts[(counts["limit"] == SHOWN_LIMIT) & (counts["limit_cases"] == at_fairness.LEFT_OUT)]
     question = f"Most cohesive at a mean deviation of at most {SHOWN_LIMIT:g}"
