@@ -13,7 +13,7 @@ from clusterlets.extras import optional
 from clusterlets.grid.artifacts import OK
 from clusterlets.grid.cells import parse_parameters
 
-with optional():  # a frame is what tune returns
+with optional():  # tune returns a frame
     import pandas as pd
 
     from clusterlets.analysis import leaderboard
@@ -21,24 +21,24 @@ with optional():  # a frame is what tune returns
 
 __all__ = ["Tuned", "tune"]
 
-#: What a user reads of each configuration, in this order.
+#: Columns of :class:`Tuned`, in this order.
 COLUMNS = [
     *("rank", "method", "role", "parameters", "price", "deviation_max", "delta_min", "weighted_deviation", "n_clusters"),
     *("within", "ok", "seeds", "on_front", "outcome", "runs", "statuses", "note", "seconds"),
 ]
-#: Of a configuration that is not its method's choice.
+#: Outcome of a configuration that its method did not choose.
 ANOTHER_CHOSEN = "another one is chosen"
 
 
 class Tuned(pd.DataFrame):
-    """What :func:`tune` found: a row a configuration, the recommended one first; the columns are in docs/choosing.md.
+    """The result of :func:`tune`: one row per configuration, the recommended one first; docs/choosing.md has the columns.
 
     Attributes
     ----------
     runs : DataFrame
         Every run, whatever its status, with its seed.
     n_clusters : int
-        Clusters that were asked for.
+        Clusters requested.
     max_deviation : float
         The limit on the largest deviation of a cluster.
     """
@@ -47,18 +47,18 @@ class Tuned(pd.DataFrame):
 
     @property
     def _constructor(self):
-        return pd.DataFrame  # a part of it is a frame like any other
+        return pd.DataFrame  # a selection of rows or columns is a plain frame
 
     @property
     def keeps_limit(self) -> bool:
-        """Whether any method keeps the limit on the seeds that score."""
+        """Whether any method keeps the limit on the scoring seeds."""
         return bool(self["rank"].notna().any())
 
     def best(self) -> dict[str, Any]:
-        """The run that the recommendation is about: method, parameters, seed and its own scores.
+        """The recommended run: method, parameters, seed and its own scores.
 
-        Of the recommended configuration it is the first of the seeds that score whose run keeps the limit, or without such
-        the first one with a result.
+        It is the run of the recommended configuration on the first scoring seed that keeps the limit, or else on the first
+        scoring seed with a result.
 
         Raises
         ------
@@ -80,13 +80,13 @@ class Tuned(pd.DataFrame):
         return Candidate(best["method"], parse_parameters(best["parameters"])).estimator(self.n_clusters, int(best["seed"]))
 
     def recommendation(self) -> str:
-        """What to take and why, in sentences."""
+        """Which configuration to use and why, in sentences."""
         from clusterlets.tuning.recommendation import in_words
 
         return in_words(self)
 
     def plot(self, path: str | None = None):
-        """Price against the largest deviation, a labelled point a configuration; with a path, a PNG, PDF or SVG file too.
+        """Price against the largest deviation, one labelled point per configuration; ``path`` also writes a PNG, PDF or SVG.
 
         Returns
         -------
@@ -121,8 +121,8 @@ def tune(
 ) -> Tuned:
     """Try every method on a table and rank them by cost under a limit of unfairness.
 
-    Each method chooses its parameters on the first half of the seeds; the second half gives every score that is told, and the
-    ranks: the rule of :mod:`clusterlets.analysis.leaderboard`.
+    Each method chooses its parameters on the first half of the seeds; all scores and ranks come from the second half, by the
+    rule of :mod:`clusterlets.analysis.leaderboard`.
 
     Parameters
     ----------
@@ -131,21 +131,21 @@ def tune(
     sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
         As in :meth:`clusterlets.estimators.ClusterletClustering.fit`.
     n_clusters : int
-        Clusters wanted, at least 2. Clusterlets are asked for the configuration that comes closest.
+        Clusters wanted, at least 2. A matcher of Clusterlets returns the configuration with the closest number.
     max_deviation : float
         Limit, from 0 to 1, on the largest deviation of a cluster from the table's shares.
     minutes : float
-        Time for all fits by the clock. No configuration begins after it; one fit may take a tenth of it in CPU time. What was
-        not tried has that status. More minutes, or a faster machine, may thus give another answer.
+        Wall time for all fits. No configuration starts after it; one fit may take a tenth of it in CPU time. Fits that were
+        not tried have that status. More minutes, or a faster machine, may thus give another answer.
     methods_tried : sequence of str or None
-        Names of :func:`clusterlets.methods.names`, one besides k-means at least; None for all. Plain k-means is always among
-        them, as prices need it.
+        Names from :func:`clusterlets.methods.names`, at least one besides k-means; None for all. Plain k-means is always
+        included, because prices need it.
     n_seeds : int
         Fits of each configuration, at least 2.
     random_state : int
         The first seed; the others follow it.
     progress : callable or None
-        Called with the number of configurations done, the number of all, and the next one in words.
+        Called with the number of configurations done, their total number, and the next one in words.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def _check(n_clusters, max_deviation, minutes, n_seeds, random_state) -> None:
 
 
 def _by_configuration(runs: pd.DataFrame, max_deviation: float) -> pd.DataFrame:
-    """A row a configuration (:data:`COLUMNS`): ranked ones first, then the choices of the other methods, then the rest."""
+    """One row per configuration (:data:`COLUMNS`): ranked ones, then the choices of the other methods, then the rest."""
     keys = ["method", "parameters"]
     board = leaderboard.leaderboard(runs, [max_deviation])
     scored = leaderboard.configurations(leaderboard.entering(runs), [max_deviation]).replace(np.inf, np.nan)

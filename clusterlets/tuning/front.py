@@ -1,4 +1,4 @@
-"""The picture of a tuned table: price against the largest deviation, with the front of what no configuration beats."""
+"""The plot of a tuning: price against the largest deviation, with the best trade-offs as a line."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1)
 _LONGEST = 40  # letters of a label
-_ROOM = 1.0  # pixels around a label, as its width hangs on the resolution
+_ROOM = 1.0  # pixels around a label, whose width depends on the resolution
 _POINT = 3.0  # half the width of a marker, in points
 _HALO = withStroke(linewidth=1.8, foreground="white")
 
 
 def draw(found: "Tuned") -> Figure:
-    """A point a configuration that has a price, with its method and parameters; large and bold on the front."""
+    """One point per configuration with a price, labelled with method and parameters; labels on the front are bold."""
     priced = found[found["price"].notna()]
     if priced.empty:
         return nothing("Nothing to show: no fit has a result with a price.")
@@ -64,8 +64,8 @@ def _draw_axes(axes: Axes, shown: pd.DataFrame, limit: float) -> None:
 
 
 def _label(axes: Axes, points: pd.DataFrame) -> None:
-    """Method and parameters beside each point, in the order of the rows; each text is moved to where it covers no point and
-    no text before it, and a thin line leads from there to its point."""
+    """Label each point with method and parameters, in the order of the rows. Each label is moved to where it covers no point
+    and no earlier label, and a thin line joins it to its point."""
     axes.figure.draw_without_rendering()
     half = _POINT * axes.figure.dpi / 72
     places = axes.transData.transform(points[["deviation_max", "price"]].to_numpy(float))
@@ -86,7 +86,7 @@ def _label(axes: Axes, points: pd.DataFrame) -> None:
 
 
 def _free_offset(text: Annotation, inside: BboxBase, taken: Sequence[Bbox]) -> tuple[float, float]:
-    """Where the text, which is moved there, covers nothing that is taken, in points from its point; else the last tried."""
+    """Move the text to where it covers nothing that is taken, else to the last place tried; its offset in points."""
     for offset in _offsets(text.figure.get_size_inches()[1] * 72):
         text.set_position(offset)
         text.set_ha("left" if offset[0] > 0 else "right")
@@ -98,6 +98,6 @@ def _free_offset(text: Annotation, inside: BboxBase, taken: Sequence[Bbox]) -> t
 
 
 def _offsets(height: float) -> list[tuple[float, float]]:
-    """Places of a text beside its point, in points, the nearest first."""
+    """Offsets of a label from its point, in points, the nearest first."""
     steps = [step * sign for step in range(0, int(height / 4), 3) for sign in (1, -1)]
     return [(side, step) for step in steps for side in (5, -5)]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def in_words(found: "Tuned") -> str:
-    """What to take, at what price, beside what, and what could not be tried; InvalidInput if there is nothing to take."""
+    """What to use, its price, the runner-up, and what could not be tried; InvalidInput if there is nothing to recommend."""
     found.best()
     first = found.iloc[0]
     limit, clusters = f"{found.max_deviation:g}", counted(found.n_clusters, "cluster")

@@ -1,4 +1,4 @@
-"""Cohesion against mean deviation, a panel a dataset, with the front of runs that no other beats in both."""
+"""Cohesion against mean deviation, one panel per dataset, with the Pareto front of the runs."""
 
 import numpy as np
 import pandas as pd
@@ -31,9 +31,9 @@ _KEY = (
 
 
 def draw(runs: pd.DataFrame) -> Figure:
-    """A panel a dataset: every run faint, of each method the best run by mean deviation marked, and the Pareto front.
+    """One panel per dataset: every run faint, the best run of each method by mean deviation marked, and the Pareto front.
 
-    Mark and front obey the rule on limit cases; a mark is hollow where all runs of a method are limit cases.
+    Marks and front follow the rule on limit cases; a mark is hollow if all runs of its method are limit cases.
     """
     runs = selection.ok(runs).dropna(subset=["deviation_mean", "cohesion"])
     runs = runs.assign(name=selection.names(runs))
@@ -66,14 +66,14 @@ def draw(runs: pd.DataFrame) -> Figure:
 
 
 def pareto_front(runs: pd.DataFrame) -> np.ndarray:
-    """Mean deviation and cohesion of the runs that no other has both lower and higher, (m, 2), by rising deviation."""
+    """Mean deviation and cohesion (m, 2) of the runs that no other run beats in both, by rising deviation."""
     ordered = runs.sort_values(["deviation_mean", "cohesion"], ascending=[True, False])[["deviation_mean", "cohesion"]]
     before = ordered["cohesion"].cummax().shift(fill_value=-np.inf)
     return ordered[ordered["cohesion"] > before].to_numpy()
 
 
 def _marks(runs: pd.DataFrame) -> pd.DataFrame:
-    """The best run of each method on each dataset; a limit case where there is nothing else."""
+    """The best run of each method on each dataset; a limit case only if there is nothing else."""
     regular = selection.without_limit_cases(runs)
     runs = runs.assign(limit_case=~runs.index.isin(regular.index))
     keys = ["dataset", "name"]

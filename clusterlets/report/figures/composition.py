@@ -1,4 +1,4 @@
-"""The groups of each cluster of the best clusterings, against the dataset's."""
+"""The group shares of each cluster in the best clusterings, against the dataset's."""
 
 from collections.abc import Sequence
 
@@ -28,9 +28,9 @@ FIGURES = [
     )
 ]
 
-# Okabe and Ito's, in an order in which neighbours differ in lightness too; more groups come from one scale.
+# Okabe and Ito's colors, ordered so that neighbours differ in lightness too; with more groups, one scale colors them all.
 _HUES = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#D55E00")
-_NAMED = 3  # groups whose names have room beside each other
+_NAMED = 3  # groups whose names fit side by side
 _LONGEST = 12  # letters of a group's name
 _TITLE = 28  # of a dataset's
 _LABELLED = 7  # bars with room for their sizes
@@ -39,7 +39,10 @@ _APART = 1.12  # from the left end of one method's bars to the next one's
 
 
 def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
-    """A row a dataset, a bar a cluster: the best run of Clusterlets, then FRAC's and the controls'; lines: the dataset."""
+    """One row per dataset, one bar per cluster: the best run of Clusterlets, then FRAC's and the controls'.
+
+    Lines show the dataset's shares.
+    """
     shown = runs[runs["method"].isin(selection.METHODS)]
     datasets = selection.in_order(shown["dataset"], reported.datasets())
     methods = selection.in_order(shown["method"], selection.METHODS)
@@ -55,7 +58,7 @@ def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
 
 
 def _draw_dataset(axes: Axes, lines: pd.DataFrame, methods: Sequence[str]) -> None:
-    """The clusters of each method beside each other, and the dataset's shares through all of them."""
+    """The clusters of each method side by side, with the dataset's shares drawn across all of them."""
     axes.set(ylim=(0, 1), yticks=[0, 0.5, 1])
     if lines.empty:
         axes.set(xticks=[])
@@ -86,7 +89,7 @@ def _draw_dataset(axes: Axes, lines: pd.DataFrame, methods: Sequence[str]) -> No
 
 
 def _draw_bars(axes: Axes, left: float, lines: pd.DataFrame, names: list[str], hues: Sequence) -> None:
-    """Stacked bars, one a cluster, over a width of 1; with their sizes where these have room."""
+    """Stacked bars, one per cluster, over a width of 1; with their sizes if there is room."""
     shares = lines.pivot(index="cluster", columns="group", values="share")[names].to_numpy()
     starts = np.cumsum(shares, axis=1) - shares
     centers = left + (np.arange(len(shares)) + 0.5) / len(shares)
@@ -99,7 +102,7 @@ def _draw_bars(axes: Axes, left: float, lines: pd.DataFrame, names: list[str], h
 
 
 def _in_words(lines: pd.DataFrame, method: str) -> str:
-    """Which run it is, how many clusters it has, and how large they are."""
+    """Name of the run, its number of clusters, and their sizes."""
     if lines.empty:
         return f"{method}\nno such run\n"
     first, sizes = lines.iloc[0], lines["size"]
@@ -108,7 +111,7 @@ def _in_words(lines: pd.DataFrame, method: str) -> str:
 
 
 def _name_groups(axes: Axes, names: list[str], hues: Sequence) -> None:
-    """The names of the groups above the panel, each with its hue; how many, if they are too many."""
+    """The names of the groups above the panel, each with its hue; only their number if there are too many."""
     labels = [(cut(name, _LONGEST), hue) for name, hue in zip(names, hues, strict=False)]
     labels = labels if len(names) <= _NAMED else [(f"{len(names)} groups", "0.3")]
     style = {"va": "bottom", "fontsize": 7}

@@ -1,4 +1,4 @@
-"""What each method costs where it keeps a limit of unfairness: a dot a method, with its range over the seeds."""
+"""What each method costs under a limit on unfairness: one dot per method, with its range over the seeds."""
 
 from textwrap import fill
 
@@ -23,20 +23,20 @@ FIGURES = [
     )
 ]
 
-LIMIT = 0.05  # of those of the leaderboard
+LIMIT = 0.05  # one of the leaderboard's
 _LONGEST = 30  # letters of a dataset's name
 _TICKS = (1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 300)
-_ENDS = (2, 3, 5, 10, 30, 100, 300)  # of the axis: the first that three quarters of the prices reach
+_ENDS = (2, 3, 5, 10, 30, 100, 300)  # of the axis: the first that at least three quarters of the prices do not exceed
 _ROW = 0.125  # inches
 _LOWEST = 0.9  # inches of a panel with its title and the numbers below it
 _KEY = 120  # letters of a line of the key
 
 
 def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
-    """A panel a dataset, at the middle k of the grid: median price and range over the seeds that score, under :data:`LIMIT`.
+    """One panel per dataset, at the middle k of the grid: median price and range over the scoring seeds, under :data:`LIMIT`.
 
-    Methods stand in the order of how often they are ranked, then of their median price.
-    The look of a method follows from all methods of the runs, so that it is the same in other figures.
+    Methods are sorted by how often they are ranked, then by median price.
+    All methods of the runs decide the look of each, so that it is the same in other figures.
     """
     shown = board[board["limit"] == LIMIT]
     if shown["rank"].notna().sum() == 0:

@@ -30,7 +30,7 @@ _SHOWN = {
 
 
 def draw(runs: pd.DataFrame) -> Figure:
-    """A panel a quantity over omega: a faint line a dataset, and their mean; dashed, the mean of each control."""
+    """One panel per quantity, over omega: a faint line per dataset, and their mean; dashed, the mean of each control."""
     lines = means(runs)
     if lines.empty:
         return nothing("Nothing to show: no run of C has a result.")
@@ -59,7 +59,7 @@ def means(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def means_of_controls(runs: pd.DataFrame) -> pd.DataFrame:
-    """Quantities by control: means over datasets of each dataset's mean over k and seeds, on the datasets that C has."""
+    """Quantities by control: each dataset's mean over k and seeds, averaged over the datasets that C was run on."""
     of_c = selection.ok(runs[runs["matcher"] == "C"])["dataset"]
     runs = selection.ok(runs[runs["method"].isin(CONTROLS) & runs["dataset"].isin(of_c)])
     return runs.groupby(["method", "dataset"])[list(_SHOWN)].mean().groupby("method").mean()

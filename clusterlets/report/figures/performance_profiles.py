@@ -1,4 +1,4 @@
-"""Performance profiles: how often a method is at most so many times as dear as the cheapest (Dolan and More, 2002)."""
+"""Performance profiles: how often a method costs at most so many times as much as the cheapest (Dolan and More, 2002)."""
 
 import numpy as np
 import pandas as pd
@@ -23,13 +23,13 @@ FIGURES = [
 ]
 
 _TICKS = (1, 1.25, 1.5, 2, 3)
-_MARKS = 2  # of a line
+_MARKS = 2  # on each line
 
 
 def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
-    """A panel a limit: over the factor, the share of the blocks in which a method is ranked and no dearer than that.
+    """One panel per limit: the share of blocks in which a method is ranked and within a factor of the least price.
 
-    The look of a method follows from all methods of the runs, so that it is the same in other figures.
+    All methods of the runs decide the look of each, so that it is the same in other figures.
     """
     board = board[board["rank"].notna()]
     if board.empty:
@@ -47,7 +47,7 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
 
 
 def _draw_profiles(axes: Axes, ratios: pd.DataFrame, look: dict[str, tuple[str, str]]) -> None:
-    """Steps through every ratio; marks stand apart from method to method, so that no two lie on each other."""
+    """Steps through every ratio; the marks of each method are shifted, so that no two cover each other."""
     axes.set_xscale("log")
     axes.set_xlim(1, FACTORS[-1])
     axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])

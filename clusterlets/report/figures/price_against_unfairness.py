@@ -1,4 +1,4 @@
-"""What fairness costs: the price of every configuration against its delta_min, with the front of the best trade-offs."""
+"""What fairness costs: the price of every configuration against its delta_min, with the best trade-offs as a line."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -27,16 +27,16 @@ FIGURES = [
 ]
 
 _LONGEST = 20  # letters of a dataset's name
-_LABELLED = 20  # letters of a configuration beside its point
-_LEAST_TOP = 1.2  # of the axis of prices
-_LETTER, _LINE = 0.026, 0.075  # of a label, as parts of a panel's width and height
+_LABELLED = 20  # letters of the label of a configuration
+_LEAST_TOP = 1.2  # the price axis reaches at least to here
+_LETTER, _LINE = 0.026, 0.075  # width of a letter and height of a line, as shares of a panel's width and height
 _TICKS = (0, 0.02, 0.1, 0.2, 0.4, 0.7, 1)
 
 
 def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
-    """A panel a dataset, at the middle k of the grid: a mark a configuration, the front as steps with its parameters.
+    """One panel per dataset, at the middle k of the grid: a mark per configuration, the front as steps with its parameters.
 
-    The look of a method follows from all methods of the runs, so that it is the same in other figures.
+    All methods of the runs decide the look of each, so that it is the same in other figures.
     """
     if points.empty:
         return nothing("Nothing to show: it takes two methods, two seeds and runs with a cost.")
@@ -78,7 +78,7 @@ def _draw_points(axes: Axes, points: pd.DataFrame, look: dict[str, tuple[str, st
 
 
 def _label_front(axes: Axes, front: pd.DataFrame) -> None:
-    """The parameters beside each point of the front, from the fairest on, but for labels that would lie on another one."""
+    """Label each point of the front with its parameters, from the fairest on; labels that would cover another are left out."""
     to_axes = axes.transData + axes.transAxes.inverted()
     halo = withStroke(linewidth=1.5, foreground="white")
     occupied: list[tuple[float, float, float]] = []

@@ -27,16 +27,16 @@ FIGURES = [
     )
 ]
 
-# Clusters by falling size: Okabe and Ito's without black, and grey for all further ones.
+# Clusters by falling size: Okabe and Ito's colors without black, and grey for all further clusters.
 _HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#AAAAAA")
 _GREYS = ("0.65", "black", "0.4")
 _MARKERS = "o^sDvP*Xdp"
-_NAMED, _LONGEST, _TITLE = 8, 24, 40  # groups with a name, and letters of a group's and of a dataset's name
+_NAMED, _LONGEST, _TITLE = 8, 24, 40  # most groups that are named; letters of a group's and of a dataset's name
 _INK = 7_000  # square points for all marks of a panel
 
 
 def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
-    """A panel with the groups, and one for each matcher with its clusters; a row in two clusters has one inside the other."""
+    """One panel with the groups, and one for each matcher with its clusters; a row in two clusters has a mark in its mark."""
     if projection.empty:
         return nothing("Nothing to show: no run of Clusterlets has a result.")
     matchers = selection.in_order(runs.loc[runs["method"] == "Clusterlets", "matcher"], selection.PAPER_NAMES)
@@ -59,7 +59,7 @@ def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
 
 
 def _name_shapes(axes: Axes, markers: dict[str, str], greys: dict[str, str]) -> None:
-    """The groups' names with their marks; how many, if they are too many."""
+    """The groups' names with their marks; only their number if there are too many."""
     style = {"ls": "", "markersize": 4}
     shapes = [Line2D([], [], color=greys[name], marker=marker, **style) for name, marker in markers.items()]
     labels = [cut(name, _LONGEST) for name in markers]
@@ -69,7 +69,7 @@ def _name_shapes(axes: Axes, markers: dict[str, str], greys: dict[str, str]) -> 
 
 
 def _draw_points(axes: Axes, lines: pd.DataFrame, markers: dict[str, str]) -> None:
-    """A mark a line: the first cluster of a row is a large mark, each further one a smaller mark inside it."""
+    """One mark per line: a large one for the first cluster of a row, a smaller one inside it for each further cluster."""
     depth = lines.groupby("row").cumcount()
     area = np.clip(_INK / lines["row"].nunique(), 10, 24) if len(lines) else 0
     for depth_shown in range(depth.max() + 1 if len(lines) else 0):
@@ -80,7 +80,7 @@ def _draw_points(axes: Axes, lines: pd.DataFrame, markers: dict[str, str]) -> No
 
 
 def _in_words(runs: pd.DataFrame, lines: pd.DataFrame) -> str:
-    """How many clusters the run of these lines has, and how many rows are in several."""
+    """The number of clusters in the run of these lines, and the share of rows in several clusters."""
     if lines.empty:
         return "no valid partition"
     keys = ["dataset", "matcher", "k", "seed", "omega" if lines["hops"].isna().all() else "hops"]
@@ -90,7 +90,7 @@ def _in_words(runs: pd.DataFrame, lines: pd.DataFrame) -> str:
 
 
 def _explain(figure: Figure, first: pd.Series, shown: int) -> None:
-    """Clusters by hue, and what is on the axes."""
+    """Add a legend of the clusters' hues, and the axis labels."""
     style = {"ls": "", "markersize": 4.5}
     hues = [Line2D([], [], color=hue, marker="s", label=number + 1, **style) for number, hue in enumerate(_HUES[:-1])]
     hues[0].set_label("cluster 1 (largest)")

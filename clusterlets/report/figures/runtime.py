@@ -19,7 +19,7 @@ FIGURES = [
     )
 ]
 
-# Column of steps.csv: title, color, whether its numbers span powers of ten.
+# Column of steps.csv: title, color, and whether its scale is logarithmic.
 _SHOWN = {
     "cpu_seconds": ("CPU time\nof all jobs (s)", COLORS["C"], True),
     "jobs": ("jobs", COLORS["k-means"], True),
@@ -28,7 +28,7 @@ _SHOWN = {
 
 
 def draw(steps: pd.DataFrame) -> Figure:
-    """A row a step, the costliest on top: CPU time of all its jobs, their number, memory of the largest."""
+    """One row per step, the costliest on top: CPU time of all its jobs, their number, memory of the largest."""
     if steps.empty:
         return panels(0)[0]
     figure, all_axes = subplots(
@@ -44,7 +44,7 @@ def draw(steps: pd.DataFrame) -> Figure:
 
 
 def _marks(axes: Axes, values: pd.Series, color: str, powers: bool) -> None:
-    """A dot and its number for every step; bars only on a scale that begins at zero."""
+    """A dot and its number for every step; a bar instead of the dot on a scale that begins at zero."""
     if powers:
         axes.set_xscale("log")
         axes.set_xlim(values.min() / 2, values.max() * (values.max() / values.min() + 10) ** 0.45)

@@ -1,4 +1,4 @@
-"""Seconds of a fit against the rows of its table. Differs from machine to machine."""
+"""Seconds per fit against the rows of its table. Differs from machine to machine."""
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ _PANELS = 3  # because 19 lines in one panel are too many
 
 
 def draw(costs: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
-    """A line a method: the median over k, parameters and tables of so many rows, the fastest methods in the first panel."""
+    """One line per method: the median over k, parameters and tables with as many rows; the fastest are in the first panel."""
     rows = datasets.set_index("dataset")["rows"]
     timed = costs.assign(rows=costs["dataset"].map(rows)).dropna(subset="rows")
     if timed.empty:

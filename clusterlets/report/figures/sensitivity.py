@@ -1,4 +1,4 @@
-"""Sensitivity analysis of the headline numbers, a panel a number, a row a choice."""
+"""Sensitivity analysis of the headline numbers: one panel per number, one row per choice."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ _MATCHERS = list(selection.PAPER_NAMES.values())
 _TABLES = ("table1_matchers", "table2_best_by_deviation", "table3_best_by_cohesion", "table4_frac_vs_clusterlets")
 _ONE = "all"
 _INK = "#333333"
-# By title: table, quantity, and whether it is one number a matcher or one in all.
+# By title: table, quantity, and rows: one number per matcher, or one in all.
 _PANELS = {
     "table 1: mean deviation": (_TABLES[0], "deviation_mean", _MATCHERS),
     "table 1: mean cohesion": (_TABLES[0], "cohesion", _MATCHERS),
@@ -38,9 +38,9 @@ _PAPER, _USUAL = "the paper", "usual choices"
 
 
 def draw(assessed: pd.DataFrame) -> Figure:
-    """The paper's number, the usual choices' on the first and on further seeds, and what each choice makes of it.
+    """The paper's number, ours with the usual choices on the first and on further seeds, and ours under each other choice.
 
-    A choice that leaves a number as it is has no mark.
+    A choice that does not change a number has no mark.
     """
     shown = assessed[assessed["table"].isin([table for table, *_ in _PANELS.values()])]
     if shown.empty:
@@ -70,7 +70,7 @@ def draw(assessed: pd.DataFrame) -> Figure:
 
 
 def _draw_number(axes: Axes, numbers: pd.DataFrame, rows: list[str], offset: float, color: str) -> None:
-    """One number under all choices, at its height within each row."""
+    """One number under all choices; ``offset`` is its height within each row."""
     if numbers.empty:
         return
     first = numbers.iloc[0]
