@@ -18,16 +18,17 @@ LEFT_OUT, KEPT = "left out", "kept"
 
 
 def at_given_fairness(runs: pd.DataFrame) -> pd.DataFrame:
-    """Each method's highest cohesion below each limit on the mean deviation, dataset by dataset: ``at_given_fairness.csv``.
+    """Each method's highest cohesion within each limit on the mean deviation, by dataset: ``at_given_fairness.csv``.
 
     Configurations are compared by their means over the first ten seeds. Limit cases are left out by these means, as in the
-    tables beside tables 2 and 3, and then kept, as the rule leaves out nearly all of C. Ties go as in those tables.
+    tables beside tables 2 and 3, and also kept, because the rule leaves out nearly all of C. Ties are broken as in those
+    tables.
 
     Returns
     -------
     DataFrame
-        ``COLUMNS``; a row for each rule on limit cases, dataset, limit and method, without numbers if no configuration of
-        the method keeps the limit. ``best`` marks the highest cohesion of all methods, to 12 decimals.
+        ``COLUMNS``; one row for each rule on limit cases, dataset, limit and method, without numbers if no configuration
+        of the method keeps the limit. ``best`` marks the highest cohesion of all methods, to 12 decimals.
     """
     runs = selection.seeds_of_paper(runs)
     means = selection.configuration_means(selection.ok(runs))
@@ -57,7 +58,7 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def in_words(frame: pd.DataFrame) -> list[str]:
-    """Sentences on each limit: whose cohesion is the highest, and on how many datasets each method keeps the limit at all."""
+    """A sentence per limit: which method has the highest cohesion, and on how many datasets each method keeps the limit."""
     return [
         _sentence(rule, limit, group) for (rule, limit), group in counts(frame).groupby(["limit_cases", "limit"], sort=False)
     ]

@@ -1,4 +1,4 @@
-"""Which runs are shown cluster by cluster, and what is shown of them: their composition, and where their rows lie."""
+"""Which runs are shown cluster by cluster, and the data to show: their composition, and the positions of their rows."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -15,16 +15,16 @@ _RUN = ["dataset", "method", "matcher", "k", "hops", "omega", "seed"]
 COMPOSITION = [*_RUN, "cluster", "size", "group", "count", "share", "dataset_share"]
 PROJECTION = [*_RUN, "rows", "row", "x", "y", "x_share", "y_share", "group", "cluster"]
 
-# The setting at which the matchers are shown beside each other, or the nearest to it that the grid has.
+# The matchers are shown side by side at this setting, or at the nearest one in the grid.
 _SETTING = {"k": 5, "hops": 2, "omega": 0.5}
 _MARKERS = 4  # groups that a reader can distinguish by the shape of a point
-_POINTS = 700  # more only cover each other
+_POINTS = 700  # more would only cover each other
 
 
 def alike_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """One run of each dataset and matcher, all at the same setting: k near 5, 2 hops, omega near .5, the first seed.
 
-    Of other parameters the first values that were run.
+    Other parameters have the first values that were run.
     """
     runs = runs[runs["method"] == CLUSTERLETS]
     for parameter, wanted in _SETTING.items():
@@ -36,10 +36,11 @@ def alike_runs(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def most_telling(runs: pd.DataFrame, table_of: Callable[[str], Prepared]) -> str:
-    """The dataset whose plane of principal components shows most, among those of ``runs``.
+    """The dataset of ``runs`` whose first two principal components show most.
 
-    First those on which most matchers have a result, then those whose groups a reader can distinguish by the shape of a point;
-    of these the one whose second component holds the largest share of the variance: elsewhere all lies along a line.
+    Datasets on which most matchers have a result come first, then those whose groups a reader can distinguish by the shape of
+    a point. Of these it is the one whose second component holds the largest share of the variance, because without that
+    all points lie along a line.
     """
 
     def worth(dataset: str) -> tuple[int, bool, float]:
@@ -61,7 +62,7 @@ def principal_components(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) -> pd.DataFrame:
-    """A line a cluster and group of one run; the clusters by falling size."""
+    """One line per cluster and group of one run; the clusters by falling size."""
     counts, names = clusters.composition, list(group_names)
     counts = counts[np.argsort(-counts.sum(axis=1), kind="stable")]
     sizes = counts.sum(axis=1)
@@ -80,7 +81,7 @@ def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) ->
 
 
 def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFrame:
-    """A line a row and cluster of one run, on the table's two principal components; at most 700 evenly spaced rows."""
+    """One line per row and cluster of one run, on the table's two principal components; at most 700 evenly spaced rows."""
     coordinates, shares = principal_components(table.X)
     rows, cluster = clusters.members()
     is_shown = np.isin(rows, np.unique(np.linspace(0, len(table.X) - 1, _POINTS).round().astype(int)))
@@ -107,5 +108,5 @@ def _of_run(row: Mapping, lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def _short(values: np.ndarray) -> list[float]:
-    """Five digits: enough to draw, and the same whatever a library does to the last bits."""
+    """Five digits: enough to draw, and not affected by the last bits, which depend on the library."""
     return [float(f"{value:.5g}") for value in values]

@@ -1,4 +1,4 @@
-"""Two runs side by side: which cells of their tables differ, by how much, and what else was not the same."""
+"""Two runs side by side: which cells of their tables differ, by how much, and how their settings and inputs differ."""
 
 from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
@@ -9,13 +9,13 @@ import pandas as pd
 from clusterlets.errors import ClusterletsError
 from clusterlets.provenance.manifest import APPROXIMATE, group_of, hashes
 
-#: How far apart two numbers of the files may be that hold what scipy computed, and what LAPACK computed to five digits.
+#: How far apart two numbers may be in files that hold results of scipy, and results of LAPACK to five digits.
 TOLERANCE, TOLERANCE_OF_PROJECTION = 1e-9, 1e-4
 ABSENT = "absent"
-WHOLE = "all"  # instead of a row's key or a column's name: it is missing as a whole
+WHOLE = "all"  # in place of a row's key or a column's name: a whole column or row is missing
 
-# One row for each cell that differs: file, key of the row, column, both values as written, how far apart they are, and that
-# distance as a share of the larger value (NaN if one is no number).
+# One row for each cell that differs: file, key of the row, column, both values as written, their distance, and the distance
+# as a share of the larger value (NaN if one is not a number).
 COLUMNS = ["file", "row", "column", "reference", "here", "difference", "share"]
 _SIDES = ["reference", "here"]
 
@@ -29,7 +29,7 @@ _WHICH_DATASETS = ("settings.datasets", "settings.exclude")
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """A CSV file as text, digits and all; what a short line lacks is empty."""
+    """A CSV file as text, which keeps every digit; missing cells of a short line are empty."""
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False).fillna("")
     except (OSError, ValueError) as error:  # pandas' own errors are ValueErrors
@@ -37,17 +37,17 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def tolerance_of(file: str) -> float:
-    """How far a result may be off: 0 (the same bytes), except for what scipy and LAPACK computed."""
+    """How far a result may be off: 0 (the same bytes), except for results of scipy and LAPACK."""
     if group_of(file) != APPROXIMATE:
         return 0.0
     return TOLERANCE_OF_PROJECTION if "projection" in file else TOLERANCE
 
 
 def of_tables(file: str, reference: pd.DataFrame, here: pd.DataFrame, tolerance: float = 0.0) -> pd.DataFrame:
-    """The cells of two tables of text that differ, as :data:`COLUMNS`; a row or column that one lacks is one difference.
+    """Cells that differ between two tables of text, as :data:`COLUMNS`; a row or column that one lacks is one difference.
 
-    Rows are matched by the leading columns that identify them. Two numbers are equal when they are no further
-    apart than ``tolerance``, or than ``tolerance`` times the larger one where that is above 1; without a tolerance, when
+    Rows are matched by the leading columns that identify them. Two numbers are equal if they are no further
+    apart than ``tolerance``, or than ``tolerance`` times the larger one if that is above 1; without a tolerance, if
     they are written alike.
     """
     keys = _key_columns(reference, here)
@@ -65,7 +65,7 @@ def of_tables(file: str, reference: pd.DataFrame, here: pd.DataFrame, tolerance:
 
 
 def _key_columns(reference: pd.DataFrame, here: pd.DataFrame) -> list[str]:
-    """Leading columns that identify the rows of both tables, without those that add nothing; none if they do not."""
+    """Leading columns that identify the rows of both tables, without redundant ones; none if no columns do."""
 
     def identify(columns: list[str]) -> bool:
         return bool(columns) and not any(frame.duplicated(columns).any() for frame in (reference, here))
@@ -79,14 +79,14 @@ def _key_columns(reference: pd.DataFrame, here: pd.DataFrame) -> list[str]:
 
 
 def _by_cell(table: pd.DataFrame, keys: list[str]) -> pd.Series:
-    """All values, by key of the row and name of the column."""
+    """All values, by the row's key and the column's name."""
     names = table[keys].agg(", ".join, axis=1) if keys and len(table) else [f"line {n + 2}" for n in range(len(table))]
     table = table.set_axis(pd.Index(names, name="row"), axis=0).rename_axis(columns="column")
     return pd.Series(table.stack(future_stack=True))
 
 
 def _as_one(cells: pd.DataFrame, name: str) -> pd.DataFrame:
-    """A difference for each whole row, or column, that only one of the tables has."""
+    """One difference for each whole row, or column, that only one of the tables has."""
     is_present = cells.notna().groupby(name, sort=False).any()
     presence = is_present.map(lambda is_there: "there" if is_there else ABSENT).reset_index()
     return presence.assign(**{"row": WHOLE, "column": WHOLE} | {name: presence[name]}, difference=np.nan, share=np.nan)
@@ -95,7 +95,7 @@ def _as_one(cells: pd.DataFrame, name: str) -> pd.DataFrame:
 def of_manifests(reference: Mapping, here: Mapping) -> list[tuple[str, str, str]]:
     """Settings, versions, data and processor that differ between two manifests: name, the reference's value, this run's.
 
-    A dataset that only one of them has counts as one difference, of the list of datasets in the settings.
+    A dataset that only one of them has is a single difference: in the settings' list of datasets.
     """
     shared = reference["datasets"].keys() & here["datasets"].keys()
     differing = []
@@ -124,7 +124,10 @@ def _flat(values: Mapping, inside: str) -> dict[str, str]:
 
 
 def cause(reference: Mapping, here: Mapping) -> str:
-    """What most likely made two runs differ, by their manifests. Which datasets they have changes no row of the others."""
+    """The most likely cause of a difference between two runs, by their manifests.
+
+    The lists of datasets do not count, as a dataset changes no row of another.
+    """
     differing = [entry for entry in of_manifests(reference, here) if not entry[0].startswith(_WHICH_DATASETS)]
     parts = []
     for part, words in _CAUSES.items():
@@ -139,7 +142,7 @@ def cause(reference: Mapping, here: Mapping) -> str:
 
 
 def of_bytes(reference: Mapping, here: Mapping, files: Iterable[str]) -> dict[str, list[str]]:
-    """Some of what two manifests promise, as ``same``, ``different``, ``reference only`` and ``here only``."""
+    """Some files of two manifests by hash: ``same``, ``different``, ``reference only`` and ``here only``."""
     files = list(files)
     theirs, ours = ({file: digests[file] for file in files if file in digests} for digests in map(hashes, (reference, here)))
     return {

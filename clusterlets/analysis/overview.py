@@ -10,7 +10,7 @@ _MEANS = ("deviation_mean", "deviation_max", "cohesion", "price_of_fairness")
 
 
 def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
-    """One row a method: ``results/methods.csv``.
+    """One row per method: ``results/methods.csv``.
 
     Parameters
     ----------
