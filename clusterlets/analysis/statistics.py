@@ -69,7 +69,7 @@ class Ranking:
 
     @property
     def kendall_w(self) -> float:
-        """Kendall's coefficient of concordance, from Friedman's chi-squared: 1 if all blocks agree on the order, 0 if none do."""
+        """Kendall's coefficient of concordance, from Friedman's chi-squared: 1 if all blocks agree, 0 if none do."""
         n_blocks, n_methods = self.complete.shape
         return self.statistic / (n_blocks * (n_methods - 1)) if n_blocks and n_methods > 1 else np.nan
 

@@ -1,7 +1,7 @@
 """Sensitivity analysis of the paper's tables: the same numbers with one open choice changed.
 
-Some choices need runs of their own (variants of the grid); others only another look at the same runs: which runs are
-chosen, how FRAC is scored, what the blocks of the statistics are, which ten seeds are taken.
+Some choices need additional runs (variants of the grid). Others only reanalyze the same runs: how runs are selected, how
+FRAC is scored, what the blocks of the statistics are, which ten seeds are used.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,12 +23,12 @@ _RANKS = "figure1"
 _ALL = "all"
 _KEY = ["table", "row", "quantity"]
 _REPRODUCED = "reproduced_or_close"
-# Of what scipy computed: its last digits differ by processor, and this table is promised to the byte.
+# For results of scipy: their last digits differ by processor, but this table must be the same to the byte.
 _DECIMALS = 6
 
 
 class Choice(NamedTuple):
-    """An open choice, its usual value, and the other one."""
+    """An open choice, its usual value, and the alternative."""
 
     name: str
     usual: str
@@ -36,12 +36,12 @@ class Choice(NamedTuple):
 
     @classmethod
     def of_variant(cls, config: Mapping, variant: str) -> "Choice":
-        """The choice that a variant of the grid makes."""
+        """The choice that a variant of the grid changes."""
         changes = config["variants"][variant]
         return cls(" and ".join(changes), " and ".join(config[key] for key in changes), " and ".join(changes.values()))
 
 
-# The choices that are another look at the same runs.
+# The choices that only reanalyze the same runs.
 _SELECTION = Choice("selection", "single runs", "configuration means")
 _FRAC = Choice("FRAC is scored", "nearest", "fair")
 _BLOCKS = Choice("blocks of figure 1", "datasets", "(dataset, k, seed)")
@@ -61,14 +61,14 @@ HEADLINES = {
 
 
 def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.DataFrame:
-    """One row a choice and number: ``results/sensitivity.csv``.
+    """One row per choice and number: ``results/sensitivity.csv``.
 
     Parameters
     ----------
     runs : DataFrame
-        Every run of the grid. Where there are datasets of the paper, only they enter.
+        Every run of the grid. If there are datasets of the paper, only these enter.
     variants : mapping
-        Runs of the whole grid under another choice.
+        Runs of the whole grid under each other choice.
 
     Returns
     -------
@@ -98,14 +98,14 @@ def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.Da
 
 
 def _compared(choice: Choice, baseline: pd.Series, varied: pd.Series) -> pd.DataFrame:
-    """One row a number that the choice bears on."""
+    """One row per number that the choice can affect."""
     values = pd.DataFrame({"baseline": baseline.reindex(varied.index), "varied": varied})
     values["difference"] = values["varied"] - values["baseline"]
     return values.rename_axis(_KEY).reset_index().assign(choice=choice.name, usual=choice.usual, taken=choice.taken)
 
 
 def _with_fair_for_nearest(runs: pd.DataFrame) -> pd.DataFrame:
-    """Runs in which FRAC's fair clusterings stand where the paper's nearest ones stood."""
+    """The runs with FRAC (fair) and FRAC (nearest) swapped, so that the fair clusterings replace the paper's nearest ones."""
     nearest, fair = "FRAC (nearest)", "FRAC (fair)"
     return runs.assign(method=runs["method"].replace({nearest: fair, fair: nearest}))
 
@@ -121,7 +121,7 @@ def _of_runs(runs: pd.DataFrame) -> pd.Series:
 
 
 def _of_printed(runs: pd.DataFrame) -> pd.Series:
-    """The paper's own, on the datasets that there are; its table 1 is over all of its datasets."""
+    """The paper's numbers on the datasets that were run; its table 1 is over all of its datasets."""
     printed = {name: reported.table(name) for name in reported.TABLES[:4]}
     on_our_datasets = {
         name: frame[frame["dataset"].isin(runs["dataset"])] for name, frame in printed.items() if name != _TABLE1
@@ -143,7 +143,7 @@ def _tables_of_means(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _numbers(made: Mapping[str, pd.DataFrame]) -> pd.Series:
-    """The summary numbers of some of the tables 1 to 4, ours or the paper's, by (table, row, quantity)."""
+    """Summary numbers of these tables (of 1 to 4), ours or the paper's, by (table, row, quantity)."""
     summaries = {_TABLE1: _of_matchers, _TABLE2: _of_winners, _TABLE3: _of_winners, _TABLE4: _of_duels}
     numbers = {(name, *key): value for name, frame in made.items() for key, value in summaries[name](frame).items()}
     return pd.Series(numbers, dtype=float).rename_axis(_KEY)
@@ -170,7 +170,7 @@ def _of_winners(table: pd.DataFrame) -> dict[tuple[str, str], float]:
 
 
 def _of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
-    """Table 4, where both sides have a run: mean deviations, their ratio, and where Clusterlets' is the lower."""
+    """Table 4 on the datasets with both: mean deviations, their ratio, and on how many Clusterlets' is the lower one."""
     deviations = table.pivot(index="dataset", columns="method", values="deviation_mean").astype(float)
     deviations = deviations.reindex(columns=["Clusterlets", "FRAC (nearest)"]).dropna()
     ours, frac = deviations["Clusterlets"], deviations["FRAC (nearest)"]
@@ -184,7 +184,7 @@ def _of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
 
 
 def _verdicts(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.Series:
-    """How many of the paper's numbers are reproduced, by table; nothing without a dataset of the paper."""
+    """How many of the paper's numbers are reproduced, by table; empty without a dataset of the paper."""
     if not runs["dataset"].isin(reported.datasets()).any():
         return pd.Series(dtype=float)
     counts = comparison.counts(comparison.compare(runs, made)).set_index("table")
@@ -225,7 +225,7 @@ _NO_GROUPS = "How much of this is noise cannot be said without two groups of ten
 
 
 def headlines(assessed: pd.DataFrame) -> pd.DataFrame:
-    """The rows of :data:`HEADLINES` in their order, with the title; those that there are."""
+    """The rows of :data:`HEADLINES` that exist, in their order and with their titles."""
     titles = pd.DataFrame([(title, *key) for title, key in HEADLINES.items()], columns=["title", *_KEY])
     return titles.merge(assessed, on=_KEY)
 
@@ -237,7 +237,7 @@ def by_choice(assessed: pd.DataFrame) -> Iterator[tuple[Choice, pd.DataFrame]]:
 
 
 def to_markdown(assessed: pd.DataFrame) -> str:
-    """The headline numbers as one table, a row a choice; the statistics' blocks; and what is not there."""
+    """The headline numbers as one table with a row per choice; the effect of the statistics' blocks; and what is missing."""
     headline_rows = headlines(assessed)
     header = ["", *(title for title in HEADLINES if title in set(headline_rows["title"]))]
     usual = {row["title"]: row for row in headline_rows.to_dict("records")}
@@ -270,12 +270,12 @@ def _comparable(rows: pd.DataFrame, column: str) -> float:
 
 
 def _of(cell: str, title: str, comparable: float) -> str:
-    """A cell, with its denominator where it counts reproduced numbers."""
+    """A cell, with its denominator if it counts reproduced numbers."""
     return f"{cell} of {comparable:.0f}" if HEADLINES[title][0] == _VERDICTS else cell
 
 
 def _basis_of_the_paper(assessed: pd.DataFrame) -> str:
-    """A sentence on the datasets behind the paper's row, where they are not the same for all of its tables."""
+    """A sentence on the datasets behind the paper's row, if they are not the same for all of its tables."""
     present = assessed.loc[(assessed["table"] == _TABLE2) & (assessed["quantity"] == "datasets"), "reported"].max()
     total = len(reported.datasets())
     if pd.isna(present) or present == total:

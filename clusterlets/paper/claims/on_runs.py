@@ -1,7 +1,7 @@
 """Tests of claims that no table of the paper decides: on every run, and on the ranks of figure 1.
 
-A kind takes ``Numbers`` and the parameters of the claim, and gives a ``Finding``; it does not know whose numbers they are.
-If they do not decide the claim, it raises ``CannotTell``.
+Each function takes ``Numbers`` and the parameters of the claim, and returns a ``Finding``; it does not know whose numbers
+they are. If they do not decide the claim, it raises ``CannotTell``.
 """
 
 from collections.abc import Collection
@@ -16,7 +16,7 @@ from clusterlets.paper.claims.numbers import Numbers, aligned
 
 
 def filter_changes(numbers: Numbers, filtered: str, without: str, without_other: str) -> Finding:
-    """On how many datasets a filter changes the choice: holds if on more than half and on more than the other filter."""
+    """On how many datasets a filter changes the choice; holds if on more than half, and on more than the other filter does."""
     counts = []
     for unfiltered in (without, without_other):
         with_filter, without_filter = aligned(numbers, filtered, unfiltered)
@@ -26,9 +26,9 @@ def filter_changes(numbers: Numbers, filtered: str, without: str, without_other:
 
 
 def apart(numbers: Numbers, better: str, worse: str) -> Finding:
-    """Whether two matchers differ by Nemenyi's test; in part: by Wilcoxon's with Holm's correction alone.
+    """Whether two matchers differ by Nemenyi's test; in part: by Wilcoxon's with Holm's correction only.
 
-    A test that could not have found a difference says nothing against the claim; another order does.
+    A test that could not have found a difference does not count against the claim; the opposite order does.
     """
     verdicts, words = _tested(numbers, better, worse)
     if verdicts["order"] and not verdicts["nemenyi"]:
@@ -37,9 +37,9 @@ def apart(numbers: Numbers, better: str, worse: str) -> Finding:
 
 
 def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
-    """Whether a matcher differs from none of the others by Nemenyi's nor Wilcoxon's test; in part: not by Nemenyi's.
+    """Whether a matcher differs from none of the others by Nemenyi's or Wilcoxon's test; in part: not by Nemenyi's.
 
-    A test that could not have found a difference says nothing for the claim.
+    A test that could not have found a difference does not count for the claim.
     """
     tested = [_tested(numbers, matcher, other) for other in others]
     none_by_nemenyi = not any(verdicts["nemenyi"] for verdicts, _ in tested)
@@ -51,9 +51,9 @@ def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
 
 
 def _check_power(n_datasets: int, n_pairs: int, words: str) -> None:
-    """Refuse to read anything from Wilcoxon's test where it could tell none of the pairs apart.
+    """Raise ``CannotTell`` if Wilcoxon's test could not have separated any of the pairs.
 
-    Nemenyi's always could: from three datasets on, the least that are tested, first and last can be further apart than needed.
+    Nemenyi's always can: with three datasets, the fewest that are tested, first and last can already be far enough apart.
     """
     least = paired.least_p(n_datasets, n_pairs)
     if least >= statistics.ALPHA:
@@ -64,7 +64,7 @@ def _check_power(n_datasets: int, n_pairs: int, words: str) -> None:
 
 
 def _tested(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool], str]:
-    """Both tests of two matchers over the datasets, and whether ``one`` is ahead."""
+    """Results of both tests of two matchers over the datasets, whether ``one`` is ahead, and all this in words."""
     ranking = _computed(numbers, "matchers")
     for name in (one, other):
         numbers.matcher(name)
@@ -94,9 +94,9 @@ def _computed(numbers: Numbers, name: str) -> statistics.Ranking:
 
 
 def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
-    """Share of the pairs of matchers that Nemenyi's test, or Wilcoxon's with Holm's correction, tells apart.
+    """Share of the pairs of matchers that Nemenyi's test, or Wilcoxon's with Holm's correction, separates.
 
-    If Wilcoxon's test could not have found a difference, it says nothing for the claim.
+    If Wilcoxon's test could not have found a difference, it does not count for the claim.
     """
     ranking = _computed(numbers, "matchers")
     tests = {"Nemenyi's test": _apart(ranking.pairs), "Wilcoxon's with Holm's correction": _apart(numbers.wilcoxon)}
@@ -122,9 +122,9 @@ def least_on_each_dataset(numbers: Numbers, matcher: str, scale: Scale) -> Findi
 
 
 def less_spread_over_seeds(numbers: Numbers, matcher: str, than: str, scale: Scale) -> Finding:
-    """Whether a matcher's mean deviation varies less between seeds, relative to its mean, dataset by dataset.
+    """Whether a matcher's mean deviation varies less between seeds than another's, relative to its mean, on each dataset.
 
-    The spread is pooled: root of the variance over seeds, averaged over the configurations.
+    The spread is pooled: the root of the variance over seeds, averaged over the configurations.
     """
     spreads = {name: _spread_over_seeds(numbers.needed_runs, name) for name in (matcher, than)}
     both = pd.DataFrame(spreads).dropna()
@@ -143,7 +143,7 @@ def _spread_over_seeds(runs: pd.DataFrame, name: str) -> pd.Series:
 
 
 def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:
-    """Whether the mean over the runs of C at each omega never falls and ends higher than it began, dataset by dataset."""
+    """Whether, on each dataset, the mean over the runs of C never falls as omega grows, and ends higher than it began."""
     runs = numbers.needed_runs
     means = runs[runs["matcher"] == "C"].pivot_table(index="dataset", columns="omega", values=quantity)
     if means.shape[1] < 2:
@@ -156,7 +156,7 @@ def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:
 
 
 def beats_random(numbers: Numbers, chosen: str, quantity: str, scale: Scale) -> Finding:
-    """Whether the chosen run has more of a quantity than random partitions of the dataset have on average."""
+    """Whether the chosen run has a higher value of a quantity than random partitions of the dataset on average."""
     runs = numbers.needed_runs
     random_means = runs[runs["method"] == "random"].groupby("dataset")[quantity].mean()
     rows = numbers.chosen(chosen)
@@ -169,10 +169,10 @@ def beats_random(numbers: Numbers, chosen: str, quantity: str, scale: Scale) -> 
 
 
 def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(selection.PAPER_NAMES.values())) -> Finding:
-    """Whether the best-ranked contender ranks above a FRAC; in part: below it, but apart by neither test.
+    """Whether the best-ranked contender ranks above this FRAC; in part: below it, but neither test separates them.
 
-    These are Nemenyi's over all that are ranked, and Wilcoxon's with Holm's correction over the contenders against this FRAC.
-    If Wilcoxon's could not have found a difference, they say nothing for the claim.
+    The tests are Nemenyi's over all ranked methods, and Wilcoxon's with Holm's correction over the contenders against this
+    FRAC. If Wilcoxon's could not have found a difference, they do not count for the claim.
     """
     ranking = _computed(numbers, "with_frac")
     values, ranks = ranking.complete, ranking.mean_ranks
@@ -195,5 +195,5 @@ def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(
 
 
 def nobody_measured(numbers: Numbers) -> Finding:
-    """A sentence that neither the paper's numbers nor ours can decide."""
+    """A claim that neither the paper's numbers nor ours can decide."""
     raise CannotTell("Neither the tables nor the runs say anything about it.")
