@@ -70,7 +70,13 @@ def _text(value: object) -> str:
 def _printed() -> dict[str, pd.DataFrame]:
     """The paper's tables; values that may be cohesion or the silhouette (table 5's s, C's cohesion in table 1) as both."""
     matchers, *selections, correlations = (reported.table(name) for name in reported.TABLES)
-    of_c = {f"centroid_silhouette{end}": matchers[f"cohesion{end}"].where(matchers["matcher"] == "C") for end in _ENDS}
+    silhouette_of_c = {
+        f"centroid_silhouette{suffix}": matchers[f"cohesion{suffix}"].where(matchers["matcher"] == "C") for suffix in _ENDS
+    }
     silhouette = correlations[correlations["x"] == "cohesion"].assign(x="centroid_silhouette")
-    with_silhouette = (matchers.assign(**of_c), *selections, pd.concat([correlations, silhouette], ignore_index=True))
+    with_silhouette = (
+        matchers.assign(**silhouette_of_c),
+        *selections,
+        pd.concat([correlations, silhouette], ignore_index=True),
+    )
     return dict(zip(reported.TABLES, with_silhouette, strict=True))

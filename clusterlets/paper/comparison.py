@@ -107,7 +107,7 @@ def closer_reading(comparison: pd.DataFrame) -> tuple[str, float] | None:
     return None if distances.empty else (str(distances.idxmin()), float(distances.min()))
 
 
-# ---- what is not compared, or not counted, and why -------------------------------------------------------------------
+# ---- reasons not to compare or count ---------------------------------------------------------------------------------
 
 
 def _obstacle(cell: dict, present: set[str]) -> str:
@@ -123,7 +123,7 @@ def _obstacle(cell: dict, present: set[str]) -> str:
 
 
 def _entry(entries: Iterable[dict], cell: dict) -> dict | None:
-    """The first entry whose ``cells`` fit."""
+    """The first entry whose ``cells`` match this cell."""
     fitting = (entry for entry in entries if all(cell[column] in _as_list(values) for column, values in entry["cells"].items()))
     return next(fitting, None)
 

@@ -33,11 +33,11 @@ class Results:
 
         ``undivided`` is the cohesion of each dataset as one cluster, for those where it was measured.
         """
-        of_paper = runs[runs["dataset"].isin(reported.datasets())]
+        paper_runs = runs[runs["dataset"].isin(reported.datasets())]
         our_tables = tables.make(runs)
-        tables_of_paper = our_tables if len(of_paper) == len(runs) else tables.make(of_paper)
-        compared = comparison.compare(of_paper, tables_of_paper)
-        assessed = claims.assess(of_paper, tables_of_paper, undivided)
+        tables_of_paper = our_tables if len(paper_runs) == len(runs) else tables.make(paper_runs)
+        compared = comparison.compare(paper_runs, tables_of_paper)
+        assessed = claims.assess(paper_runs, tables_of_paper, undivided)
         at_limits = at_fairness.at_given_fairness(runs)
         return cls(runs, settings, our_tables, statistics.rank_all(runs), compared, assessed, at_limits)
 

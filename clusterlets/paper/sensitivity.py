@@ -265,8 +265,8 @@ def to_markdown(assessed: pd.DataFrame) -> str:
 
 def _comparable(rows: pd.DataFrame, column: str) -> float:
     """How many of the paper's numbers can be compared with ours: reproduced, uninformative or different."""
-    of_all = rows[(rows["table"] == _VERDICTS) & (rows["row"] == _ALL)]
-    return of_all.loc[of_all["quantity"].isin([_REPRODUCED, "uninformative", "differs"]), column].sum()
+    totals = rows[(rows["table"] == _VERDICTS) & (rows["row"] == _ALL)]
+    return totals.loc[totals["quantity"].isin([_REPRODUCED, "uninformative", "differs"]), column].sum()
 
 
 def _of(cell: str, title: str, comparable: float) -> str:
@@ -297,7 +297,7 @@ def _number(row: Mapping, column: str) -> str:
 def _cell(row: Mapping) -> str:
     if row["difference"] == 0:
         return "="
-    is_beyond_noise = abs(row["difference"]) > row["range_over_seeds"]  # False where there is no range
+    is_beyond_noise = abs(row["difference"]) > row["range_over_seeds"]  # False without a range (NaN)
     return f"**{_number(row, 'varied')}**" if is_beyond_noise else _number(row, "varied")
 
 

@@ -253,7 +253,7 @@ def _datasets(number: int, of_paper: bool = False) -> str:
     return f"{number} of the paper's datasets" if of_paper else counted(number, "dataset")
 
 
-# ---- beside the counts -----------------------------------------------------------------------------------------------
+# ---- remarks ---------------------------------------------------------------------------------------------------------
 
 
 def remarks_on_numbers(results: Results) -> list[str]:

@@ -275,7 +275,7 @@ def _reasons(compared: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
 
 
 def view(frame: pd.DataFrame) -> View:
-    """Any table: numbers with three decimals or, where these would show 0, two digits; ``–`` where there is no value."""
+    """Any table: numbers with three decimals or, where these would show 0, two digits; ``–`` for a missing value."""
     columns = [(_words(name), pd.api.types.is_numeric_dtype(frame[name])) for name in frame]
     return View(columns, [[_text(value) for value in row] for row in frame.itertuples(index=False)])
 

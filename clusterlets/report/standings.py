@@ -79,7 +79,7 @@ def in_short(standings: Standings) -> list[str]:
 
 
 def findings(standings: Standings) -> list[tuple[str, str]]:
-    """Sentences, each with the file that its numbers come from; :data:`EMPTY` where there is no leaderboard."""
+    """Sentences, each with the file that its numbers come from; :data:`EMPTY` if there is no leaderboard."""
     if standings.is_empty:
         return [(EMPTY, _BOARD)]
     sentences = [(_scope(standings.board), _BOARD)]
@@ -139,7 +139,7 @@ class Matcher:
 
 
 def leading_matcher(standings: Standings, limit: float) -> Matcher | None:
-    """The matcher with the best mean rank; None where there is none, or no other method."""
+    """The matcher with the best mean rank; None if there is none, or no other method to compare it with."""
     order = standings.under(limit).reset_index(drop=True)
     own = order[order["method"].isin(selection.PAPER_NAMES.values())]
     if own.empty or len(own) == len(order):

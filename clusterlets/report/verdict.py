@@ -106,9 +106,9 @@ def _against_chance(results: Results) -> Answer:
     if "random" not in ranks or len(ranks) < 2 or ranks.isna().any():
         return "Fairer than a random partition", "unknown, as no random partition is ranked."
     ahead = list(ranks.index[ranks > ranks["random"]])
-    who = "matcher" if results.has_paper_data else "method"
+    noun = "matcher" if results.has_paper_data else "method"
     basis = f"by mean rank over {counted(len(ranking.complete), 'dataset')}"
-    return "Fairer than a random partition", f"{', '.join(ahead)}, {basis}." if ahead else f"no {who}, {basis}."
+    return "Fairer than a random partition", f"{', '.join(ahead)}, {basis}." if ahead else f"no {noun}, {basis}."
 
 
 def _significance(results: Results) -> Answer:

@@ -33,9 +33,9 @@ def draw(found: "Tuned") -> Figure:
     look = looks(sorted(set(found["method"])))
     figure, (axes,) = panels(1, a_row=1, height=5.2)
     _draw_axes(axes, priced, found.max_deviation)
-    for name, of_method in priced.groupby("method", sort=False):
-        group, marker = look[str(name)]
-        axes.scatter(of_method["deviation_max"], of_method["price"], color=group, marker=marker, s=22, lw=0, zorder=3)
+    for name, points in priced.groupby("method", sort=False):
+        color, marker = look[str(name)]
+        axes.scatter(points["deviation_max"], points["price"], color=color, marker=marker, s=22, lw=0, zorder=3)
     front = priced[priced["on_front"]].sort_values(["deviation_max", "price"])
     axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
     left_out = len(found) - len(priced)

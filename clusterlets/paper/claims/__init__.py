@@ -45,7 +45,7 @@ def judge(claim: dict, numbers: Numbers) -> Finding:
 
 def counts(assessed: pd.DataFrame) -> pd.DataFrame:
     """How many claims have each verdict: columns ``verdict``, ``paper`` and ``ours``, rows as in ``VERDICTS``."""
-    columns = {who: assessed[f"verdict_{who}"].value_counts().reindex(VERDICTS, fill_value=0) for who in ("paper", "ours")}
+    columns = {side: assessed[f"verdict_{side}"].value_counts().reindex(VERDICTS, fill_value=0) for side in ("paper", "ours")}
     return pd.DataFrame(columns).rename_axis("verdict").reset_index()
 
 

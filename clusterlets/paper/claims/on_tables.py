@@ -42,8 +42,10 @@ def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: f
 
 def less_relative_spread(numbers: Numbers, matcher: str, than: str, factor: float) -> Finding:
     """Whether a matcher's relative spread is at most ``factor`` times the other's; in part: merely below it."""
-    one, other = (_relative_spread(numbers.matcher(name)) for name in (matcher, than))
-    return two_steps(one <= factor * other, one < other, f"{matcher} {one:.0f} %, {than} {other:.0f} %")
+    spread, other_spread = (_relative_spread(numbers.matcher(name)) for name in (matcher, than))
+    return two_steps(
+        spread <= factor * other_spread, spread < other_spread, f"{matcher} {spread:.0f} %, {than} {other_spread:.0f} %"
+    )
 
 
 def _relative_spread(row: pd.Series) -> float:
@@ -109,8 +111,8 @@ def made_by(numbers: Numbers, chosen: str, matchers: list[str], scale: Scale) ->
 
 def changed(numbers: Numbers, first: str, second: str, columns: list[str], scale: Scale) -> Finding:
     """Whether two choices differ in any of the columns, dataset by dataset."""
-    one, other = aligned(numbers, first, second)
-    same = one[columns].eq(other[columns]) | (one[columns].isna() & other[columns].isna())
+    first_rows, second_rows = aligned(numbers, first, second)
+    same = first_rows[columns].eq(second_rows[columns]) | (first_rows[columns].isna() & second_rows[columns].isna())
     return graded(~same.all(axis=1), scale)
 
 
@@ -118,20 +120,24 @@ def higher(
     numbers: Numbers, first: str, second: str, quantity: str, scale: Scale, factor: float = 1.0, below: float = 0.0
 ) -> Finding:
     """Whether the first value exceeds the second; with ``factor`` or ``below``, at least ``factor`` times it less ``below``."""
-    one, other = (rows[quantity] for rows in aligned(numbers, first, second))
+    first_values, second_values = (rows[quantity] for rows in aligned(numbers, first, second))
     if below or factor != 1:
-        finding = graded(one >= factor * other - below - LAST_BIT, scale, _against(one, other))
-        higher_on = f"; {second} is higher on {int((other > one).sum())} of {len(one)}"
-        return Finding(finding.verdict, f"{finding.statistic}{higher_on}; {_medians(first, one, second, other)}")
-    finding = graded(one > other, scale, _against(one, other))
-    return Finding(finding.verdict, f"{finding.statistic}; {_medians(first, one, second, other)}")
+        finding = graded(
+            first_values >= factor * second_values - below - LAST_BIT, scale, _against(first_values, second_values)
+        )
+        higher_on = f"; {second} is higher on {int((second_values > first_values).sum())} of {len(first_values)}"
+        return Finding(
+            finding.verdict, f"{finding.statistic}{higher_on}; {_medians(first, first_values, second, second_values)}"
+        )
+    finding = graded(first_values > second_values, scale, _against(first_values, second_values))
+    return Finding(finding.verdict, f"{finding.statistic}; {_medians(first, first_values, second, second_values)}")
 
 
 def lower(numbers: Numbers, first: str, second: str, quantity: str, scale: Scale) -> Finding:
     """Whether the first choice's value is below the second's."""
-    one, other = (rows[quantity] for rows in aligned(numbers, first, second))
-    finding = graded(one < other, scale, _against(one, other))
-    return Finding(finding.verdict, f"{finding.statistic}; {_medians(first, one, second, other)}")
+    first_values, second_values = (rows[quantity] for rows in aligned(numbers, first, second))
+    finding = graded(first_values < second_values, scale, _against(first_values, second_values))
+    return Finding(finding.verdict, f"{finding.statistic}; {_medians(first, first_values, second, second_values)}")
 
 
 def _against(one: pd.Series, other: pd.Series) -> pd.Series:
@@ -144,30 +150,30 @@ def _medians(first: str, one: pd.Series, second: str, other: pd.Series) -> str:
 
 def worse(numbers: Numbers, first: str, second: str, quantities: list[str], scale: Scale) -> Finding:
     """Whether the first choice has higher values of all quantities on every dataset: cases are (quantity, dataset)."""
-    one, other = aligned(numbers, first, second)
-    more = (one[quantities] > other[quantities]).T.stack()
+    first_rows, second_rows = aligned(numbers, first, second)
+    more = (first_rows[quantities] > second_rows[quantities]).T.stack()
     finding = graded(more, scale, of="cases")
-    counts = ", ".join(f"{plain(name)} {int(more[name].sum())} of {len(one)}" for name in quantities)
+    counts = ", ".join(f"{plain(name)} {int(more[name].sum())} of {len(first_rows)}" for name in quantities)
     return Finding(finding.verdict, f"higher: {counts}")
 
 
 def relative_spread_higher(numbers: Numbers, first: str, second: str, scale: Scale) -> Finding:
     """Whether the relative spread of deviations within a clustering is higher for the first choice."""
-    one, other = aligned(numbers, first, second)
+    first_rows, second_rows = aligned(numbers, first, second)
     with np.errstate(divide="ignore", invalid="ignore"):
-        spreads = [rows["deviation_std"] / rows["deviation_mean"] for rows in (one, other)]
+        spreads = [rows["deviation_std"] / rows["deviation_mean"] for rows in (first_rows, second_rows)]
     are_defined = spreads[0].notna() & spreads[1].notna()
     return graded((spreads[0] > spreads[1])[are_defined], scale, _against(*spreads))
 
 
 def times_lower(numbers: Numbers, first: str, second: str, factor: float, some: int) -> Finding:
     """Whether the first choice's mean deviation is lower by a factor on at least ``some`` datasets; in part: on any."""
-    one, other = aligned(numbers, first, second)
+    first_rows, second_rows = aligned(numbers, first, second)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = other["deviation_mean"] / one["deviation_mean"]
+        ratios = second_rows["deviation_mean"] / first_rows["deviation_mean"]
     is_lower = ratios >= factor - LAST_BIT
     # A printed zero stands for anything below half of its last digit, so the ratio is above this bound.
-    lower_bounds = (other["deviation_mean"] - _HALF_DIGIT) / _HALF_DIGIT
+    lower_bounds = (second_rows["deviation_mean"] - _HALF_DIGIT) / _HALF_DIGIT
     listed = ", ".join(
         f"{name} above {lower_bounds[name]:.0f}" if np.isinf(value) else f"{name} {value:.0f}"
         for name, value in ratios[is_lower].items()

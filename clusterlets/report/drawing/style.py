@@ -23,7 +23,7 @@ from matplotlib.backends.backend_pdf import RendererPdf
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from clusterlets.report.drawing import names  # noqa: F401, which keeps matplotlib from reading names as formulas
+from clusterlets.report.drawing import names  # noqa: F401  (its import stops matplotlib from reading names as formulas)
 from clusterlets.report.drawing.empty import EMPTY, comment_of
 from clusterlets.storage import write_bytes
 

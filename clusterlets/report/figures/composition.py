@@ -76,9 +76,9 @@ def _draw_dataset(axes: Axes, lines: pd.DataFrame, methods: Sequence[str]) -> No
     hues = _HUES if len(names) <= len(_HUES) else colormaps["viridis"](np.linspace(0.05, 0.95, len(names)))
     lefts = _APART * np.arange(len(methods))
     for left, method in zip(lefts, methods, strict=True):
-        of_method = lines[lines["method"] == method]
-        if len(of_method):
-            _draw_bars(axes, left, of_method, names, hues)
+        method_lines = lines[lines["method"] == method]
+        if len(method_lines):
+            _draw_bars(axes, left, method_lines, names, hues)
     axes.set_xticks(lefts + 0.5, [_in_words(lines[lines["method"] == method], method) for method in methods])
     axes.tick_params(axis="x", length=0)
     axes.set_xlim(-0.03, lefts[-1] + 1.03)

@@ -29,7 +29,7 @@ _SHOWN = {
     "deviation_mean": ("mean deviation\n(share; darker is fairer)", "cividis"),
     "cohesion": ("cohesion\n(darker is better)", "cividis_r"),
 }
-_WRITTEN = 5  # columns, up to which there is room for numbers in the cells
+_WRITTEN = 5  # most columns of a map that leave room for numbers in its cells
 _PALE = 0.408  # luminance of a cell above which its number is dark
 _BESIDE = "FRAC, controls"
 _NAMES = 0.5  # inches for the column names below the last map
@@ -50,10 +50,10 @@ def draw(runs: pd.DataFrame) -> Figure:
     )
     for row, (quantity, (title, colors)) in zip(axes_grid, _SHOWN.items(), strict=True):
         maps = [means(part, quantity, parameter) for _, part, parameter in parts]
-        maps = [map_.reindex(np.sort(runs["k"].unique())[::-1]) for map_ in maps]  # the same rows in all
-        limits = {"vmin": min(np.nanmin(map_) for map_ in maps), "vmax": max(np.nanmax(map_) for map_ in maps)}
-        for axes, map_ in zip(row, maps, strict=True):
-            _draw_map(axes, map_, {"cmap": colors, **limits})
+        maps = [grid_map.reindex(np.sort(runs["k"].unique())[::-1]) for grid_map in maps]  # the same rows in all
+        limits = {"vmin": min(np.nanmin(grid_map) for grid_map in maps), "vmax": max(np.nanmax(grid_map) for grid_map in maps)}
+        for axes, grid_map in zip(row, maps, strict=True):
+            _draw_map(axes, grid_map, {"cmap": colors, **limits})
             axes.set(xlabel="", ylabel="")
         for axes in row[1:]:
             axes.set_yticklabels([])
@@ -82,8 +82,8 @@ def _parts(runs: pd.DataFrame) -> list[tuple[str, pd.DataFrame, str]]:
 
 def means(runs: pd.DataFrame, quantity: str, parameter: str) -> pd.DataFrame:
     """k (rows, largest first) by parameter: the mean over datasets of each dataset's mean over its seeds."""
-    of_dataset = runs.groupby(["dataset", "k", parameter])[quantity].mean()
-    return of_dataset.groupby(["k", parameter]).mean().unstack().sort_index(ascending=False)
+    dataset_means = runs.groupby(["dataset", "k", parameter])[quantity].mean()
+    return dataset_means.groupby(["k", parameter]).mean().unstack().sort_index(ascending=False)
 
 
 def _parameter(runs: pd.DataFrame) -> str:

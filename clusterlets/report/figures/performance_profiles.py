@@ -36,8 +36,8 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
         return nothing("Nothing to show: no method keeps any limit.")
     look = looks(selection.in_order(selection.names(runs), COLORS))
     figure, all_axes = panels(board["limit"].nunique(), a_row=2, height=2.5)
-    for axes, (limit, of_limit) in zip(all_axes, board.groupby("limit"), strict=True):
-        ratios = price_ratios(of_limit)
+    for axes, (limit, rows) in zip(all_axes, board.groupby("limit"), strict=True):
+        ratios = price_ratios(rows)
         _draw_profiles(axes, ratios, look)
         title = f"largest deviation ≤ {limit:g}" if np.isfinite(limit) else "no limit"
         axes.set_title(f"{title}: {len(ratios)} blocks")

@@ -46,10 +46,10 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     datasets = list(shown["dataset"].unique())
     figure, all_axes = panels(len(datasets), a_row=3, height=2.1)
     for axes, dataset in zip(all_axes, datasets, strict=True):
-        of_dataset = shown[shown["dataset"] == dataset]
-        highest = max(_LEAST_TOP, 1.15 * of_dataset.loc[of_dataset["on_front"].astype(bool), "price"].max())
-        _draw_points(axes, of_dataset[of_dataset["price"] <= highest], look, highest)
-        above = int((of_dataset["price"] > highest).sum())
+        configurations = shown[shown["dataset"] == dataset]
+        highest = max(_LEAST_TOP, 1.15 * configurations.loc[configurations["on_front"].astype(bool), "price"].max())
+        _draw_points(axes, configurations[configurations["price"] <= highest], look, highest)
+        above = int((configurations["price"] > highest).sum())
         axes.set_title(cut(dataset, _LONGEST) + (f" ({above} above)" if above else ""))
     shown_looks = {name: look[name] for name in look if name in set(shown["method"])}
     key = "line: the front of what no configuration beats in both, with its parameters"
@@ -68,10 +68,10 @@ def _draw_points(axes: Axes, points: pd.DataFrame, look: dict[str, tuple[str, st
     axes.set_ylim(highest**-0.03, highest)
     axes.yaxis.set(major_locator=MaxNLocator(5, steps=[1, 2, 5, 10]), minor_locator=NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    for name, of_method in points.groupby("method", sort=False):
+    for name, method_points in points.groupby("method", sort=False):
         color, marker = look[str(name)]
         style = {"color": color, "marker": marker, "s": 18, "alpha": 0.85, "lw": 0.3, "edgecolor": "white"}
-        axes.scatter(of_method["delta_min"], of_method["price"], zorder=3, clip_on=False, **style)
+        axes.scatter(method_points["delta_min"], method_points["price"], zorder=3, clip_on=False, **style)
     front = points[points["on_front"].astype(bool)].sort_values(["delta_min", "price"])
     axes.plot(front["delta_min"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
     _label_front(axes, front[front["parameters"].fillna("") != ""])

@@ -1,4 +1,4 @@
-"""What the steps cost: time, jobs and memory."""
+"""Time, jobs and memory of the steps."""
 
 import pandas as pd
 from matplotlib.axes import Axes
