@@ -1,8 +1,8 @@
 """Fair clustering: Clusterlets, FRAC and their rivals as scikit-learn estimators, and the scores of a clustering.
 
-The package imports nothing heavy by itself. What ``from clusterlets import ...`` offers stands in ``__init__.pyi``, which type
-checkers read too; each name brings what it needs when it is first used (PEP 562). The steps of the workflow rest on this
-file, so a name that comes or goes must not change it.
+Importing the package loads nothing heavy. ``__init__.pyi`` lists what ``from clusterlets import ...`` offers, and type checkers
+read it too; each name loads what it needs when it is first used (PEP 562). All steps of the workflow depend on this file, so
+adding or removing a name must not change it.
 """
 
 import ast

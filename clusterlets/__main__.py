@@ -1,4 +1,4 @@
-"""The command line: commands for people, and each step of the workflow. A command imports only what it needs.
+"""The command line: commands for users, and each step of the workflow. A command imports only what it needs.
 
 The options of a step are the parameters of its function, and their help is read from its docstring.
 """
@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 
-# One numeric thread a job, before anything loads a numeric library: results must not depend on the cores.
+# One numeric thread a job, set before anything loads a numeric library: results must not depend on the number of cores.
 for _pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[_pool] = "1"
 
@@ -25,7 +25,7 @@ from clusterlets.steps.options import STEPS  # noqa: E402
 
 _BEGAN = time.perf_counter()
 
-# What the system says of a place that takes no file.
+# Errors of the system where no file can be written.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
 
 # Modules with a function ``main(arguments) -> status``, and what they are for.
@@ -39,16 +39,16 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("clusterlets.commands.compare", "a run's numbers beside those of a reference"),
     "archive": ("clusterlets.commands.archive", "a finished run as one file to deposit"),
 }
-# The extra that brings all that a command imports; the others, and the steps, need that of the workflow.
+# The extra that installs all that a command imports; the other commands and the steps need the one of the workflow.
 _EXTRAS = {"cluster": "tables"}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; errors for people are printed without a traceback, and give status 1. A step says what it cost."""
+    """Run one command; errors for users are printed without a traceback, and give status 1. A step prints its cost."""
     arguments = sys.argv[1:] if arguments is None else arguments
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # in a locale without the letters of a name
+            stream.reconfigure(errors="backslashreplace")  # for names with letters that the locale lacks
     if not arguments or arguments[0] in ("-h", "--help"):
         print(_usage())
         return 0
@@ -57,8 +57,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     name, *options = arguments
     if name not in _COMMANDS and name not in STEPS:
-        known = ", ".join([*_COMMANDS, *STEPS])
-        print(f"clusterlets: there is no command {name!r}. The commands: {known}", file=sys.stderr)
+        commands = ", ".join([*_COMMANDS, *STEPS])
+        print(f"clusterlets: there is no command {name!r}. The commands: {commands}", file=sys.stderr)
         return 2
     status = _run(name, options)
     if name in STEPS:
@@ -82,7 +82,7 @@ def _run(name: str, options: list[str]) -> int:
     except BrokenPipeError:  # "clusterlets ... | head" has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        if error.filename is None and error.errno not in _NO_ROOM:  # then nobody could tell what to mend
+        if error.filename is None and error.errno not in _NO_ROOM:  # the message would not say what to fix
             raise
         print(
             f"clusterlets {name}: {error.filename} cannot be written or read ({error.strerror}). Nothing half-written was "
@@ -99,7 +99,7 @@ def _step(name: str, options: list[str]) -> None:
     module, function = STEPS[name].split(":")
     with locked_alone():
         step = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
-    with locked_alone():  # again, as a step may import more
+    with locked_alone():  # again, because a step may import more
         step(**vars(_parser(name, step).parse_args(options)))
 
 
@@ -111,11 +111,11 @@ def _usage() -> str:
 
 
 def _parser(name: str, step: Callable) -> argparse.ArgumentParser:
-    summary = inspect.getdoc(step) or ""
-    parser = argparse.ArgumentParser(f"clusterlets {name}", description=summary.split("\n\n")[0])
+    docstring = inspect.getdoc(step) or ""
+    parser = argparse.ArgumentParser(f"clusterlets {name}", description=docstring.split("\n\n")[0])
     for parameter in inspect.signature(step).parameters.values():
-        line = re.search(rf"^{parameter.name}: (.*)$", summary, re.MULTILINE)
-        settings: dict = {"dest": parameter.name, "help": line[1] if line else None}
+        help_line = re.search(rf"^{parameter.name}: (.*)$", docstring, re.MULTILINE)
+        settings: dict = {"dest": parameter.name, "help": help_line[1] if help_line else None}
         if parameter.annotation is bool:
             settings["action"] = "store_true"
         else:
@@ -128,7 +128,7 @@ def _parser(name: str, step: Callable) -> argparse.ArgumentParser:
 
 if __name__ == "__main__":
     _status = main()
-    if STEPS.keys() & set(sys.argv[1:2]):  # the results are written, and to take Numba apart costs as much as to load it
+    if STEPS.keys() & set(sys.argv[1:2]):  # the results are written, and unloading Numba takes as long as loading it
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(_status)

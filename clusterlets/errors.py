@@ -11,7 +11,7 @@ class ClusterletsError(Exception):
 
 
 class InvalidInput(ClusterletsError, ValueError):
-    """Input that a person can mend; also the ``ValueError`` that users of scikit-learn expect."""
+    """Input that the user can fix; also the ``ValueError`` that users of scikit-learn expect."""
 
 
 class NoClusteringError(ClusterletsError):
@@ -36,7 +36,7 @@ class UnusableFileError(ClusterletsError):
     path : path
         The file.
     happened : str
-        What is wrong with it. What to do next differs outside a workflow, so it is not part of this.
+        What is wrong with it. What to do next is not included, because it differs outside a workflow.
     """
 
     def __init__(self, path: os.PathLike, happened: str, remedy: str):

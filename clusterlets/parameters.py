@@ -1,6 +1,6 @@
-"""What a parameter of a method may be, and what it means: said once, on the method's class.
+"""The values that a method's parameter may have and what it means, declared once, on the method's class.
 
-The checks of configurations, commands and estimators follow from it, and so do the estimators' signatures and
+The checks of configurations, commands and estimators follow from this, and so do the estimators' signatures and
 docstrings, the options of ``clusterlets cluster``, the search of ``tune`` and the tables of docs/methods.md. The default
 is that of ``fit``.
 """
@@ -19,17 +19,17 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Bound:
-    """What a parameter promises of every cluster, up to whole instances.
+    """What a parameter guarantees for every cluster, up to whole instances.
 
     Attributes
     ----------
     meaning : str
-        The promise, in a few words.
+        The guarantee, in a few words.
     excess : callable
         By how many instances, not rounded, the worst cluster misses it, from the value, the composition (C, K) and the
         counts of the groups in the table (K,).
     value_of : callable
-        The number that a value such as "balanced" stands for, from the value and the number of clusters asked for.
+        The number that a value such as "balanced" stands for, from the value and the requested number of clusters.
     """
 
     meaning: str
@@ -58,19 +58,19 @@ def _excess_of_ratio(balance: float, composition: np.ndarray, group_counts: np.n
 
 #: A group with share r of the table has from r (1 - delta) to r / (1 - delta) of every cluster.
 SHARES = Bound("shares from r (1 - delta) to r / (1 - delta) in every cluster", _excess_of_shares)
-#: Every cluster has at least this part of each group; "balanced" is one part of as many as there are clusters.
+#: Every cluster has at least this part of each group; "balanced" stands for 1 / number of clusters.
 PARTS = Bound(
     "at least tau of the rows of each group in every cluster",
     _excess_of_parts,
     lambda value, n_clusters: Fraction(1, n_clusters) if value in ("balanced", None) else value,
 )
-#: Of two groups, every cluster has at least so many instances of the rarer one for each of the other.
+#: For two groups: every cluster has at least this many instances of its rarer group for each instance of the other.
 RATIO = Bound("in every cluster at least so many rows of its rarer group for each row of the other", _excess_of_ratio)
 
 
 # ---- kinds of parameters ----------------------------------------------------------------------------------------------
 
-#: What a parameter's value may be, so that it can stand in a configuration and in the name of a file.
+#: Types of values that configurations and file names can hold.
 VALUE_TYPES: tuple[Any, ...] = (int, float, str, bool, type(None))
 
 
@@ -83,14 +83,14 @@ class Parameter:
     meaning : str
         One sentence or a few, for a user.
     grid : sequence
-        Values that a configuration tries unless it names its own; without any, the default alone is tried, and paths do
+        Values that a configuration tries unless it names its own; without any, only the default is tried, and paths do
         not name the parameter.
     also : sequence
         Values that are allowed besides those of the range or the choices: ``"auto"`` or None.
     trades_fairness : bool
         Whether its values trade fairness for cost, so that ``tune`` tries those of the grid.
     bound : Bound or None
-        If it bounds the groups of every cluster: what it promises, and how to check it.
+        If it bounds the groups of every cluster: what it guarantees, and how to check it.
     default : object
         Filled in from the signature of ``fit`` (or of a matcher's ``match``).
     """
@@ -116,7 +116,7 @@ class Parameter:
         return " | ".join([self._type(), *literals, *(["None"] if None in self.also else [])])
 
     def fault(self, name: str, value: Any) -> str:
-        """What is wrong with a value, in words; empty if it may have it."""
+        """What is wrong with a value, in words; empty if the value is allowed."""
         is_special = any(value is special or (isinstance(value, str) and value == special) for special in self.also)
         return "" if is_special or self._accepts(value) else f"{name}: {value!r}; it must be {self.allowed}"
 

@@ -27,7 +27,7 @@ import numpy as np
 from clusterlets.errors import ClusterletsError, UnusableFileError
 
 T = TypeVar("T")
-# From a file's bytes to its place and content, and back.
+# From a file's bytes to its place and content, and the reverse.
 Parse = Callable[[bytes], tuple[str, T]]
 Write = Callable[[str, T], bytes]
 
@@ -35,7 +35,7 @@ Write = Callable[[str, T], bytes]
 ABOUT = "about"
 _ABOUT_MEMBER = f"{ABOUT}.npy"
 
-# The part of a path that says what a file of the results is, wherever their folder is; of any other file it is the name.
+# The part of a path that identifies a file of the results, wherever their folder is; for any other file, its name.
 _PLACES = re.compile(
     r"(?<![^/])((variants/[^/]+/)?((prepared|geometry)/[^/]+|runs\.csv[^/]*"
     r"|(runs|pieces|labels|distances|partitions)/[^/]+/[^/]+/[^/]+/seeds[^/]+)|[^/]+)\Z"
@@ -48,19 +48,19 @@ _PLACES = re.compile(
 def write_bytes(path: str | os.PathLike, content: bytes) -> None:
     """Write ``content`` to ``path`` so that ``path`` is at any moment either as it was or complete, even after a power cut.
 
-    Symbolic links are followed, and a file that is there keeps its mode. What cannot be replaced is written into: a
-    device, a pipe, and the file that this process's own output goes to.
+    Symbolic links are followed, and an existing file keeps its mode. What cannot be replaced is written into: a device, a
+    pipe, and the file that this process's own output goes to.
     """
     try:
-        there = _status(path)
-        stream = _stream(path, there) if there else None
+        old_status = _status(path)
+        stream = _stream(path, old_status) if old_status else None
         if stream:
             with stream:
                 stream.write(content)
         else:
-            _replace(Path(os.path.realpath(path)), content, there)
+            _replace(Path(os.path.realpath(path)), content, old_status)
     except OSError as error:
-        error.filename = os.fspath(path)  # a full disk names none, and the one beside means nothing to anybody
+        error.filename = os.fspath(path)  # a full disk names no file, and the temporary name means nothing to users
         raise
 
 
@@ -72,7 +72,7 @@ def _status(path: str | os.PathLike) -> os.stat_result | None:
 
 
 def _stream(path: str | os.PathLike, there: os.stat_result) -> BinaryIO | None:
-    """What is to be written into, opened; None for a file that can be replaced."""
+    """Open what must be written into; None for a file that can be replaced."""
     for descriptor, text in ((1, sys.stdout), (2, sys.stderr)):
         with suppress(OSError):  # it may be closed
             if os.path.samestat(there, os.fstat(descriptor)):
@@ -83,36 +83,36 @@ def _stream(path: str | os.PathLike, there: os.stat_result) -> BinaryIO | None:
 
 def _replace(path: Path, content: bytes, there: os.stat_result | None) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             if there:
-                with suppress(PermissionError):  # another user's
-                    os.fchown(handle, there.st_uid, there.st_gid)
-            os.fchmod(handle, stat.S_IMODE(there.st_mode) if there else 0o666 & ~_umask())
+                with suppress(PermissionError):  # another user's file
+                    os.fchown(descriptor, there.st_uid, there.st_gid)
+            os.fchmod(descriptor, stat.S_IMODE(there.st_mode) if there else 0o666 & ~_umask())
             file.flush()
-            os.fsync(handle)
-        os.replace(beside, path)
+            os.fsync(descriptor)
+        os.replace(temporary, path)
     except BaseException:
-        Path(beside).unlink(missing_ok=True)
+        Path(temporary).unlink(missing_ok=True)
         raise
     _flush_folder(path.parent)
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make a new name in a folder outlive a power cut, where the file system can do that and the folder may be read."""
+    """Make a new name in a folder survive a power cut, if the file system can do that and the folder may be read."""
     try:
-        handle = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(folder, os.O_RDONLY)
     except PermissionError:
         return
     try:
-        os.fsync(handle)
+        os.fsync(descriptor)
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.EBADF, errno.ENOTSUP):
             raise
     finally:
-        os.close(handle)
+        os.close(descriptor)
 
 
 def _umask() -> int:
@@ -141,8 +141,8 @@ def _as_json(content: Mapping) -> str:
 def save_arrays(path: str | os.PathLike, arrays: Mapping[str, np.ndarray]) -> None:
     """Write named arrays (no object arrays) as ``.npz``; equal arrays at equal places give equal bytes.
 
-    The member ``about`` holds the file's place and the hash of all other members as JSON; as an array's name it is taken:
-    ValueError.
+    The member ``about`` holds the file's place and the hash of all other members as JSON; an array with this name
+    is a ValueError.
     """
     if ABOUT in arrays:
         raise ValueError(f"an array of {path} cannot be called {ABOUT!r}: that member says what the file is")
@@ -157,16 +157,16 @@ def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
     ClusterletsError
         If the file is missing.
     UnusableFileError
-        If it is damaged: it is removed, so that the next run rebuilds it. If it belongs to another place: it stays.
+        If it is damaged: it is removed, so that the next run rebuilds it. If it belongs at another place: it stays.
     OSError
-        If it cannot be read, which says nothing of its content.
+        If it cannot be read, which says nothing about its content.
     """
     members = _checked(Path(path), _members, _archive)
     return {name.removesuffix(".npy"): _array(content) for name, content in members.items()}
 
 
 def save_json(path: str | os.PathLike, content: Mapping) -> None:
-    """:func:`write_json` with one more key, ``about``: place and hash of the rest. In use already, it is a ValueError."""
+    """:func:`write_json` with one more key, ``about``: place and hash of the rest. ValueError if it is in use already."""
     if ABOUT in content:
         raise ValueError(f"a key of {path} cannot be called {ABOUT!r}: it says what the file is")
     write_bytes(path, _marked_json(place(path), content))
@@ -202,9 +202,9 @@ def write_checksum(path: str | os.PathLike) -> None:
 def check_checksum(path: str | os.PathLike) -> None:
     """Compare a file with what :func:`write_checksum` wrote beside it, if that exists; errors as :func:`load_arrays`."""
     path = Path(path)
-    beside = _checksum_file(path)
-    if beside.is_file() and path.is_file() and load_text(beside) != _checksum(path):
-        beside.unlink()
+    checksum_file = _checksum_file(path)
+    if checksum_file.is_file() and path.is_file() and load_text(checksum_file) != _checksum(path):
+        checksum_file.unlink()
         raise _damaged(path)
 
 
@@ -222,17 +222,17 @@ def _checksum(path: Path) -> str:
     return f"{hash_of_file(path)}  {path.name}\n"
 
 
-# ---- what a file says of itself --------------------------------------------------------------------------------------
+# ---- how a file says what it is --------------------------------------------------------------------------------------
 
 
 def place(path: str | os.PathLike) -> str:
-    """What a file of the results is: its path below their folder, which may be anywhere. Of any other file its name."""
+    """What identifies a file of the results: its path below their folder, wherever that is. For any other file, its name."""
     match = _PLACES.search(Path(os.path.abspath(path)).as_posix())
     return match[0] if match else ""
 
 
 def _checked(path: Path, parse: Parse[T], write: Write[T]) -> T:
-    """The content of a file that is intact and at its place."""
+    """The content of a file, if it is intact and at its place."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -253,8 +253,8 @@ def _checked(path: Path, parse: Parse[T], write: Write[T]) -> T:
 def _intact(content: bytes, parse: Parse[T], write: Write[T]) -> tuple[str, T] | None:
     """The place and the content that a file holds; None for a damaged one.
 
-    What was read from an intact file, written again with a new hash, gives its bytes: that covers every bit, those that
-    readers of ZIP and JSON overlook too.
+    What was read from an intact file, written again with a new hash, gives the same bytes. This covers every bit, also those
+    that readers of ZIP and JSON ignore.
     """
     try:
         written_at, value = parse(content)
@@ -266,7 +266,7 @@ def _intact(content: bytes, parse: Parse[T], write: Write[T]) -> tuple[str, T] |
 
 
 def _damaged(path: Path) -> UnusableFileError:
-    """Removes the file."""
+    """The error for a damaged file, which is removed."""
     path.unlink(missing_ok=True)
     return UnusableFileError(
         path,
@@ -276,7 +276,7 @@ def _damaged(path: Path) -> UnusableFileError:
 
 
 def _about(where: str, *parts: bytes) -> dict[str, str]:
-    """What a file says of itself: its place, and a hash of that and of all its other parts."""
+    """A file's description of itself: its place, and a hash of the place and all other parts."""
     digest = hashlib.sha256(os.fsencode(where))
     for part in parts:
         digest.update(b"%d\n" % len(part))
@@ -287,7 +287,7 @@ def _about(where: str, *parts: bytes) -> dict[str, str]:
 def _archive(where: str, members: Mapping[str, bytes]) -> bytes:
     about = _about(where, *(part for name, content in members.items() for part in (name.encode(), content)))
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:  # numpy.savez leaves more of the archive's bytes to Python's version
+    with zipfile.ZipFile(buffer, "w") as archive:  # with numpy.savez, more bytes would depend on Python's version
         for name, content in {_ABOUT_MEMBER: _npy(np.array(json.dumps(about))), **members}.items():
             archive.writestr(zipfile.ZipInfo(name), content)
     return buffer.getvalue()

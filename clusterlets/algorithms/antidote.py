@@ -1,9 +1,9 @@
 """Antidotes: a few points added to the table, so that plain k-means on all of them treats the groups alike.
 
-The labels of k-means are no smooth function of the added points, so a search without derivatives places them: it moves one
-point at a time and keeps what does not make the clustering less fair. The added points count as rows of k-means and are
+The labels of k-means are not a smooth function of the added points, so a search without derivatives places them: it moves one
+point at a time and keeps a move that does not make the clustering less fair. The added points count as rows of k-means and are
 then dropped. The idea is that of Chhabra, Singla and Mohapatra 2021 (arXiv 2106.00600), for any clustering with centres
-and any notion of fairness. The search here is our own: they published no code, and a classifier guides theirs.
+and any notion of fairness. The search is our own: they published no code, and a classifier guides theirs.
 """
 
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ from clusterlets.algorithms.kernels import assign, inertia_by_label, sums_by_lab
 from clusterlets.algorithms.kmeans import kmeans, lloyd
 from clusterlets.errors import ClusterletsError
 
-_PLACES = 5  # where the added points lie; each place holds an equal part of them
+_PLACES = 5  # of the added points, which are shared out equally among them
 _STARTS = 10  # of plain k-means
 _MOST_ROUNDS = 30  # of k-means with the added points
-_JUMP = 0.2  # chance that a place moves anywhere, and not nearby
+_JUMP = 0.2  # chance that a place moves anywhere instead of nearby
 _WIDER, _NARROWER, _LEAST_STEP = 1.5, 0.92, 0.05  # factors of the step after a gain and a loss, and its floor
 _MEAN_WEIGHT = 0.1  # of the clusters' mean balance, which decides between clusterings with the same worst cluster
 _UNIFORMS = 12  # whose sum has variance 1
-_EMPTY = (-1.0, 0.0)  # the score of a clustering in which added points alone form a cluster
+_EMPTY = (-1.0, 0.0)  # the score of a clustering with a cluster of added points only
 
 
 @dataclass(frozen=True)
 class Antidote:
-    """A clustering of the rows, and the added points that it owes its fairness to.
+    """A clustering of the rows, and the added points that make it fair.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Antidote:
     places : float array (g, d)
         Where the added points lie; g is 0 if none of those tried made plain k-means fairer.
     weight : float
-        Added points at each place; no whole number as a rule.
+        Added points at each place; usually not a whole number.
     """
 
     labels: np.ndarray
@@ -78,7 +78,7 @@ def antidote(
     Raises
     ------
     ClusterletsError
-        For features that are not finite, groups that are no codes, and parameters out of range.
+        For features that are not finite, groups that are not codes, and parameters out of range.
 
     Notes
     -----
@@ -114,7 +114,7 @@ def least_balances(labels: np.ndarray, groups: np.ndarray, n_clusters: int) -> n
 
 
 def _plain(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
-    """Centres (m, d) of the best of several runs of plain k-means, without those that no row is nearest to."""
+    """Centres (m, d) of the best of several runs of plain k-means, without centres that are nearest to no row."""
     runs = [kmeans(X, n_clusters, random_state) for _ in range(_STARTS)]
     best = min(runs, key=lambda run: run.inertia)
     return best.centres[np.unique(best.labels)]
@@ -133,19 +133,19 @@ class _Added:
         labels, labels_added = np.empty(len(self.X), dtype=np.int64), np.empty(len(places), dtype=np.int64)
         distances, distances_added = np.empty(len(self.X)), np.empty(len(places))
         sums, sizes = np.empty_like(centres), np.empty(len(centres), dtype=np.int64)
-        former = np.empty(0)
+        former_labels = np.empty(0)
         for _ in range(_MOST_ROUNDS):
             assign(self.tiles, centres, labels, distances)
             assign(tiles, centres, labels_added, distances_added)
-            both = np.concatenate([labels, labels_added])
-            if np.array_equal(both, former):
+            all_labels = np.concatenate([labels, labels_added])
+            if np.array_equal(all_labels, former_labels):
                 break
-            former = both
+            former_labels = all_labels
             sums_by_label(self.X, labels, sums, sizes)
             weights = sizes + self.weight * np.bincount(labels_added, minlength=len(centres))
             np.add.at(sums, labels_added, self.weight * places)
-            held = weights > 0
-            centres = np.where(held[:, None], sums / np.where(held, weights, 1)[:, None], centres)
+            has_weight = weights > 0
+            centres = np.where(has_weight[:, None], sums / np.where(has_weight, weights, 1)[:, None], centres)
         return labels
 
     def score(self, labels: np.ndarray) -> tuple[float, float]:
@@ -161,7 +161,7 @@ class _Added:
 
 
 def _search(X, added: _Added, random_state, n_evaluations: int) -> tuple[np.ndarray, tuple[float, float], np.ndarray]:
-    """The best places (g, d) met, their score and the labels that they give.
+    """The best places (g, d) tried, their score and the labels that they give.
 
     Each evaluation moves one place: anywhere in the box of the rows, or by a step along every feature.
     """
@@ -169,24 +169,24 @@ def _search(X, added: _Added, random_state, n_evaluations: int) -> tuple[np.ndar
     spread = np.sqrt(np.square(X - X.mean(axis=0)).mean(axis=0))
     places = X[random_state.integers(len(X), size=_PLACES)]
     labels = added.labels(places)
-    best, step = added.score(labels), 1.0
+    best_score, step = added.score(labels), 1.0
     for _ in range(n_evaluations - 1):
-        moved, place = places.copy(), random_state.integers(_PLACES)
+        trial_places, place = places.copy(), random_state.integers(_PLACES)
         if random_state.random() < _JUMP:
-            moved[place] = low + random_state.random(X.shape[1]) * (high - low)
+            trial_places[place] = low + random_state.random(X.shape[1]) * (high - low)
         else:
-            moved[place] = np.clip(places[place] + step * spread * _nearly_normal(random_state, X.shape[1]), low, high)
-        labels_moved = added.labels(moved)
-        reached = added.score(labels_moved)
-        if reached[0] > best[0]:
+            trial_places[place] = np.clip(places[place] + step * spread * _nearly_normal(random_state, X.shape[1]), low, high)
+        trial_labels = added.labels(trial_places)
+        trial_score = added.score(trial_labels)
+        if trial_score[0] > best_score[0]:
             step *= _WIDER
-        elif reached < best:
+        elif trial_score < best_score:
             step = max(_LEAST_STEP, step * _NARROWER)
-        if reached >= best:
-            places, best, labels = moved, reached, labels_moved
-    return places, best, labels
+        if trial_score >= best_score:
+            places, best_score, labels = trial_places, trial_score, trial_labels
+    return places, best_score, labels
 
 
 def _nearly_normal(random_state: np.random.Generator, size: int) -> np.ndarray:
-    """Steps (size,) of mean 0 and variance 1; those of numpy's normal distribution hang on the C library's logarithm."""
+    """Steps (size,) of mean 0 and variance 1; numpy's normal distribution depends on the C library's logarithm."""
     return random_state.random((_UNIFORMS, size)).sum(axis=0) - _UNIFORMS / 2

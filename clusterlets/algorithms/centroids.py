@@ -1,4 +1,4 @@
-"""Distances of centroids, and the silhouette over them: what matchers and scores ask of clusterlets as points.
+"""Distances of centroids, and the silhouette over them: matchers and scores treat clusterlets as points.
 
 Sums go in a fixed order, so the same centroids give the same bits on any number of threads.
 """
@@ -11,7 +11,7 @@ import numpy as np
 def centroid_distances(centroids: np.ndarray) -> np.ndarray:
     """Euclidean distances (N, N) between the rows of ``centroids`` (N, d); symmetric to the last bit.
 
-    Row by row, and not by the quicker ``|a|^2 + |b|^2 - 2ab``, which loses half of the digits where data lie far from
+    Row by row, and not by the faster ``|a|^2 + |b|^2 - 2ab``, which loses half of the digits where data lie far from
     the origin. O(N^2 d) time, O(N^2 + N d) memory.
     """
     return np.stack([distances_to(centroid, centroids) for centroid in centroids])
@@ -35,7 +35,7 @@ def centroid_silhouette(distances: np.ndarray, labels: np.ndarray) -> float:
     Returns
     -------
     float
-        In [-1, 1]. A clusterlet that is alone in its block counts 0, as in scikit-learn, and so does one at distance 0
+        In [-1, 1]. A clusterlet that is alone in its block scores 0, as in scikit-learn, and so does one at distance 0
         from its own and from another block.
 
     Notes
@@ -48,13 +48,13 @@ def centroid_silhouette(distances: np.ndarray, labels: np.ndarray) -> float:
 
 
 def silhouettes(distances: np.ndarray, members: np.ndarray, product: Callable) -> np.ndarray:
-    """Silhouette (N, S) of each clusterlet in each partition; that of a one-clusterlet block means nothing."""
+    """Silhouette (N, S) of each clusterlet in each partition; meaningless for a block of one clusterlet."""
     sizes = members.sum(axis=1, keepdims=True)
     sums = product(distances, members)
     limits = np.finfo(sums.dtype)
-    others = sums / sizes
-    np.maximum(others, members * limits.max, out=others)  # arithmetic, where a choice by a random mask is much slower
-    nearest = others.min(axis=0)
+    means = sums / sizes
+    np.maximum(means, members * limits.max, out=means)  # arithmetic, because selecting by a random mask is much slower
+    nearest = means.min(axis=0)
     sums *= members
     sums /= np.maximum(sizes - 1, 1)
     within = sums.sum(axis=0)
@@ -62,7 +62,7 @@ def silhouettes(distances: np.ndarray, members: np.ndarray, product: Callable) -
 
 
 def ordered_product(distances: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """``distances @ members``, each sum in index order whatever the shapes and threads."""
+    """``distances @ members``, each sum in index order for all shapes and numbers of threads."""
     return sum(distances[:, j, None] * members[:, j, None, :] for j in range(len(distances)))
 
 

@@ -1,4 +1,4 @@
-"""Whether numbers serve: as features, whose squares are infinite where they are too large, and as names of groups."""
+"""Checks of numbers: as features, whose squares must be neither infinite nor 0, and as names of groups."""
 
 from collections.abc import Sequence
 
@@ -21,8 +21,8 @@ def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bo
     names : sequence of d str, optional
         What to call the features; by default their numbers from 0.
     each : bool
-        Whether each feature counts by itself, as when it is to be standardised; else the widest alone must be wide enough,
-        as those that vary far less change no distance.
+        Whether each feature is checked by itself, as before standardising; else only the widest must be wide enough, because
+        features that vary far less change no distance.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bo
 
 
 def check_largest(X: np.ndarray, names: Sequence[str] | None = None) -> None:
-    """The first part of :func:`check_magnitudes`, for rows that are only held against others: values above 1e100."""
+    """The first part of :func:`check_magnitudes`, for rows that are only compared with others: values above 1e100."""
     largest = np.maximum(X.max(axis=0), -X.min(axis=0))
     if (largest > LARGEST).any():
         feature = int(largest.argmax())
@@ -52,7 +52,7 @@ def check_largest(X: np.ndarray, names: Sequence[str] | None = None) -> None:
 
 
 def check_groups(numbers: np.ndarray) -> None:
-    """Refuse numbers (n,) that measure something, where the values of a sensitive column name groups: fractions. O(n)."""
+    """Refuse fractions among numbers (n,): they are measurements, and a sensitive column must name groups. O(n)."""
     fractions = numbers[numbers % 1 != 0]
     if len(fractions):
         raise ClusterletsError(f"it holds fractions such as {fractions[0]:g}; bin it into groups first.")

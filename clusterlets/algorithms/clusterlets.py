@@ -17,13 +17,13 @@ class Clusterlets:
     group : int array (N,)
         Group code of each clusterlet, ascending.
     counts : int array (N, K)
-        Instances of each group in each clusterlet (one non-zero a row).
+        Instances of each group in each clusterlet (one non-zero per row).
     centroids : float array (N, d)
         Mean of the members.
     inertia : float array (N,)
         Sum of squared Euclidean distances of the members to their centroid.
     labels : int array (n,) or None
-        Clusterlet of each instance; matching and scoring do without.
+        Clusterlet of each instance; matching and scoring do not need it.
     """
 
     group: np.ndarray
@@ -34,7 +34,7 @@ class Clusterlets:
 
     @classmethod
     def from_pieces(cls, counts: np.ndarray, centroids: np.ndarray, inertia: np.ndarray) -> "Clusterlets":
-        """Clusterlets without the labels of the instances, as matching reads them; the arrays as above."""
+        """Clusterlets without labels of instances, which is how matching reads them; arrays as in the class."""
         return cls(counts.argmax(axis=1), counts, centroids, inertia)
 
     def __len__(self) -> int:

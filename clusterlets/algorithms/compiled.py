@@ -51,7 +51,7 @@ def compiled(signature: str) -> Callable[[Callable], Callable]:
 
 @contextmanager
 def before_compiling(tell: Callable[[], None]) -> Iterator[None]:
-    """Call ``tell`` before the first kernel that is compiled in the block; not at all if all of them are cached."""
+    """Call ``tell`` before the first kernel that the block compiles; never if all of them are cached."""
 
     class FirstTime(event.Listener):
         has_started = False
@@ -73,7 +73,7 @@ def _machine_code(function: Callable, signature: str) -> Callable:
         dispatcher = njit(cache=True)(function)
         cache = Path(dispatcher.stats.cache_path)
         cache.mkdir(parents=True, exist_ok=True)
-    except (RuntimeError, OSError):  # no place to cache it
+    except (RuntimeError, OSError):  # no writable cache folder
         return _for_signature(njit(function), signature)
     with _locked(cache):
         try:
@@ -103,4 +103,4 @@ def _locked(folder: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(lock)  # which releases the lock
+        os.close(lock)  # this releases the lock

@@ -1,9 +1,9 @@
-"""Small weighted samples that stand for a table in fair k-means, one of each group.
+"""Small weighted samples that represent a table in fair k-means, one for each group.
 
-A coreset promises that for every set of centres, and every count of the groups in the clusters, the cheapest assignment of the
-sample costs nearly what that of the table costs. Where the counts are given, the groups have nothing to do with each other;
-so the union of a coreset of each group is one of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The sizes that theory
-asks for are far above those that do well, so the size is a parameter, and :func:`largest_error` measures what it gives.
+A coreset promises that for every set of centres, and all counts of the groups in the clusters, the cheapest assignment of the
+sample costs nearly as much as that of the table. For given counts the groups are independent, so the union of a coreset of
+each group is one of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The sizes that theory asks for are far above those
+that work well, so the size is a parameter, and :func:`largest_error` measures the error.
 """
 
 from itertools import pairwise
@@ -43,7 +43,7 @@ def coreset_clustering(
     delta : float
         As in :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
     size : int, optional
-        Rows that the coreset should have; by default ``max(2000, 40 n_clusters)``. Smaller tables than two such stay whole.
+        Rows that the coreset should have; by default ``max(2000, 40 n_clusters)``. Tables of up to twice that are not sampled.
     n_init : int
         Starts on the coreset.
 
@@ -54,12 +54,12 @@ def coreset_clustering(
     Raises
     ------
     ClusterletsError
-        As :func:`clusterlets.algorithms.instances.checked_instances`, and for a ``delta`` outside [0, 1), or without a row
-        or a start.
+        As :func:`clusterlets.algorithms.instances.checked_instances`, and for a ``delta`` outside [0, 1), or less than one row
+        or start.
 
     Notes
     -----
-    O(n k d) time beside the assignment; the rounds are on the coreset alone.
+    O(n k d) time plus the assignment; the rounds run on the coreset only.
     """
     X, groups = checked_instances(X, groups, "a coreset", n_clusters)
     groups = codes_that_occur(groups)
@@ -87,7 +87,7 @@ def sample_coreset(
     n_clusters : int
         Centres of each group, by k-means++.
     size : int
-        Rows wanted in all; of each group its part of them, and at least two for each centre where it has so many.
+        Rows wanted in all; of each group its share, and at least two for each centre if it has enough.
         There are fewer where rings hold few rows.
     random_state : numpy.random.Generator
 
@@ -103,20 +103,20 @@ def sample_coreset(
     Sampling from rings around centres: Chen, SIAM Journal on Computing 39, 2009. O(n k d) time.
     """
     drawn_rows, weights = [], []
-    for group, total in enumerate(np.bincount(groups)):
+    for group, group_size in enumerate(np.bincount(groups)):
         members = np.flatnonzero(groups == group)
-        of_group = np.ascontiguousarray(X[members])
-        centres = of_group[kmeans_plus_plus(of_group, n_clusters, random_state)]
-        costs = distances_to_centres(of_group, centres, len(centres))
+        group_rows = np.ascontiguousarray(X[members])
+        centres = group_rows[kmeans_plus_plus(group_rows, n_clusters, random_state)]
+        costs = distances_to_centres(group_rows, centres, len(centres))
         nearest = costs.argmin(axis=1)
-        distances = costs[np.arange(total), nearest]
+        distances = costs[np.arange(group_size), nearest]
         ring = np.searchsorted((distances.mean() or 1.0) * 2.0 ** np.arange(-_RINGS + 2, 30), distances, side="right")
         cells = np.unique(nearest * 64 + ring, return_inverse=True)[1]
         by_cell = np.argsort(cells, kind="stable")
         starts = np.flatnonzero(np.r_[True, np.diff(cells[by_cell]) > 0, True])
-        each = max(1, max(2 * n_clusters, round(size * total / len(X))) // (len(starts) - 1))
+        per_cell = max(1, max(2 * n_clusters, round(size * group_size / len(X))) // (len(starts) - 1))
         for start, end in pairwise(starts):
-            drawn = random_state.choice(by_cell[start:end], min(each, end - start), replace=False)
+            drawn = random_state.choice(by_cell[start:end], min(per_cell, end - start), replace=False)
             drawn_rows.append(members[drawn])
             weights.append(np.full(len(drawn), (end - start) / len(drawn)))
     rows = np.concatenate(drawn_rows)
@@ -134,7 +134,7 @@ def largest_error(
     n_trials: int = 20,
     delta: float = 0.0,
 ) -> float:
-    """Largest relative error of the coreset's fair cost over random sets of centres: what its promise is worth.
+    """Largest relative error of the coreset's fair cost over random sets of centres: how well it keeps its promise.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def largest_error(
         drawn = X[random_state.choice(len(X), (4 if trial % 2 else 1) * n_clusters)]
         centres = drawn.reshape(-1, n_clusters, X.shape[1]).mean(axis=0)
         costs = distances_to_centres(X, centres, n_clusters)
-        whole = solve_dual(costs, np.ones(len(X)), groups, len(bounds[0]), share_rows(*bounds), slack).bound
-        part = solve_dual(costs[rows], weights, groups[rows], len(bounds[0]), share_rows(*bounds), slack).bound
-        errors.append(abs(part / whole - 1))
+        table_cost = solve_dual(costs, np.ones(len(X)), groups, len(bounds[0]), share_rows(*bounds), slack).bound
+        coreset_cost = solve_dual(costs[rows], weights, groups[rows], len(bounds[0]), share_rows(*bounds), slack).bound
+        errors.append(abs(coreset_cost / table_cost - 1))
     return max(errors)

@@ -1,8 +1,8 @@
 """Cheaper whole counts of groups in clusters, by moves of one instance, or of one of each of two groups.
 
 An assignment whose groups are each the cheapest for their counts stays so when one instance more moves from a cluster to
-another along the cheapest path: through other clusters, each of which gives one on. What this costs is exact, and so is what
-two groups cost together, as they have only their bounds in common.
+another along the cheapest path: through other clusters, each of which passes one on. The cost of this is exact, and so is
+that of moving two groups at once, as only the bounds connect them.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ def move_counts(
     groups : int array (n,)
         0..K-1.
     labels : int array (n,)
-        Within the bounds, without an empty cluster, and those of each group from
+        Within the bounds, without an empty cluster, and for each group from
         :func:`clusterlets.algorithms.transport.transport`: the cheapest with its counts.
     low, high : float arrays (K,)
         Least and largest share of a group in a cluster.
@@ -48,32 +48,32 @@ def move_counts(
     Notes
     -----
     O(n k) time and memory at the start; a move takes O(n) time, O(k) more for each instance in the clusters that it passes,
-    O(K k^3) for paths, and at most O(K^2 k^3) to be chosen. Shortest paths in residual graphs: Ahuja, Magnanti and Orlin,
+    O(K k^3) for paths, and at most O(K^2 k^3) to choose it. Shortest paths in residual graphs: Ahuja, Magnanti and Orlin,
     Network Flows, 1993.
     """
     n, k = costs.shape
-    whole, units = np.empty((n, k), dtype=np.int64), np.empty(len(low))
+    whole_costs, units = np.empty((n, k), dtype=np.int64), np.empty(len(low))
     for group in range(len(low)):
         members = np.flatnonzero(groups == group)
-        whole[members], scale = whole_numbers(costs[members])
+        whole_costs[members], scale = whole_numbers(costs[members])
         units[group] = 1 / scale
     improved = np.array(labels, dtype=np.int64, order="C")
     counts = np.zeros((len(low), k), dtype=np.int64)
     np.add.at(counts, (groups, improved), 1)
-    _search(whole, np.ascontiguousarray(groups, dtype=np.int64), units, low, high, improved, counts, most_moves, strict)
+    _search(whole_costs, np.ascontiguousarray(groups, dtype=np.int64), units, low, high, improved, counts, most_moves, strict)
     return improved
 
 
 @compiled("int64(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64, boolean)")
 def _search(costs, groups, units, low, high, labels, counts, most_moves, strict):
-    """Change labels and counts; how many moves were made."""
+    """Change labels and counts; returns the number of moves."""
     n_groups, k = counts.shape
     least, who = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
     paths, hops = np.empty((n_groups, k, k)), np.empty((n_groups, k, k), dtype=np.int64)
     stale = np.ones((n_groups, k), dtype=np.bool_)
     faults, totals = np.empty((k, 5, n_groups, 3), dtype=np.int64), np.empty((k, 5), dtype=np.int64)
     move = np.empty((2, 3), dtype=np.int64)
-    for made in range(most_moves):
+    for n_moves in range(most_moves):
         _refresh(costs, groups, labels, stale, least, who)
         for group in range(n_groups):
             if stale[group].any():
@@ -83,19 +83,19 @@ def _search(costs, groups, units, low, high, labels, counts, most_moves, strict)
                 _count_faults(counts, low, high, strict, cluster, faults[cluster], totals[cluster])
         stale[:] = False
         if not _best_move(paths, faults, totals, move):
-            return made
+            return n_moves
         for part in range(2):
-            group, here, target = move[part]
+            group, source, target = move[part]
             if group < 0:
                 continue
-            counts[group, here] -= 1
+            counts[group, source] -= 1
             counts[group, target] += 1
             stale[group, target] = True
-            while here != target:
-                after = hops[group, here, target]
-                labels[who[group, here, after]] = after
-                stale[group, here] = True
-                here = after
+            while source != target:
+                next_cluster = hops[group, source, target]
+                labels[who[group, source, next_cluster]] = next_cluster
+                stale[group, source] = True
+                source = next_cluster
     return most_moves
 
 
@@ -108,13 +108,13 @@ def _refresh(costs, groups, labels, stale, least, who):
             if stale[group, cluster]:
                 least[group, cluster] = _NEVER
     for row in range(len(costs)):
-        group, here = groups[row], labels[row]
-        if stale[group, here]:
-            for other in range(k):
-                change = costs[row, other] - costs[row, here]
-                if change < least[group, here, other]:
-                    least[group, here, other] = change
-                    who[group, here, other] = row
+        group, source = groups[row], labels[row]
+        if stale[group, source]:
+            for target in range(k):
+                change = costs[row, target] - costs[row, source]
+                if change < least[group, source, target]:
+                    least[group, source, target] = change
+                    who[group, source, target] = row
 
 
 @njit
@@ -122,84 +122,84 @@ def _shortest_paths(least, unit, paths, hops):
     """Fill in the costs of all cheapest paths, and the first step of each. No cycle is negative."""
     k = len(least)
     distances = least.copy()
-    for here in range(k):
-        for other in range(k):
-            hops[here, other] = other
-        distances[here, here] = 0
+    for source in range(k):
+        for target in range(k):
+            hops[source, target] = target
+        distances[source, source] = 0
     for through in range(k):
-        for here in range(k):
-            if distances[here, through] == _NEVER or here == through:
+        for source in range(k):
+            if distances[source, through] == _NEVER or source == through:
                 continue
-            for other in range(k):
-                if distances[through, other] == _NEVER:
+            for target in range(k):
+                if distances[through, target] == _NEVER:
                     continue
-                length = distances[here, through] + distances[through, other]
-                if length < distances[here, other]:
-                    distances[here, other] = length
-                    hops[here, other] = hops[here, through]
-    for here in range(k):
-        for other in range(k):
+                length = distances[source, through] + distances[through, target]
+                if length < distances[source, target]:
+                    distances[source, target] = length
+                    hops[source, target] = hops[source, through]
+    for source in range(k):
+        for target in range(k):
             # The product is exact, as the unit is a power of two.
-            ends = distances[here, other] != _NEVER and here != other
-            paths[here, other] = distances[here, other] * unit if ends else np.inf
+            is_path = distances[source, target] != _NEVER and source != target
+            paths[source, target] = distances[source, target] * unit if is_path else np.inf
 
 
 @njit
 def _count_faults(counts, low, high, strict, cluster, faults, totals):
-    """Which counts would be out of bounds if the size and a count of a cluster changed by a little, and how many are as is.
+    """Which counts would be out of bounds if a cluster's size and one count changed a bit, and how many if only the size did.
 
     ``faults`` (5, K, 3): by what the size changes, -2 to 2, the group, and what its count changes, -1 to 1.
     """
     size = counts[:, cluster].sum()
     for place in range(5):
-        after = size + place - 2
-        totals[place] = 0 if after > 0 else 1
+        new_size = size + place - 2
+        totals[place] = 0 if new_size > 0 else 1
         for group in range(len(low)):
-            least, most = low[group] * after, high[group] * after
+            least, most = low[group] * new_size, high[group] * new_size
             least = np.ceil(least - 1e-9) if strict else np.floor(least + 1e-9)
             most = np.floor(most + 1e-9) if strict else np.ceil(most - 1e-9)
             for change in range(3):
                 count = counts[group, cluster] + change - 1
-                faults[place, group, change] = after > 0 and (count < least or count > most)
+                faults[place, group, change] = new_size > 0 and (count < least or count > most)
             totals[place] += faults[place, group, 1]
 
 
 @njit
 def _best_move(paths, faults, totals, move):
-    """Fill in (group, from, to) of the one move that lowers the cost most, else of the two that do; False if none do.
+    """Fill in (group, from, to) of the single move that lowers the cost most, or else of the best pair; False without either.
 
-    Two groups move together if one cluster at least has to do with both: else each could move alone.
+    Two groups move together only if their moves share a cluster: otherwise each could move alone.
     """
     n_groups, k = paths.shape[:2]
     best = 0.0
     cheapest = np.full((n_groups, k, 2), np.inf)  # out of a cluster, and into it
-    for one in range(n_groups):
+    for group in range(n_groups):
         for here in range(k):
             for target in range(k):
-                cost = paths[one, here, target]
-                cheapest[one, here, 0] = min(cheapest[one, here, 0], cost)
-                cheapest[one, target, 1] = min(cheapest[one, target, 1], cost)
-                if cost < best and _is_fair(faults, totals, one, here, target, -1, here, target):
+                cost = paths[group, here, target]
+                cheapest[group, here, 0] = min(cheapest[group, here, 0], cost)
+                cheapest[group, target, 1] = min(cheapest[group, target, 1], cost)
+                if cost < best and _is_fair(faults, totals, group, here, target, -1, here, target):
                     best = cost
-                    move[0, 0], move[0, 1], move[0, 2], move[1, 0] = one, here, target, -1
+                    move[0, 0], move[0, 1], move[0, 2], move[1, 0] = group, here, target, -1
     if best < 0:
         return True
-    for one in range(n_groups):
-        for two in range(one):
+    for group in range(n_groups):
+        for other in range(group):
             for here in range(k):
                 for target in range(k):
-                    cost = paths[one, here, target]
+                    cost = paths[group, here, target]
                     for side in range(4):
                         near, into = (here if side < 2 else target), side % 2
-                        if not cost + cheapest[two, near, into] < best:
+                        if not cost + cheapest[other, near, into] < best:
                             continue
                         for far in range(k):
                             source, end = (far, near) if into else (near, far)
-                            both = cost + paths[two, source, end]
-                            if both < best and _is_fair(faults, totals, one, here, target, two, source, end):
-                                best = both
-                                move[0, 0], move[0, 1], move[0, 2] = one, here, target
-                                move[1, 0], move[1, 1], move[1, 2] = two, source, end
+                            pair_cost = cost + paths[other, source, end]
+                            if pair_cost < best and _is_fair(faults, totals, group, here, target, other, source, end):
+                                best = pair_cost
+                                move[0, 0], move[0, 1], move[0, 2] = group, here, target
+                                move[1, 0], move[1, 1], move[1, 2] = other, source, end
     return best < 0
 
 

@@ -7,8 +7,8 @@ ceil(m r / (1 - delta)) of the group (Bera et al. 2019; Bercea et al. 2019).
 How many instances of each group a cluster takes is found by the dual of the linear program
 (:mod:`clusterlets.algorithms.fair_dual`) and made whole; then each group is a transportation problem, which
 :mod:`clusterlets.algorithms.transport` solves exactly, and :mod:`clusterlets.algorithms.count_moves` looks for better counts
-from there. The dual is a lower bound on the cost of all assignments that keep the
-bounds, so that the result comes with its distance from the optimum.
+from there. The dual is a lower bound on the cost of all assignments that keep the bounds, so the result comes with its
+distance from the optimum.
 """
 
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ from clusterlets.algorithms.fair_dual import TEMPERATURES, share_rows, solve_dua
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.errors import ClusterletsError
 
-_MOVES = 10  # for each cluster at most: in large tables few are left after some, and small ones never need as many
-_NEARBY = 3  # the first temperature that matters where the multipliers are those of nearby centres
+_MOVES = 10  # at most, per cluster: large tables have few left after these, and small ones never need so many
+_NEARBY = 3  # the first temperature to use if the multipliers are those of nearby centres
 
 
 @dataclass(frozen=True)
 class FairAssignment:
-    """An assignment, its cost, and what no assignment within the bounds can cost less than.
+    """An assignment, its cost, and a lower bound on the cost of all assignments within the bounds.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class FairAssignment:
     bound : float
         Lower bound at these centres; not over all centres.
     multipliers : float array (R, k)
-        Of the dual, to start the next one from.
+        Multipliers of the dual, from which the next one can start.
     """
 
     labels: np.ndarray
@@ -76,12 +76,12 @@ def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.n
 
 
 def whole_slack(n: int, delta: float) -> float:
-    """Instances by which counts made whole miss their bounds at most: below one, and n shares of the table have parts of n."""
+    """Most instances by which whole counts miss their bounds: below one; where the bounds are the table's shares, 1 - 1 / n."""
     return 1.0 if delta else 1 - 1 / n
 
 
 def bounds_of(groups: np.ndarray, delta: float, balance: float | None = None) -> tuple[tuple[np.ndarray, np.ndarray], float]:
-    """The bounds on shares that ``balance`` asks for, or else ``delta``, and the instances by which they may be missed."""
+    """The bounds on shares by ``balance``, or else by ``delta``, and the instances by which they may be missed."""
     if balance is None:
         return share_bounds(groups, delta), whole_slack(len(groups), delta)
     return balance_bounds(groups, balance), 0.0
@@ -105,7 +105,7 @@ def fair_assignment(
     delta : float
         0 for the table's shares, up to whole instances; in [0, 1).
     multipliers : float array (R, k), optional
-        Those of an earlier assignment at nearby centres, which save most of the time.
+        Those of an earlier assignment at nearby centres: they save most of the time.
     balance : float, optional
         Bound on the balance of every cluster in place of ``delta``, as in :func:`balance_bounds`; kept strictly where whole
         instances can, else up to one.
@@ -118,7 +118,7 @@ def fair_assignment(
     ------
     ClusterletsError
         If there are more clusters than instances, ``delta`` is out of range, a cost is negative or not finite, or the groups
-        are no codes of the instances.
+        are not codes of the instances.
 
     Notes
     -----
@@ -137,8 +137,8 @@ def fair_assignment(
     (low, high), slack = bounds_of(groups, delta, balance)
     temperatures = TEMPERATURES if multipliers is None else TEMPERATURES[_NEARBY:]
     dual = solve_dual(costs, np.ones(n), groups, len(low), share_rows(low, high), slack, multipliers, temperatures)
-    whole, strict = whole_counts(dual.counts, low, high, np.bincount(groups), strict=balance is not None)
-    labels = transport_groups(costs, groups, whole, dual.prices)
+    counts, strict = whole_counts(dual.counts, low, high, np.bincount(groups), strict=balance is not None)
+    labels = transport_groups(costs, groups, counts, dual.prices)
     labels = move_counts(costs, groups, labels, low, high, _MOVES * k, strict)
     cost = float(costs[np.arange(n), labels].sum())
     return FairAssignment(labels, cost, min(dual.bound, cost), dual.multipliers)
@@ -149,15 +149,15 @@ def whole_counts(
 ) -> tuple[np.ndarray, bool]:
     """Whole counts (K, k) near given ones, with the totals of the groups, and whether they keep the bounds strictly.
 
-    Otherwise they keep them up to whole instances: because that was asked for, or because nothing else is possible. The sizes
+    Otherwise they keep them up to whole instances: as requested, or because nothing else is possible. The sizes
     of clusters are the given ones, rounded by largest remainders and at least 1; within sizes there always are such counts, as
     the shares of the table themselves lie within the bounds.
     """
-    wanted = np.maximum(counts.sum(axis=0), 1e-9)
+    target_sizes = np.maximum(counts.sum(axis=0), 1e-9)
     n, k = int(totals.sum()), counts.shape[1]
-    free = n - k  # one instance is every cluster's
-    above = np.maximum(wanted - 1, 0)
-    above = above * (free / above.sum()) if above.sum() > 0 else np.full(k, free / k)
+    n_free = n - k  # every cluster gets one instance first
+    above = np.maximum(target_sizes - 1, 0)
+    above = above * (n_free / above.sum()) if above.sum() > 0 else np.full(k, n_free / k)
     sizes = 1 + np.floor(above + 1e-9).astype(np.int64)
     order = np.argsort(-(above - (sizes - 1)).round(9), kind="stable")
     sizes[order[: n - int(sizes.sum())]] += 1
@@ -169,12 +169,12 @@ def whole_counts(
         possible = (least <= most).all()
         if possible and _balance(rounded, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
             return rounded, bool(inward)
-    raise ClusterletsError("The counts cannot be made whole.")  # which the shares of the table rule out
+    raise ClusterletsError("The counts cannot be made whole.")  # impossible: the table's own shares lie within the bounds
 
 
 @compiled("boolean(int64[:,::1], float64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1])")
 def _balance(rounded, wanted, least, most, totals, sizes):
-    """Change counts, one unit after the other along cheapest paths, until groups and clusters have their sums."""
+    """Change counts, unit by unit along cheapest paths, until groups and clusters have their sums; False if they cannot."""
     n_groups, k = rounded.shape
     nodes = n_groups + k
     missing = np.empty(nodes, dtype=np.int64)  # of a group: instances without a cluster; of a cluster: instances too many
@@ -186,18 +186,18 @@ def _balance(rounded, wanted, least, most, totals, sizes):
             missing[n_groups + cluster] = rounded[:, cluster].sum() - sizes[cluster]
         if not missing.any():
             return True
-        # A unit goes from where there is one too many to where one is missing: group to cluster raises a count.
+        # A unit goes from a surplus to a shortage; from a group to a cluster it raises a count.
         for node in range(nodes):
             distance[node], before[node] = (0.0 if missing[node] > 0 else np.inf), -1
         for _ in range(nodes):
             changed = False
             for group in range(n_groups):
                 for cluster in range(k):
-                    count, aim, node = rounded[group, cluster], wanted[group, cluster], n_groups + cluster
-                    up = abs(count + 1 - aim) - abs(count - aim)
+                    count, target_count, node = rounded[group, cluster], wanted[group, cluster], n_groups + cluster
+                    up = abs(count + 1 - target_count) - abs(count - target_count)
                     if count < most[group, cluster] and distance[group] + up < distance[node] - 1e-12:
                         distance[node], before[node], changed = distance[group] + up, group, True
-                    down = abs(count - 1 - aim) - abs(count - aim)
+                    down = abs(count - 1 - target_count) - abs(count - target_count)
                     if count > least[group, cluster] and distance[node] + down < distance[group] - 1e-12:
                         distance[group], before[group], changed = distance[node] + down, node, True
             if not changed:

@@ -18,12 +18,12 @@ from numba import njit
 
 from clusterlets.algorithms.compiled import compiled
 
-#: Temperatures, as parts of the mean cost of a nearest cluster: from where all clusters are in sight to nearly none but one.
+#: Temperatures, as parts of the mean cost of a nearest cluster: from where all clusters count to where nearly only one does.
 TEMPERATURES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
-_MOST_STEPS = 30  # at each; further ones hardly raise the bound
+_MOST_STEPS = 30  # at each temperature; further ones hardly raise the bound
 _TOLERANCE = 0.5  # instances by which a row may be missed, ...
-_PART_MISSED = 2e-4  # ... and the same as a part of all, which counts in small tables
-_ROUNDING = 1e-20  # as a part of the mean cost: less is the rounding of a distance that is 0
+_PART_MISSED = 2e-4  # ... and the same as a part of all instances, which matters in small tables
+_ROUNDING = 1e-20  # as a part of the mean cost: less is rounding of a distance of 0
 _LN2 = 0.6931471805599453
 
 
@@ -37,7 +37,7 @@ class FairDual:
         No assignment that meets the rows costs less at these centres.
     multipliers : float array (R, k)
     prices : float array (K, k)
-        What a group pays in a cluster, beside the cost.
+        What a group pays in a cluster, on top of the cost.
     counts : float array (K, k)
         Instances of each group in each cluster at the last temperature.
     temperature : float
@@ -54,7 +54,7 @@ class FairDual:
 def share_rows(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Rows (R, K) that say: the share of group h is at least ``low[h]`` and at most ``high[h]``, (K,) each.
 
-    Of two groups one is enough: what it leaves is the other's, and a row that says the same twice slows the steps down.
+    Of two groups one is enough: the other has the rest, and redundant rows slow the steps down.
     """
     eye = np.eye(len(low))
     if len(low) == 2:
@@ -72,7 +72,7 @@ def solve_dual(
     multipliers: np.ndarray | None = None,
     temperatures: Sequence[float] = TEMPERATURES,
 ) -> FairDual:
-    """Raise the dual until its assignment meets the rows, or hardly rises any more.
+    """Raise the dual until its assignment meets the rows, or until it hardly rises.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def solve_dual(
     slack : float
         What ``rows @ m`` may be at most.
     multipliers : float array (R, k), optional
-        To start from: those of nearby centres save most of the steps.
+        Start of the search: those of nearby centres save most of the steps.
     temperatures : sequence of float
         Falling, as parts of the mean cost of a nearest cluster.
 
@@ -98,7 +98,7 @@ def solve_dual(
 
     Notes
     -----
-    O(n k) time a step, and O((R k)^3) beside it.
+    O(n k + (R k)^3) time a step.
     """
     k = costs.shape[1]
     solution = np.zeros((len(rows), k)) if multipliers is None else multipliers.copy()
@@ -108,10 +108,10 @@ def solve_dual(
     tolerance = min(_TOLERANCE, _PART_MISSED * float(weights.sum()))
     bound = -np.inf
     for temperature in temperatures:
-        reached = _ascend(
+        exact_value = _ascend(
             costs, weights, groups, rows, slack, temperature * scale, _MOST_STEPS, tolerance, solution, prices, counts
         )
-        bound = max(bound, reached)
+        bound = max(bound, exact_value)
     return FairDual(bound, solution, prices, counts, temperatures[-1] * scale)
 
 
@@ -124,7 +124,7 @@ def fractional_assignment(costs: np.ndarray, groups: np.ndarray, dual: FairDual)
 
 @njit
 def _exponentials(values, least, temperature):
-    """Replace each value by exp((least - value) / temperature), in steps that processors take for several at once.
+    """Replace each value by exp((least - value) / temperature), in operations that processors vectorise.
 
     A series for the 64th part, squared six times: relative error below 1e-13. Beyond 40 temperatures all is nearly 0 alike.
     """
@@ -172,7 +172,7 @@ def _parts(costs, groups, prices, temperature, parts):
 
 @njit
 def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
-    """Exact sum of each instance's least cost plus price, and what smoothing takes off; counts (K, k).
+    """Exact sum of each instance's least cost plus price, and what smoothing subtracts; fills in ``counts`` (K, k).
 
     ``curvature`` (K, k, k) becomes minus the Hessian times the temperature.
     """
@@ -203,11 +203,11 @@ def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
                 near[n_near] = cluster
                 n_near += 1
         if n_near > 1:
-            for one in range(n_near):
-                part = weight * parts[near[one]]
-                for two in range(one):
-                    curvature[group, near[one], near[two]] -= part * parts[near[two]]
-                curvature[group, near[one], near[one]] += part - part * parts[near[one]]
+            for i in range(n_near):
+                part = weight * parts[near[i]]
+                for j in range(i):
+                    curvature[group, near[i], near[j]] -= part * parts[near[j]]
+                curvature[group, near[i], near[i]] += part - part * parts[near[i]]
     return least_sum, temperature * smoothing
 
 
@@ -215,25 +215,25 @@ def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
 def _solve(matrix, right):
     """Solve a positive definite system by Cholesky, in place; False if it is not positive definite. Reads the lower half."""
     size = len(right)
-    for one in range(size):
-        for two in range(one + 1):
-            value = matrix[one, two]
-            for three in range(two):
-                value -= matrix[one, three] * matrix[two, three]
-            if one == two:
+    for i in range(size):
+        for j in range(i + 1):
+            value = matrix[i, j]
+            for k in range(j):
+                value -= matrix[i, k] * matrix[j, k]
+            if i == j:
                 if value <= 0:
                     return False
-                matrix[one, one] = np.sqrt(value)
+                matrix[i, i] = np.sqrt(value)
             else:
-                matrix[one, two] = value / matrix[two, two]
-    for one in range(size):
-        for two in range(one):
-            right[one] -= matrix[one, two] * right[two]
-        right[one] /= matrix[one, one]
-    for one in range(size - 1, -1, -1):
-        for two in range(one + 1, size):
-            right[one] -= matrix[two, one] * right[two]
-        right[one] /= matrix[one, one]
+                matrix[i, j] = value / matrix[j, j]
+    for i in range(size):
+        for j in range(i):
+            right[i] -= matrix[i, j] * right[j]
+        right[i] /= matrix[i, i]
+    for i in range(size - 1, -1, -1):
+        for j in range(i + 1, size):
+            right[i] -= matrix[j, i] * right[j]
+        right[i] /= matrix[i, i]
     return True
 
 
@@ -241,14 +241,14 @@ def _solve(matrix, right):
 def _value(costs, weights, groups, rows, slack, multipliers, temperature, prices, counts, curvature):
     """The smoothed dual, and the exact one."""
     prices[:] = 0.0
-    paid = 0.0
+    multiplier_sum = 0.0
     for row in range(rows.shape[0]):
         for cluster in range(multipliers.shape[1]):
-            paid += multipliers[row, cluster]
+            multiplier_sum += multipliers[row, cluster]
             for group in range(rows.shape[1]):
                 prices[group, cluster] += multipliers[row, cluster] * rows[row, group]
     least_sum, smoothing = _evaluate(costs, weights, groups, prices, temperature, counts, curvature)
-    exact = least_sum - slack * paid
+    exact = least_sum - slack * multiplier_sum
     return exact - smoothing, exact
 
 
@@ -257,26 +257,26 @@ def _newton_system(rows, curvature, temperature, free, gradient, damping, matrix
     """The damped system of the free multipliers: its lower half and its right side."""
     k = curvature.shape[1]
     diagonal = 0.0
-    for one in range(len(free)):
-        row_one, cluster_one = free[one] // k, free[one] % k
-        right[one] = gradient[row_one, cluster_one]
-        for two in range(one + 1):
-            row_two, cluster_two = free[two] // k, free[two] % k
-            high, low = max(cluster_one, cluster_two), min(cluster_one, cluster_two)
+    for i in range(len(free)):
+        row_i, cluster_i = free[i] // k, free[i] % k
+        right[i] = gradient[row_i, cluster_i]
+        for j in range(i + 1):
+            row_j, cluster_j = free[j] // k, free[j] % k
+            high, low = max(cluster_i, cluster_j), min(cluster_i, cluster_j)
             total = 0.0
             for group in range(rows.shape[1]):
-                total += rows[row_one, group] * rows[row_two, group] * curvature[group, high, low]
-            matrix[one, two] = total / temperature
-        diagonal = max(diagonal, matrix[one, one])
-    # Where the dual is flat, nothing but a part of its largest curvature holds a step back.
+                total += rows[row_i, group] * rows[row_j, group] * curvature[group, high, low]
+            matrix[i, j] = total / temperature
+        diagonal = max(diagonal, matrix[i, i])
+    # Where the dual is flat, only a part of its largest curvature limits a step.
     floor = 1e-3 * diagonal if diagonal > 0 else 1.0
-    for one in range(len(free)):
-        matrix[one, one] += damping * (matrix[one, one] + floor) + 1e-10 * floor
+    for i in range(len(free)):
+        matrix[i, i] += damping * (matrix[i, i] + floor) + 1e-10 * floor
 
 
 @njit
 def _free_multipliers(rows, counts, slack, multipliers, gradient, free):
-    """Fill in the gradient and the places of multipliers that may move; how many these are, and the most instances missed."""
+    """Fill in the gradient and the places of multipliers that may move; returns their number and the most instances missed."""
     k = multipliers.shape[1]
     n_free, missed = 0, 0.0
     for row in range(rows.shape[0]):
@@ -294,7 +294,7 @@ def _free_multipliers(rows, counts, slack, multipliers, gradient, free):
 
 @njit
 def _copy(source, target):
-    """What ``target[:] = source`` does; numba takes seconds to compile that, and operations on whole rows."""
+    """The same as ``target[:] = source``, which Numba takes seconds to compile, as it does operations on whole rows."""
     for row in range(source.shape[0]):
         for column in range(source.shape[1]):
             target[row, column] = source[row, column]
@@ -305,7 +305,7 @@ def _copy(source, target):
     "float64[:,::1], float64[:,::1], float64[:,::1])"
 )
 def _ascend(costs, weights, groups, rows, slack, temperature, most_steps, tolerance, multipliers, prices, counts):
-    """Maximise the smoothed dual over multipliers >= 0, in place; the largest exact value met.
+    """Maximise the smoothed dual over multipliers >= 0, in place; returns the largest exact value met.
 
     ``prices`` and ``counts`` become those of the multipliers.
     """
@@ -317,18 +317,18 @@ def _ascend(costs, weights, groups, rows, slack, temperature, most_steps, tolera
     matrix, right, free = np.empty((size, size)), np.empty(size), np.empty(size, dtype=np.int64)
     damping, value, best, gain, n_free, steps = 1e-4, -np.inf, -np.inf, 0.0, 0, 0
     while True:
-        reached, exact = _value(
+        trial_value, exact = _value(
             costs, weights, groups, rows, slack, trial, temperature, trial_prices, trial_counts, trial_curvature
         )
         best = max(best, exact)
-        if steps == 0 or (gain > 0 and reached >= value + 0.2 * gain):
-            if steps > 0 and reached >= value + 0.4 * gain:
+        if steps == 0 or (gain > 0 and trial_value >= value + 0.2 * gain):
+            if steps > 0 and trial_value >= value + 0.4 * gain:
                 damping = max(0.2 * damping, 1e-9)
             _copy(trial, multipliers)
             _copy(trial_prices, prices)
             _copy(trial_counts, counts)
             curvature, trial_curvature = trial_curvature, curvature
-            value = reached
+            value = trial_value
             n_free, missed = _free_multipliers(rows, counts, slack, multipliers, gradient, free)
             if missed <= tolerance or steps == most_steps:
                 return best
@@ -345,7 +345,7 @@ def _ascend(costs, weights, groups, rows, slack, temperature, most_steps, tolera
                 damping *= 10
         _copy(multipliers, trial)
         gain = 0.0
-        for one in range(n_free):
-            row, cluster = free[one] // k, free[one] % k
-            trial[row, cluster] = max(0.0, trial[row, cluster] + right[one])
+        for i in range(n_free):
+            row, cluster = free[i] // k, free[i] % k
+            trial[row, cluster] = max(0.0, trial[row, cluster] + right[i])
             gain += gradient[row, cluster] * (trial[row, cluster] - multipliers[row, cluster])

@@ -1,7 +1,7 @@
 """Lloyd's rounds with a fair assignment in place of the nearest centres.
 
 The alternation is that of k-means; its assignment is the cheapest one within bounds on the shares of the groups
-(:mod:`clusterlets.algorithms.fair_assignment`). A large table starts from centres that fractional rounds on a coreset found
+(:mod:`clusterlets.algorithms.fair_assignment`). A large table starts from the centres of fractional rounds on a coreset
 (:mod:`clusterlets.algorithms.fractional_lloyd`), which leaves few rounds on all rows. The idea of fair assignments in Lloyd's
 rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn 2020; with flows: MS-FlowFC, arXiv 2605.13759, which bounds ratios of
 counts and not shares.
@@ -18,8 +18,8 @@ from clusterlets.algorithms.geometry import distances_to_centres, moments_by_lab
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.errors import ClusterletsError
 
-_SAMPLE = 8_000  # rows on which centres find their places at first
-_PATIENCE = 3  # rounds without a gain, as counts made whole may cost what a round gains
+_SAMPLE = 8_000  # rows of the coreset on which centres are placed first
+_PATIENCE = 3  # rounds without a gain before the end: making counts whole may cost what a round gains
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,8 @@ def fair_flow(
         At most n.
     random_state : numpy.random.Generator
     delta : float
-        Share h of every cluster lies from r (1 - delta) to r / (1 - delta), r its share in the table, up to whole instances.
+        The share of group h in every cluster lies from r (1 - delta) to r / (1 - delta), up to whole instances, where r is its
+        share in the table.
     n_init : int
         Starts of the fractional rounds, which a large table runs on a coreset; the best one goes on.
     max_iter : int
@@ -75,8 +76,8 @@ def fair_flow(
     tol : float
         A round that lowers the sum of squared errors by less than this part of it is the last.
     balance : float, optional
-        In place of ``delta``, for two groups: the rarer one of a cluster has at least so many instances for each of the
-        other, up to whole instances; at most the table's own balance. It is the rule of MS-FlowFC.
+        Replaces ``delta`` for two groups: the rarer one in a cluster has at least so many instances for each of the other, up
+        to whole instances; at most the table's own balance. It is the rule of MS-FlowFC.
 
     Returns
     -------
@@ -85,8 +86,8 @@ def fair_flow(
     Raises
     ------
     ClusterletsError
-        As :func:`clusterlets.algorithms.instances.checked_instances`, and for a ``delta`` outside [0, 1), or without a round
-        or a start, and for a ``balance`` above that of the table, or with other than two groups.
+        As :func:`clusterlets.algorithms.instances.checked_instances`, and for a ``delta`` outside [0, 1), for less than one
+        round or start, and for a ``balance`` above that of the table, or with other than two groups.
 
     Notes
     -----

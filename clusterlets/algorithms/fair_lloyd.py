@@ -1,7 +1,7 @@
 """Fair-Lloyd: socially fair k-means, which lowers the largest mean cost of a group (Ghadiri, Samadi and Vempala, FAccT 2021).
 
 The cost of group h is f_h, the mean squared distance of its rows to their centres. The social cost is the largest f_h. It
-says nothing of the groups' shares in clusters.
+says nothing about the groups' shares in clusters.
 
 1. *Assignment*: each row goes to its nearest centre, which raises no f_h. A centre without rows takes the farthest row.
 2. *Centres*: given the clusters, f_h = D_h + sum_c a_hc |mu_hc - centre c|^2, where a_hc is the part of group h in cluster
@@ -29,8 +29,7 @@ from clusterlets.errors import ClusterletsError
 _GAP = 1e-7
 _HALVINGS = 100
 _MOST_STEPS = 500
-# From one barrier to the next its weight falls to this part; a barrier is done when a Newton step would gain less than
-# this part of its weight.
+# The weight of the barrier falls by the first factor, as soon as a Newton step would gain less than the second times it.
 _FALL, _DONE = 0.1, 0.1
 _RIDGE = 1e-12
 _LEAST_BARRIER = 1e-2 * _GAP  # as a part of the social cost; with it the barrier itself adds nothing to the gap
@@ -49,7 +48,7 @@ class FairLloydResult:
     social_cost : float
         Largest mean squared distance of a group's rows to their nearest centres.
     bound : float
-        What no centres can go below for the clusters of the last round. Not over all clusterings.
+        Lower bound on the social cost of all centres, for the clusters of the last round only.
     gap : float
         How far the centres of the last round may lie above ``bound``, as a part of their social cost for its clusters.
     n_iter : int
@@ -111,8 +110,8 @@ def fair_lloyd(
         optimum = fair_centres(X, groups, labels, centres)
         centres, bound, gap = optimum.centres, optimum.bound, optimum.gap
         labels, distances = _nearest(tiles, centres, len(X))
-        former, cost = cost, _social_cost(distances, groups)
-        settled = former - cost <= tol * former
+        former_cost, cost = cost, _social_cost(distances, groups)
+        settled = former_cost - cost <= tol * former_cost
     return FairLloydResult(labels, centres, cost, bound, gap, n_iter)
 
 
@@ -179,13 +178,13 @@ def _climb(step: "_CentreStep") -> None:
         if step.is_done():
             return
         slopes = costs + barrier / weights
-        slopes -= slopes.mean()  # only directions that keep the sum count; the rest would swamp them
+        slopes -= slopes.mean()  # only directions that keep the sum matter; the rest would swamp them
         largest = step.curvature.max()
-        # The ridge, as rounding may leave a system that has no solution. What is added to all of it changes no direction
-        # that keeps the sum, and phi is nearly linear in others.
+        # The ridge is for systems that rounding leaves without a solution. Adding a number everywhere changes no direction
+        # that keeps the sum, and phi is nearly linear in the others.
         matrix = step.curvature + largest + np.diag(np.maximum(barrier / np.square(weights), _RIDGE * largest))
-        solved = _solve(matrix, np.column_stack([slopes, np.ones_like(slopes)]))
-        direction = solved[:, 0] - solved[:, 1] * (solved[:, 0].sum() / solved[:, 1].sum())
+        solutions = _solve(matrix, np.column_stack([slopes, np.ones_like(slopes)]))
+        direction = solutions[:, 0] - solutions[:, 1] * (solutions[:, 0].sum() / solutions[:, 1].sum())
         gain = float((slopes * direction).sum())
         if gain <= 0:
             return  # only rounding is left
@@ -196,7 +195,7 @@ def _climb(step: "_CentreStep") -> None:
         for _ in range(_HALVINGS):
             trial = weights + length * direction
             costs = step.evaluate(trial)
-            # Near the top only the slope shows on which side of it a step ends: differences of values are rounding.
+            # Near the maximum only the slope tells on which side a step ends: differences of values are rounding.
             if float(((costs + barrier / trial) * direction).sum()) >= -gain / 2:
                 break
             length /= 2
@@ -234,8 +233,8 @@ class _CentreStep:
         self.centres = former.copy()
         self.costs, self.curvature = np.empty(self.n_groups), np.empty((self.n_groups, self.n_groups))
         differences = self.means - former
-        at_former = self.within + (self.parts * np.square(differences).sum(axis=2)).sum(axis=1)
-        self.best_centres, self.upper, self.lower = former.copy(), float(at_former.max()), 0.0
+        former_costs = self.within + (self.parts * np.square(differences).sum(axis=2)).sum(axis=1)
+        self.best_centres, self.upper, self.lower = former.copy(), float(former_costs.max()), 0.0
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         """f at the best centres for weights (K,) that are above 0; the bounds and ``curvature``, -phi'', come with it."""
@@ -270,17 +269,17 @@ def _evaluate(parts, means, within, weights, centres, costs, curvature):
             centres[cluster, feature] = total / mass
             for group in range(n_groups):
                 differences[group, feature] = means[group, cluster, feature] - centres[cluster, feature]
-        for one in range(n_groups):
-            for two in range(one + 1):
+        for first in range(n_groups):
+            for second in range(first + 1):
                 product = 0.0
                 for feature in range(d):
-                    product += differences[one, feature] * differences[two, feature]
-                if one == two:
-                    costs[one] += parts[one, cluster] * product
-                change = 2 * product * parts[one, cluster] * parts[two, cluster] / mass
-                curvature[one, two] += change
-                if one != two:
-                    curvature[two, one] += change
+                    product += differences[first, feature] * differences[second, feature]
+                if first == second:
+                    costs[first] += parts[first, cluster] * product
+                change = 2 * product * parts[first, cluster] * parts[second, cluster] / mass
+                curvature[first, second] += change
+                if first != second:
+                    curvature[second, first] += change
 
 
 def _nearest(tiles: np.ndarray, centres: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ With the excess a_Cs = m_Cs - r_s n_C the term of a cluster is sum_s a_Cs^2 / (n
 move of one row needs only the clusters' means, sizes, excesses and the sums b_C = sum_s r_s a_Cs.
 
 The published code scores a move by unsquared distances to centres that stay in place. Here the score is the exact change of
-the objective, so that every move lowers it.
+the objective, so every move lowers it.
 """
 
 from dataclasses import dataclass
@@ -70,8 +70,8 @@ def fairkm(
     random_state : numpy.random.Generator
         Source of the start.
     penalty : float or "authors"
-        lambda as a part of the SSE of plain k-means, not negative; or the authors' own lambda, (n/k)^2, which hangs on the
-        unit of the features. Where plain k-means costs nothing, a number gives lambda = 0.
+        lambda as a part of the SSE of plain k-means, not negative; or the authors' own lambda, (n/k)^2, which depends on
+        the unit of the features. Where plain k-means costs nothing, a number gives lambda = 0.
     max_iter : int
         Most passes over the rows, at least 1. Each pass only lowers the objective, so its clusters are valid after any
         number of them, and ``converged`` says whether the last one still moved rows.
@@ -134,7 +134,7 @@ class _Clusters:
 
 
 def _pass(X, groups, labels, n_clusters: int, weight: float, changes: np.ndarray) -> bool:
-    """Move the rows in their order, in place; whether any moved. ``changes`` (n,): of the objective, 0 for rows that stay."""
+    """Move the rows in their order, in place; True if any moved. ``changes`` (n,): of the objective, 0 for rows that stay."""
     clusters = _Clusters(X, groups, labels, n_clusters)
     weight_of_square = weight / (float(len(X)) * len(X) * len(clusters.shares))
     return _move_rows(
@@ -157,42 +157,42 @@ def _pass(X, groups, labels, n_clusters: int, weight: float, changes: np.ndarray
     "float64[:,::1], int64[::1], float64[:,::1], float64[::1], float64[::1])"
 )
 def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, excess, weighted, changes):
-    """Move each row to the cluster that lowers the objective most, the lowest of equals; whether any row moved.
+    """Move each row to the cluster that lowers the objective most, the lowest of equals; True if any row moved.
 
-    ``weight`` is that of a squared excess; ``weighted`` (k,) holds the sums b_C. All of the clusters' arrays are kept up to
-    date. The last row of a cluster stays.
+    ``weight`` is that of a squared excess; ``weighted`` (k,) holds the sums b_C. The clusters' arrays are kept up
+    to date. The last row of a cluster stays.
     """
     squares = 0.0
     for share in shares:
         squares += share * share
-    moved = False
+    has_moved = False
     for row in range(len(rows)):
         changes[row] = 0.0
         source, group = labels[row], groups[row]
         if sizes[source] == 1:
             continue
         best, target = -_LEAST_GAIN * objective, -1
-        leaving = 0.0
+        removal_gain = 0.0
         for feature in range(rows.shape[1]):
             difference = rows[row, feature] - means[source, feature]
-            leaving += difference * difference
-        leaving *= sizes[source] / (sizes[source] - 1)
-        own = excess[source, group] - weighted[source]
+            removal_gain += difference * difference
+        removal_gain *= sizes[source] / (sizes[source] - 1)
+        own_term = excess[source, group] - weighted[source]
         for cluster in range(len(means)):
             if cluster == source:
                 continue
-            joining = 0.0
+            joining_cost = 0.0
             for feature in range(rows.shape[1]):
                 difference = rows[row, feature] - means[cluster, feature]
-                joining += difference * difference
-            joining *= sizes[cluster] / (sizes[cluster] + 1)
-            fairness = 2 * (excess[cluster, group] - weighted[cluster] - own + 1 - 2 * shares[group] + squares)
-            change = joining - leaving + weight * fairness
+                joining_cost += difference * difference
+            joining_cost *= sizes[cluster] / (sizes[cluster] + 1)
+            fairness = 2 * (excess[cluster, group] - weighted[cluster] - own_term + 1 - 2 * shares[group] + squares)
+            change = joining_cost - removal_gain + weight * fairness
             if change < best:
                 best, target = change, cluster
         if target < 0:
             continue
-        moved = True
+        has_moved = True
         labels[row] = target
         changes[row] = best
         objective += best
@@ -207,4 +207,4 @@ def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, ex
             excess[target, other] += step
         weighted[source] -= shares[group] - squares
         weighted[target] += shares[group] - squares
-    return moved
+    return has_moved

@@ -7,7 +7,7 @@ these). The cost of a fairlet is the sum of the squared distances of its blues t
 
 The decomposition is a minimum-cost flow. It is solved on a few arcs, of near pairs, and its prices tell whether an absent arc
 could make it cheaper: such arcs are added until there are none, which proves the optimum over all pairs. Large tables start
-from the prices of an auction (Bertsekas and Castanon, 1989), which change the time alone. Costs are whole numbers of 40 bits,
+from the prices of an auction (Bertsekas and Castanon, 1989), which affect only the time. Costs are whole numbers of 40 bits,
 so that the optimum is exact for them, and the same on every processor.
 """
 
@@ -24,11 +24,11 @@ BITS = 40
 #: Arcs from each point to its nearest of the other group at the start, and those that a round of pricing adds.
 NEIGHBOURS = 16
 
-# Steps of the auction, as parts of the mean squared distance to the nearest red, and the most bids of a blue with each.
+# Steps of the auction, as parts of the mean squared distance to the nearest red, and the most bids per blue with each.
 _STEPS = (256.0, 64.0, 16.0, 4.0, 1.0, 0.25, 0.0625)
 _MOST_BIDS = 100
 
-#: Pairs up to which shortest paths are faster without the auction before them.
+#: Up to so many pairs, shortest paths are faster without an auction first.
 MOST_PAIRS = 1_000_000
 
 _FAR = np.int64(2**62)
@@ -54,7 +54,7 @@ def fairlet_decomposition(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
     Raises
     ------
     ClusterletsError
-        If there are not exactly two groups, or the features cannot be computed with.
+        If there are not exactly two groups, or features are not finite or too large to square.
 
     Notes
     -----
@@ -85,7 +85,7 @@ def cheapest_stars(reds: np.ndarray, blues: np.ndarray) -> np.ndarray:
     n_spare = n_reds * room - n_blues
     red_of, spare = np.full(n_blues, -1), np.zeros(n_reds, dtype=np.bool_)
     prices = _near_prices(reds, blues, scale, room, n_spare)
-    spare[np.argsort(-prices, kind="stable")[:n_spare]] = True  # where no other choice costs less at these prices
+    spare[np.argsort(-prices, kind="stable")[:n_spare]] = True  # the cheapest choice at these prices
     arcs = _first_arcs(reds, blues, prices, scale)
     limits, n_former = np.empty(n_blues, dtype=np.int64), 0
     while len(arcs) > n_former:
@@ -94,7 +94,7 @@ def cheapest_stars(reds: np.ndarray, blues: np.ndarray) -> np.ndarray:
         costs = np.empty(n_former, dtype=np.int64)
         _costs(blues, reds, starts, columns, scale, costs)
         _augment(starts, columns, costs, room, prices, spare, red_of, limits)
-        arcs = np.sort(np.concatenate([arcs, _near_arcs(blues, reds, prices, limits, scale)]))  # none is there twice
+        arcs = np.sort(np.concatenate([arcs, _near_arcs(blues, reds, prices, limits, scale)]))  # all differ
     return red_of
 
 
@@ -102,24 +102,24 @@ def _near_prices(reds: np.ndarray, blues: np.ndarray, scale: float, room: int, n
     """Prices (R,) near those of the optimum, by :func:`_auction`."""
     prices = np.zeros(len(reds), dtype=np.int64)
     if len(reds) > 1 and len(reds) * len(blues) > MOST_PAIRS:
-        own = np.full((len(blues), 1), -1)
+        nearest = np.full((len(blues), 1), -1)
         tiles = _tiles_of(reds)
-        _cheapest(blues, tiles, prices, np.full(len(blues), _FAR), scale, own)
-        squares = np.square(blues - reds[own[:, 0]]).sum(axis=1) * scale
+        _cheapest(blues, tiles, prices, np.full(len(blues), _FAR), scale, nearest)
+        squares = np.square(blues - reds[nearest[:, 0]]).sum(axis=1) * scale
         steps = np.clip(squares.mean() * np.array(_STEPS), 1.0, 2.0**BITS).astype(np.int64)
         _auction(blues, tiles, scale, room, n_spare, steps, prices)
     return prices
 
 
 def _first_arcs(reds: np.ndarray, blues: np.ndarray, prices: np.ndarray, scale: float) -> np.ndarray:
-    """Arcs as sorted numbers ``blue * R + red``: the cheapest of each blue, and one decomposition, so that there is one."""
+    """Arcs as sorted numbers ``blue * R + red``: the cheapest of each point, and a feasible decomposition."""
     n_reds, n_blues = len(reds), len(blues)
     cheapest = _near_arcs(blues, reds, prices, np.full(n_blues, _FAR), scale)
-    back = _near_arcs(reds, blues, np.zeros(n_blues, dtype=np.int64), np.full(n_reds, _FAR), scale)
+    from_reds = _near_arcs(reds, blues, np.zeros(n_blues, dtype=np.int64), np.full(n_reds, _FAR), scale)
     widest = (blues.max(axis=0) - blues.min(axis=0)).argmax()
-    along = np.arange(n_blues) * n_reds // n_blues
-    some = np.argsort(blues[:, widest], kind="stable") * n_reds + np.argsort(reds[:, widest], kind="stable")[along]
-    arcs = np.sort(np.concatenate([cheapest, back % n_blues * n_reds + back // n_blues, some]))
+    red_ranks = np.arange(n_blues) * n_reds // n_blues
+    feasible = np.argsort(blues[:, widest], kind="stable") * n_reds + np.argsort(reds[:, widest], kind="stable")[red_ranks]
+    arcs = np.sort(np.concatenate([cheapest, from_reds % n_blues * n_reds + from_reds // n_blues, feasible]))
     return arcs[np.append(True, arcs[1:] != arcs[:-1])]
 
 
@@ -142,7 +142,7 @@ def _tiles_of(rows: np.ndarray) -> np.ndarray:
 
 @compiled("void(float64[:,::1], float64[:,:,::1], int64[::1], int64[::1], float64, int64[:,::1])")
 def _cheapest(rows, tiles, prices, limits, scale, cheapest):
-    """For each row the columns of least cost less price below its limit, the dearest last; the rest stays as it is."""
+    """For each row the columns of least cost less price below its limit, the most expensive last; unused places stay."""
     rough = _rough(prices, scale, len(tiles))
     squares, values = np.empty(_LANES), np.empty(cheapest.shape[1], dtype=np.int64)
     for i in range(len(rows)):
@@ -160,9 +160,9 @@ def _rough(prices, scale, n_tiles):
 
 @njit
 def _scan(row, first, tiles, rough, prices, limit, scale, squares, values, cheapest):
-    """Columns of least cost less price below the limit, and these values, both written; their number.
+    """Write the columns of least cost less price below the limit, and these values; returns their number.
 
-    The search begins at another place for another ``first``, so that equal rows find different columns among equal ones.
+    The search starts at a place that depends on ``first``, so that equal rows find different columns among equal ones.
     """
     n_columns, most = len(prices), len(cheapest)
     n_tiles, n_features = tiles.shape[0], tiles.shape[1]
@@ -201,10 +201,9 @@ def _scan(row, first, tiles, rough, prices, limit, scale, squares, values, cheap
 def _auction(blues, tiles, scale, room, n_spare, steps, prices):
     """Prices near those of the optimum: an auction of the reds' slots among the blues, with smaller and smaller steps.
 
-    A blue that has no slot outbids the holder of the cheapest one of the red that is best for it, by so much that the second
-    best red is as good, and a step. Prices only fall (they are what is taken off a cost), so a blue keeps a list of its best
-    reds until one that is not on it may be better. Slots that are to stay empty go to the reds whose slots are the cheapest,
-    one to each.
+    A blue without a slot outbids the holder of the cheapest slot of its best red: by as much as makes the second best red
+    equally good, plus a step. Prices only fall (they are subtracted from costs), so a blue keeps a list of its best reds until
+    one that is not on it may be better. Slots that have to stay empty go to the reds with the cheapest slots, one to each.
     """
     n_blues, n_reds = len(blues), len(prices)
     length = min(NEIGHBOURS, n_reds)
@@ -235,29 +234,29 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
                         values[place] += prices[lists[i, place]]
                     best, raised = _best(i, lists, list_costs, prices, beyond)
                 red, raised = lists[i, best], min(raised, beyond[i])
-                former = _sell(red, i, list_costs[i, best] - raised - step, holders, slot_prices, prices)
+                former_holder = _sell(red, i, list_costs[i, best] - raised - step, holders, slot_prices, prices)
                 rough[red // _LANES, red % _LANES] = prices[red] / scale
-                if former == n_blues:
+                if former_holder == n_blues:
                     has_spare[red] = False
                     spare_waiting += 1
-                elif former >= 0:
-                    queue[waiting] = former
+                elif former_holder >= 0:
+                    queue[waiting] = former_holder
                     waiting += 1
                 continue
             bids += 1
             red, level = _highest(prices, has_spare)
-            former = _sell(red, n_blues, level - step, holders, slot_prices, prices)
+            former_holder = _sell(red, n_blues, level - step, holders, slot_prices, prices)
             rough[red // _LANES, red % _LANES] = prices[red] / scale
             has_spare[red] = True
             spare_waiting -= 1
-            if former >= 0:
-                queue[waiting] = former
+            if former_holder >= 0:
+                queue[waiting] = former_holder
                 waiting += 1
 
 
 @njit
 def _highest(prices, taken):
-    """The red of the highest price that is not taken, and the second highest price, or the same if there is one alone."""
+    """The red of the highest price among those not taken, and the second highest price, or the highest if there is no other."""
     best, highest, second = -1, -_FAR, -_FAR
     for red in range(len(prices)):
         if not taken[red]:
@@ -285,18 +284,18 @@ def _best(i, lists, list_costs, prices, beyond):
 
 @njit
 def _sell(red, buyer, price, holders, slot_prices, prices):
-    """Give the slot of the highest price to a buyer, at a new price; its former holder."""
+    """Give the slot of the highest price to a buyer, at a new price; returns its former holder."""
     slot = 0
-    for other in range(1, holders.shape[1]):
-        if slot_prices[red, other] > slot_prices[red, slot]:
-            slot = other
-    former = holders[red, slot]
+    for i in range(1, holders.shape[1]):
+        if slot_prices[red, i] > slot_prices[red, slot]:
+            slot = i
+    former_holder = holders[red, slot]
     holders[red, slot], slot_prices[red, slot] = buyer, price
     highest = slot_prices[red, 0]
-    for other in range(1, holders.shape[1]):
-        highest = max(highest, slot_prices[red, other])
+    for i in range(1, holders.shape[1]):
+        highest = max(highest, slot_prices[red, i])
     prices[red] = highest
-    return former
+    return former_holder
 
 
 @compiled("void(float64[:,::1], float64[:,::1], int64[::1], int64[::1], float64, int64[::1])")
@@ -312,7 +311,7 @@ def _costs(rows, others, starts, columns, scale, costs):
 
 @compiled("void(int64[::1], int64[::1], int64[::1], int64, int64[::1], boolean[::1], int64[::1], int64[::1])")
 def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
-    """Cheapest flow on the given arcs, from the former one; ``prices``, ``spare``, ``red_of`` and ``blue_prices`` are written.
+    """Cheapest flow on given arcs, starting at the former; ``prices``, ``spare``, ``red_of`` and ``blue_prices`` are written.
 
     A red has ``room`` slots, one of which may be spare. The spare slots are the supply of one more node, numbered R, with an
     arc of cost 0 and capacity 1 to each red. Every blue without a red finds the shortest path to a red with a free slot, where
@@ -347,18 +346,18 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
                     bound = length
         target = -1
         while size > 0:
-            here = heap_nodes[0]
-            so_far = heap_keys[0]
+            node = heap_nodes[0]
+            node_distance = heap_keys[0]
             size = _pop(heap_keys, heap_nodes, size)
-            if settled[here]:
+            if settled[node]:
                 continue
-            if here < n_reds and counts[here] + spare[here] < room:
-                target = here
+            if node < n_reds and counts[node] + spare[node] < room:
+                target = node
                 break
-            settled[here] = True
-            if here == n_reds:
+            settled[node] = True
+            if node == n_reds:
                 for j in range(n_reds):
-                    length = so_far + spare_price - prices[j]
+                    length = node_distance + spare_price - prices[j]
                     if not spare[j] and length < distance[j] and length < bound:
                         if distance[j] == _FAR:
                             touched[n_touched] = j
@@ -368,11 +367,11 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
                         if counts[j] < room:
                             bound = length
                 continue
-            for place in range(counts[here]):
-                i = members[here, place]
+            for place in range(counts[node]):
+                i = members[node, place]
                 for arc in range(starts[i], starts[i + 1]):
                     j = columns[arc]
-                    length = so_far + costs[arc] - blue_prices[i] - prices[j]
+                    length = node_distance + costs[arc] - blue_prices[i] - prices[j]
                     if length < distance[j] and length < bound:
                         if distance[j] == _FAR:
                             touched[n_touched] = j
@@ -381,24 +380,24 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
                         size = _push(heap_keys, heap_nodes, size, length, j)
                         if counts[j] + spare[j] < room:
                             bound = length
-            if spare[here]:
-                length = so_far + prices[here] - spare_price
+            if spare[node]:
+                length = node_distance + prices[node] - spare_price
                 if length < distance[n_reds] and length < bound:
                     if distance[n_reds] == _FAR:
                         touched[n_touched] = n_reds
                         n_touched += 1
-                    distance[n_reds], before[n_reds] = length, here
+                    distance[n_reds], before[n_reds] = length, node
                     size = _push(heap_keys, heap_nodes, size, length, n_reds)
-        end = distance[target]
-        blue_prices[blue] += end
+        path_length = distance[target]
+        blue_prices[blue] += path_length
         for place in range(n_touched):
             j = touched[place]
             if settled[j] and j < n_reds:
-                prices[j] -= end - distance[j]
+                prices[j] -= path_length - distance[j]
                 for member in range(counts[j]):
-                    blue_prices[members[j, member]] += end - distance[j]
+                    blue_prices[members[j, member]] += path_length - distance[j]
             elif settled[j]:
-                spare_price -= end - distance[j]
+                spare_price -= path_length - distance[j]
         _shift(target, before, members, counts, spare, red_of)
         for place in range(n_touched):
             j = touched[place]
@@ -407,16 +406,16 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
 
 @njit
 def _keep_tight(starts, columns, costs, room, prices, spare, red_of, blue_prices, members, counts):
-    """Price each blue, let those go whose red is no longer the cheapest, and place those that find room in a cheapest."""
+    """Price each blue, release it if its red is no longer the cheapest, and give it a cheapest red that has room."""
     for i in range(len(red_of)):
-        cheapest, own = _FAR, _FAR
+        cheapest, own_value = _FAR, _FAR
         for arc in range(starts[i], starts[i + 1]):
             value = costs[arc] - prices[columns[arc]]
             cheapest = min(cheapest, value)
             if columns[arc] == red_of[i]:
-                own = value
+                own_value = value
         blue_prices[i] = cheapest
-        if own > cheapest:
+        if own_value > cheapest:
             red_of[i] = -1
         else:
             members[red_of[i], counts[red_of[i]]] = i
@@ -432,27 +431,27 @@ def _keep_tight(starts, columns, costs, room, prices, spare, red_of, blue_prices
 
 @njit
 def _shift(target, before, members, counts, spare, red_of):
-    """Move every blue, and spare slot, of the path that ends at ``target`` one step on."""
+    """Move every blue and spare slot on the path to ``target`` one step along it."""
     n_reds, n_blues = len(counts), len(red_of)
-    here = target
-    while here >= 0:
-        i = before[here]
+    red = target
+    while red >= 0:
+        i = before[red]
         if i == n_blues:
-            spare[here] = True
-            here = before[n_reds]
-            spare[here] = False
+            spare[red] = True
+            red = before[n_reds]
+            spare[red] = False
             continue
-        former = red_of[i]
-        if former >= 0:
+        former_red = red_of[i]
+        if former_red >= 0:
             place = 0
-            while members[former, place] != i:
+            while members[former_red, place] != i:
                 place += 1
-            counts[former] -= 1
-            members[former, place] = members[former, counts[former]]
-        red_of[i] = here
-        members[here, counts[here]] = i
-        counts[here] += 1
-        here = former
+            counts[former_red] -= 1
+            members[former_red, place] = members[former_red, counts[former_red]]
+        red_of[i] = red
+        members[red, counts[red]] = i
+        counts[red] += 1
+        red = former_red
 
 
 @njit
@@ -470,7 +469,7 @@ def _push(keys, nodes, size, key, node):
 
 @njit
 def _pop(keys, nodes, size):
-    """Take the least key out; the size that is left."""
+    """Remove the least key; returns the remaining size."""
     size -= 1
     key, node = keys[size], nodes[size]
     place = 0

@@ -26,8 +26,8 @@ from clusterlets.errors import ClusterletsError
 # denominators below 2**24 lie further apart, so each of them is read exactly.
 ROUNDING = Fraction(1, 2**50)
 
-# A centre looks ahead to about this many times its even share of the free points: further costs longer sorts, less far
-# costs more scans. Measured on adult, k = 30: 2 to 4 are best, and alike.
+# A centre looks ahead to about this many times its even share of the free points: farther means longer sorts, less far
+# means more scans. Measured on adult, k = 30: 2 to 4 are best, and equally good.
 LOOKAHEAD = 3
 SAMPLE = 256
 
@@ -39,19 +39,19 @@ Tau = float | Fraction | Sequence[float | Fraction] | None
 
 @dataclass(frozen=True)
 class FRACResult:
-    """A FRAC clustering of n instances, and what its centres alone would make of them.
+    """A FRAC clustering of n instances, and the clustering by its centres alone.
 
     Attributes
     ----------
     labels_fair : int array (n,)
         Cluster of each instance by the fair assignment, 0..m-1 without gaps.
     labels_nearest : int array (n,)
-        Index of the nearest of ``centres``, empty cells dropped: again 0..m-1 without gaps. It throws the fair
-        assignment away, and is what the Clusterlets paper scored as FRAC.
+        Index of the nearest of ``centres``, empty cells dropped: again 0..m-1 without gaps. It discards the fair
+        assignment, and is what the Clusterlets paper scored as FRAC.
     centres : float array (k, d)
         Means of the fair clusters. A cluster without points (possible below tau = 1/k) keeps its former centre.
     centres_nearest : float array (m, d)
-        Those of ``centres`` that are the nearest of some instance, in the order of ``labels_nearest``.
+        Those of ``centres`` that are nearest to some instance, in the order of ``labels_nearest``.
     cost : float
         Sum of squared Euclidean distances of the instances to the mean of their fair cluster.
     n_iter : int
@@ -100,8 +100,8 @@ def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
 
     Notes
     -----
-    Algorithm "fair assignment" of Gupta et al., DMKD 2023. With tau = 1/k cluster sizes differ by at most one, for each
-    group and in all. O(n k d) time for each time that the centres look ahead again (measured: a few dozen, growing
+    Algorithm "fair assignment" of Gupta et al., DMKD 2023. With tau = 1/k, cluster sizes differ by at most one, for each
+    group and overall. O(n k d) time for each time that the centres look ahead again (measured: a few dozen, growing
     with k where centres coincide), O(n k) memory at worst, typically O(n).
     """
     X, groups = checked_instances(X, groups, "FRAC")
@@ -140,7 +140,7 @@ def frac(
     tau : float, Fraction, a sequence of K of them, or None
         As in `fair_assignment`.
     init : {"random", "k-means++"}
-        First centres: k rows at random, distinct in value as far as there are so many, else distinct only as rows; or
+        First centres: k rows at random, distinct in value if there are enough such rows, else distinct only as rows; or
         those of greedy k-means++, repeated in order where there are fewer distinct rows than k.
     max_iter : int
         Most rounds, at least 1.
@@ -212,7 +212,7 @@ def _turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
         return sizes.tolist()
     try:
         taus = list(tau)
-    except TypeError:  # one for all
+    except TypeError:  # one value for all groups
         taus = [tau] * len(sizes)
     if len(taus) != len(sizes):
         raise ClusterletsError(f"{len(taus)} values of tau for {len(sizes)} groups: give one a group or one for all.")
@@ -264,21 +264,21 @@ def _first_centres(X: np.ndarray, n_clusters: int, random_state: np.random.Gener
 
 
 def _distinct_rows(X: np.ndarray, wanted: int, order: np.ndarray) -> list[int]:
-    """The first ``wanted`` rows in the given order that differ in value, filled up with repeated ones if need be."""
-    first: list[int] = []
+    """The first ``wanted`` rows in the given order that differ in value, filled up with repeated rows if necessary."""
+    distinct: list[int] = []
     repeated: list[int] = []
     seen = set()
     for index in order:
         row = tuple(X[index])
-        (repeated if row in seen else first).append(index)
+        (repeated if row in seen else distinct).append(index)
         seen.add(row)
-        if len(first) == wanted:
+        if len(distinct) == wanted:
             break
-    return (first + repeated)[:wanted]
+    return (distinct + repeated)[:wanted]
 
 
 def _round(X, groups, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
-    """Fair labels, the clusters' means, and the cost to these."""
+    """Fair labels, the clusters' means, and the cost at these means."""
     labels = _deal_groups(X, groups, centres, turns)
     present, dense = np.unique(labels, return_inverse=True)
     means, inertia = moments_by_label(X, dense, len(present))
@@ -302,9 +302,9 @@ def _deal_groups(X, groups, centres, turns) -> np.ndarray:
         members = np.flatnonzero(groups == group)
         points = X[members]
         owners = _deal(points, centres, turn, n_turns)
-        left = owners < 0
-        if left.any():
-            owners[left] = nearest_centres(points[left], centres)
+        is_left_over = owners < 0
+        if is_left_over.any():
+            owners[is_left_over] = nearest_centres(points[is_left_over], centres)
         labels[members] = owners
         turn = (turn + n_turns) % len(centres)
     return labels
@@ -345,8 +345,8 @@ def _ascending(keys):
 def _look_ahead(points, centre, free, wanted):
     """About ``wanted`` of the free points, the nearest, sorted by (distance, input order); never none.
 
-    The cut is the distance of one point of a regular sample. Any cut gives the same deal, if no point as near as the
-    last one is left out: hence all ties are in.
+    The cut is the distance of one point of a regular sample. Any cut gives the same deal, as long as no point
+    as near as the last one is left out: hence all ties are included.
     """
     distances = np.empty(len(free))
     for position in range(len(free)):
@@ -361,7 +361,7 @@ def _look_ahead(points, centre, free, wanted):
 
 @compiled("int64[::1](float64[:,::1], float64[:,::1], int64, int64)")
 def _deal(points, centres, turn, n_turns):
-    """Let the centres take ``n_turns`` turns from ``turn`` on; the owner of each point (n,), -1 if nobody took it.
+    """Let the centres take ``n_turns`` turns from ``turn`` on; the owner of each point (n,), -1 if no centre took it.
 
     Each centre keeps a queue of its nearest points as of when it last looked, skips those that others have taken since,
     and looks again among the free ones when the queue has run out.

@@ -1,6 +1,6 @@
-"""Lloyd's rounds whose fair assignment splits instances: centres for methods that make the assignment whole afterwards.
+"""Lloyd's rounds whose fair assignment splits instances: centres for methods that round the assignment afterwards.
 
-On a weighted sample they cost a part of what they cost on the table, and no count has to be made whole on the way.
+On a weighted sample the rounds cost a fraction of those on the table, and counts need not be whole on the way.
 """
 
 from operator import itemgetter
@@ -12,9 +12,9 @@ from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
 _TRIAL = 5  # rounds after which starts are compared
-_PARTS, _LEAST_TRIED = 4, 1_000  # starts are tried on a part of a large table, with so many rows at least
+_PARTS, _LEAST_TRIED = 4, 1_000  # starts are tried on this part of a large table, of at least so many rows
 _FINALISTS = 2  # starts that go on to the end
-_NEARBY = TEMPERATURES[3:6]  # from the multipliers of the round before; the last digits do not move a centre
+_NEARBY = TEMPERATURES[3:6]  # after the first round; the last digits do not move a centre
 
 
 def fractional_lloyd(
@@ -35,7 +35,7 @@ def fractional_lloyd(
     ----------
     X : float array (n, d)
     weights : float array (n,)
-        Instances that each row stands for. The groups' parts of them must lie within the bounds, or the rounds lead nowhere.
+        Instances that each row stands for. The groups' shares of them must lie within the bounds, or the rounds lead nowhere.
     groups : int array (n,)
         0..K-1, each of which occurs.
     n_clusters : int
@@ -65,28 +65,28 @@ def fractional_lloyd(
     rows, table = share_rows(*bounds), (np.ascontiguousarray(X, dtype=np.float64), weights, groups)
 
     def rounds(table, centres, multipliers, at_most):
-        """Run rounds; the centres, the multipliers and the bound that they end with."""
-        (X, weights, groups), reached = table, np.inf
+        """Run rounds; returns the centres, the multipliers and the bound at the end."""
+        (X, weights, groups), last_bound = table, np.inf
         for _ in range(at_most):
             costs = distances_to_centres(X, centres, n_clusters)
             temperatures = TEMPERATURES[:6] if multipliers is None else _NEARBY
             dual = solve_dual(costs, weights, groups, len(bounds[0]), rows, slack, multipliers, temperatures)
             multipliers = dual.multipliers
             centres = _means(X, fractional_assignment(costs, groups, dual) * weights[:, None])
-            if dual.bound >= (1 - tol) * reached:
+            if dual.bound >= (1 - tol) * last_bound:
                 break
-            reached = dual.bound
+            last_bound = dual.bound
         return centres, multipliers, dual.bound
 
     part = table if n_init == 1 or len(X) < _PARTS * _LEAST_TRIED else _part(*table, random_state)
-    tried = []
+    runs = []
     for _ in range(n_init):
         start, _ = weighted_kmeans(part[0], part[1], n_clusters, random_state)
-        tried.append(rounds(part, start, None, min(_TRIAL, max_iter)))
+        runs.append(rounds(part, start, None, min(_TRIAL, max_iter)))
     if max_iter > _TRIAL:
-        best = sorted(tried, key=itemgetter(2))[:_FINALISTS]
-        tried = [rounds(table, centres, multipliers, max_iter - _TRIAL) for centres, multipliers, _ in best]
-    centres, multipliers, _ = min(tried, key=itemgetter(2))
+        best = sorted(runs, key=itemgetter(2))[:_FINALISTS]
+        runs = [rounds(table, centres, multipliers, max_iter - _TRIAL) for centres, multipliers, _ in best]
+    centres, multipliers, _ = min(runs, key=itemgetter(2))
     return centres, multipliers
 
 
@@ -94,16 +94,16 @@ def _part(
     X: np.ndarray, weights: np.ndarray, groups: np.ndarray, random_state: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """One of ``_PARTS`` parts of the rows of each group, at least one row, with weights that add up to the group's."""
-    sampled, scales = [], []
+    row_samples, scales = [], []
     for group in range(int(groups.max()) + 1):
         members = np.flatnonzero(groups == group)
         drawn = np.sort(random_state.choice(members, -(-len(members) // _PARTS), replace=False))
-        sampled.append(drawn)
+        row_samples.append(drawn)
         scales.append(np.full(len(drawn), weights[members].sum() / weights[drawn].sum()))
-    rows = np.concatenate(sampled)
+    rows = np.concatenate(row_samples)
     return X[rows], weights[rows] * np.concatenate(scales), groups[rows]
 
 
 def _means(X: np.ndarray, parts: np.ndarray) -> np.ndarray:
     """Means (k, d) of the rows by their parts in each cluster, which are never quite 0."""
-    return np.stack([(of_cluster[:, None] * X).sum(axis=0) / of_cluster.sum() for of_cluster in parts.T])
+    return np.stack([(cluster_parts[:, None] * X).sum(axis=0) / cluster_parts.sum() for cluster_parts in parts.T])

@@ -1,4 +1,4 @@
-"""What scoring needs to know of the instances: summed distances, exact or estimated; the largest distance; label moments.
+"""What scoring needs from the instances: summed distances, exact or estimated; the largest distance; label moments.
 
 Every cluster that a matcher makes is a union of disjoint clusterlets, so the matrix of summed
 distances between clusterlets gives the exact cohesion of any matching in O(|cluster|^2).
@@ -20,11 +20,11 @@ from clusterlets.algorithms.kernels import (
 )
 from clusterlets.algorithms.row_samples import EXACT_LIMIT as EXACT_LIMIT
 
-# Independent estimates that sampled_sums gives: enough for a standard error that is itself within a fifth or so.
+# Independent estimates that sampled_sums gives: enough for a standard error that is accurate to about a fifth.
 _REPLICATES = 16
-# Rows that an estimate takes of every label at least, whatever the label's share of the rows.
+# Least rows of every label in an estimate, however small the label's share of the rows.
 _LEAST = 20
-# What a further labelling costs beside the distances themselves, as a part of these; measured from .15 to .25.
+# Cost of a further labelling, as a part of that of the distances; measured from .15 to .25.
 _LABELLING = 0.2
 
 
@@ -51,7 +51,7 @@ def distance_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarra
 
     Notes
     -----
-    O(n^2 (d + S)) time over half of the pairs, of which a labelling costs as much as some two features;
+    O(n^2 (d + S)) time over half of the pairs, and a labelling costs as much as about two features;
     O(n d + S (n + n_labels^2)) memory, one thread.
     """
     labels = np.asarray(labels)
@@ -67,7 +67,7 @@ def within_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
     """The diagonals of :func:`distance_sums`, (n_labels,) or (S, n_labels): all that disjoint clusters need.
 
     Each cluster is summed up by itself, which leaves out the pairs of different clusters; or all pairs once for all
-    labellings, where these are so many, of so few clusters, that it is less work.
+    labellings, where that is less work: with many labellings of few clusters.
     """
     labels = np.asarray(labels)
     labellings = np.atleast_2d(labels)
@@ -135,25 +135,25 @@ def sampled_sums(X: np.ndarray, labels: np.ndarray, n_labels: int, order: np.nda
     Notes
     -----
     Stratified sampling: the first rows of each label in the given order are in the first sample, the next ones in the second,
-    and so on; a label of fewer rows than that takes begins anew. Samples that share no row have less error together than
-    the spread tells: by the factor sqrt(1 - f), .82 at 100,001 rows and .98 at a million, if f of the rows were seen.
+    and so on; a label with too few rows starts over. Samples that share no row have less error together than the
+    spread suggests: by the factor sqrt(1 - f), .82 at 100,001 rows and .98 at a million, if f of the rows were seen.
     O(n log n) time for the samples, O(16 m^2 d) for m rows each; O(n + n_labels^2) memory. Meant for more than
     ``EXACT_LIMIT`` rows.
     """
     X, labels, order = np.asarray(X), np.asarray(labels), np.asarray(order)
     sizes = np.bincount(labels, minlength=n_labels)
     shares = np.rint(sizes * (sample_size / len(labels))).astype(np.int64)
-    taken = np.minimum(sizes, np.maximum(shares, _LEAST))
-    weights = np.outer(sizes, sizes) / np.maximum(np.outer(taken, taken), 1)
-    # Inside a label an instance is no pair with itself: of m rows there are m (m - 1) pairs.
-    np.fill_diagonal(weights, sizes * (sizes - 1) / np.maximum(taken * (taken - 1), 1))
+    sample_sizes = np.minimum(sizes, np.maximum(shares, _LEAST))
+    weights = np.outer(sizes, sizes) / np.maximum(np.outer(sample_sizes, sample_sizes), 1)
+    # Within a label no instance pairs with itself: m rows have m (m - 1) pairs.
+    np.fill_diagonal(weights, sizes * (sizes - 1) / np.maximum(sample_sizes * (sample_sizes - 1), 1))
     members = np.split(order[np.argsort(labels[order], kind="stable")], np.cumsum(sizes)[:-1])
-    drawn = np.repeat(np.arange(n_labels), taken)
+    sample_labels = np.repeat(np.arange(n_labels), sample_sizes)
     estimates = np.empty((_REPLICATES, n_labels, n_labels))
-    for part in range(_REPLICATES):
-        windows = [np.arange(part * count, (part + 1) * count) for count in taken]
+    for replicate in range(_REPLICATES):
+        windows = [np.arange(replicate * count, (replicate + 1) * count) for count in sample_sizes]
         sampled = [rows.take(window, mode="wrap") for rows, window in zip(members, windows, strict=True)]
-        estimates[part] = weights * distance_sums(X[np.concatenate(sampled)], drawn, n_labels)
+        estimates[replicate] = weights * distance_sums(X[np.concatenate(sampled)], sample_labels, n_labels)
     return estimates
 
 
@@ -168,9 +168,9 @@ def diameter_bounds(X: np.ndarray) -> tuple[float, float]:
     Rows are visited from the farthest from the centroid inwards; by the triangle inequality d(x, y) is at most the sum
     of the two distances to the centroid, so most rows never meet. O(n^2 d) at worst, near O(n d) on real tables.
 
-    Beyond ``EXACT_LIMIT`` rows a fifth of so many come first, the outermost ones. If more than a tenth of ``EXACT_LIMIT``
+    With more than ``EXACT_LIMIT`` rows, the outermost ``EXACT_LIMIT / 5`` come first. If more than a tenth of ``EXACT_LIMIT``
     squared pairs could still be longer, as where a hundred features put all rows equally far from the centroid, the first
-    number is the largest distance between these rows, and the second what a pair with another row could have.
+    number is the largest distance between the outermost rows, and the second a bound on that of a pair with another row.
     """
     X = np.require(X, np.float64, "C")
     check_magnitudes(X)
@@ -195,7 +195,7 @@ def _largest_distance(rows: np.ndarray, radii: np.ndarray) -> float:
 def distances_to_centres(X: np.ndarray, centres: np.ndarray, n_clusters: int) -> np.ndarray:
     """Squared distances (n, n_clusters) of rows (n, d) to centres (k, d), each summed feature by feature.
 
-    Where there are fewer centres than clusters, as a table has fewer distinct rows, the first one stands for the others too.
+    Where there are fewer centres than clusters, because few rows are distinct, the first centre stands in for the rest.
     """
     costs = np.empty((len(X), n_clusters))
     X, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
@@ -216,11 +216,11 @@ def moments_by_label(X: np.ndarray, labels: np.ndarray, n_labels: int) -> tuple[
 
 
 def load_kernels() -> None:
-    """Load the kernels of this module now: the children of a process that forks then find them loaded."""
-    one = np.zeros((1, 1)), np.zeros(1, np.int64)
-    distance_sums(*one, 1)
-    row_sums(one[0], one[1], one[1], 1)
-    moments_by_label(*one, 1)
+    """Load the kernels of this module now, so that forked children find them loaded."""
+    row_and_label = np.zeros((1, 1)), np.zeros(1, np.int64)
+    distance_sums(*row_and_label, 1)
+    row_sums(row_and_label[0], row_and_label[1], row_and_label[1], 1)
+    moments_by_label(*row_and_label, 1)
 
 
 def _checked_labellings(labels: np.ndarray, n_labels: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Labels of instances in clusters that are put together from pieces, and that may overlap. NumPy alone."""
+"""Labels of instances in clusters that are made of pieces and may overlap. Needs NumPy only."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def nearest_own_centre(X: np.ndarray, members: Sequence[np.ndarray], centres: np.ndarray) -> np.ndarray:
-    """Of the clusters that hold an instance, the one whose centre is nearest, the first of equals.
+    """For each instance, the nearest by its centre of the clusters that hold it; the first of equals.
 
     Parameters
     ----------
@@ -23,11 +23,11 @@ def nearest_own_centre(X: np.ndarray, members: Sequence[np.ndarray], centres: np
     -----
     O(m d) time for clusters of m rows in all.
     """
-    labels, least = np.zeros(len(X), dtype=np.int64), np.full(len(X), np.inf)
+    labels, least_distances = np.zeros(len(X), dtype=np.int64), np.full(len(X), np.inf)
     for cluster, (rows, centre) in enumerate(zip(members, centres, strict=True)):
         distances = np.square(X[rows] - centre).sum(axis=1)
-        nearer = distances < least[rows]
-        labels[rows[nearer]], least[rows[nearer]] = cluster, distances[nearer]
+        nearer = distances < least_distances[rows]
+        labels[rows[nearer]], least_distances[rows[nearer]] = cluster, distances[nearer]
     return labels
 
 
@@ -42,7 +42,7 @@ def labels_of_pieces(X: np.ndarray, piece_of: np.ndarray, membership: np.ndarray
     membership : bool array (C, G)
         Which pieces each cluster holds; every piece is in one.
     centres : float array (C, d)
-        Decide where a piece is in several clusters.
+        Used where a piece is in several clusters: the nearest one gives the label.
 
     Returns
     -------
@@ -63,5 +63,5 @@ def labels_of_pieces(X: np.ndarray, piece_of: np.ndarray, membership: np.ndarray
 def cluster_centres(membership: np.ndarray, sizes: np.ndarray, centroids: np.ndarray) -> np.ndarray:
     """Mean (C, d) of all members of each cluster, from the sizes (G,) and centroids (G, d) of its pieces. O(C G d)."""
     weights = membership * sizes
-    sums = np.stack([(of_cluster[:, None] * centroids).sum(axis=0) for of_cluster in weights])
+    sums = np.stack([(piece_weights[:, None] * centroids).sum(axis=0) for piece_weights in weights])
     return sums / weights.sum(axis=1, keepdims=True)

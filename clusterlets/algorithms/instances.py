@@ -1,4 +1,4 @@
-"""What a method needs of a table before it starts: rows and groups that it can compute with."""
+"""Checks of a table before a method starts: rows and groups in the types that it computes with."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from clusterlets.errors import ClusterletsError
 
 
 def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Own copies of a table, of one type for the compiled code.
+    """Checked copies of rows and groups, in the types that compiled code takes.
 
     Parameters
     ----------
@@ -15,7 +15,7 @@ def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.n
     groups : int array (n,)
         Group codes from 0 on. A code may be absent.
     method : str
-        What needs them, for messages.
+        Name of the method, for messages.
     n_clusters : int
 
     Returns
@@ -26,7 +26,7 @@ def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.n
     Raises
     ------
     ClusterletsError
-        For shapes that do not fit, groups that are no codes, features that are not finite or too large to be squared, and
+        For shapes that do not fit, groups that are not codes, features that are not finite or too large to be squared, and
         a number of clusters outside 1..n. O(n (d + log n)).
     """
     X, groups = np.array(X, dtype=np.float64, order="C"), np.asarray(groups)

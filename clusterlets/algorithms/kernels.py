@@ -1,6 +1,6 @@
 """Compiled loops over all instances: squared distances, their sums, nearest centres.
 
-Each lane of a vector register owns one sum, and every sum runs in an order that is written down here. So the results
+Each lane of a vector register owns one sum, and every sum runs in an order that this source fixes. So the results
 do not depend on the width of the registers, on BLAS or on the processor. There is no fast-math and no matrix product.
 
 The instances come as tiles: ``tiles[t, f, j]`` is feature f of instance ``t * LANES + j``. Feature by feature, a tile
@@ -22,9 +22,9 @@ def tiles_of(rows: np.ndarray) -> np.ndarray:
     """Rows (n, d), float64, as tiles (T, d, LANES)."""
     n, d = rows.shape
     n_tiles = -(-n // LANES)
-    whole = np.zeros((n_tiles * LANES, d))
-    whole[:n] = rows
-    return np.ascontiguousarray(whole.reshape(n_tiles, LANES, d).transpose(0, 2, 1))
+    padded = np.zeros((n_tiles * LANES, d))
+    padded[:n] = rows
+    return np.ascontiguousarray(padded.reshape(n_tiles, LANES, d).transpose(0, 2, 1))
 
 
 @njit
@@ -35,7 +35,7 @@ def _squared_distances(rows, first, tile, out):
     """
     last = len(rows) - 1
     row0, row1, row2, row3 = rows[first], rows[min(first + 1, last)], rows[min(first + 2, last)], rows[min(first + 3, last)]
-    odd = len(tile) % 2  # features go in pairs, which halves the traffic of sums, after a first one where they are odd
+    odd = len(tile) % 2  # pairs of features halve the traffic of sums; an odd one goes first
     if odd:
         for j in range(LANES):
             x = tile[0, j]
@@ -73,15 +73,15 @@ def add_distances(rows, tiles, labels, sums):
         for row in range(0, end, ROWS):
             _squared_distances(rows, row, tiles[t], distances)
             for q in range(ROWS):
-                for j in range(min(row + q + 1 - column, LANES)):  # pairs that were met before, and the row with itself
+                for j in range(min(row + q + 1 - column, LANES)):  # pairs already counted, and the row with itself
                     distances[q * LANES + j] = 0.0
             for j in range(ROWS * LANES):
                 distances[j] = np.sqrt(distances[j])
             for s in range(len(labels)):
                 for q in range(min(ROWS, end - row)):
-                    of_label = lanes[s, labels[s, row + q]]
+                    label_lanes = lanes[s, labels[s, row + q]]
                     for j in range(LANES):
-                        of_label[j] += distances[q * LANES + j]
+                        label_lanes[j] += distances[q * LANES + j]
         for s in range(len(labels)):
             for label in range(lanes.shape[1]):
                 for j in range(column, end):
@@ -105,9 +105,9 @@ def add_row_distances(rows, tiles, labels, sums):
                 distances[j] = np.sqrt(distances[j])
             for s in range(len(labels)):
                 for q in range(min(ROWS, n - row)):
-                    of_label = lanes[s, labels[s, row + q]]
+                    label_lanes = lanes[s, labels[s, row + q]]
                     for j in range(LANES):
-                        of_label[j] += distances[q * LANES + j]
+                        label_lanes[j] += distances[q * LANES + j]
         for s in range(len(labels)):
             for label in range(lanes.shape[1]):
                 for j in range(t * LANES, min((t + 1) * LANES, m)):
@@ -162,7 +162,7 @@ def assign(tiles, centres, labels, distances):
 
 @compiled("void(float64[:,:,::1], float64[:,::1], float64[::1], float64[:,::1], float64[::1])")
 def candidate_distances(tiles, candidates, distances, lowered, potentials):
-    """What each candidate (c, d) for a further centre would make of the squared ``distances`` (n,) to the nearest one.
+    """How each candidate (c, d) for a further centre would lower the squared ``distances`` (n,) to the nearest one.
 
     ``lowered[i]`` (c, n) becomes the least of the distances and those to candidate i, ``potentials[i]`` its sum: lane by
     lane over the tiles, then over the lanes.

@@ -2,11 +2,11 @@
 
 1. *First centre*: a row at random.
 2. *Further centres*: draw ``2 + floor(ln k)`` candidates, each row with a chance proportional to its squared distance to
-   the nearest centre so far; take the candidate that lowers the sum of these most, the first of equals. Stop early when
-   every row coincides with a centre: then there are as many centres as distinct rows.
-3. *Rounds*: each row goes to its nearest centre, the lowest of equals; each centre becomes the mean of its rows. For each
-   centre without rows, in index order, the farthest row from its own centre that is left (the first of equals) becomes
-   the centre, and is taken out of the mean that it belonged to.
+   the nearest centre so far; take the candidate that lowers the sum of these distances most, the first of equals. Stop early
+   when every row coincides with a centre: then there are as many centres as distinct rows.
+3. *Rounds*: each row goes to its nearest centre, the lowest of equals; each centre becomes the mean of its rows. Each
+   centre without rows, in index order, moves to the row that is farthest from its own centre among those left (the first
+   of equals); this row no longer counts in its former mean.
 4. *End*: when no row changes its centre, or the centres' squared moves add up to at most ``tol`` times the mean variance
    of a feature, or after ``max_iter`` rounds. In the last two cases the rows are assigned once more.
 
@@ -113,7 +113,7 @@ def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 
     max_iter : int
         Most rounds, at least 1.
     tol : float
-        Least squared move of the centres in all, as a share of the mean variance of a feature.
+        Least total squared move of the centres, as a share of the mean variance of a feature.
 
     Returns
     -------
@@ -125,19 +125,19 @@ def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 
     """
     rows, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
     tiles = tiles_of(rows)
-    labels, former, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
+    labels, former_labels, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
     least_move = tol * rows.var(axis=0).mean()
     settled, n_iter = False, 0
     while n_iter < max_iter:
         n_iter += 1
         assign(tiles, centres, labels, distances)
-        moved = _means(rows, labels, distances, centres)
-        squared_move = np.square(moved - centres).sum()
-        centres = moved
-        settled = np.array_equal(labels, former)
+        new_centres = _means(rows, labels, distances, centres)
+        squared_move = np.square(new_centres - centres).sum()
+        centres = new_centres
+        settled = np.array_equal(labels, former_labels)
         if settled or squared_move <= least_move:
             break
-        former[:] = labels
+        former_labels[:] = labels
     if not settled:
         assign(tiles, centres, labels, distances)
     inertia = np.empty(len(centres))

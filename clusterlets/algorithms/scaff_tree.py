@@ -1,17 +1,17 @@
-"""A tree whose leaves are the clusters: it learns the labels of plain k-means, and shuns splits that tell the groups apart.
+"""A tree whose leaves are the clusters: it learns the labels of plain k-means, and avoids splits that separate the groups.
 
-SCAFF (Pereira Barata et al. 2023, arXiv 2110.09295) grows classifiers by splits that weigh how well they tell the classes
-against how well they tell the groups. To cluster with it is our own reading; SCAFF itself classifies:
+SCAFF (Pereira Barata et al. 2023, arXiv 2110.09295) grows classifiers by splits that weigh how well they separate the
+classes against how well they separate the groups. Clustering with it is our own adaptation; SCAFF itself classifies:
 
 1. *Classes*: the labels of plain k-means.
 2. *Gain* of a split: ``(1 - theta) (A - 1/2) - theta (B - 1/2)``. A is the area under the ROC curve of the split's two sides
    as scores of a label against the rest, averaged over the node's labels by their instances. B is the same for a group
-   against the rest, the largest over the groups. Both are of the node's instances alone, and 1/2 where these are all alike.
+   against the rest, the largest over the groups. Both are of the node's instances only, and 1/2 where these are all alike.
 3. *Growth*: the leaf whose best split gains most, times its part of the instances, is split next, until there are as many
    leaves as clusters wanted. Equal gains: the lower feature, then the lower threshold, then the older leaf.
 4. *Forced splits*: where no split gains, the leaf with the largest sum of squared errors is split where that lowers it most.
 
-No leaf is smaller than ``max(1, n // (20 k))``, unless there would be too few leaves.
+No leaf is smaller than ``max(1, n // (20 k))``, unless that would give too few leaves.
 """
 
 from collections.abc import Sequence
@@ -26,8 +26,8 @@ from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.errors import ClusterletsError
 
-_ROUNDING = 1e-12  # a gain below it may be no gain
-_LEAST_PART = 20  # the smallest leaf, as a part of a cluster of n / k instances
+_ROUNDING = 1e-12  # a smaller gain may be rounding
+_LEAST_PART = 20  # n / k instances, divided by this, are the smallest leaf
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,13 @@ class Tree:
         for split in self.splits:
             left[split.node], right[split.node] = split.left, split.right
             feature[split.node], threshold[split.node] = split.feature, split.threshold
-        waiting, n_leaves = [0], 0
-        while waiting:
-            node = waiting.pop()
+        stack, n_leaves = [0], 0
+        while stack:
+            node = stack.pop()
             if feature[node] < 0:
                 cluster[node], n_leaves = n_leaves, n_leaves + 1
             else:
-                waiting += [right[node], left[node]]
+                stack += [right[node], left[node]]
         return Nodes(left, right, feature, threshold, cluster)
 
 
@@ -117,9 +117,9 @@ class Nodes:
         decimals : int
             Of the thresholds.
         """
-        lines, waiting = [], [(0, 0, "")]
-        while waiting:
-            node, depth, condition = waiting.pop()
+        lines, stack = [], [(0, 0, "")]
+        while stack:
+            node, depth, condition = stack.pop()
             if condition:
                 lines.append(f"{'|   ' * (depth - 1)}|--- {condition}")
             feature = int(self.feature[node])
@@ -128,8 +128,8 @@ class Nodes:
                 continue
             name = f"feature_{feature}" if feature_names is None else feature_names[feature]
             threshold = f"{self.threshold[node]:.{decimals}f}"
-            waiting.append((int(self.children_right[node]), depth + 1, f"{name} >  {threshold}"))
-            waiting.append((int(self.children_left[node]), depth + 1, f"{name} <= {threshold}"))
+            stack.append((int(self.children_right[node]), depth + 1, f"{name} >  {threshold}"))
+            stack.append((int(self.children_left[node]), depth + 1, f"{name} <= {threshold}"))
         return "\n".join(lines) + "\n"
 
 
@@ -149,7 +149,7 @@ def scaff_tree(
     random_state : numpy.random.Generator
         Source of the first centres of k-means.
     theta : float
-        Weight of the groups, from 0, the labels alone, to 1, at which no split gains and all are forced.
+        Weight of the groups, from 0 (only the labels count) to 1 (no split gains, and all are forced).
 
     Returns
     -------
@@ -158,7 +158,7 @@ def scaff_tree(
     Raises
     ------
     ClusterletsError
-        For features that are not finite, groups that are no codes, and parameters out of range.
+        For features that are not finite, groups that are not codes, and parameters out of range.
 
     Notes
     -----
@@ -169,7 +169,7 @@ def scaff_tree(
 
 
 def grow_tree(X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: int, theta: float = 0.5) -> Tree:
-    """A tree that learns given labels and shuns the groups; steps 2 to 4 above. It draws nothing at random.
+    """A tree that learns given labels and avoids separating the groups; steps 2 to 4 above. Deterministic.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def grow_tree(X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: 
 
 
 class _Growth:
-    """The leaves so far, and the splits that they wait for.
+    """The leaves so far, and their best splits, waiting in a heap.
 
     ``order[f]`` holds the instances leaf by leaf, those of a leaf by ascending feature f: a leaf is the same slice, from its
     start to its end, of every row.
@@ -227,7 +227,7 @@ class _Growth:
         self._add(0, 0, len(X))
 
     def split_next(self) -> bool:
-        """Split a leaf; False where all rows of every leaf coincide."""
+        """Split a leaf; False if all rows of every leaf coincide."""
         forced = not self.waiting
         if forced:
             cut = self._forced_cut()
@@ -262,11 +262,11 @@ class _Growth:
             heappush(self.waiting, (-gain * (end - start) / len(self.X), feature, threshold, node, size))
 
     def _threshold(self, node: int, feature: int, size: int) -> float:
-        """Halfway between the feature's values on both sides, of which the left has ``size`` instances of the leaf."""
+        """Halfway between the feature's values on both sides of the split; the left side has ``size`` instances of the leaf."""
         last = self.leaves[node][0] + size - 1
         low, high = self.columns[feature, self.order[feature, last : last + 2]].tolist()
         middle = low + (high - low) / 2
-        return middle if middle < high else low  # neighbouring numbers have none between them
+        return middle if middle < high else low  # no number lies between neighbouring ones
 
     def _forced_cut(self) -> tuple[int, int, int] | None:
         """Leaf, feature, and instances on the left of the cut, below the least size only if nothing else is left."""
@@ -320,12 +320,12 @@ def _best_cut(columns, order, start, end, targets, groups, least_size, theta):
             left[group_numbers[groups[row]]] += 1
             if size == m or size < least_size or values[row] == values[ascending[size]]:
                 continue
-            of_labels, of_groups = 0.0, 0.0
+            label_separation, group_separation = 0.0, 0.0
             for c in range(n_labels):
-                of_labels += abs(left[c] * m - size * totals[c]) * weights[c]
+                label_separation += abs(left[c] * m - size * totals[c]) * weights[c]
             for c in range(n_labels, n_classes):
-                of_groups = max(of_groups, abs(left[c] * m - size * totals[c]) * weights[c])
-            gain = ((1.0 - theta) * of_labels - theta * of_groups) / 2.0
+                group_separation = max(group_separation, abs(left[c] * m - size * totals[c]) * weights[c])
+            gain = ((1.0 - theta) * label_separation - theta * group_separation) / 2.0
             if gain > best:
                 best, best_feature, best_size = gain, feature, size
     return best, best_feature, best_size

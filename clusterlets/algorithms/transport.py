@@ -1,4 +1,4 @@
-"""Cheapest assignments of instances to clusters whose sizes are given: transportation with whole numbers.
+"""Cheapest assignments of instances to clusters of given sizes: the transportation problem in whole numbers.
 
 Costs are rounded to whole numbers of 40 bits before anything is compared, so that the optimum is exact for the rounded
 costs, and the same on every processor. The error of a total is at most n times the largest cost times 2^-40.
@@ -12,7 +12,7 @@ from numba import njit
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.errors import ClusterletsError
 
-#: Bits of the largest cost as a whole number. With sums over 10^6 instances it stays far from the 63 bits that there are.
+#: Bits of the largest cost as a whole number. Sums over 10^6 instances stay far below 63 bits.
 BITS = 40
 _MOST_BITS = 1000  # by which a cost may be scaled: above 1023 a power of two is infinite
 
@@ -29,14 +29,14 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     sizes : int array (k,)
         Instances of each cluster; their sum is n.
     prices : float array (k,), optional
-        Added to the costs of a cluster at the start. They change the time alone: with those of a dual solution nearly every
-        instance starts in its place.
+        Added to the costs of a cluster at the start. They affect only the run time: with those of a dual solution nearly every
+        instance starts in its final cluster.
 
     Returns
     -------
     labels : int array (n,)
     prices : float array (k,)
-        With which each instance is in a cluster of least cost plus price, up to rounding; the least is 0.
+        Each instance is in a cluster of least cost plus price, up to rounding; the least price is 0.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     -----
     Successive shortest paths between clusters: each moves one instance along every edge of a path from a cluster with too
     many to one with too few, and the edges are kept in heaps. O(n k) memory; O(n k) time to build the heaps, and
-    O(k^3 + k log n) for each instance that does not start in its place.
+    O(k^3 + k log n) for each instance that has to move.
     """
     costs, sizes = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(sizes, dtype=np.int64)
     if costs.ndim != 2 or not costs.shape[1]:
@@ -55,18 +55,18 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     n, k = costs.shape
     if sizes.shape != (k,) or (sizes < 0).any() or sizes.sum() != n:
         raise ClusterletsError(f"{k} sizes of at least 0 must add up to {n} instances, and these are {sizes.tolist()}.")
-    whole, scale = whole_numbers(costs)
-    first = np.zeros(k, dtype=np.int64) if prices is None else _whole_prices(prices, scale)
+    whole_costs, scale = whole_numbers(costs)
+    first_prices = np.zeros(k, dtype=np.int64) if prices is None else _whole_prices(prices, scale)
     labels = np.empty(n, dtype=np.int64)
     prices = np.empty(k, dtype=np.int64)
-    _assign(whole, sizes, first, labels, prices)
+    _assign(whole_costs, sizes, first_prices, labels, prices)
     return labels, (prices - prices.min()) / scale
 
 
 def transport_groups(costs: np.ndarray, groups: np.ndarray, counts: np.ndarray, prices: np.ndarray | None = None) -> np.ndarray:
     """Labels (n,) of the cheapest assignment with given counts (K, k) of each group: a :func:`transport` for each of them.
 
-    ``prices`` (K, k) are those that the transports start from.
+    The transports start from ``prices`` (K, k).
     """
     labels = np.empty(len(costs), dtype=np.int64)
     for group, sizes in enumerate(counts):
@@ -76,7 +76,7 @@ def transport_groups(costs: np.ndarray, groups: np.ndarray, counts: np.ndarray, 
 
 
 def whole_numbers(costs: np.ndarray) -> tuple[np.ndarray, float]:
-    """Costs (n, k) above the least of each instance as whole numbers, and the power of two that they were multiplied by.
+    """Costs (n, k) above each instance's least as whole numbers, and the power of two that scaled them.
 
     The largest has 40 bits. ClusterletsError if a difference is not finite.
     """
@@ -91,9 +91,9 @@ def whole_numbers(costs: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def _whole_prices(prices: np.ndarray, scale: float) -> np.ndarray:
-    """Prices in the unit of the costs; one beyond all costs counts like the farthest that still keeps all sums whole.
+    """Prices as whole numbers in the unit of the costs, clipped beyond all costs so that no sum overflows.
 
-    Where the costs of a group hardly differ, its prices are far beyond them.
+    Where the costs of a group hardly differ, its prices lie far beyond them.
     """
     farthest = 2.0 ** (BITS + 2)
     return np.rint(np.clip(np.asarray(prices) * scale, -farthest, farthest)).astype(np.int64)
@@ -101,7 +101,7 @@ def _whole_prices(prices: np.ndarray, scale: float) -> np.ndarray:
 
 @njit
 def _less(costs, one, two, here, other):
-    """Whether moving one instance from ``here`` to ``other`` is cheaper than moving the other; the first by number if equal."""
+    """Whether moving instance ``one`` from ``here`` to ``other`` is cheaper than moving ``two``; the lower number wins ties."""
     a, b = costs[one, other] - costs[one, here], costs[two, other] - costs[two, here]
     return a < b or (a == b and one < two)
 
@@ -140,7 +140,7 @@ def _sink(heap, size, place, slots, costs, here, other):
 
 @compiled("int64(int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1])")
 def _assign(costs, sizes, first, labels, prices):
-    """Fill in labels and prices; how many instances were moved."""
+    """Fill in labels and prices; returns the number of moves."""
     n, k = costs.shape
     held = np.zeros(k, dtype=np.int64)
     for row in range(n):
@@ -150,7 +150,7 @@ def _assign(costs, sizes, first, labels, prices):
                 best = cluster
         labels[row] = best
         held[best] += 1
-    # A cluster never holds more than it starts with, or than it shall have, and one more on the way.
+    # A cluster never holds more than one instance beyond the larger of its first and its final size.
     room = np.maximum(held, sizes) + 1
     starts = np.zeros(k + 1, dtype=np.int64)
     for cluster in range(k):
@@ -175,22 +175,22 @@ def _assign(costs, sizes, first, labels, prices):
                     least[here, other] = costs[heap[0], other] - costs[heap[0], here]
 
     distance, before = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
-    moved = 0
+    n_moves = 0
     while True:
         target = _shortest_paths(least, held, sizes, distance, before)
         if target < 0:
             break
-        # From the end of the path, so that each instance moves into a cluster that has given one up already, or had room.
+        # From the end of the path, so that each instance moves into a cluster that has just given one up, or had room.
         here = target
         while before[here] >= 0:
             source = before[here]
             row = heaps[starts[source] + here * room[source]]
             _move(row, source, here, heaps, starts, room, held, slots, costs, least)
             labels[row] = here
-            moved += 1
+            n_moves += 1
             here = source
     _prices(least, prices)
-    return moved
+    return n_moves
 
 
 @njit
@@ -222,7 +222,7 @@ def _move(row, source, target, heaps, starts, room, held, slots, costs, least):
 
 @njit
 def _shortest_paths(least, held, sizes, distance, before):
-    """Nearest cluster with too few, from all with too many; -1 if none has. ``before`` leads back along its path."""
+    """Cluster with too few instances that is nearest to those with too many, or -1; ``before`` leads back along its path."""
     k = len(held)
     for cluster in range(k):
         distance[cluster] = 0 if held[cluster] > sizes[cluster] else _NEVER
@@ -230,13 +230,13 @@ def _shortest_paths(least, held, sizes, distance, before):
     changed = True
     while changed:
         changed = False
-        for here in range(k):
-            if distance[here] == _NEVER:
+        for source in range(k):
+            if distance[source] == _NEVER:
                 continue
-            for other in range(k):
-                if least[here, other] != _NEVER and distance[here] + least[here, other] < distance[other]:
-                    distance[other] = distance[here] + least[here, other]
-                    before[other] = here
+            for neighbour in range(k):
+                if least[source, neighbour] != _NEVER and distance[source] + least[source, neighbour] < distance[neighbour]:
+                    distance[neighbour] = distance[source] + least[source, neighbour]
+                    before[neighbour] = source
                     changed = True
     target = -1
     for cluster in range(k):
@@ -247,11 +247,11 @@ def _shortest_paths(least, held, sizes, distance, before):
 
 @njit
 def _prices(least, prices):
-    """Prices with which no move pays."""
+    """Fill in prices at which no move lowers the cost."""
     k = len(prices)
     prices[:] = 0
     for _ in range(k):
-        for here in range(k):
-            for other in range(k):
-                if least[here, other] != _NEVER and prices[here] > prices[other] + least[here, other]:
-                    prices[here] = prices[other] + least[here, other]
+        for source in range(k):
+            for target in range(k):
+                if least[source, target] != _NEVER and prices[source] > prices[target] + least[source, target]:
+                    prices[source] = prices[target] + least[source, target]

@@ -1,8 +1,9 @@
 """Fairlets from a tree, in near-linear time (Backurs, Indyk, Onak, Schieber, Vakilian and Wagner, ICML 2019).
 
-A randomly shifted tree of boxes, each split at the middle of all of its sides, stands for the distances: points that part late
-are near. From the root down, every box gives away as few points as leave its children balanced; what was given away, and what
-reaches the leaves, becomes fairlets of at most p + q points. The tree counts in whole numbers from the coordinates on.
+A randomly shifted tree of boxes, each split at the middle of all of its sides, stands for the distances: points that are
+separated late are near. From the root down, every box gives away as few points as leave its children balanced; the points
+given away, and those that reach the leaves, become fairlets of at most p + q points. The tree counts in whole numbers from
+the coordinates on.
 """
 
 from fractions import Fraction
@@ -14,7 +15,7 @@ from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.instances import checked_instances, counts_of_two
 from clusterlets.errors import ClusterletsError, NoClusteringError
 
-#: Levels of the tree: points that share a box of 2^-40 of the whole count as equal.
+#: Levels of the tree: points that share a box of 2^-40 of the side count as equal.
 DEPTH = 40
 
 
@@ -24,7 +25,7 @@ def promised_balance(n_fewer: int, n_more: int, largest_q: int) -> Fraction:
     Raises
     ------
     NoClusteringError
-        If there is none, as one of ``n_more / n_fewer`` points alone is of the rarer group: status ``infeasible``.
+        If there is none, because the rarer group is too rare: status ``infeasible``.
     """
     best = max(Fraction(n_fewer * q // n_more, q) for q in range(1, largest_q + 1))
     if best == 0:
@@ -59,7 +60,7 @@ def tree_fairlets(X: np.ndarray, groups: np.ndarray, random_state: np.random.Gen
     Raises
     ------
     ClusterletsError
-        If there are not exactly two groups, the features cannot be computed with, or ``largest_q`` is below 1.
+        If there are not exactly two groups, features are not finite or too large to square, or ``largest_q`` is below 1.
     NoClusteringError
         If the rarer group is too rare for ``largest_q``.
 
@@ -83,8 +84,8 @@ def _cells(X: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
     lowest = X.min(axis=0)
     side = X.max(axis=0) - lowest
     shift = random_state.random(X.shape[1])
-    places = (X - lowest) / np.where(side > 0, side, 1.0) + shift  # from 0 to 2
-    return np.minimum((places * 2.0 ** (DEPTH - 1)).astype(np.int64), 2**DEPTH - 1)
+    positions = (X - lowest) / np.where(side > 0, side, 1.0) + shift  # from 0 to 2
+    return np.minimum((positions * 2.0 ** (DEPTH - 1)).astype(np.int64), 2**DEPTH - 1)
 
 
 @compiled("void(int64[:,::1], int64[::1], int64, int64, int64, int64[::1])")
@@ -92,7 +93,7 @@ def _decompose(cells, groups, p, q, depth, fairlets):
     """Walk the tree from the root; ``fairlets`` is written. A box is a range of ``order``, its unused points by index."""
     n = len(cells)
     order, scratch = np.arange(n), np.empty(n, dtype=np.int64)
-    given = np.empty(n, dtype=np.int64)
+    given_away = np.empty(n, dtype=np.int64)
     # Boxes wait on a stack, the children of one level at a time: at most n in all, as each holds a point.
     firsts, ends, levels = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     firsts[0], ends[0], levels[0] = 0, n, 0
@@ -114,39 +115,39 @@ def _decompose(cells, groups, p, q, depth, fairlets):
             for place in range(bounds[child], bounds[child + 1]):
                 counts[child, groups[order[place]]] += 1
         _leave_balanced(counts[:n_children], p, q, leaving[:n_children])
-        n_given = 0
+        n_given_away = 0
         for child in range(n_children):
-            filled = bounds[child]
+            end_kept = bounds[child]
             for place in range(bounds[child], bounds[child + 1]):
                 row = order[place]
                 if leaving[child, groups[row]] > 0:
                     leaving[child, groups[row]] -= 1
-                    given[n_given] = row
-                    n_given += 1
+                    given_away[n_given_away] = row
+                    n_given_away += 1
                 else:
-                    order[filled] = row
-                    filled += 1
-            if filled > bounds[child]:
-                firsts[n_boxes], ends[n_boxes], levels[n_boxes] = bounds[child], filled, level
+                    order[end_kept] = row
+                    end_kept += 1
+            if end_kept > bounds[child]:
+                firsts[n_boxes], ends[n_boxes], levels[n_boxes] = bounds[child], end_kept, level
                 n_boxes += 1
-        n_fairlets = _basic(groups, given[:n_given], p, q, n_fairlets, fairlets)
+        n_fairlets = _basic(groups, given_away[:n_given_away], p, q, n_fairlets, fairlets)
 
 
 @njit
 def _split(cells, order, scratch, first, end, bit, bounds):
-    """Sort a range of ``order`` by a bit of all coordinates, stably; the number of children, which ``bounds`` part."""
+    """Sort a range of ``order`` stably by one bit of all coordinates; returns the number of children, which ``bounds`` part."""
     n_features = cells.shape[1]
     for feature in range(n_features - 1, -1, -1):
-        filled, moved = first, 0
+        filled, n_moved = first, 0
         for place in range(first, end):
             row = order[place]
             if (cells[row, feature] >> bit) & 1:
-                scratch[moved] = row
-                moved += 1
+                scratch[n_moved] = row
+                n_moved += 1
             else:
                 order[filled] = row
                 filled += 1
-        order[filled:end] = scratch[:moved]
+        order[filled:end] = scratch[:n_moved]
     n_children = 1
     bounds[0] = first
     for place in range(first + 1, end):
@@ -166,7 +167,7 @@ def _is_balanced(one, other, p, q):
 
 @njit
 def _leave_balanced(counts, p, q, leaving):
-    """How many points of each group each child gives away, so that what they keep, and what they give, is balanced.
+    """How many points of each group each child gives away, so that the points kept and the points given are balanced.
 
     ``counts`` (c, 2) become what they keep, and ``leaving`` (c, 2) what they give.
     """
@@ -177,17 +178,17 @@ def _leave_balanced(counts, p, q, leaving):
         _give(counts, leaving, total, child, more, max(0, counts[child, more] - counts[child, 1 - more] * q // p))
     more = 0 if total[0] >= total[1] else 1
     fewer = 1 - more
-    for child in range(len(counts)):  # what the surplus lacks of the other group, as far as children can spare it
+    for child in range(len(counts)):  # what the surplus lacks of the other group, as far as each child can spare it
         missing = -(-total[more] * p // q) - total[fewer]
-        to_spare = counts[child, fewer] - -(-counts[child, more] * p // q)
-        _give(counts, leaving, total, child, fewer, max(0, min(to_spare, missing)))
-    for child in range(len(counts)):  # then whole multiples of p and q, which leave a child nearly nothing
+        spare = counts[child, fewer] - -(-counts[child, more] * p // q)
+        _give(counts, leaving, total, child, fewer, max(0, min(spare, missing)))
+    for child in range(len(counts)):  # if that is not enough: each child keeps whole multiples of p and q
         if _is_balanced(total[0], total[1], p, q):
             break
         more = 0 if counts[child, 0] >= counts[child, 1] else 1
-        times = counts[child, more] // q
-        _give(counts, leaving, total, child, more, counts[child, more] - q * times)
-        _give(counts, leaving, total, child, 1 - more, counts[child, 1 - more] - p * times)
+        multiple = counts[child, more] // q
+        _give(counts, leaving, total, child, more, counts[child, more] - q * multiple)
+        _give(counts, leaving, total, child, 1 - more, counts[child, 1 - more] - p * multiple)
 
 
 @njit
@@ -199,7 +200,7 @@ def _give(counts, leaving, total, child, group, number):
 
 @njit
 def _basic(groups, rows, p, q, n_fairlets, fairlets):
-    """Split balanced rows into fairlets of at most p + q, in their order; the number of fairlets so far."""
+    """Split balanced rows into fairlets of at most p + q, in their order; returns the number of fairlets so far."""
     lists, sizes = np.empty((2, len(rows)), dtype=np.int64), np.zeros(2, dtype=np.int64)
     for row in rows:
         lists[groups[row], sizes[groups[row]]] = row

@@ -5,20 +5,20 @@ A row i belongs to cluster c by a share S_ic, and the shares of a row add up to 
     F(S) = sum_ic S_ic a_ic + lambda n sum_c KL(r || p_c),
 
 with a_ic the squared distance to centre c in units of the mean one under plain k-means, r the shares of the groups in the
-table, and p_c those in cluster c. So lambda does not hang on the unit of the features, nor on the number of rows.
+table, and p_c those in cluster c. So lambda depends neither on the unit of the features nor on the number of rows.
 
 1. *Bound*: KL(r || p_c) is a concave and a convex function of the masses m_hc of the groups in the clusters. Its linear part
-   at S, with the slopes b_hc = 1 / m_c - r_h / m_hc, and L times the divergence from S lie above F for L large enough. The
-   least of these is S_ic exp(-(a_ic + lambda n b_hc) / L), each row divided by its sum. If F rises all the same, L doubles;
-   after five steps half of it is tried, but nothing below the given L.
+   at S, with the slopes b_hc = 1 / m_c - r_h / m_hc, plus L times the divergence from S bounds F from above for large L. The
+   minimum of this bound is S_ic exp(-(a_ic + lambda n b_hc) / L), each row divided by its sum. If F still rises, L doubles;
+   after five steps half of it is tried, but never less than the given L.
 2. *Inner rounds*: step 1 until F falls by at most 1e-5 of itself.
 3. *Outer rounds*: each row goes to the cluster of its largest share; centres become the means; S starts again from
    exp(-a_ic). They end when F changes by less than 1e-4 of itself, from the third on.
 
 A cluster with hardly any row of a group needs an L so large that no other cluster moves, and the published code, whose L
-is fixed, diverges. Where L still is more than 64 times the given one after 300 steps, there is one for each group and
-cluster from then on: L_hc = max(L, lambda n r_h / m_hc), of which the second is enough for the convex part near S, by the
-inequality of Cauchy and Schwarz.
+is fixed, diverges. Where L is still more than 64 times the given one after 300 steps, each group and cluster gets
+its own from then on: L_hc = max(L, lambda n r_h / m_hc). The second is enough for the convex part near S, by the inequality
+of Cauchy and Schwarz.
 
 The exponential of a sum is a product: with one L, exp(-a_ic / L) is the same in all inner rounds, and the other factor the
 same for all rows of a group.
@@ -40,15 +40,16 @@ from clusterlets.errors import ClusterletsError, NoClusteringError
 _INNER_TOLERANCE, _MOST_INNER = 1e-5, 10_000
 _OUTER_TOLERANCE = 1e-4
 _MOST_DOUBLINGS = 60
-# Steps with one factor on the constants before half of it is tried.
+# Steps with the same factor on the constants before half of it is tried.
 _PATIENCE = 5
-# The one constant for all may stay this many times the given one, after as many steps as it takes to fall from any height.
+# The common constant gives way to L_hc if it is more than this many times the given one after so many steps, which are enough
+# for it to fall from any height.
 _MOST_FACTOR, _SETTLED = 64.0, 300
-# F rises if it does so by more than this part: less is rounding, or a share that was lifted to the least one.
+# F counts as risen if it grows by more than this part: less is rounding, or a share raised to the least one.
 _RISE = 1e-9
-# The least share: one of 0 would stay 0.
+# The least share: a share of 0 would stay 0.
 _LEAST_SHARE = 1e-12
-# Exponents go no lower than its negative: the product of two factors and a share stays above 0.
+# Exponents are at least its negative, so that the product of two factors and a share stays above 0.
 _MOST_EXPONENT = 300.0
 _LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
 _COEFFICIENTS = np.array([1 / factorial(power) for power in range(13, 0, -1)])
@@ -64,7 +65,7 @@ class VFCResult:
     labels : int array (n,)
         Cluster of the largest share of each row, 0..m-1, where m = min(k, distinct rows). No cluster is empty.
     centres : float array (m, d)
-        To which the shares were found; not the means of the final clusters.
+        Those that the shares belong to; not the means of the final clusters.
     objective : float
         F above.
     n_iter : int
@@ -145,15 +146,15 @@ def vfc(
 def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter) -> VFCResult | None:
     """Step 3 from given centres; None if a cluster has no rows."""
     problem = _Problem(groups, len(centres), fairness_weight * len(X), lipschitz)
-    former = np.inf
+    former_objective = np.inf
     for n_iter in range(1, max_iter + 1):
         objective = problem.settle(_costs(X, centres, unit))
         labels = problem.soft.argmax(axis=1)
         if not np.bincount(labels, minlength=len(centres)).all():
             return None
-        if n_iter >= 3 and abs(objective - former) <= _OUTER_TOLERANCE * former:
+        if n_iter >= 3 and abs(objective - former_objective) <= _OUTER_TOLERANCE * former_objective:
             return VFCResult(labels, centres, objective, n_iter)
-        former = objective
+        former_objective = objective
         centres, _ = moments_by_label(X, labels, len(centres))
     raise NoClusteringError(
         "not_converged",
@@ -174,13 +175,13 @@ class _Problem:
     def __init__(self, groups: np.ndarray, n_clusters: int, weight: float, lipschitz: float):
         self.groups, self.weight, self.lipschitz = groups, weight, lipschitz
         self.by_mass = False  # whether L_hc is used in place of L
-        self.factor, self.accepted = 1.0, 0  # on all constants, and the steps with it
+        self.factor, self.accepted = 1.0, 0  # the factor on all constants, and the steps made with it
         self.shares = np.bincount(groups) / len(groups)
         self.soft, self.trial, self.weights = (np.empty((len(groups), n_clusters)) for _ in range(3))
         self.masses, self.trial_masses = (np.empty((len(self.shares), n_clusters)) for _ in range(2))
 
     def settle(self, costs: np.ndarray) -> float:
-        """Inner rounds from exp(-costs), in place; the objective."""
+        """Inner rounds from exp(-costs), in place; returns the objective."""
         self.soft[:] = 1.0
         _weigh(costs, 1.0, self.weights)
         cost = _step(costs, self.weights, np.ones_like(self.masses), self.groups, self.soft, self.soft, self.masses)
@@ -198,7 +199,7 @@ class _Problem:
         )
 
     def _lower(self, costs: np.ndarray, former: float) -> float:
-        """Step 1 with constants that lower the objective, or leave it; the new one."""
+        """Step 1 with constants at which the objective does not rise; returns the new objective."""
         if self.accepted == _PATIENCE and self.factor > 1:
             self._multiply(costs, 0.5)
         for _ in range(_MOST_DOUBLINGS):
@@ -220,7 +221,7 @@ class _Problem:
             _weigh(costs, self.factor * self.lipschitz, self.weights)
 
     def _try(self, costs: np.ndarray) -> float:
-        """``trial`` and its masses by step 1; the sum of its costs."""
+        """``trial`` and its masses by step 1; returns the sum of its costs."""
         slopes = self.weight * (1 / self.masses.sum(axis=0) - self.shares[:, None] / self.masses)
         if self.by_mass:
             constants = self.factor * np.maximum(self.lipschitz, self.weight * self.shares[:, None] / self.masses)
@@ -232,7 +233,7 @@ class _Problem:
     def _objective(self, cost: float, masses: np.ndarray) -> float:
         ratios = masses / masses.sum(axis=0) / self.shares[:, None]
         divergence = -float((self.shares[:, None] * log(ratios)).sum())
-        return cost + self.weight * max(divergence, 0.0)  # by rounding alone it can fall below 0
+        return cost + self.weight * max(divergence, 0.0)  # only rounding can put it below 0
 
 
 @njit
@@ -274,13 +275,13 @@ def _step_by_mass(costs, slopes, rates, groups, soft, trial, masses):
             share = soft[row, cluster] * _exp_of_negative(min(largest - exponents[cluster], _MOST_EXPONENT))
             trial[row, cluster] = share
             total += share
-        paid = 0.0
+        row_cost = 0.0
         for cluster in range(k):
             share = max(trial[row, cluster] / total, _LEAST_SHARE)
             trial[row, cluster] = share
             mass[cluster] += share
-            paid += share * costs[row, cluster]
-        cost += paid
+            row_cost += share * costs[row, cluster]
+        cost += row_cost
     return cost
 
 
@@ -295,7 +296,7 @@ def _weigh(costs, divisor, weights):
 
 @compiled("float64(float64[:,::1], float64[:,::1], float64[:,::1], int64[::1], float64[:,::1], float64[:,::1], float64[:,::1])")
 def _step(costs, weights, factors, groups, soft, trial, masses):
-    """``trial`` (n, k) becomes soft * weights * factors of the group, each row divided by its sum; the sum of trial * costs.
+    """``trial`` (n, k) becomes soft * weights * factors of the group, each row divided by its sum; returns the cost.
 
     ``masses`` (K, k) becomes the sum of the shares of each group. ``trial`` may be ``soft``.
     """
@@ -308,11 +309,11 @@ def _step(costs, weights, factors, groups, soft, trial, masses):
             share = soft[row, cluster] * weights[row, cluster] * factor[cluster]
             trial[row, cluster] = share
             total += share
-        paid = 0.0
+        row_cost = 0.0
         for cluster in range(k):
             share = max(trial[row, cluster] / total, _LEAST_SHARE)
             trial[row, cluster] = share
             mass[cluster] += share
-            paid += share * costs[row, cluster]
-        cost += paid
+            row_cost += share * costs[row, cluster]
+        cost += row_cost
     return cost

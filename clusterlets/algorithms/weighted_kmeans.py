@@ -12,7 +12,7 @@ from clusterlets.algorithms.kernels import assign, candidate_distances, sums_by_
 from clusterlets.errors import ClusterletsError
 
 _MAX_ITER = 300
-_TOL = 1e-4  # least squared move of the centres in all, as a share of the mean variance of a feature
+_TOL = 1e-4  # least total squared move of the centres, as a share of the mean variance of a feature
 
 
 def weighted_kmeans(
@@ -29,7 +29,7 @@ def weighted_kmeans(
         At least 1. There are never more clusters than distinct rows.
     random_state : numpy.random.Generator
     n_init : int
-        Starts, at least 1. The one of least cost is taken, the first of equals.
+        Starts, at least 1. The result is the one of least cost, the first of equals.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def weighted_kmeans(
     Raises
     ------
     ClusterletsError
-        For weights that are not positive, finite and one for each row, and for numbers of clusters or starts below 1.
+        Unless every row has a positive, finite weight, and for numbers of clusters or starts below 1.
 
     Notes
     -----
@@ -96,7 +96,7 @@ def cluster_fairlets(
 
 
 def _first_centres(rows, tiles, weights, n_clusters, random_state):
-    """Indices of rows that differ in value, each drawn by its weight times its squared distance to the former ones."""
+    """Indices of distinct rows, each drawn by its weight times its squared distance to the nearest earlier one."""
     n_candidates = 2 + int(log(n_clusters))  # no whole number is near a power of e, so rounding cannot decide
     centre_rows = _drawn(weights, random_state, 1)
     (nearest,), _ = _lowered(tiles, rows[centre_rows], np.full(len(rows), np.inf), weights)
@@ -125,20 +125,20 @@ def _lowered(tiles, candidates, nearest, weights):
 
 
 def _lloyd(rows, tiles, weights, centres):
-    """Centres, labels and cost after the rounds of Lloyd."""
+    """Centres, labels and cost after Lloyd's rounds."""
     total = weights.sum()
     mean = (rows * weights[:, None]).sum(axis=0) / total
     least_move = _TOL * (np.square(rows - mean) * weights[:, None]).sum() / total / rows.shape[1]
-    labels, former, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
+    labels, former_labels, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
     weighted = rows * weights[:, None]
     for _ in range(_MAX_ITER):
         assign(tiles, centres, labels, distances)
-        if np.array_equal(labels, former):
+        if np.array_equal(labels, former_labels):
             break
-        moved = _means(rows, weights, weighted, labels, distances, centres)
-        squared_move = np.square(moved - centres).sum()
-        centres = moved
-        former[:] = labels
+        new_centres = _means(rows, weights, weighted, labels, distances, centres)
+        squared_move = np.square(new_centres - centres).sum()
+        centres = new_centres
+        former_labels[:] = labels
         if squared_move <= least_move:
             assign(tiles, centres, labels, distances)
             break

@@ -1,1 +1,1 @@
-"""What the runs say, whoever asks: which of them enter, rankings and tests, and the clusterings to be shown."""
+"""Analyses of the runs, independent of the paper: which runs enter, rankings, tests, and the clusterings to show."""

@@ -18,24 +18,25 @@ LEFT_OUT, KEPT = "left out", "kept"
 
 
 def at_given_fairness(runs: pd.DataFrame) -> pd.DataFrame:
-    """Each method's highest cohesion below each limit on the mean deviation, dataset by dataset: ``at_given_fairness.csv``.
+    """Each method's highest cohesion within each limit on the mean deviation, by dataset: ``at_given_fairness.csv``.
 
     Configurations are compared by their means over the first ten seeds. Limit cases are left out by these means, as in the
-    tables beside tables 2 and 3, and then kept, as the rule leaves out nearly all of C. Ties go as in those tables.
+    tables beside tables 2 and 3, and also kept, because the rule leaves out nearly all of C. Ties are broken as in those
+    tables.
 
     Returns
     -------
     DataFrame
-        ``COLUMNS``; a row for each rule on limit cases, dataset, limit and method, without numbers if no configuration of
-        the method keeps the limit. ``best`` marks the highest cohesion of all methods, to 12 decimals.
+        ``COLUMNS``; one row for each rule on limit cases, dataset, limit and method, without numbers if no configuration
+        of the method keeps the limit. ``best`` marks the highest cohesion of all methods, to 12 decimals.
     """
     runs = selection.seeds_of_paper(runs)
     means = selection.configuration_means(selection.ok(runs))
     rules = {LEFT_OUT: selection.without_limit_cases(means), KEPT: means}
     highest = pd.concat([_highest(means, limit).assign(limit_cases=rule) for rule, means in rules.items() for limit in LIMITS])
     datasets, methods = sorted(set(runs["dataset"])), selection.in_order(runs["method"], selection.METHODS)
-    every = pd.DataFrame(product(rules, datasets, LIMITS, methods), columns=_PER).astype({"limit": float})
-    expected = every.merge(runs[["dataset", "method"]].drop_duplicates())
+    combinations = pd.DataFrame(product(rules, datasets, LIMITS, methods), columns=_PER).astype({"limit": float})
+    expected = combinations.merge(runs[["dataset", "method"]].drop_duplicates())
     frame = expected.merge(highest, on=_PER, how="left")
     frame = frame.assign(cohesion=frame["cohesion"].astype(float).round(12))
     frame["best"] = frame["cohesion"] == frame.groupby(_PER[:3])["cohesion"].transform("max")
@@ -57,19 +58,19 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def in_words(frame: pd.DataFrame) -> list[str]:
-    """Sentences on each limit: whose cohesion is the highest, and on how many datasets each method keeps the limit at all."""
+    """A sentence per limit: which method has the highest cohesion, and on how many datasets each method keeps the limit."""
     return [
         _sentence(rule, limit, group) for (rule, limit), group in counts(frame).groupby(["limit_cases", "limit"], sort=False)
     ]
 
 
 def _sentence(rule: str, limit: float, group: pd.DataFrame) -> str:
-    first = group[group["best"] > 0].sort_values("best", ascending=False, kind="stable").to_dict("records")
-    of = counted(group["datasets"].max(), "dataset")
-    highest = ", ".join(f"{row['method']} has it on {row['best']}" for row in first) or "no method keeps the limit"
+    winners = group[group["best"] > 0].sort_values("best", ascending=False, kind="stable").to_dict("records")
+    datasets = counted(group["datasets"].max(), "dataset")
+    highest = ", ".join(f"{row['method']} has it on {row['best']}" for row in winners) or "no method keeps the limit"
     reached = ", ".join(f"{row['method']} {row['reached']}" for row in group.to_dict("records"))
     return (
-        f"Highest cohesion at a mean deviation of at most {limit:g}, limit cases {rule}, on {of}: {highest}. "
+        f"Highest cohesion at a mean deviation of at most {limit:g}, limit cases {rule}, on {datasets}: {highest}. "
         f"On how many each keeps the limit: {reached}."
     )
 

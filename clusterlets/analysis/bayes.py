@@ -1,7 +1,7 @@
 """The Bayesian signed-rank test, with a region of practical equivalence (Benavoli et al. 2014; 2017, section 4.2).
 
-Where Wilcoxon's test says how surprising the differences would be if there were none, this one says how probable it is that
-one method deviates less, that both are practically equivalent, and that it deviates more.
+Wilcoxon's test says how surprising the differences would be if the methods were equal. This test gives the probabilities
+that one method deviates less than the other, that both are practically equivalent, and that it deviates more.
 """
 
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-#: Half the width of the region of practical equivalence: mean deviations within half a point in a hundred are equivalent. It
-#: is the width within which the comparison with the paper calls a deviation close.
+#: Half the width of the region of practical equivalence: mean deviations within half a percentage point are equivalent. The
+#: comparison with the paper calls a deviation within this distance close.
 ROPE = 0.005
 DRAWS = 20_000
-#: Weight of the prior's one observation, which lies at 0, within the region; each block has the weight 1.
+#: Weight of the prior's single observation at 0, inside the region; each block has the weight 1.
 PRIOR = 0.5
 _SEED = 0
 _DECIMALS = 12
@@ -27,11 +27,11 @@ COLUMNS = [
 
 
 def signed_ranks(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Every pair of methods of each sample, blocks x methods of mean deviations: ``bayes.csv``, columns ``COLUMNS``."""
+    """Every pair of methods of each sample (blocks x methods, mean deviations): ``bayes.csv``, columns ``COLUMNS``."""
     rows = [
-        (name, one, other, len(values), ROPE, *posterior(values[one] - values[other]))
+        (name, method, other, len(values), ROPE, *posterior(values[method] - values[other]))
         for name, values in samples.items()
-        for one, other in combinations(values, 2)
+        for method, other in combinations(values, 2)
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -39,15 +39,15 @@ def signed_ranks(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def posterior(differences: ArrayLike, rope: float = ROPE) -> tuple[float, float, float]:
     """Probabilities that a difference is typically below -rope, within it, and above rope.
 
-    The blocks, and the prior's observation at 0, have weights from a Dirichlet distribution. A draw of the weights gives the
-    shares of the Walsh averages (z_i + z_j) / 2 that lie on either side of the region and in it, and counts for the largest
-    of the three. Draws come from a fixed seed; one is added to each of the three counts (Laplace's rule), so that none of
-    the probabilities is 0. O(draws * blocks).
+    The blocks, and the prior's observation at 0, have weights from a Dirichlet distribution. Each draw of the weights gives
+    the shares of the Walsh averages (z_i + z_j) / 2 below, within and above the region, and counts for the largest of the
+    three. Draws come from a fixed seed; one is added to each of the three counts (Laplace's rule), so that no probability
+    is 0. O(draws * blocks).
 
     Parameters
     ----------
     differences : float array (n,)
-        A block each.
+        One per block.
     rope : float
         In the unit of the differences.
 
@@ -59,7 +59,7 @@ def posterior(differences: ArrayLike, rope: float = ROPE) -> tuple[float, float,
     z = np.round(np.append(0.0, np.asarray(differences, float)), _DECIMALS)
     order = np.argsort(z, kind="stable")
     z, weights = z[order], _weights(len(z))[order]
-    running = np.vstack([np.zeros(DRAWS), np.cumsum(weights, axis=0)])  # (n + 2, draws): weight of the least so many
+    running = np.vstack([np.zeros(DRAWS), np.cumsum(weights, axis=0)])  # (n + 2, draws): row i holds the weight of the i least
     low = np.searchsorted(z, np.round(-2 * rope - z, _DECIMALS), side="left")
     high = np.searchsorted(z, np.round(2 * rope - z, _DECIMALS), side="right")
     below = (weights * running[low]).sum(axis=0)
@@ -73,8 +73,8 @@ def posterior(differences: ArrayLike, rope: float = ROPE) -> tuple[float, float,
 
 @lru_cache(maxsize=4)
 def _weights(n: int) -> np.ndarray:
-    """Draws (n, DRAWS) in proportion to Dirichlet weights: ``PRIOR`` for the first observation, 1 for each further one."""
+    """Draws (n, DRAWS) of unnormalized Dirichlet weights: ``PRIOR`` for the first observation, 1 for each further one."""
     stream = np.random.default_rng(_SEED)
     weights = np.vstack([stream.standard_gamma(PRIOR, DRAWS), stream.standard_exponential((n - 1, DRAWS))])
-    weights.flags.writeable = False  # all that ask for it share it
+    weights.flags.writeable = False  # the cache shares it between callers
     return weights

@@ -1,4 +1,4 @@
-"""Which runs are shown cluster by cluster, and what is shown of them: their composition, and where their rows lie."""
+"""Which runs are shown cluster by cluster, and the data to show: their composition, and the positions of their rows."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -15,31 +15,32 @@ _RUN = ["dataset", "method", "matcher", "k", "hops", "omega", "seed"]
 COMPOSITION = [*_RUN, "cluster", "size", "group", "count", "share", "dataset_share"]
 PROJECTION = [*_RUN, "rows", "row", "x", "y", "x_share", "y_share", "group", "cluster"]
 
-# The setting at which the matchers are shown beside each other, or the nearest to it that the grid has.
+# The matchers are shown side by side at this setting, or at the nearest one in the grid.
 _SETTING = {"k": 5, "hops": 2, "omega": 0.5}
 _MARKERS = 4  # groups that a reader can distinguish by the shape of a point
-_POINTS = 700  # more only cover each other
+_POINTS = 700  # more would only cover each other
 
 
 def alike_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """One run of each dataset and matcher, all at the same setting: k near 5, 2 hops, omega near .5, the first seed.
 
-    Of other parameters the first values that were run.
+    Other parameters have the first values that were run.
     """
     runs = runs[runs["method"] == CLUSTERLETS]
     for parameter, wanted in _SETTING.items():
-        values = np.sort(runs[parameter].dropna().unique())
-        if len(values):
-            nearest = values[np.abs(values - wanted).argmin()]
+        available = np.sort(runs[parameter].dropna().unique())
+        if len(available):
+            nearest = available[np.abs(available - wanted).argmin()]
             runs = runs[runs[parameter].isna() | (runs[parameter] == nearest)]
     return selection.ok(runs[runs["seed"] == runs["seed"].min()]).drop_duplicates(["dataset", "matcher"])
 
 
 def most_telling(runs: pd.DataFrame, table_of: Callable[[str], Prepared]) -> str:
-    """The dataset whose plane of principal components shows most, among those of ``runs``.
+    """The dataset of ``runs`` whose first two principal components show most.
 
-    First those on which most matchers have a result, then those whose groups a reader can distinguish by the shape of a point;
-    of these the one whose second component holds the largest share of the variance: elsewhere all lies along a line.
+    Datasets on which most matchers have a result come first, then those whose groups a reader can distinguish by the shape of
+    a point. Of these it is the one whose second component holds the largest share of the variance, because without that
+    all points lie along a line.
     """
 
     def worth(dataset: str) -> tuple[int, bool, float]:
@@ -55,17 +56,17 @@ def principal_components(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if not np.ptp(X, axis=0).any():
         return np.zeros((len(X), 2)), np.zeros(2)
     pca = PCA(min(2, X.shape[1]), svd_solver="covariance_eigh")
-    places = pca.fit_transform(X)
-    missing = 2 - places.shape[1]
-    return np.pad(places, ((0, 0), (0, missing))), np.pad(pca.explained_variance_ratio_, (0, missing))
+    coordinates = pca.fit_transform(X)
+    missing = 2 - coordinates.shape[1]
+    return np.pad(coordinates, ((0, 0), (0, missing))), np.pad(pca.explained_variance_ratio_, (0, missing))
 
 
 def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) -> pd.DataFrame:
-    """A line a cluster and group of one run; the clusters by falling size."""
+    """One line per cluster and group of one run; the clusters by falling size."""
     counts, names = clusters.composition, list(group_names)
     counts = counts[np.argsort(-counts.sum(axis=1), kind="stable")]
     sizes = counts.sum(axis=1)
-    every = clusters.counts.sum(axis=0)
+    dataset_counts = clusters.counts.sum(axis=0)
     lines = pd.DataFrame(
         {
             "cluster": np.repeat(np.arange(len(counts)), len(names)),
@@ -73,25 +74,25 @@ def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) ->
             "group": names * len(counts),
             "count": counts.ravel(),
             "share": (counts / sizes[:, None]).ravel(),
-            "dataset_share": np.tile(every / every.sum(), len(counts)),
+            "dataset_share": np.tile(dataset_counts / dataset_counts.sum(), len(counts)),
         }
     )
     return _of_run(row, lines)[COMPOSITION]
 
 
 def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFrame:
-    """A line a row and cluster of one run, on the table's two principal components; at most 700 evenly spaced rows."""
-    places, shares = principal_components(table.X)
+    """One line per row and cluster of one run, on the table's two principal components; at most 700 evenly spaced rows."""
+    coordinates, shares = principal_components(table.X)
     rows, cluster = clusters.members()
-    shown = np.isin(rows, np.unique(np.linspace(0, len(table.X) - 1, _POINTS).round().astype(int)))
-    rows, cluster = rows[shown], cluster[shown]
+    is_shown = np.isin(rows, np.unique(np.linspace(0, len(table.X) - 1, _POINTS).round().astype(int)))
+    rows, cluster = rows[is_shown], cluster[is_shown]
     ranks = np.argsort(np.argsort(-clusters.composition.sum(axis=1), kind="stable"))
     lines = pd.DataFrame(
         {
             "rows": len(table.X),
             "row": rows,
-            "x": _short(places[rows, 0]),
-            "y": _short(places[rows, 1]),
+            "x": _short(coordinates[rows, 0]),
+            "y": _short(coordinates[rows, 1]),
             "x_share": _short(shares[:1])[0],
             "y_share": _short(shares[1:])[0],
             "group": np.array(table.group_names)[table.groups[rows]],
@@ -107,5 +108,5 @@ def _of_run(row: Mapping, lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def _short(values: np.ndarray) -> list[float]:
-    """Five digits: enough to draw, and the same whatever a library does to the last bits."""
+    """Five digits: enough to draw, and not affected by the last bits, which depend on the library."""
     return [float(f"{value:.5g}") for value in values]

@@ -1,8 +1,8 @@
-"""Spreads and correlations of the tables: the same bits on every processor, in whatever order the rows come.
+"""Spreads and correlations of the tables: the same bits on every processor and for any order of the rows.
 
 Sums are exactly rounded (``math.fsum``) and every product is rounded before it is added. Compiled code (pandas, BLAS) may
-fuse the two, as compilers do for aarch64, and takes its sums in an order of its own. The means of pandas and numpy need
-no care: they only add, in an order that follows from the shape alone.
+fuse the two, as compilers do for aarch64, and chooses its own order of summation. The means of pandas and numpy are safe:
+they only add, in an order that depends on the shape alone.
 """
 
 from math import fsum, nan, sqrt
@@ -15,7 +15,7 @@ COEFFICIENTS = ("pearson", "spearman", "kendall")
 
 
 def variance(values: ArrayLike) -> float:
-    """Population variance of the values (n,) that are not missing; NaN where none is left. O(n)."""
+    """Population variance of the values (n,) that are not missing; NaN if none is left. O(n)."""
     present = np.asarray(values, dtype=np.float64)
     present = present[~np.isnan(present)]
     return _sum_of_products(present, present) / len(present) if len(present) else nan
@@ -32,13 +32,13 @@ def correlation(x: ArrayLike, y: ArrayLike, coefficient: str) -> float:
     Parameters
     ----------
     x, y : float arrays (n,)
-        No value is missing.
+        Without missing values.
     coefficient : {"pearson", "spearman", "kendall"}
 
     Returns
     -------
     float
-        From -1 to 1; NaN below three pairs, and where all values of a side are equal.
+        From -1 to 1; NaN for fewer than three pairs, and if all values of a side are equal.
     """
     if coefficient not in COEFFICIENTS:
         raise ValueError(f"unknown coefficient: {coefficient!r}; one of {', '.join(COEFFICIENTS)}")
@@ -46,14 +46,14 @@ def correlation(x: ArrayLike, y: ArrayLike, coefficient: str) -> float:
     if len(sides) < 3 or (sides.nunique() == 1).any():
         return nan
     if coefficient == "kendall":
-        from scipy.stats import kendalltau  # a second to import; it counts pairs in integers
+        from scipy.stats import kendalltau  # imported late: it takes a second. It counts pairs in integers.
 
         return float(kendalltau(sides["x"], sides["y"]).statistic)
-    one, other = (sides.rank() if coefficient == "spearman" else sides).to_numpy().T
-    scale = sqrt(_sum_of_products(one, one) * _sum_of_products(other, other))
-    return max(-1.0, min(1.0, _sum_of_products(one, other) / scale))
+    x_values, y_values = (sides.rank() if coefficient == "spearman" else sides).to_numpy().T
+    scale = sqrt(_sum_of_products(x_values, x_values) * _sum_of_products(y_values, y_values))
+    return max(-1.0, min(1.0, _sum_of_products(x_values, y_values) / scale))
 
 
 def _sum_of_products(x: np.ndarray, y: np.ndarray) -> float:
-    """Sum of the products of both sides' distances to their means."""
+    """Sum of the products of both sides' deviations from their means."""
     return fsum((x - fsum(x) / len(x)) * (y - fsum(y) / len(y)))

@@ -1,4 +1,4 @@
-"""Two runs side by side: which cells of their tables differ, by how much, and what else was not the same."""
+"""Two runs side by side: which cells of their tables differ, by how much, and how their settings and inputs differ."""
 
 from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
@@ -9,13 +9,13 @@ import pandas as pd
 from clusterlets.errors import ClusterletsError
 from clusterlets.provenance.manifest import APPROXIMATE, group_of, hashes
 
-#: How far apart two numbers of the files may be that hold what scipy computed, and what LAPACK computed to five digits.
+#: How far apart two numbers may be in files that hold results of scipy, and results of LAPACK to five digits.
 TOLERANCE, TOLERANCE_OF_PROJECTION = 1e-9, 1e-4
 ABSENT = "absent"
-WHOLE = "all"  # instead of a row's key or a column's name: it is missing as a whole
+WHOLE = "all"  # in place of a row's key or a column's name: a whole column or row is missing
 
-# One row for each cell that differs: file, key of the row, column, both values as written, how far apart they are, and that
-# distance as a share of the larger value (NaN if one is no number).
+# One row for each cell that differs: file, key of the row, column, both values as written, their distance, and the distance
+# as a share of the larger value (NaN if one is not a number).
 COLUMNS = ["file", "row", "column", "reference", "here", "difference", "share"]
 _SIDES = ["reference", "here"]
 
@@ -29,7 +29,7 @@ _WHICH_DATASETS = ("settings.datasets", "settings.exclude")
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """A CSV file as text, digits and all; what a short line lacks is empty."""
+    """A CSV file as text, which keeps every digit; missing cells of a short line are empty."""
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False).fillna("")
     except (OSError, ValueError) as error:  # pandas' own errors are ValueErrors
@@ -37,17 +37,17 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def tolerance_of(file: str) -> float:
-    """How far a result may be off: 0 (the same bytes), except for what scipy and LAPACK computed."""
+    """How far a result may be off: 0 (the same bytes), except for results of scipy and LAPACK."""
     if group_of(file) != APPROXIMATE:
         return 0.0
     return TOLERANCE_OF_PROJECTION if "projection" in file else TOLERANCE
 
 
 def of_tables(file: str, reference: pd.DataFrame, here: pd.DataFrame, tolerance: float = 0.0) -> pd.DataFrame:
-    """The cells of two tables of text that differ, as :data:`COLUMNS`; a row or column that one lacks is one difference.
+    """Cells that differ between two tables of text, as :data:`COLUMNS`; a row or column that one lacks is one difference.
 
-    Rows are matched by the leading columns that identify them. Two numbers are equal when they are no further
-    apart than ``tolerance``, or than ``tolerance`` times the larger one where that is above 1; without a tolerance, when
+    Rows are matched by the leading columns that identify them. Two numbers are equal if they are no further
+    apart than ``tolerance``, or than ``tolerance`` times the larger one if that is above 1; without a tolerance, if
     they are written alike.
     """
     keys = _key_columns(reference, here)
@@ -55,17 +55,17 @@ def of_tables(file: str, reference: pd.DataFrame, here: pd.DataFrame, tolerance:
     numbers = cells.apply(pd.to_numeric, errors="coerce")
     apart = (numbers["here"] - numbers["reference"]).abs()
     larger = numbers.abs().max(axis=1)
-    near = (apart <= tolerance * larger.clip(lower=1)) & (tolerance > 0)
-    equal = (cells["reference"] == cells["here"]) | near
-    lone_row = cells.isna().groupby("row").transform("all").any(axis=1)
-    lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(here.columns))
-    differing = cells.assign(difference=apart, share=apart / larger)[~(equal | lone_row | lone_column)].reset_index()
-    whole = [_as_one(cells[lone_row], "row"), _as_one(cells[lone_column & ~lone_row], "column")]
+    within_tolerance = (apart <= tolerance * larger.clip(lower=1)) & (tolerance > 0)
+    equal = (cells["reference"] == cells["here"]) | within_tolerance
+    in_lone_row = cells.isna().groupby("row").transform("all").any(axis=1)
+    in_lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(here.columns))
+    differing = cells.assign(difference=apart, share=apart / larger)[~(equal | in_lone_row | in_lone_column)].reset_index()
+    whole = [_as_one(cells[in_lone_row], "row"), _as_one(cells[in_lone_column & ~in_lone_row], "column")]
     return pd.concat([*whole, differing], ignore_index=True).assign(file=file)[COLUMNS]
 
 
 def _key_columns(reference: pd.DataFrame, here: pd.DataFrame) -> list[str]:
-    """Leading columns that identify the rows of both tables, without those that add nothing; none if they do not."""
+    """Leading columns that identify the rows of both tables, without redundant ones; none if no columns do."""
 
     def identify(columns: list[str]) -> bool:
         return bool(columns) and not any(frame.duplicated(columns).any() for frame in (reference, here))
@@ -79,31 +79,31 @@ def _key_columns(reference: pd.DataFrame, here: pd.DataFrame) -> list[str]:
 
 
 def _by_cell(table: pd.DataFrame, keys: list[str]) -> pd.Series:
-    """All values, by key of the row and name of the column."""
+    """All values, by the row's key and the column's name."""
     names = table[keys].agg(", ".join, axis=1) if keys and len(table) else [f"line {n + 2}" for n in range(len(table))]
     table = table.set_axis(pd.Index(names, name="row"), axis=0).rename_axis(columns="column")
     return pd.Series(table.stack(future_stack=True))
 
 
 def _as_one(cells: pd.DataFrame, name: str) -> pd.DataFrame:
-    """A difference for each whole row, or column, that only one of the tables has."""
-    there = cells.notna().groupby(name, sort=False).any()
-    shown = there.map(lambda is_there: "there" if is_there else ABSENT).reset_index()
-    return shown.assign(**{"row": WHOLE, "column": WHOLE} | {name: shown[name]}, difference=np.nan, share=np.nan)
+    """One difference for each whole row, or column, that only one of the tables has."""
+    is_present = cells.notna().groupby(name, sort=False).any()
+    presence = is_present.map(lambda is_there: "there" if is_there else ABSENT).reset_index()
+    return presence.assign(**{"row": WHOLE, "column": WHOLE} | {name: presence[name]}, difference=np.nan, share=np.nan)
 
 
 def of_manifests(reference: Mapping, here: Mapping) -> list[tuple[str, str, str]]:
     """Settings, versions, data and processor that differ between two manifests: name, the reference's value, this run's.
 
-    A dataset that only one of them has counts as one difference, of the list of datasets in the settings.
+    A dataset that only one of them has is a single difference: in the settings' list of datasets.
     """
     shared = reference["datasets"].keys() & here["datasets"].keys()
     differing = []
     for part in ("settings", "datasets", "libraries", "processor"):
         ours, theirs = (_flat(_of_datasets(manifest, shared)[part], part) for manifest in (here, reference))
         names = [*theirs, *(name for name in ours if name not in theirs)]
-        both = [(name, theirs.get(name, ABSENT), ours.get(name, ABSENT)) for name in names]
-        differing += [entry for entry in both if entry[1] != entry[2]]
+        entries = [(name, theirs.get(name, ABSENT), ours.get(name, ABSENT)) for name in names]
+        differing += [entry for entry in entries if entry[1] != entry[2]]
     return differing
 
 
@@ -124,22 +124,25 @@ def _flat(values: Mapping, inside: str) -> dict[str, str]:
 
 
 def cause(reference: Mapping, here: Mapping) -> str:
-    """What most likely made two runs differ, by their manifests. Which datasets they have changes no row of the others."""
+    """The most likely cause of a difference between two runs, by their manifests.
+
+    The lists of datasets do not count, as a dataset changes no row of another.
+    """
     differing = [entry for entry in of_manifests(reference, here) if not entry[0].startswith(_WHICH_DATASETS)]
     parts = []
     for part, words in _CAUSES.items():
         entries = [entry for entry in differing if entry[0].startswith(f"{part}.")]
         if entries:
-            more = ", ..." if len(entries) > 1 else ""
+            ellipsis = ", ..." if len(entries) > 1 else ""
             name, theirs, ours = entries[0]
-            parts.append(f"{words} ({name.removeprefix(f'{part}.')}: {theirs} -> {ours}{more})")
+            parts.append(f"{words} ({name.removeprefix(f'{part}.')}: {theirs} -> {ours}{ellipsis})")
     if parts:
         return " or ".join(parts)
     return "a change of code, as settings, data, versions and processor are the same"
 
 
 def of_bytes(reference: Mapping, here: Mapping, files: Iterable[str]) -> dict[str, list[str]]:
-    """Some of what two manifests promise, as ``same``, ``different``, ``reference only`` and ``here only``."""
+    """Some files of two manifests by hash: ``same``, ``different``, ``reference only`` and ``here only``."""
     files = list(files)
     theirs, ours = ({file: digests[file] for file in files if file in digests} for digests in map(hashes, (reference, here)))
     return {

@@ -1,4 +1,4 @@
-"""What the fits of each configuration took: a table that differs from machine to machine, apart from all results."""
+"""Time and memory of the fits of each configuration. The table differs between machines, so it is kept apart from results."""
 
 from collections.abc import Mapping
 
@@ -16,14 +16,14 @@ def by_configuration(fits: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.Dat
     Parameters
     ----------
     fits : DataFrame
-        A row a fit, with the columns of ``accounts/fits.csv``; a fit that was stopped counts with its time until then.
+        One row per fit, with the columns of ``accounts/fits.csv``; a fit that was stopped counts with its time until then.
     grids : mapping
         The ``grids`` of the resolved configuration, which name the outputs of each method.
 
     Returns
     -------
     DataFrame
-        With :data:`COLUMNS`; methods are called as in the leaderboard, and the outputs of one fit have a row each.
+        With :data:`COLUMNS`; methods are named as in the leaderboard, and each output of a fit has its own row.
     """
     names = {name: list(selection.paper_names(pd.Series(grid["names"], dtype=object))) for name, grid in grids.items()}
     costs = fits.assign(method=fits["method"].map(names), parameters=fits["parameters"].fillna("")).explode("method")

@@ -1,7 +1,7 @@
-"""Clusterlets beside FRAC and the controls where no method gains by luck, nor by more configurations to choose from.
+"""Clusterlets beside FRAC and the controls, with no advantage from luck or from having more configurations to choose from.
 
-Table 4 sets the best of a thousand runs of Clusterlets against the best of fifty of FRAC. Here configurations are chosen on
-some seeds and scored on others, and the best is expected of equally many configurations of each method.
+Table 4 compares the best of a thousand runs of Clusterlets with the best of fifty of FRAC. Here configurations are chosen on
+some seeds and scored on others, and the expected best is taken over equally many configurations of each method.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,12 +21,12 @@ COLUMNS = [
 ALL = "all"
 _MEANS = ["deviation_chosen", "deviation_held_out", "best_run", "expected_best"]
 _PER = ["dataset", "method"]
-# Of the paper's ten seeds the first half chooses.
+# The first half of the paper's ten seeds chooses.
 _CHOOSING = SEEDS_OF_PAPER // 2
 
 
 def by_dataset(runs: pd.DataFrame) -> pd.DataFrame:
-    """A row for each dataset and method, those of table 4 and the controls: ``statistics/held_out.csv``.
+    """One row for each dataset and method of table 4, and for the controls: ``statistics/held_out.csv``.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ def by_dataset(runs: pd.DataFrame) -> pd.DataFrame:
     rows = rows.merge(_of_equally_many(runs), on=_PER, how="left")
     rows["matcher"] = selection.paper_names(rows["matcher"])
     ordered = rows.sort_values(_PER, key=lambda column: column if column.name == "dataset" else column.map(methods.index))
-    whole = dict.fromkeys(["k", "configurations", "drawn"], "Int64")
-    return pd.DataFrame([*ordered.to_dict("records"), *_means(rows, methods)], columns=COLUMNS).astype(whole)
+    integers = dict.fromkeys(["k", "configurations", "drawn"], "Int64")
+    return pd.DataFrame([*ordered.to_dict("records"), *_means(rows, methods)], columns=COLUMNS).astype(integers)
 
 
 def expected_least(values: Sequence[float], drawn: int) -> float:
-    """The expected least of so many of the values, drawn at random without replacement.
+    """The expected minimum of ``drawn`` of the values, drawn at random without replacement.
 
-    The i-th least of n values is the least of m drawn in C(n - i, m - 1) of C(n, m) draws. O(n log n).
+    The i-th smallest of n values is the minimum of m drawn ones in C(n - i, m - 1) of C(n, m) draws. O(n log n).
 
     Raises
     ------
@@ -70,18 +70,18 @@ def expected_least(values: Sequence[float], drawn: int) -> float:
 
 
 def _held_out(runs: pd.DataFrame) -> pd.DataFrame:
-    """Of each dataset and method the best configuration on the first seeds, and its mean deviation there and on the others."""
-    first = runs["seed"] < _CHOOSING
-    means = selection.without_limit_cases(selection.configuration_means(runs[first]))
+    """For each dataset and method, the best configuration on the first seeds, with its mean deviation there and on the rest."""
+    chooses = runs["seed"] < _CHOOSING
+    means = selection.without_limit_cases(selection.configuration_means(runs[chooses]))
     best = selection.best(means, "deviation_mean", _PER)[[*selection.CONFIGURATION, "deviation_mean"]]
-    later = selection.configuration_means(runs[~first])[[*selection.CONFIGURATION, "deviation_mean"]]
+    later = selection.configuration_means(runs[~chooses])[[*selection.CONFIGURATION, "deviation_mean"]]
     both = best.merge(later, on=selection.CONFIGURATION, how="left", suffixes=("_chosen", "_held_out"))
-    names = {f"deviation_mean_{end}": f"deviation_{end}" for end in ("chosen", "held_out")}
-    return both.rename(columns=names)[[*_PER, "matcher", "k", "parameters", *names.values()]]
+    renamed = {f"deviation_mean_{suffix}": f"deviation_{suffix}" for suffix in ("chosen", "held_out")}
+    return both.rename(columns=renamed)[[*_PER, "matcher", "k", "parameters", *renamed.values()]]
 
 
 def _of_equally_many(runs: pd.DataFrame) -> pd.DataFrame:
-    """Of each dataset and method the best run, and the best to be expected of as many configurations as all methods have."""
+    """For each dataset and method, the best run, and the expected best of as many configurations as every method has."""
     best = selection.best(selection.without_limit_cases(runs), "deviation_mean", selection.CONFIGURATION)
     groups = best.groupby(_PER)["deviation_mean"]
     rows = groups.agg(configurations="size", best_run="min", values=list).reset_index()
@@ -91,7 +91,7 @@ def _of_equally_many(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _means(rows: pd.DataFrame, methods: list[str]) -> Iterator[dict]:
-    """A row for each method over the datasets on which every method has every number."""
+    """One row per method: means over the datasets on which every method has every number."""
     complete = rows.dropna(subset=_MEANS).groupby("dataset").filter(lambda of_dataset: len(of_dataset) == len(methods))
     for method in methods if len(complete) else []:
         yield {"dataset": ALL, "method": method, **complete.loc[complete["method"] == method, _MEANS].mean()}
@@ -101,7 +101,7 @@ def _means(rows: pd.DataFrame, methods: list[str]) -> Iterator[dict]:
 
 
 def to_markdown(held_out: pd.DataFrame) -> str:
-    """A sentence on configurations that were chosen on other seeds, and one on equally many configurations."""
+    """A sentence on configurations chosen on other seeds, and one on equally many configurations."""
     rows = held_out[held_out["dataset"] == ALL].to_dict("records")
     title = "## Chosen on some seeds, scored on others; and the best of equally many\n"
     if not rows:

@@ -1,13 +1,13 @@
-"""Which method clusters at the least cost under a limit on unfairness, on seeds that were not used to choose parameters.
+"""Which method has the least cost under a limit on unfairness, on seeds that were not used to choose parameters.
 
 A block is a dataset with a k. The first half of the seeds chooses: under each limit on the largest deviation, every method
-gets the configuration whose median cost is the least of those whose median deviation keeps the limit. The other half scores
+gets the configuration with the least median cost among those whose median deviation keeps the limit. The other half scores
 it. A run without a result ranks last in unfairness and in price, and one without a cost (overlapping clusters) in price, so a
-configuration that fails on half of the seeds is never chosen. Every method has at most :data:`TRIED` configurations to
-choose from.
+configuration that fails on half of the seeds is never chosen. Every method chooses from at most :data:`TRIED`
+configurations.
 
 The price of a run is its k-means cost divided by the smallest that any run reached with k clusters. For a run with more than
-k clusters it is the smallest with as many, so neither fewer nor more clusters than asked for make a run look cheaper.
+k clusters it is the smallest with as many, so neither fewer nor more clusters than requested make a run look cheaper.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ import pandas as pd
 
 from clusterlets.analysis import selection
 
-#: Limits on the largest deviation of a cluster; the last is none.
+#: Limits on the largest deviation of a cluster; the last one is no limit.
 LIMITS = (0.01, 0.02, 0.05, 0.1, np.inf)
-#: Configurations that a method may choose from in a block; where the grid has more, they are spread evenly over it.
+#: Configurations that a method may choose from in a block; if the grid has more, they are spread evenly over it.
 TRIED = 3
 #: Factors of the least cost at which the performance profile is evaluated (Dolan and More, 2002).
 FACTORS = (1.0, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0)
-#: Costs from here on cover no area of the hypervolume; neither does a ``delta_min`` of 1.
+#: Prices from here on, like a ``delta_min`` of 1, cover no area of the hypervolume.
 DEAREST = 2.0
 
 BLOCK = ["dataset", "k"]
@@ -42,28 +42,28 @@ OVERALL = [
 POINTS = [*CONFIGURATION, "delta_min", "price", "on_front"]
 
 _SCORES = ["price", "deviation_max", "delta_min", "weighted_deviation"]
-_DECIMALS = 12  # the last bits of a sum are no reason to prefer a configuration
+_DECIMALS = 12  # so that the last bits of a sum decide between no two configurations
 _SHOWN = 6  # decimals in the files
 
 
 def entering(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs that take part: of every method at most :data:`TRIED` configurations, the first and the last of its grid
-    and those evenly spaced between them, in the grid's order. ``method`` is the name of the matcher where there is one.
+    """The runs that take part: at most :data:`TRIED` configurations of every method, the first and the last of its grid
+    and those evenly spaced between them, in the grid's order. ``method`` is the name of the matcher if there is one.
     """
     runs = runs.assign(method=selection.names(runs), parameters=runs["parameters"].fillna(""))
     grids = runs.groupby("method", sort=False)["parameters"].unique()
-    taking_part = {(method, grid[place]) for method, grid in grids.items() for place in spread(len(grid))}
-    enters = [pair in taking_part for pair in zip(runs["method"], runs["parameters"], strict=True)]
-    return runs[np.array(enters, dtype=bool)].reset_index(drop=True)
+    entered = {(method, grid[place]) for method, grid in grids.items() for place in spread(len(grid))}
+    is_entered = [pair in entered for pair in zip(runs["method"], runs["parameters"], strict=True)]
+    return runs[np.array(is_entered, dtype=bool)].reset_index(drop=True)
 
 
 def spread(size: int) -> list[int]:
-    """Places of the configurations that take part, of so many."""
+    """Positions of the configurations that take part, out of ``size``."""
     return list(range(size)) if size <= TRIED else [place * (size - 1) // (TRIED - 1) for place in range(TRIED)]
 
 
 def configurations(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.DataFrame:
-    """Every configuration: medians on the seeds that choose, and on those that score.
+    """Every configuration: medians on the choosing seeds, and on the scoring seeds.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def configurations(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.D
     Returns
     -------
     DataFrame
-        A row for each dataset, k, method and parameters, in the order of the runs: ``chosen_by_<score>`` of the first half
-        of the seeds; of the others the medians, the least and the largest price, ``seeds``, how many of them are ``ok``,
-        and for each limit the share of them ``within`` it. ``inf`` stands for no result.
+        One row for each dataset, k, method and parameters, in the order of the runs: ``chosen_by_<score>`` from the first
+        half of the seeds; from the others the medians, the least and the largest price, ``seeds``, how many of them are
+        ``ok``, and for each limit the share of them ``within`` it. ``inf`` stands for no result.
     """
     failed = runs["status"] != "ok"
     scores = runs.assign(price=prices(runs))[_SCORES].mask(failed, np.inf).fillna({"price": np.inf})
@@ -96,11 +96,11 @@ def configurations(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.D
 
 
 def prices(runs: pd.DataFrame) -> pd.Series:
-    """The price of each run, from 1 up: ``price_over_best`` with k clusters or more; with fewer, the cost over the least one
-    of any run of the dataset that has k. NaN where a run has no cost, or no run has k clusters.
+    """The price of each run, from 1 up: ``price_over_best`` for k clusters or more; for fewer, the cost divided by the least
+    of any run of the dataset with k. NaN if a run has no cost, or no run has k clusters.
     """
-    of_k = runs[runs["n_clusters"] == runs["k"]].groupby(BLOCK)["kmeans_cost"].min()
-    least = runs[BLOCK].join(of_k.where(of_k > 0), on=BLOCK)["kmeans_cost"]
+    least_with_k = runs[runs["n_clusters"] == runs["k"]].groupby(BLOCK)["kmeans_cost"].min()
+    least = runs[BLOCK].join(least_with_k.where(least_with_k > 0), on=BLOCK)["kmeans_cost"]
     return runs["price_over_best"].where(runs["n_clusters"] >= runs["k"], runs["kmeans_cost"] / least)
 
 
@@ -109,7 +109,7 @@ def _within(limit: float) -> str:
 
 
 def choosing(seeds: pd.Series) -> pd.Series:
-    """Which runs are of the first half of the seeds; of an odd number the larger half scores."""
+    """Which runs belong to the first half of the seeds; if their number is odd, the larger half scores."""
     values = np.sort(seeds.unique())
     return seeds.isin(values[: len(values) // 2])
 
@@ -121,15 +121,15 @@ def leaderboard(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.Data
     ----------
     runs : DataFrame
         Every run, whatever its status. With fewer than two seeds or two methods there is nothing to choose or to rank, and
-        no row.
+        the result is empty.
     limits : sequence of float
         On the largest deviation of a cluster.
 
     Returns
     -------
     DataFrame
-        With :data:`COLUMNS`. ``rank`` is 1 for the least price among those whose median deviation keeps the limit on the
-        seeds that score too; a method without a rank says why in ``outcome``.
+        With :data:`COLUMNS`. ``rank`` is 1 for the least price among the methods whose median deviation keeps the limit on
+        the scoring seeds too; for a method without a rank, ``outcome`` gives the reason.
     """
     runs = entering(runs)
     if runs["seed"].nunique() < 2 or runs["method"].nunique() < 2:
@@ -138,15 +138,15 @@ def leaderboard(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.Data
     candidates = candidates.merge(_points(candidates)[[*CONFIGURATION, "on_front"]], how="left", on=CONFIGURATION)
     methods = _of_methods(runs).join(candidates.groupby([*BLOCK, "method"]).size().rename("tried")).reset_index()
     board = pd.concat([_under(limit, candidates, methods) for limit in limits], ignore_index=True)
-    places = {name: place for place, name in enumerate(runs["dataset"].unique())}
+    dataset_order = {name: position for position, name in enumerate(runs["dataset"].unique())}
     order = ["place", "k", "limit", "rank", "price", "method"]
-    board = board.assign(place=board["dataset"].map(places)).sort_values(order, kind="stable")
+    board = board.assign(place=board["dataset"].map(dataset_order)).sort_values(order, kind="stable")
     board = board.astype({"k": int} | dict.fromkeys(["rank", "ok", "seeds"], "Int64"))
     return board[COLUMNS].round(_SHOWN).reset_index(drop=True)
 
 
 def _of_methods(runs: pd.DataFrame) -> pd.DataFrame:
-    """Of each method in each block: its runs, and what became of those that have no result."""
+    """For each method in each block: number of runs, of runs that are ok, and statuses of the others."""
     by_method = runs.groupby([*BLOCK, "method"], sort=False)
     statuses = by_method["status"].agg(lambda column: _statuses(column[column != "ok"]))
     ok = (runs["status"] == "ok").groupby([runs[name] for name in (*BLOCK, "method")], sort=False).sum()
@@ -159,7 +159,7 @@ def _statuses(column: pd.Series) -> str:
 
 
 def _under(limit: float, candidates: pd.DataFrame, methods: pd.DataFrame) -> pd.DataFrame:
-    """What each method chooses under one limit, and the rank that the other seeds give it."""
+    """What each method chooses under one limit, and its rank on the scoring seeds."""
     eligible = candidates[(candidates["chosen_by_deviation_max"] <= limit) & np.isfinite(candidates["chosen_by_price"])]
     order = ["chosen_by_price", "chosen_by_deviation_max"]
     best = eligible.sort_values(order, kind="stable").drop_duplicates([*BLOCK, "method"])  # ties: the grid's order
@@ -172,13 +172,13 @@ def _under(limit: float, candidates: pd.DataFrame, methods: pd.DataFrame) -> pd.
 
 
 def points(runs: pd.DataFrame) -> pd.DataFrame:
-    """Configurations as points of their block, scored on the seeds that score: ``results/leaderboard_points.csv``.
+    """Configurations as points of their block, by the scoring seeds: ``results/leaderboard_points.csv``.
 
     Returns
     -------
     DataFrame
-        With :data:`POINTS`, of the configurations with a median price; ``on_front`` where no other one of the block is at
-        most as unfair and as dear, and less in one of both.
+        With :data:`POINTS`, for configurations with a median price; ``on_front`` if no other one of the block is at most as
+        unfair and as expensive, and better in one of both.
     """
     runs = entering(runs)
     return _points(configurations(runs)) if runs["seed"].nunique() > 1 else pd.DataFrame(columns=POINTS)
@@ -192,7 +192,7 @@ def _points(candidates: pd.DataFrame) -> pd.DataFrame:
 
 
 def is_on_front(scores: pd.DataFrame) -> pd.Series:
-    """Which of m points no other one beats: at most as large in every column, and less in one. O(m^2)."""
+    """Which of m points no other point beats by being at most as large in every column, and smaller in one. O(m^2)."""
     values = scores.to_numpy()
     beats = (values[:, None] <= values).all(axis=2) & (values[:, None] < values).any(axis=2)
     return pd.Series(~beats.any(axis=0), index=scores.index)
@@ -214,10 +214,10 @@ def overall(board: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        limit, method, mean_rank (a method without a rank gets the mean of the places that are left), blocks (in which any
-        method has a rank), ranked (of them, where it has one), first (where it is the best or shares that place), within_x
+        limit, method, mean_rank (a method without a rank gets the mean of the remaining places), blocks (in which any method
+        has a rank), ranked (how many of them rank the method), first (in how many it is best or ties for best), within_x
         (the share of the blocks in which its price is at most x times the least one: the performance profile), hypervolume
-        (the mean over the blocks of the area that its points dominate, over the area that all points dominate).
+        (the area that its points dominate, divided by the area that all points dominate, averaged over the blocks).
     """
     if board.empty:
         return pd.DataFrame(columns=OVERALL)
@@ -240,7 +240,7 @@ def _over_blocks(limit: float, board: pd.DataFrame) -> pd.DataFrame:
 
 
 def price_ratios(board: pd.DataFrame) -> pd.DataFrame:
-    """Of one limit: each ranked method's price over the least one, (blocks, methods); blocks in which nobody is ranked are
+    """Under one limit: each ranked method's price over the least one, (blocks, methods); blocks without a ranked method are
     left out, and NaN stands for a method without a rank.
     """
     prices = board.assign(price=board["price"].where(board["rank"].notna()))
@@ -249,19 +249,19 @@ def price_ratios(board: pd.DataFrame) -> pd.DataFrame:
 
 
 def _hypervolumes(points: pd.DataFrame) -> pd.Series:
-    """Mean over the blocks of a method's area over that of all methods; blocks without any area are left out."""
+    """A method's area divided by that of all methods, averaged over the blocks; blocks without any area are left out."""
     if points.empty:
         return pd.Series(dtype=float)
     areas = points.groupby([*BLOCK, "method"], sort=False)[["delta_min", "price"]].apply(_area).unstack(fill_value=0.0)
-    whole = points.groupby(BLOCK, sort=False)[["delta_min", "price"]].apply(_area).reindex(areas.index)
-    return areas[whole > 0].div(whole[whole > 0], axis=0).mean()
+    block_areas = points.groupby(BLOCK, sort=False)[["delta_min", "price"]].apply(_area).reindex(areas.index)
+    return areas[block_areas > 0].div(block_areas[block_areas > 0], axis=0).mean()
 
 
 def _area(block: pd.DataFrame) -> float:
-    """Area up to ``delta_min`` 1 and a price of :data:`DEAREST` in which some point is better in both."""
+    """Area, up to a ``delta_min`` of 1 and a price of :data:`DEAREST`, in which some point is better in both."""
     area, price = 0.0, DEAREST
-    for delta, of_point in block.sort_values(["delta_min", "price"], kind="stable").to_numpy():
-        if of_point < price and delta < 1:
-            area += (1 - delta) * (price - of_point)
-            price = of_point
+    for delta, point_price in block.sort_values(["delta_min", "price"], kind="stable").to_numpy():
+        if point_price < price and delta < 1:
+            area += (1 - delta) * (price - point_price)
+            price = point_price
     return area

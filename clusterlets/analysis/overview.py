@@ -10,7 +10,7 @@ _MEANS = ("deviation_mean", "deviation_max", "cohesion", "price_of_fairness")
 
 
 def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
-    """One row a method: ``results/methods.csv``.
+    """One row per method: ``results/methods.csv``.
 
     Parameters
     ----------
@@ -31,13 +31,13 @@ def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
     statuses = pd.crosstab(runs["name"], runs["status"])
     means = selection.ok(runs).groupby("name")[list(_MEANS)].mean()
     configurations = by_name[["k", "parameters"]].agg(lambda column: column.fillna("").nunique())
-    grid_of = {name: grid for grid in grids.values() for name in selection.paper_names(pd.Series(grid["names"]))}
+    grid_by_name = {name: grid for grid in grids.values() for name in selection.paper_names(pd.Series(grid["names"]))}
     table = pd.DataFrame(
         {
             "method": pd.Series(order, dtype=object),
-            "label": [grid_of.get(name, {}).get("label", "") for name in order],
-            "role": [grid_of.get(name, {}).get("role", "") for name in order],
-            "citation": [grid_of.get(name, {}).get("citation", "") for name in order],
+            "label": [grid_by_name.get(name, {}).get("label", "") for name in order],
+            "role": [grid_by_name.get(name, {}).get("role", "") for name in order],
+            "citation": [grid_by_name.get(name, {}).get("citation", "") for name in order],
             "configurations": configurations.prod(axis=1).reindex(order).to_numpy(),
             "runs": by_name.size().reindex(order).to_numpy(),
         }

@@ -1,4 +1,4 @@
-"""Two methods on the same blocks: Wilcoxon's test with Holm's correction, its effect size, and intervals of their ratio."""
+"""Pairs of methods on the same blocks: Wilcoxon's test with Holm's correction, its effect size, and intervals of ratios."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
@@ -14,18 +14,18 @@ from clusterlets.analysis.statistics import ALL_METHODS, ALPHA, LEAST_P, WITH_CO
 from clusterlets.text import counted, decimal, significant
 
 BEST_RUNS, PLANNED = "best_runs", "planned"
-#: The samples that intervals and probabilities are of: their blocks are datasets, and the matchers are part of the first.
+#: The samples that get intervals and probabilities: their blocks are datasets, and the first includes the matchers.
 SAMPLES = (ALL_METHODS, BEST_RUNS)
-#: Comparisons that are the same for every run, few, so that Holm's correction leaves them power at ten datasets: the sample
-#: and its two methods.
+#: Comparisons that are the same for every run, as (sample, method, method). They are few, so that Holm's correction leaves
+#: them power with ten datasets.
 COMPARISONS = (
     *((WITH_CONTROLS, matcher, "random") for matcher in selection.PAPER_NAMES.values()),
     (BEST_RUNS, "Clusterlets", "FRAC (fair)"),
 )
 LEVEL = 0.95
-#: In a ratio a lower mean deviation counts as this one: the tables print it as .000, and 0 has no logarithm.
+#: In a ratio, lower mean deviations count as this one: the tables print them as .000, and 0 has no logarithm.
 FLOOR = 0.0005
-# Values that agree to this many decimals are equal: the last bits of a sum are no difference. As in the rankings.
+# Values that agree to this many decimals are equal, as in the rankings: the last bits of a sum are not a difference.
 _DECIMALS = 12
 _TEST_COLUMNS = [
     *("ranking", "better", "worse", "blocks", "median_difference", "statistic", "p_value", "p_holm", "significant"),
@@ -35,12 +35,12 @@ _INTERVAL_COLUMNS = ["ranking", "method", "over", "blocks", "floored", "ratio", 
 
 
 def samples(runs: pd.DataFrame, rankings: list[Ranking]) -> dict[str, pd.DataFrame]:
-    """Blocks x methods of mean deviations: those of the rankings, and table 4's best runs. Complete blocks only."""
+    """Mean deviations, blocks x methods: those of the rankings, and table 4's best runs. Complete blocks only."""
     return {ranking.name: ranking.complete for ranking in rankings} | {BEST_RUNS: best_runs(runs)}
 
 
 def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """Datasets x ``selection.METHODS``: the least mean deviation of a run, chosen as in table 4, of the controls too."""
+    """Datasets x ``selection.METHODS``, controls included: the mean deviation of the best run, chosen as in table 4."""
     values = selection.best_runs(runs).pivot(index="dataset", columns="method", values="deviation_mean")
     return values[[name for name in selection.METHODS if name in values]].rename_axis(columns=None).dropna()
 
@@ -48,24 +48,24 @@ def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
 def wilcoxon(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Every pair of methods of each sample, and ``COMPARISONS`` as the family ``planned``: ``wilcoxon.csv``."""
     families = {
-        name: [(values[one], values[other]) for one, other in combinations(values, 2)] for name, values in samples.items()
+        name: [(values[method], values[other]) for method, other in combinations(values, 2)] for name, values in samples.items()
     }
     families[PLANNED] = [
-        (samples[name][one], samples[name][other])
-        for name, one, other in COMPARISONS
-        if name in samples and {one, other} <= set(samples[name])
+        (samples[name][method], samples[name][other])
+        for name, method, other in COMPARISONS
+        if name in samples and {method, other} <= set(samples[name])
     ]
     parts = [tested(name, pairs) for name, pairs in families.items()]
     return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 
 def tested(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd.DataFrame:
-    """Pairs of methods tested as one family, over which Holm's correction runs; of each pair that of less mean first.
+    """Pairs of methods, tested as one family under Holm's correction; the method with the lower mean comes first.
 
     Parameters
     ----------
     name : str
-        What the column ``ranking`` says.
+        Value of the column ``ranking``.
     pairs : iterable of (Series, Series)
         Mean deviations of two methods, by the same blocks; a series is named as its method. A pair without a block is
         left out.
@@ -84,7 +84,7 @@ def tested(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd.DataFr
 
 
 def least_p(n_blocks: int, n_pairs: int) -> float:
-    """The least p after Holm that any of the pairs could have: one of the two is ahead in every block."""
+    """The least p after Holm that any of the pairs could have: when one of the two is ahead in every block."""
     return min(1.0, n_pairs / 2 ** (n_blocks - 1))
 
 
@@ -95,21 +95,21 @@ def signed_ranks(differences: pd.Series) -> tuple[float, float, float, float]:
     positive, -1 where every one is negative, 0 where none is left (Kerby 2014).
     """
     differences = np.round(np.asarray(differences, float), _DECIMALS)
-    left = differences[differences != 0]
-    if not len(left):
+    nonzero = differences[differences != 0]
+    if not len(nonzero):
         return 0.0, 0.0, 1.0, 0.0
-    test = stats.wilcoxon(left)
-    ranks = stats.rankdata(np.abs(left))
-    effect = float((np.sign(left) * ranks).sum() / ranks.sum())
+    test = stats.wilcoxon(nonzero)
+    ranks = stats.rankdata(np.abs(nonzero))
+    effect = float((np.sign(nonzero) * ranks).sum() / ranks.sum())
     return float(np.median(differences)), float(test.statistic), max(float(test.pvalue), LEAST_P), effect
 
 
 def intervals(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """How many times one method deviates as much as another, with an interval, of every pair: ``intervals.csv``."""
+    """For every pair, how many times one method deviates as much as the other, with an interval: ``intervals.csv``."""
     rows = [
-        (name, one, other, *mean_ratio(samples[name][one], samples[name][other]), LEVEL)
+        (name, method, other, *mean_ratio(samples[name][method], samples[name][other]), LEVEL)
         for name in SAMPLES
-        for one, other in combinations(samples[name], 2)
+        for method, other in combinations(samples[name], 2)
     ]
     return pd.DataFrame(rows, columns=_INTERVAL_COLUMNS)
 
@@ -117,14 +117,14 @@ def intervals(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def mean_ratio(values: pd.Series, over: pd.Series) -> tuple[int, int, float, float, float]:
     """Geometric mean of the ratios of two methods' mean deviations block by block, and the t interval of its logarithm.
 
-    A deviation below ``FLOOR`` counts as ``FLOOR``: zeros so have a ratio, and two that are that small have the ratio 1.
+    A deviation below ``FLOOR`` counts as ``FLOOR``: so zeros have a ratio, and two deviations that small have the ratio 1.
 
     Returns
     -------
     blocks, floored : int
         How many blocks there are, and in how many of them a value was raised to the floor.
     ratio, low, high : float
-        NaN without a block; the bounds are NaN below two.
+        NaN without a block; the bounds are NaN for fewer than two.
     """
     pair = np.column_stack([values, over]).astype(float)
     floored = int((pair < FLOOR).any(axis=1).sum())
@@ -134,8 +134,8 @@ def mean_ratio(values: pd.Series, over: pd.Series) -> tuple[int, int, float, flo
     if n_blocks < 2:
         return n_blocks, floored, float(np.exp(ratios.mean())) if n_blocks else np.nan, np.nan, np.nan
     middle, error = ratios.mean(), ratios.std(ddof=1) / np.sqrt(n_blocks)
-    reach = error * stats.t.ppf((1 + LEVEL) / 2, n_blocks - 1)
-    return n_blocks, floored, float(np.exp(middle)), float(np.exp(middle - reach)), float(np.exp(middle + reach))
+    half_width = error * stats.t.ppf((1 + LEVEL) / 2, n_blocks - 1)
+    return n_blocks, floored, float(np.exp(middle)), float(np.exp(middle - half_width)), float(np.exp(middle + half_width))
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ ASSUMPTIONS = (
 
 
 def to_markdown(tests: pd.DataFrame, intervals: pd.DataFrame, posteriors: pd.DataFrame) -> str:
-    """The named comparisons and the best runs in words, which matchers Wilcoxon's test tells apart, and the assumptions."""
+    """The planned comparisons and the best runs in words, the matchers that Wilcoxon's test separates, and the assumptions."""
     planned = [f"- {_test_in_words(row)}" for row in _of(tests, PLANNED)]
     best = [f"- {_ratio_in_words(row, tests, posteriors)}" for row in _of(intervals, BEST_RUNS)]
     return "\n".join(
@@ -182,7 +182,7 @@ def _of(table: pd.DataFrame, ranking: str) -> Iterator[dict]:
 
 
 def _apart(tests: pd.DataFrame) -> str:
-    """The pairs of matchers that the test tells apart; where it could tell none apart, that."""
+    """The pairs of matchers that the test separates; or that it could not have separated any."""
     pairs = tests[tests["ranking"] == "matchers"]
     apart = pairs[pairs["significant"].astype(bool)].to_dict("records")
     least = least_p(pairs["blocks"].iloc[0], len(pairs)) if len(pairs) else 0
@@ -213,5 +213,5 @@ def _ratio_in_words(row: dict, tests: pd.DataFrame, posteriors: pd.DataFrame) ->
 
 
 def _probability(value: float) -> str:
-    """Three decimals; a bound at either end, as the number comes from draws."""
+    """Three decimals; near 0 and 1 a bound, as the number comes from random draws."""
     return "below 0.001" if value < 0.001 else "above 0.999" if value > 0.999 else f"{value:.3f}"

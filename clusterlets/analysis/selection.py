@@ -1,4 +1,4 @@
-"""Which runs enter, and which of them is the best: the rules behind the paper's tables 2 to 4."""
+"""Which runs enter, and which run is the best: the rules behind the paper's tables 2 to 4."""
 
 from collections.abc import Iterable
 
@@ -17,23 +17,23 @@ CONFIGURATION = ["dataset", "method", "matcher", "k", "hops", "omega", "paramete
 FEWEST_CLUSTERS = 3
 OVERLAP_LIMIT = 0.5
 
-# 1: less is better, -1: more is better. The order is the order of the tie rules; omega and matcher only make it total.
+# 1: less is better, -1: more is better. In the order of the tie rules; omega and matcher only make the order total.
 _PREFERENCE = {"deviation_max": 1, "cohesion": -1, "k": 1, "hops": 1, "seed": 1, "omega": 1, "matcher": 1}
 
 
 def in_order(values: Iterable[str], first: Iterable[str]) -> list[str]:
-    """The distinct values: those of ``first`` in its order, then the others by name."""
+    """The distinct values: those in ``first`` in its order, then the others by name."""
     values, first = set(values), list(first)
     return [value for value in first if value in values] + sorted(values.difference(first))
 
 
 def paper_names(matchers: pd.Series) -> pd.Series:
-    """Matchers by the paper's names; one that the paper does not have keeps its own."""
+    """Matchers by the paper's names; one that is not in the paper keeps its own."""
     return matchers.map(lambda matcher: PAPER_NAMES.get(matcher, matcher), na_action="ignore")
 
 
 def names(runs: pd.DataFrame) -> pd.Series:
-    """What to call each run's method: the paper's name of the matcher, or the method where there is none."""
+    """Displayed method of each run: the paper's name of the matcher, or the method if there is no matcher."""
     return paper_names(runs["matcher"]).where(runs["matcher"].notna(), runs["method"])
 
 
@@ -43,12 +43,12 @@ def ok(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def seeds_of_paper(runs: pd.DataFrame) -> pd.DataFrame:
-    """The first ten seeds: choosing a single best run among more seeds would be an easier game than the paper's."""
+    """The first ten seeds: choosing the best single run among more seeds would be easier than in the paper."""
     return runs[runs["seed"] < SEEDS_OF_PAPER]
 
 
 def groups_of_seeds(runs: pd.DataFrame) -> list[pd.DataFrame]:
-    """Disjoint groups of ten seeds, each numbered 0 to 9; a group that lacks a seed is left out."""
+    """Disjoint groups of ten seeds, renumbered 0 to 9 in each; a group that lacks a seed is left out."""
     groups = [group for _, group in runs.groupby(runs["seed"] // SEEDS_OF_PAPER)]
     whole = [group for group in groups if group["seed"].nunique() == SEEDS_OF_PAPER]
     return [group.assign(seed=group["seed"] % SEEDS_OF_PAPER) for group in whole]
@@ -60,7 +60,7 @@ def without_limit_cases(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def configuration_means(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row a configuration: means over its seeds, the spread of the mean deviation, and how many seeds."""
+    """One row per configuration: means over its seeds, the spread of the mean deviation, and the number of seeds."""
     metrics = [column for column in NUMBERS if column not in (*CONFIGURATION, "seed")]
     grouped = runs.groupby(CONFIGURATION, dropna=False, sort=False)
     return (
@@ -76,19 +76,21 @@ def best(candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
 
     Ties: lower max deviation, higher cohesion, smaller k, hops, seed; then smaller omega, then the
     matcher's place in table 1. Values that agree to 12 decimals are ties: the last bits of a sum are
-    no reason to prefer a run. Candidates without a value are passed over.
+    no reason to prefer a run. Candidates without a value are ignored.
     """
     candidates = candidates[candidates[by].notna()]
     preference = {by: -1 if by == "cohesion" else 1} | {
         column: sign for column, sign in _PREFERENCE.items() if column in candidates and column != by
     }
-    place = {matcher: position for position, matcher in enumerate(PAPER_NAMES)}
-    keys = candidates.assign(matcher=candidates["matcher"].map(place))[list(preference)].astype(float)
+    matcher_order = {matcher: position for position, matcher in enumerate(PAPER_NAMES)}
+    keys = candidates.assign(matcher=candidates["matcher"].map(matcher_order))[list(preference)].astype(float)
     order = (keys.round(12) * pd.Series(preference)).sort_values(list(preference), kind="stable").index
     return candidates.loc[order].drop_duplicates(per)
 
 
 def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of table 4, of each dataset the best of Clusterlets, which is table 2's, and of FRAC; and of the controls."""
+    """The best run of each dataset and method by mean deviation: those of table 4 (Clusterlets' are also table 2's), and the
+    controls'.
+    """
     runs = ok(seeds_of_paper(runs[runs["method"].isin(METHODS)]))
     return best(without_limit_cases(runs), "deviation_mean", ["dataset", "method"]).sort_index()

@@ -1,4 +1,4 @@
-"""Are the methods' differences more than chance? Friedman's test and Nemenyi's critical difference (Demsar 2006)."""
+"""Do the methods differ by more than chance? Friedman's test and Nemenyi's critical difference (Demsar 2006)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from clusterlets.analysis import selection
 from clusterlets.text import counted, significant
 
 ALPHA = 0.05
-#: The least p that is written: a smaller one is noise of the tail's approximation, and 0 is none.
+#: The least p that is written: smaller ones are noise of the tail's approximation, and 0 is not a p-value.
 LEAST_P = 1e-9
-#: Methods that no claim of fairness rests on, ranked beside those that it does.
+#: Baselines that make no claim of fairness, ranked beside the methods that do.
 CONTROLS = ("k-means", "random")
 WITH_CONTROLS, ALL_METHODS = "matchers_with_controls", "all_methods"
 #: Stems of the files that hold the rankings.
@@ -33,11 +33,11 @@ class Ranking:
     ----------
     name, title : str
     values : DataFrame
-        Blocks x methods of mean deviations, NaN where a method has no result. Complete blocks alone are ranked.
+        Mean deviations, blocks x methods, NaN where a method has no result. Only complete blocks are ranked.
     mean_ranks : Series
         By method, the best first.
     statistic, p_value, critical_difference : float
-        Of Friedman's test, and Nemenyi's; NaN where ``obstacle`` says why they cannot be computed.
+        Of Friedman's and of Nemenyi's test; NaN if ``obstacle`` says why they cannot be computed.
     pairs : DataFrame
         Every pair of methods, the better one first: difference of mean ranks, Nemenyi's p, and whether p < .05.
     obstacle : str
@@ -60,7 +60,7 @@ class Ranking:
 
     @property
     def incomplete(self) -> dict[str, str]:
-        """The blocks that are left out, each with the methods that have no value there."""
+        """The blocks that are left out, each with the methods that lack a value there."""
         absent = self.values.isna()
         return {
             _block_name(block): ", ".join(self.values.columns[absent.loc[block]])
@@ -69,7 +69,7 @@ class Ranking:
 
     @property
     def kendall_w(self) -> float:
-        """Kendall's coefficient of concordance, from Friedman's chi-squared: 0 where the blocks agree on no order, 1 on one."""
+        """Kendall's coefficient of concordance, from Friedman's chi-squared: 1 if all blocks agree, 0 if none do."""
         n_blocks, n_methods = self.complete.shape
         return self.statistic / (n_blocks * (n_methods - 1)) if n_blocks and n_methods > 1 else np.nan
 
@@ -84,17 +84,17 @@ class Ranking:
 
 
 def rank_all(runs: pd.DataFrame) -> list[Ranking]:
-    """The rankings of the report: figure 1, the same with controls, the same of all methods, and a sensitivity check.
+    """The rankings of the report: figure 1, the same with controls, the same for all methods, and a sensitivity check.
 
-    A method with results on fewer than half of the datasets is left out of the ranking of all methods, and its title says so:
-    it would take most blocks out of it.
+    A method with results on fewer than half of the datasets is left out of the ranking of all methods, whose title says so:
+    it would remove most blocks from the ranking.
     """
     runs = selection.ok(runs)
     runs = runs.assign(name=selection.names(runs))
     own = selection.in_order(runs.loc[runs["matcher"].notna(), "name"], selection.PAPER_NAMES.values())
     others = selection.in_order(runs.loc[runs["matcher"].isna(), "name"], selection.METHODS)
-    every = blocks(runs, own + others, ["dataset"])
-    sparse = [name for name in every if every[name].notna().mean() < 0.5]
+    mean_deviations = blocks(runs, own + others, ["dataset"])
+    sparse = [name for name in mean_deviations if mean_deviations[name].notna().mean() < 0.5]
     without = f", without {', '.join(sparse)} (results on fewer than half of the datasets)" if sparse else ""
     return [
         rank("matchers", "Matchers, blocks are datasets", blocks(runs, own, ["dataset"])),
@@ -103,7 +103,7 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
             "Matchers with the controls k-means and random, blocks are datasets",
             blocks(runs, [*own, *CONTROLS], ["dataset"]),
         ),
-        rank(ALL_METHODS, f"All methods{without}, blocks are datasets", every.drop(columns=sparse)),
+        rank(ALL_METHODS, f"All methods{without}, blocks are datasets", mean_deviations.drop(columns=sparse)),
         rank(
             "pseudo_replication",
             "Matchers, blocks are (dataset, k, seed): pseudo-replication",
@@ -179,7 +179,7 @@ def _obstacle(ranks: pd.DataFrame) -> str:
 
 
 def to_tables(rankings: list[Ranking]) -> dict[str, pd.DataFrame]:
-    """All that there is to the rankings, as tables by the stem of their file; :func:`from_tables` is the way back."""
+    """The rankings as tables, by the stem of their files; :func:`from_tables` is the inverse."""
     return {
         "statistics": pd.DataFrame([_summary(ranking) for ranking in rankings]),
         "blocks": pd.concat([_long(ranking) for ranking in rankings])[["ranking", *_BLOCK, "method", "deviation_mean"]],
@@ -242,42 +242,42 @@ def _wide(lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def in_words(ranking: Ranking) -> str:
-    """What a ranking says, with what it rests on."""
+    """The result of a ranking in words, with its numbers."""
     n_blocks, n_methods = ranking.complete.shape
     if ranking.obstacle:
         return f"Not computed. {ranking.obstacle}"
     verdict = "differ" if ranking.p_value < ALPHA else "are not shown to differ"
     order = ", ".join(f"{method} {value:.2f}" for method, value in ranking.mean_ranks.items())
-    separated = ranking.pairs.query("significant == True")
-    listed = ", ".join(f"{pair['better']} over {pair['worse']}" for pair in separated.to_dict("records"))
+    significant_pairs = ranking.pairs.query("significant == True")
+    pair_names = ", ".join(f"{pair['better']} over {pair['worse']}" for pair in significant_pairs.to_dict("records"))
     return (
         f"{n_methods} methods in {n_blocks} blocks {verdict} (Friedman chi-squared {ranking.statistic:.2f}, "
         f"p {p_in_words(ranking.p_value)}; Kendall's W {ranking.kendall_w:.2f}). Mean ranks, {n_methods} is best: {order}. "
         f"Critical difference {ranking.critical_difference:.2f} (Nemenyi, level {ALPHA}); "
-        f"significant: {listed or 'no pair'}."
+        f"significant: {pair_names or 'no pair'}."
     )
 
 
 def p_in_words(p_value: float) -> str:
-    """``= 0.012``, or a bound where more digits would be noise of the tail's approximation.
+    """``= 0.012``, or a bound if more digits would be noise of the tail's approximation.
 
-    scipy's last bits differ by processor and must not show. So six digits are taken first: otherwise an exact p of .125, half
-    way between two shown values, could be .12 on one processor and .13 on another.
+    scipy's last bits differ by processor and must not show, so p is rounded to six digits first: otherwise an exact p of .125,
+    half way between two shown values, could be .12 on one processor and .13 on another.
     """
     return "< 1e−9" if p_value <= LEAST_P else f"= {significant(float(f'{p_value:.6g}'))}"
 
 
 def beside_random(ranking: Ranking) -> str:
-    """Mean ranks counted from the fairest, and who is ahead of the random partition; empty where it is not ranked."""
+    """Mean ranks counted from the fairest, and the methods ahead of the random partition; empty if that is not ranked."""
     if "random" not in ranking.mean_ranks or ranking.obstacle:
         return ""
     places = len(ranking.mean_ranks) + 1 - ranking.mean_ranks
-    listed = ", ".join(f"{method} {place:.1f}" for method, place in places.items())
+    places_listed = ", ".join(f"{method} {place:.1f}" for method, place in places.items())
     ahead, behind = (
         ", ".join(places.index[is_beyond]) or "none" for is_beyond in (places < places["random"], places > places["random"])
     )
     return (
-        f"Mean ranks by mean deviation over {counted(len(ranking.complete), 'block')}, 1 is the fairest: {listed}. "
+        f"Mean ranks by mean deviation over {counted(len(ranking.complete), 'block')}, 1 is the fairest: {places_listed}. "
         f"Ahead of the random partition: {ahead}; behind it: {behind}."
     )
 
@@ -293,20 +293,20 @@ ASSUMPTIONS = (
 
 
 def missing_in_words(ranking: Ranking, datasets_of_paper: Iterable[str]) -> str:
-    """Which of the paper's datasets are no block, and which blocks were left out, by name and why."""
-    met = set(ranking.values.index.get_level_values("dataset"))
-    absent = [name for name in datasets_of_paper if name not in met]
-    listed = [f"{block} (no {methods})" for block, methods in list(ranking.incomplete.items())[:_LISTED]]
+    """Which of the paper's datasets have no block, and which blocks were left out and why."""
+    present = set(ranking.values.index.get_level_values("dataset"))
+    missing = [name for name in datasets_of_paper if name not in present]
+    left_out = [f"{block} (no {methods})" for block, methods in list(ranking.incomplete.items())[:_LISTED]]
     if len(ranking.incomplete) > _LISTED:
-        listed.append(f"and {len(ranking.incomplete) - _LISTED} more")
+        left_out.append(f"and {len(ranking.incomplete) - _LISTED} more")
     return (
-        f"The paper's datasets without a run: {', '.join(absent) or 'none'}. Blocks left out, because a method has no run "
-        f"with status ok there: {', '.join(listed) or 'none'}."
+        f"The paper's datasets without a run: {', '.join(missing) or 'none'}. Blocks left out, because a method has no run "
+        f"with status ok there: {', '.join(left_out) or 'none'}."
     )
 
 
 def to_markdown(rankings: list[Ranking], datasets_of_paper: Sequence[str]) -> str:
-    """All rankings in words, what they lack, and the assumptions."""
+    """All rankings in words, the blocks they lack, and the assumptions."""
     sections = [
         f"## {ranking.title}\n\n{in_words(ranking)} {missing_in_words(ranking, datasets_of_paper)}\n" for ranking in rankings
     ]

@@ -7,7 +7,7 @@ import numpy as np
 
 from clusterlets.algorithms.compiled import compiled
 
-_MOST_SWEEPS = 60  # of which some ten are needed
+_MOST_SWEEPS = 60  # about ten are needed
 
 
 def scatter_eigenvalues(X: np.ndarray) -> np.ndarray:
@@ -40,42 +40,42 @@ def _scatter(rows, out):
     out[:] = 0.0
     d = rows.shape[1]
     for row in range(len(rows)):
-        for one in range(d):
-            x = rows[row, one]
-            for two in range(d):
-                out[one, two] += x * rows[row, two]
+        for i in range(d):
+            x = rows[row, i]
+            for j in range(d):
+                out[i, j] += x * rows[row, j]
 
 
 @compiled("void(float64[:,::1], int64, float64[::1])")
 def _rotate(matrix, most_sweeps, eigenvalues):
-    """Eigenvalues of a symmetric matrix, which is overwritten: rotations make one element after the other 0."""
+    """Eigenvalues of a symmetric matrix, which is overwritten: rotations zero one element after another."""
     d = len(matrix)
     largest = 0.0
-    for one in range(d):
-        for two in range(d):
-            largest = max(largest, abs(matrix[one, two]))
+    for i in range(d):
+        for j in range(d):
+            largest = max(largest, abs(matrix[i, j]))
     for _ in range(most_sweeps):
         changed = False
-        for one in range(d):
-            for two in range(one + 1, d):
-                element = matrix[one, two]
-                if abs(element) <= 1e-17 * largest:  # it moves no eigenvalue by more than this
+        for i in range(d):
+            for j in range(i + 1, d):
+                element = matrix[i, j]
+                if abs(element) <= 1e-17 * largest:  # too small to move an eigenvalue
                     continue
                 changed = True
-                ratio = (matrix[two, two] - matrix[one, one]) / (2.0 * element)
+                ratio = (matrix[j, j] - matrix[i, i]) / (2.0 * element)
                 tangent = 1.0 / (abs(ratio) + np.sqrt(ratio * ratio + 1.0))
                 if ratio < 0:
                     tangent = -tangent
                 cosine = 1.0 / np.sqrt(tangent * tangent + 1.0)
                 sine = tangent * cosine
-                for three in range(d):
-                    a, b = matrix[one, three], matrix[two, three]
-                    matrix[one, three], matrix[two, three] = cosine * a - sine * b, sine * a + cosine * b
-                for three in range(d):
-                    a, b = matrix[three, one], matrix[three, two]
-                    matrix[three, one], matrix[three, two] = cosine * a - sine * b, sine * a + cosine * b
-                matrix[one, two] = matrix[two, one] = 0.0
+                for k in range(d):
+                    a, b = matrix[i, k], matrix[j, k]
+                    matrix[i, k], matrix[j, k] = cosine * a - sine * b, sine * a + cosine * b
+                for k in range(d):
+                    a, b = matrix[k, i], matrix[k, j]
+                    matrix[k, i], matrix[k, j] = cosine * a - sine * b, sine * a + cosine * b
+                matrix[i, j] = matrix[j, i] = 0.0
         if not changed:
             break
-    for one in range(d):
-        eigenvalues[one] = matrix[one, one]
+    for i in range(d):
+        eigenvalues[i] = matrix[i, i]

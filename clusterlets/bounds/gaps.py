@@ -1,4 +1,4 @@
-"""How far a clustering is from what was possible: gaps above lower bounds, as parts of the bound."""
+"""How far a clustering is from the optimum at most: its gap above a lower bound, as a part of the bound."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def assignment_gap(
     centres: np.ndarray | None = None,
     delta: float | None = None,
 ) -> float:
-    """What an assignment costs above the least that any equally fair one costs at these centres.
+    """How much more an assignment costs than a lower bound on all equally fair ones at these centres.
 
     Parameters
     ----------
@@ -24,20 +24,20 @@ def assignment_gap(
     labels : int array (n,)
         Cluster of each instance.
     centres : float array (k, d), optional
-        Those of clusters 0..k-1. By default the means of the clusters, whose numbers then are any whole ones.
+        Centres of clusters 0..k-1. By default the means of the clusters; the labels may then be any integers.
     delta : float, optional
-        Unfairness that the others may have, in exact shares; at least that of the labels, which it is by default.
+        Unfairness allowed to the other assignments, in exact shares; at least that of the labels, which is the default.
 
     Returns
     -------
     float
-        Cost / bound - 1, at least 0. It is 0 where every instance is at its nearest centre, and infinite where something
-        is paid that the bound does not ask for at all. It says nothing of other centres.
+        Cost / bound - 1, at least 0. It is 0 where every instance is at its nearest centre, and infinite where the
+        bound is 0 and the cost is not. It says nothing about other centres.
 
     Raises
     ------
     ClusterletsError
-        If the labels are no clusters of the centres, or less fair than ``delta``.
+        If a label is not the index of a centre, or the labels are less fair than ``delta``.
 
     Notes
     -----
@@ -58,11 +58,11 @@ def assignment_gap(
         raise ClusterletsError(f"The labels have an unfairness of {own:.6g}; delta must be from there to 1, not {delta!r}.")
     costs = np.stack([np.square(X - centre).sum(axis=1) for centre in np.asarray(centres, dtype=np.float64)], axis=1)
     cost = float(costs[np.arange(len(X)), labels].sum())
-    allowed = own if delta is None else max(delta, own)
-    # The nearest centres bound every assignment, and are all there is to say where clusters may lack a group.
+    allowed_delta = own if delta is None else max(delta, own)
+    # The nearest centres bound every assignment; where clusters may lack a group, there is no other bound.
     bound = float(costs.min(axis=1).sum())
-    if allowed < 1 and bound < cost:
-        bounds = share_bounds(groups, allowed)
+    if allowed_delta < 1 and bound < cost:
+        bounds = share_bounds(groups, allowed_delta)
         bound = max(bound, solve_dual(costs, np.ones(len(X)), groups, len(bounds[0]), share_rows(*bounds), 0.0).bound)
     return _above(cost, bound)
 
@@ -70,8 +70,8 @@ def assignment_gap(
 def transport_gap(sse: float, bound: float) -> float:
     """Sum of squared errors / its bound of :func:`clusterlets.bounds.transport.sse_bounds` - 1, over all centres.
 
-    The bound is that for the number of clusters and the ``delta_min`` of the clustering, then the gap is at least 0; without
-    a bound above 0 it is infinite, or 0 where there is no error either.
+    With the bound for the number of clusters and the ``delta_min`` of the clustering, the gap is at least 0. Where the bound is
+    0, it is infinite, or 0 if the error is 0 too.
     """
     if not (sse >= 0 and bound >= 0):
         raise ClusterletsError(f"A sum of squared errors and its bound are at least 0, not {sse!r} and {bound!r}.")
@@ -79,17 +79,17 @@ def transport_gap(sse: float, bound: float) -> float:
 
 
 def _above(cost: float, bound: float) -> float:
-    """Cost / bound - 1. By rounding a bound may lie above a cost that it equals."""
+    """Cost / bound - 1, and 0 where rounding puts the bound above a cost that it equals."""
     if cost <= bound:
         return 0.0
     return cost / bound - 1 if bound > 0 else np.inf
 
 
 def _least_delta(groups: np.ndarray, labels: np.ndarray) -> float:
-    """Least delta that the labels keep: 1 less the least of p / r and r / p over clusters and groups."""
+    """Least delta that the labels satisfy: 1 minus the least of p / r and r / p over clusters and groups."""
     clusters = np.unique(labels, return_inverse=True)[1].ravel()
-    held = np.zeros((clusters.max() + 1, groups.max() + 1))
-    np.add.at(held, (clusters, groups), 1)
-    parts = held / held.sum(axis=1, keepdims=True) / (held.sum(axis=0) / len(groups))
+    counts = np.zeros((clusters.max() + 1, groups.max() + 1))
+    np.add.at(counts, (clusters, groups), 1)
+    ratios = counts / counts.sum(axis=1, keepdims=True) / (counts.sum(axis=0) / len(groups))
     with np.errstate(divide="ignore"):
-        return float(max(0.0, 1 - np.minimum(parts, 1 / parts).min()))
+        return float(max(0.0, 1 - np.minimum(ratios, 1 / ratios).min()))

@@ -1,4 +1,4 @@
-"""How far any method could still go: lower bounds on the sum of squared errors of all clusterings that keep shares.
+"""Lower bounds on the sum of squared errors of every clustering that keeps the groups' shares: what no method can beat.
 
 With n_c instances in cluster c, its sum of squared errors is the sum of |x - y|^2 over its pairs, divided by n_c. Pairs of
 one group h give the share p_hc of the group times the group's own sum of squared errors in c. Pairs of groups g and h
@@ -9,12 +9,12 @@ clusters lie between low_h and high_h, then for every clustering of at most k cl
 
 where T_gh is the least sum of pi_xy |x - y|^2 over plans pi >= 0 with sums in [low_h, high_h] and [low_g, high_g]. For exact
 proportions T_gh = n r_g r_h W_2^2 of the two groups. Here OPT_k is replaced by the sum of the eigenvalues k, k + 1, ... of
-the scatter matrix, which no clustering of at most k clusters falls below; the same of the whole table bounds every
+the scatter matrix, which no clustering of at most k clusters falls below; the same sum for the whole table bounds every
 clustering, fair or not.
 
 T_gh is bounded by its dual: potentials u, v with u_x + v_y <= |x - y|^2 for all pairs give at most T_gh, however they were
-found. They are looked for on a part of the instances and then on all, by quasi-Newton steps on a smoothed dual; the last
-step makes them keep all constraints. Sums and products run in a fixed order: every processor gives the same bytes.
+computed. Quasi-Newton steps on a smoothed dual improve them, first on a part of the instances and then on all; the last
+step makes them satisfy all constraints. Sums and products run in a fixed order: every processor gives the same bytes.
 """
 
 from collections.abc import Sequence
@@ -29,22 +29,23 @@ from clusterlets.algorithms.compiled import compiled
 from clusterlets.bounds.eigenvalues import scatter_eigenvalues
 from clusterlets.errors import ClusterletsError
 
-# Columns of a tile, and rows that are compared with it at once.
+# Columns of a tile, and rows that are compared with a tile at once.
 _LANES = 128
 _ROWS = 4
-# What rounding may have added: a part of the bound, a part of the sums that it is a difference of, and to a share.
+# Margins for rounding: as a part of a bound, as a part of the sums whose difference it is, and to add to a share.
 _SAFE, _SAFE_SUM, _SAFE_SHARE = 1e-9, 1e-12, 1e-12
-# Temperatures of the smoothed dual start from the largest cost and fall by this factor, down to a part of the dual's value.
+# Temperatures of the smoothed dual: the factor by which they fall from the largest cost, the part of the dual's value and of
+# the largest cost at which they stop, and the steps at each.
 _COOLING, _COOL, _COLDEST, _STEPS = 4.0, 0.1, 1e-7, 20
-# What follows on all points, as parts of that value with their steps, and where there are few pairs. The first one is for
-# potentials that come from parts of the points, and not from another problem.
+# Temperatures, as parts of the dual's value, and steps on all points; the second schedule is for few pairs. Potentials that
+# come from another problem, and not from a part of the points, skip the first entry.
 _WHOLE: tuple[tuple[float, int], ...] = ((0.1, 12), (0.03, 12), (0.01, 11))
 _SMALL: tuple[tuple[float, int], ...] = ((0.1, 30), (0.03, 30), (0.01, 30), (0.003, 30), (0.001, 30), (0.0003, 30))
 _FEW_PAIRS = 2_000_000
-_STRIDES = (64, 8)  # of the points that the levels before the whole take
-_LEAST_COLUMNS = 100  # of such a level
-_NEARBY = 0.5  # the part of its value that potentials must keep in another problem to be a start for it
-_MEMORY = 10  # earlier steps that a quasi-Newton step rests on
+_STRIDES = (64, 8)  # the coarse levels take every 64th and every 8th point
+_LEAST_COLUMNS = 100  # of a coarse level
+_NEARBY = 0.5  # potentials start the next problem if they keep this part of their value in it
+_MEMORY = 10  # earlier steps that a quasi-Newton step uses
 
 _LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
 _LN2 = 0.6931471805599453
@@ -52,7 +53,7 @@ _ROUNDING = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to a whole number
 
 
 def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], deltas: Sequence[float]) -> np.ndarray:
-    """Lower bounds on the sum of squared errors of every clustering that keeps the shares, at whatever centres.
+    """Lower bounds on the sum of squared errors of every clustering that keeps the shares, for any centres.
 
     Parameters
     ----------
@@ -68,8 +69,8 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
     Returns
     -------
     float array (len(deltas), len(n_clusters))
-        In squared units of X. A larger delta or more clusters never have a larger bound: what they allow holds all that
-        less of them allows, so that a bound for more is one for less too.
+        In squared units of X. The bound never rises with delta or with the number of clusters: a looser problem allows all
+        that a tighter one does, so its bound holds for the tighter one too.
 
     Raises
     ------
@@ -78,31 +79,31 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
 
     Notes
     -----
-    Proofs: module's head. The bounds for delta = 0 do not hold for clusterings that keep shares up to whole instances;
+    Proofs: see the module. The bounds for delta = 0 do not hold for clusterings that keep shares up to whole instances;
     take those at the ``delta_min`` of the clustering. O(n_g n_h d) time for each pair of groups, some 40 times for the first
     delta and 20 times for most further ones: 7 s and 4 s for 12,332 x 6,688 instances of 10 features; O(n d + d^2) memory.
     """
     X, ks = np.asarray(X, dtype=np.float64), np.asarray(n_clusters, dtype=np.int64)
-    asked = np.asarray(deltas, dtype=np.float64)
-    _check(X, ks, asked)
+    delta_values = np.asarray(deltas, dtype=np.float64)
+    _check(X, ks, delta_values)
     codes = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
     if len(codes) != len(X):
         raise ClusterletsError(f"{len(X)} instances need as many groups, not {len(codes)}.")
-    if not ks.size or not asked.size:
-        return np.zeros((len(asked), len(ks)))
-    # A power of two, by which all numbers scale exactly: neither squares nor temperatures then leave the range of floats.
+    if not ks.size or not delta_values.size:
+        return np.zeros((len(delta_values), len(ks)))
+    # Dividing by a power of two is exact, and keeps squares and temperatures within the range of floats.
     X = X - X.mean(axis=0)
     unit = 2.0 ** frexp(float(np.abs(X).max()))[1]
     X = X / unit
-    members = [X[codes == code] for code in range(codes.max() + 1)]
-    order = np.argsort(asked, kind="stable")
-    intervals = [share_intervals(np.bincount(codes) / len(X), delta) for delta in asked[order]]
-    parts = np.array([eigenvalue_bounds(rows, ks) for rows in members])
-    bounds = np.array([(low[:, None] * parts).sum(axis=0) for low, _ in intervals])
-    for one, two in combinations(range(len(members)), 2):
-        of_rows = [(float(low[two]), float(high[two])) for low, high in intervals]
-        of_columns = [(float(low[one]), float(high[one])) for low, high in intervals]
-        bounds += transport_bounds(members[one], members[two], of_rows, of_columns)[:, None]
+    rows_by_group = [X[codes == code] for code in range(codes.max() + 1)]
+    order = np.argsort(delta_values, kind="stable")
+    intervals = [share_intervals(np.bincount(codes) / len(X), delta) for delta in delta_values[order]]
+    group_bounds = np.array([eigenvalue_bounds(rows, ks) for rows in rows_by_group])
+    bounds = np.array([(low[:, None] * group_bounds).sum(axis=0) for low, _ in intervals])
+    for first, second in combinations(range(len(rows_by_group)), 2):
+        row_intervals = [(float(low[second]), float(high[second])) for low, high in intervals]
+        column_intervals = [(float(low[first]), float(high[first])) for low, high in intervals]
+        bounds += transport_bounds(rows_by_group[first], rows_by_group[second], row_intervals, column_intervals)[:, None]
     bounds = np.maximum(bounds, eigenvalue_bounds(X, ks))
     bounds = np.maximum.accumulate(bounds[::-1])[::-1]
     by_clusters = np.argsort(-ks, kind="stable")
@@ -159,7 +160,7 @@ def transport_bounds(
     Parameters
     ----------
     rows, columns : float arrays (m, d), (n, d)
-        The least is over weights pi >= 0, of the sum of pi_ij \\|x_i - y_j\\|^2.
+        The transport costs the least sum, over weights pi >= 0, of pi_ij \\|x_i - y_j\\|^2.
     of_rows, of_columns : sequences of (low, high)
         Least and largest sum of the weights of every row and of every column; the problems are solved in this order, each
         from the solution before it.
@@ -172,52 +173,52 @@ def transport_bounds(
     Notes
     -----
     The dual: with u_i + v_j <= \\|x_i - y_j\\|^2 for all pairs, the sum over rows of (low max(u, 0) + high min(u, 0)), and the
-    same over columns, is a lower bound. u follows from v, so v alone is searched for: by limited-memory quasi-Newton steps
+    same over columns, is a lower bound. u follows from v, so the search is over v alone: limited-memory quasi-Newton steps
     on the smoothed minimum, at falling temperatures (Cuturi and Peyre 2018 for the smoothed semi-dual).
     """
     if len(columns) > len(rows):
         return transport_bounds(columns, rows, of_columns, of_rows)
     bounds = np.zeros(len(of_rows))
-    whole = _Dual(rows, columns)
-    v, reached = np.zeros(len(columns)), 0.0
-    for both in zip(of_rows, of_columns, strict=True):
-        if both[0][0] == both[1][0] == 0:  # nothing has to be moved
+    dual = _Dual(rows, columns)
+    v, last_value = np.zeros(len(columns)), 0.0
+    for intervals in zip(of_rows, of_columns, strict=True):
+        if intervals[0][0] == intervals[1][0] == 0:  # no mass has to be moved
             continue
-        plan = _SMALL if whole.n_pairs <= _FEW_PAIRS else _WHOLE
-        v, value = whole.shifted(v, *both)
-        if value > _NEARBY * reached > 0:
-            plan, scale = plan[1:], value / (len(rows) * both[0][1])
+        schedule = _SMALL if dual.n_pairs <= _FEW_PAIRS else _WHOLE
+        v, value = dual.shifted(v, *intervals)
+        if value > _NEARBY * last_value > 0:
+            schedule, scale = schedule[1:], value / (len(rows) * intervals[0][1])
         else:
-            v, scale = _first_potentials(whole, *both)
-        for temperature, steps in plan:
-            v, _ = whole.improved(v, *both, temperature * scale, steps)
-        # Potentials that keep the constraints bound every problem, not only the one that they were found for.
-        u, v = whole.feasible(v)
-        reached = _shifted(u, v, *both)[1]
+            v, scale = _first_potentials(dual, *intervals)
+        for temperature, steps in schedule:
+            v, _ = dual.improved(v, *intervals, temperature * scale, steps)
+        # Potentials that satisfy the constraints bound every problem, not only the one that they were computed for.
+        u, v = dual.feasible(v)
+        last_value = _shifted(u, v, *intervals)[1]
         bounds = np.maximum(bounds, [_shifted(u, v, *other)[1] for other in zip(of_rows, of_columns, strict=True)])
     return bounds
 
 
 def _shifted(u: np.ndarray, v: np.ndarray, of_rows: Interval, of_columns: Interval) -> tuple[float, float]:
-    """The best amount to add to u and take off v, and the dual's value there, less what rounding may have added.
+    """The best amount to add to u and subtract from v, and the dual's value there, less a margin for rounding.
 
-    The value is concave in the amount; it bends where a potential becomes 0.
+    The value is concave in the amount; its slope changes where a potential becomes 0.
     """
-    bends = np.concatenate([-u, v])
-    order = np.argsort(bends, kind="stable")
+    breakpoints = np.concatenate([-u, v])
+    order = np.argsort(breakpoints, kind="stable")
     drops = np.repeat([of_rows[1] - of_rows[0], of_columns[1] - of_columns[0]], [len(u), len(v)])[order]
     slopes = len(u) * of_rows[1] - len(v) * of_columns[0] - np.cumsum(drops)
     falling = slopes <= 0
-    amount = float(bends[order[falling.argmax() if falling.any() else -1]])
-    gained = paid = 0.0
+    amount = float(breakpoints[order[falling.argmax() if falling.any() else -1]])
+    positive = negative = 0.0
     for potentials, (low, high) in ((u + amount, of_rows), (v - amount, of_columns)):
-        gained += low * float(np.maximum(potentials, 0).sum())
-        paid += high * float(np.minimum(potentials, 0).sum())
-    return amount, gained + paid - _SAFE_SUM * (gained - paid)
+        positive += low * float(np.maximum(potentials, 0).sum())
+        negative += high * float(np.minimum(potentials, 0).sum())
+    return amount, positive + negative - _SAFE_SUM * (positive - negative)
 
 
 def _first_potentials(whole: "_Dual", of_rows: Interval, of_columns: Interval) -> tuple[np.ndarray, float]:
-    """Potentials of the columns from ever larger parts of both sets, and the value that temperatures are measured in."""
+    """Potentials of the columns, from ever larger parts of both sets, and the unit of the temperatures."""
     strides = [stride for stride in _STRIDES if len(whole.columns) >= _LEAST_COLUMNS * stride]
     levels = [*(whole.part(stride) for stride in strides), whole]
     v, scale = levels[0].annealed(of_rows, of_columns)
@@ -231,7 +232,7 @@ def _first_potentials(whole: "_Dual", of_rows: Interval, of_columns: Interval) -
 class _Dual:
     """The dual of transport between rows (m, d) and columns (n, d), as a concave function of the columns' potentials.
 
-    Of a part of a larger problem, ``row_weight`` and ``column_weight`` say how many points each of its points stands for.
+    In a part of a larger problem each row stands for ``row_weight`` points, and each column for ``column_weight``.
     """
 
     def __init__(self, rows: np.ndarray, columns: np.ndarray, row_weight: float = 1.0, column_weight: float = 1.0):
@@ -242,14 +243,14 @@ class _Dual:
         self.n_pairs = len(rows) * len(columns)
 
     def part(self, stride: int) -> "_Dual":
-        """Every so many of the rows and of the columns."""
+        """The dual for every ``stride``-th row and column."""
         rows, columns = self.rows[::stride], self.columns[::stride]
         return _Dual(rows, columns, len(self.rows) / len(rows), len(self.columns) / len(columns))
 
     def annealed(self, of_rows: Interval, of_columns: Interval) -> tuple[np.ndarray, float]:
-        """Potentials from nothing, by falling temperatures, and the value of the dual for each unit of mass.
+        """Potentials from 0 at falling temperatures, and the dual's value per unit of mass.
 
-        The first ones let the potentials of points far outside grow to their size, for which small ones need many steps.
+        High temperatures come first because the potentials of outliers are large: low ones would need many steps to get there.
         """
         v, scale = np.zeros(len(self.columns)), 0.0
         mass = len(self.rows) * self.row_weight * of_rows[1]
@@ -264,40 +265,40 @@ class _Dual:
     def improved(
         self, start: np.ndarray, of_rows: Interval, of_columns: Interval, temperature: float, steps: int
     ) -> tuple[np.ndarray, float]:
-        """Potentials and value after so many evaluations of the smoothed dual at most: limited-memory BFGS, halved steps."""
+        """Potentials and value after at most ``steps`` evaluations of the smoothed dual: limited-memory BFGS, halving steps."""
         of_rows = of_rows[0] * self.row_weight, of_rows[1] * self.row_weight
         of_columns = of_columns[0] * self.column_weight, of_columns[1] * self.column_weight
         v = start
         value, gradient = self._smoothed(v, of_rows, of_columns, temperature)
         moves: list[np.ndarray] = []
         turns: list[np.ndarray] = []
-        left = steps - 1
-        while left > 0:
+        n_left = steps - 1
+        while n_left > 0:
             direction = _direction(gradient, moves, turns, temperature / of_columns[1])
             slope, length, gain = float((gradient * direction).sum()), 1.0, -1.0
-            while left > 0 and slope > 0:
-                reached, bent = self._smoothed(v + length * direction, of_rows, of_columns, temperature)
-                left, gain = left - 1, reached - value
+            while n_left > 0 and slope > 0:
+                trial_value, trial_gradient = self._smoothed(v + length * direction, of_rows, of_columns, temperature)
+                n_left, gain = n_left - 1, trial_value - value
                 if gain >= 1e-4 * length * slope:
                     break
                 length /= 2
             if gain <= 1e-13 * abs(value):
                 break
-            move, turn = length * direction, gradient - bent
-            v, value, gradient = v + move, reached, bent
+            move, turn = length * direction, gradient - trial_gradient
+            v, value, gradient = v + move, trial_value, trial_gradient
             if (move * turn).sum() > 1e-12 * np.square(turn).sum():
                 moves, turns = [*moves, move][-_MEMORY:], [*turns, turn][-_MEMORY:]
         return v, value
 
     def feasible(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Potentials that keep all constraints in spite of rounding, where no single one can be raised by more than that."""
+        """Potentials that satisfy all constraints despite rounding; no single one can be raised by more than rounding."""
         u = _least(self.rows, self.row_norms, self.column_tiles, self.column_norms - v)
         v = _least(self.columns, self.column_norms, self.row_tiles, self.row_norms - u)
         largest = self.row_norms.max() + self.column_norms.max() + np.abs(u).max() + np.abs(v).max()
         return u, v - 4e-16 * (self.rows.shape[1] + 8) * largest
 
     def shifted(self, v: np.ndarray, of_rows: Interval, of_columns: Interval) -> tuple[np.ndarray, float]:
-        """Potentials for other intervals than they were found for, and the dual's value."""
+        """The potentials shifted to suit other intervals, and the dual's value there."""
         u = _least(self.rows, self.row_norms, self.column_tiles, self.column_norms - v)
         amount, value = _shifted(u, v, of_rows, of_columns)
         return v - amount, value
@@ -308,17 +309,17 @@ class _Dual:
         return _soft_least(columns, np.square(columns).sum(axis=1), self.row_tiles, self.row_norms - u, temperature)[0]
 
     def _smoothed(self, v: np.ndarray, of_rows: Interval, of_columns: Interval, temperature: float) -> tuple[float, np.ndarray]:
-        """Value and gradient: minima are soft, and the bends at 0 are rounded off."""
-        u, taken = _soft_least(
+        """Value and gradient: minima are soft, and the kinks at 0 are rounded off."""
+        u, masses = _soft_least(
             self.rows, self.row_norms, self.column_tiles, self.column_norms - v, temperature, *of_rows, temperature
         )
-        gained, _ = _bent(u, *of_rows, temperature)
-        held, slopes = _bent(v, *of_columns, temperature)
-        return float(gained.sum() + held.sum()), slopes - taken
+        row_values, _ = _bent(u, *of_rows, temperature)
+        column_values, slopes = _bent(v, *of_columns, temperature)
+        return float(row_values.sum() + column_values.sum()), slopes - masses
 
 
 def _direction(gradient: np.ndarray, moves: list[np.ndarray], turns: list[np.ndarray], first: float) -> np.ndarray:
-    """Gradient times the inverse curvature that earlier moves and turns of the gradient tell; ``first`` where none do."""
+    """Gradient times the inverse curvature that earlier moves and gradient changes (``turns``) imply, or ``first``."""
     direction = gradient.copy()
     factors = []
     for move, turn in zip(moves[::-1], turns[::-1], strict=True):
@@ -373,12 +374,12 @@ def _soft_least(
     high: float = 1.0,
     width: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same, softened; and what the columns take from the rows, each of which gives its slope of :func:`_bent`."""
-    minima, taken = np.empty(len(rows)), np.empty((len(tiles), _LANES))
+    """The same with a soft minimum; and the mass of each column, to which a row gives its slope of :func:`_bent` in all."""
+    minima, masses = np.empty(len(rows)), np.empty((len(tiles), _LANES))
     _soft_pass(
-        -2.0 * rows, norms, tiles, _padded(offsets, len(tiles)), temperature, len(offsets), low, high, width, minima, taken
+        -2.0 * rows, norms, tiles, _padded(offsets, len(tiles)), temperature, len(offsets), low, high, width, minima, masses
     )
-    return minima, taken.ravel()[: len(offsets)]
+    return minima, masses.ravel()[: len(offsets)]
 
 
 @njit
@@ -415,7 +416,7 @@ def _reduced_costs(rows, first, tile, offsets, out, begin):
 
 @njit
 def _least_lane(values, work):
-    """Least of _LANES values, by halves, so that it needs no order."""
+    """Least of _LANES values, by halving: no comparison of a round waits for another."""
     half = _LANES // 2
     for j in range(half):
         a, b = values[j], values[j + half]
@@ -447,7 +448,7 @@ def _least_pass(rows, tiles, offsets, least):
 
 @njit
 def _exponentials(values, top, inverse, out, shifted):
-    """exp((top - value) * inverse) of _LANES values to nine digits; returns their sum. Nothing smaller than exp(-40) counts."""
+    """Write exp((top - value) * inverse) of _LANES values to ``out``, to nine digits; none is below 2^-64."""
     for j in range(_LANES):
         x = (top - values[j]) * inverse * _LOG2_E
         x = x if x > -64.0 else -64.0
@@ -496,28 +497,28 @@ def _soft_pass(rows, norms, tiles, offsets, temperature, columns, low, high, wid
     n, n_tiles = len(rows), len(tiles)
     out = np.empty((_ROWS, n_tiles * _LANES))
     work, shifted = np.empty(_LANES), np.empty(_LANES)
-    tops = np.empty(n_tiles)
+    tile_minima = np.empty(n_tiles)
     weights = np.empty((n_tiles, _LANES))
-    places = np.empty(n_tiles, dtype=np.int64)
+    near_tiles = np.empty(n_tiles, dtype=np.int64)
     inverse = 1.0 / temperature
     taken[:] = 0.0
     for row in range(0, n, _ROWS):
         for t in range(n_tiles):
             _reduced_costs(rows, row, tiles[t], offsets[t], out, t * _LANES)
         for q in range(min(_ROWS, n - row)):
-            top = np.inf
+            least = np.inf
             for t in range(n_tiles):
-                tops[t] = _least_lane(out[q, t * _LANES : (t + 1) * _LANES], work)
-                top = min(top, tops[t])
-            near, total = 0, 0.0
+                tile_minima[t] = _least_lane(out[q, t * _LANES : (t + 1) * _LANES], work)
+                least = min(least, tile_minima[t])
+            n_near, total = 0, 0.0
             for t in range(n_tiles):
-                if tops[t] - top > 30.0 * temperature:
+                if tile_minima[t] - least > 30.0 * temperature:
                     continue
-                _exponentials(out[q, t * _LANES : (t + 1) * _LANES], top, inverse, weights[near], shifted)
-                total += _sum_lanes(weights[near], work)
-                places[near] = t
-                near += 1
-            u = norms[row + q] + top - temperature * _log(total / columns)
+                _exponentials(out[q, t * _LANES : (t + 1) * _LANES], least, inverse, weights[n_near], shifted)
+                total += _sum_lanes(weights[n_near], work)
+                near_tiles[n_near] = t
+                n_near += 1
+            u = norms[row + q] + least - temperature * _log(total / columns)
             potentials[row + q] = u
             slope = high
             if u >= width:
@@ -525,7 +526,7 @@ def _soft_pass(rows, norms, tiles, offsets, temperature, columns, low, high, wid
             elif u > -width:
                 slope = high - (high - low) * (u + width) / (2 * width)
             factor = slope / total
-            for one in range(near):
-                sums, weight = taken[places[one]], weights[one]
+            for i in range(n_near):
+                sums, weight = taken[near_tiles[i]], weights[i]
                 for j in range(_LANES):
                     sums[j] += factor * weight[j]

@@ -1,8 +1,8 @@
 """What the steps of one (dataset, k, block of seeds) hand to each other.
 
 One file holds all seeds of the block: named arrays for each key, where the key is a seed (``"3"``) or a method and a seed
-(``"FRAC (fair)/3"``). A step that cannot run on its dataset says why in ``status``, and its file has no keys; a fit that
-gave nothing says why in ``failures``, by its seed.
+(``"FRAC (fair)/3"``). If a step cannot run on its dataset, ``status`` says why, and its file has no keys; if a fit
+gave no result, ``failures`` says why, by seed.
 """
 
 import json
@@ -44,7 +44,7 @@ class SeedBlock:
 
     def save(self, path: str) -> None:
         """Write the block as one file."""
-        arrays = {f"{name}/{key}": array for key, named in self.values.items() for name, array in named.items()}
+        arrays = {f"{name}/{key}": array for key, named_arrays in self.values.items() for name, array in named_arrays.items()}
         keys = np.array(list(self.values), dtype=np.str_)
         status = np.array(json.dumps([self.status, self.note, dict(self.failures)]))
         save_arrays(path, {"keys": keys, "status": status, **arrays})
@@ -55,8 +55,8 @@ class SeedBlock:
         arrays = load_arrays(path)
         status, note, failures = json.loads(str(arrays.pop("status")))
         values: Keyed = {str(key): {} for key in arrays.pop("keys")}
-        for full, array in arrays.items():
-            name, key = full.split("/", 1)
+        for full_name, array in arrays.items():
+            name, key = full_name.split("/", 1)
             values[key][name] = array
         return cls(values, status, note, {seed: (status, note) for seed, (status, note) in failures.items()})
 
@@ -77,5 +77,5 @@ class Prepared:
 
 
 def compact(labels: np.ndarray) -> np.ndarray:
-    """The same labels in the smallest unsigned type that holds them: they are most of what lies on disk."""
+    """The same labels in the smallest unsigned type that holds them: they take most of the disk space."""
     return labels.astype(np.min_scalar_type(int(labels.max())))

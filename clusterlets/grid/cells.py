@@ -16,7 +16,7 @@ import numpy as np
 
 from clusterlets.errors import ClusterletsError
 
-# The last part of the seed of the random streams that methods share; each method has a number of its own besides.
+# The last part of the seed of the random streams that methods share; each method also has a number of its own.
 EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
 
 # Characters that file names hold unescaped; an underscore separates parameters.
@@ -37,12 +37,12 @@ class Cell:
 
     @property
     def configuration(self) -> str:
-        """The part of the path that says k and the parameters."""
+        """The part of the path that names k and the parameters."""
         return configuration(self.k, self.parameters)
 
     @property
     def path(self) -> str:
-        """File of the cell, below the results folder."""
+        """The cell's file, relative to the results folder."""
         return f"runs/{self.dataset}/{self.method}/{self.configuration}/seeds{self.seeds}.csv"
 
 
@@ -55,14 +55,14 @@ def cells(config: Mapping) -> Iterator[Cell]:
 
 
 def number_of_cells(config: Mapping) -> int:
-    """How many cells the configured grid has with those of its variants, at most; none is listed."""
+    """An upper bound on the cells of the configured grid and its variants, computed without listing them."""
     blocks = -(-config["seeds"]["count"] // config["seeds"]["block"])
     points = sum(math.prod(map(len, grid["parameters"].values())) for grid in config["grids"].values())
     return len(config["datasets"]) * points * len(config["k"]) * blocks * (1 + len(config["variants"]))
 
 
 def _configurations(config: Mapping) -> Iterator[tuple[str, int, dict]]:
-    """Matchers one after the other; then, for each k, the methods that cluster instances."""
+    """First the matchers, one after the other; then, for each k, the methods that cluster instances."""
     grids = config["grids"]
     matchers = [method for method in config["methods"] if grids[method]["needs"]]
     for method, k in itertools.product(matchers, config["k"]):
@@ -92,7 +92,7 @@ def format_parameters(parameters: Mapping[str, Value]) -> str:
 
 
 def parse_parameters(words: str) -> dict[str, Value]:
-    """The parameters that :func:`format_parameters` wrote, or a user. A ClusterletsError names one that is given twice."""
+    """Parse what :func:`format_parameters`, or a user, wrote. A ClusterletsError names a parameter that is given twice."""
     parameters: dict[str, Value] = {}
     for part in filter(None, (part.strip() for part in words.split(","))):
         name, _, value = (piece.strip() for piece in part.partition("="))
@@ -103,11 +103,11 @@ def parse_parameters(words: str) -> dict[str, Value]:
 
 
 def as_text(value: Value) -> str:
-    """A value in characters that any path may hold. A text that reads as another value has its first one escaped."""
+    """A value in characters that any path may hold. A text that reads like another value has its first one escaped."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
-        return repr(value + 0).removesuffix(".0")  # and -0.0 is 0
+        return repr(value + 0).removesuffix(".0")  # adding 0 turns -0.0 into 0.0
     plain = "".join(letter if letter in _PLAIN else "".join(f"%{byte:02X}" for byte in letter.encode()) for letter in value)
     if plain and (plain in ("null", "true", "false") or _is_number(plain)):
         return f"%{ord(plain[0]):02X}{plain[1:]}"
@@ -141,20 +141,20 @@ def seed_blocks(count: int, block: int) -> list[str]:
 
 
 def seeds_of(block: str) -> range:
-    """The seeds that the name of a block, ``"0-9"``, stands for."""
+    """The seeds of a block, from its name such as ``"0-9"``."""
     first, last = block.split("-")
     return range(int(first), int(last) + 1)
 
 
 def sample_stream(base_seed: int, dataset: str) -> np.random.Generator:
-    """The generator of the rows that scores are estimated from: the same rows for every method, k and seed."""
+    """The generator that samples the rows for estimated scores: the same rows for every method, k and seed."""
     return random_stream(base_seed, dataset, 0, 0, SAMPLE)
 
 
 def random_stream(base_seed: int, dataset: str, k: int, seed: int, step: int) -> np.random.Generator:
     """The generator of one step of one repetition; ``step`` is the number of a shared step, or of a method.
 
-    It does not depend on the parameters, so that all matchers meet the same clusterlets. ``zlib.crc32`` and not ``hash``,
-    which differs from one Python process to the next.
+    It does not depend on the parameters, so that all matchers get the same clusterlets. It uses ``zlib.crc32``, because
+    ``hash`` differs from one Python process to the next.
     """
     return np.random.default_rng(np.random.SeedSequence([base_seed, zlib.crc32(dataset.encode()), k, seed, step]))

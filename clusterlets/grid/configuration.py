@@ -1,4 +1,4 @@
-"""The workflow's configuration: checked against its schema before anything runs, in plain words."""
+"""The workflow's configuration, checked against its schema before anything runs, with messages in plain words."""
 
 import difflib
 import functools
@@ -21,9 +21,9 @@ from clusterlets.grid.entries import load
 from clusterlets.methods import check_parameters
 from clusterlets.methods import names as method_names
 
-_LONGEST_ID = 100  # letters; it is a part of the names of files, for which systems have 255 bytes
+_LONGEST_ID = 100  # letters: it is part of file names, which systems limit to 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[2]
-_MOST_CELLS = 1_000_000  # Snakemake plans a thousand a second
+_MOST_CELLS = 1_000_000  # Snakemake plans a thousand cells a second
 _LONGEST_FAULT = 300
 
 
@@ -40,14 +40,14 @@ _Validator = extend(Draft202012Validator, type_checker=Draft202012Validator.TYPE
 
 
 def read_configuration(path: str | Path | None = None) -> dict:
-    """The checkout's ``config.yaml`` with a file's values in place of its own, as ``snakemake --configfile``, checked.
+    """The checkout's ``config.yaml`` overridden by a file's values, as by ``snakemake --configfile``, and checked.
 
-    Mappings are merged, lists are replaced.
+    Mappings are merged, and lists are replaced.
     """
     config = _read(_CHECKOUT / "config.yaml")
     for key, value in (_read(Path(path)) if path else {}).items():
-        both = isinstance(value, dict) and isinstance(config.get(key), dict)
-        config[key] = config[key] | value if both else value
+        are_mappings = isinstance(value, dict) and isinstance(config.get(key), dict)
+        config[key] = config[key] | value if are_mappings else value
     return check_configuration(config, _CHECKOUT / "workflow" / "schemas" / "config.schema.yaml")
 
 
@@ -57,7 +57,7 @@ def _read(path: Path) -> dict:
     except OSError as error:
         reason = f"{path} cannot be read ({error.strerror})"
         raise ClusterletsError(f"{reason}. The configuration lies in the project's checkout.") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that there is not is a ValueError
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # an impossible date is a ValueError
         raise ClusterletsError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
     if not isinstance(config, dict):
         raise ClusterletsError(f"{path} holds no configuration; config.yaml shows every key.")
@@ -67,24 +67,24 @@ def _read(path: Path) -> dict:
 def check_configuration(config: Mapping, schema: str | Path) -> dict:
     """The configuration, resolved: every entry of ``datasets`` has an id and settings.
 
-    ``datasets`` becomes the list of ids, which name paths and rows; ``tables`` maps each id to its settings. What is
-    excluded is in neither; ``exclude`` becomes a list. ``methods`` becomes the list of names, and ``grids`` maps each name
-    to where the method comes from, what results call it, its label, role and citation, what it needs besides the table,
-    the keys of the configuration that it takes as parameters, and its other parameters with all their values.
+    ``datasets`` becomes the list of ids, which name paths and rows; ``tables`` maps each id to its settings. Excluded
+    datasets are in neither; ``exclude`` becomes a list. ``methods`` becomes the list of names, and ``grids`` maps each name to
+    the method's source, its names in results, its label, role and citation, what it needs besides the table, the keys of the
+    configuration that it takes as parameters, and its other parameters with all their values.
 
     Raises
     ------
     ClusterletsError
-        With one line for each fault: the key, what is wrong with it, and what may stand there.
+        With one line for each fault: the key, what is wrong with it, and what is allowed.
     """
     config = _with_whole_numbers(config)
     faults = sorted(_validator(schema).iter_errors(config), key=lambda error: str(error.path))
     _refuse([_explain(error) for error in faults])
     entries = [_method_entry(entry) for entry in config["methods"]]
-    results = os.path.normpath(config["results"])  # as Snakemake compares names of files, not files
+    results = os.path.normpath(config["results"])  # Snakemake compares file names, not files
     tables = [_settings(entry, config["scaling"]) for entry in config["datasets"]]
     excluded = _listed(config["exclude"])
-    known = {*dataset_names(), *(table["name"] for table in tables), *(table["id"] for table in tables)}
+    names_and_ids = {*dataset_names(), *(table["name"] for table in tables), *(table["id"] for table in tables)}
     _refuse(
         [
             *(["results: it is the working directory itself; name a folder below it"] if results == "." else []),
@@ -94,7 +94,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
                 f"methods: {fault}"
                 for fault in _repeated([name for name, _ in entries], "list all values of its parameters in one entry")
             ),
-            *_unknown("exclude", excluded, sorted(known)),
+            *_unknown("exclude", excluded, sorted(names_and_ids)),
             *_unchanged(config),
         ]
     )
@@ -123,7 +123,7 @@ def _validator(schema: str | Path):
 
 
 def _with_whole_numbers(value):
-    """A copy where 1.0 is 1, as YAML's 2.0e+4 means 20000: a value has one name in paths and commands."""
+    """A copy with 1 for 1.0 (YAML's 2.0e+4 means 20000), so that a value has one spelling in paths and commands."""
     try:
         if isinstance(value, Mapping):
             return {key: _with_whole_numbers(part) for key, part in value.items()}
@@ -142,15 +142,15 @@ def _refuse(faults: list[str]) -> None:
 
 
 def _in_one_line(text: str) -> str:
-    """Keys and names come from the user: a line's end in one, or what no terminal shows, is written as its code."""
+    """Replace line ends and unprintable characters by their codes, because keys and names come from the user."""
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
 
 def _settings(entry: str | Mapping, scaling: str) -> dict:
     """An entry of ``datasets`` with its id and all defaults.
 
-    A table with other sensitive columns than the class, or with another choice on duplicates than the usual, has an id of its
-    own, so that its results lie beside those of the plain name.
+    A table whose sensitive columns are not the class, or whose duplicates are not treated as usual, has an id of its own, so
+    that its results are stored beside those of the plain name.
     """
     entry = {"name": entry} if isinstance(entry, str) else dict(entry)
     is_user_table = "path" in entry
@@ -170,7 +170,7 @@ def _usual_duplicates(name: str) -> str | None:
 
 
 def _suffix(table: Mapping) -> str:
-    """What tells a table from the benchmark's dataset of that name; empty for this one itself."""
+    """What distinguishes a table's id from the name of a benchmark dataset; empty for the dataset itself."""
     if "path" in table:
         return "." + "+".join(map(_for_a_path, table.get("sensitive", [])))
     groups = "" if table["sensitive"] == [CLASS] else "." + "+".join(map(_for_a_path, table["sensitive"]))
@@ -194,8 +194,8 @@ def _table_faults(table: Mapping) -> list[str]:
     if "duplicates" in table:
         faults.append(f"{name}: 'duplicates' is for the benchmark's datasets; leave the rows out of {table['path']} yourself")
     if table["features"] != user_table.NUMERIC:
-        both = [column for column in table["features"] if column in table["sensitive"]]
-        faults += [f"{name}: {column!r} cannot be sensitive and a feature too" for column in both]
+        overlap = [column for column in table["features"] if column in table["sensitive"]]
+        faults += [f"{name}: {column!r} cannot be sensitive and a feature too" for column in overlap]
     for check in (lambda: user_table.check_file(Path(table["path"])), lambda: user_table.check_separator(table["separator"])):
         faults += _faults_of(check, f"{name}: ")
     return faults + _id_faults(table)
@@ -211,17 +211,17 @@ def _dataset_faults(table: Mapping) -> list[str]:
         return [f"{unknown[0]}; a table of your own needs a 'path'"]
     if table["sensitive"] != [CLASS] and table["duplicates"] == "drop":
         return [f"{name}: 'drop' compares rows by features and class, so it needs the class as the sensitive column"]
-    if table["sensitive"] != [CLASS]:  # only then is the dataset's module loaded
+    if table["sensitive"] != [CLASS]:  # only then: the check loads the dataset's module
         return _faults_of(lambda: check_sensitive(name, table["sensitive"])) + _id_faults(table)
     return _id_faults(table)
 
 
 def _id_faults(table: Mapping) -> list[str]:
-    """A table that went by the name of another would be held against the paper's numbers; and files are named by ids."""
+    """Under another table's name, a table would be compared with the paper's numbers; and ids are parts of file names."""
     name, table_id = table["name"], table["id"]
     if len(table_id) > _LONGEST_ID:
-        long = f"the id {table_id[:30]!r}... has {len(table_id):,} letters"
-        return [f"{name[:60]}: {long}; give the entry an 'id' of {_LONGEST_ID} at most"]
+        problem = f"the id {table_id[:30]!r}... has {len(table_id):,} letters"
+        return [f"{name[:60]}: {problem}; give the entry an 'id' of {_LONGEST_ID} at most"]
     if table_id in dataset_names() and (table_id != name or _suffix(table)):
         return [f"{name}: the id {table_id!r} stands for a dataset as it is by default; choose another"]
     return []
@@ -241,7 +241,7 @@ def _repeated(ids: list[str], remedy: str) -> list[str]:
 
 
 def _unchanged(config: Mapping) -> list[str]:
-    """A variant that changes nothing would say that the choice does nothing."""
+    """Variants that change nothing, and so would suggest that the choice has no effect."""
     return [
         f"variants.{name}.{key}: it is {value} already; a variant changes a setting"
         for name, changes in config["variants"].items()
@@ -251,7 +251,7 @@ def _unchanged(config: Mapping) -> list[str]:
 
 
 def _method_entry(entry: str | Mapping) -> tuple[str, dict]:
-    """The name of a method and the rest of its entry; of a file, which knows its name, the name comes from there."""
+    """The name of a method and the rest of its entry; a method in a file has its name there."""
     entry = {"name": entry} if isinstance(entry, str) else dict(entry)
     if "path" in entry:
         entry["name"] = load(entry).name
@@ -261,10 +261,10 @@ def _method_entry(entry: str | Mapping) -> tuple[str, dict]:
 def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict], list[str]]:
     """The resolved entry of each method, and what is wrong with them.
 
-    The configuration's ``hops`` and ``omega`` hold the values of these parameters for every method that has none of its own.
+    The configuration's ``hops`` and ``omega`` are the values of these parameters for every method whose entry has none.
     """
     grids, faults = {}, []
-    taken = {"clusterlets", *map(str.lower, method_names())}  # files of results and rows would be taken for those of another
+    reserved = {"clusterlets", *map(str.lower, method_names())}  # their results would be mistaken for another method's
     for name, entry in entries.items():
         try:
             method = load({"name": name, **entry})
@@ -272,26 +272,26 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
         except ClusterletsError as error:
             faults.append(str(error))
             continue
-        if {"path", "command"} & entry.keys() and name.lower() in taken:
+        if {"path", "command"} & entry.keys() and name.lower() in reserved:
             faults.append(f"methods: {entry.get('path', name)}: the benchmark itself has something called {name!r}; rename it")
             continue
-        listed = {parameter: config[parameter] for parameter in ("hops", "omega")}
-        default = {parameter: listed.get(parameter, list(values)) for parameter, values in method.grid().items()}
-        parameters = {**default, **entry.get("parameters", {})}
+        shared = {parameter: config[parameter] for parameter in ("hops", "omega")}
+        defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in method.grid().items()}
+        parameters = {**defaults, **entry.get("parameters", {})}
         source = {key: entry[key] for key in ("path", "command", "conda") if key in entry}
-        described = {
+        description = {
             "names": method.names_in_results(),
             "label": method.label or name,
             "role": method.role,
             "citation": method.citation,
         }
-        needed = {"needs": list(method.needs), "settings": dict(method.settings)}
-        grids[name] = {**source, **described, **needed, "parameters": parameters}
+        requirements = {"needs": list(method.needs), "settings": dict(method.settings)}
+        grids[name] = {**source, **description, **requirements, "parameters": parameters}
     return grids, faults
 
 
 def _point_faults(config: Mapping) -> list[str]:
-    """What the methods say of the points of their grids."""
+    """What the methods find wrong with points of their grids."""
     faults = [
         f"methods: {name}: {fault}"
         for name, grid in config["grids"].items()
@@ -310,38 +310,38 @@ def _too_many_cells(config: Mapping) -> list[str]:
 
 
 def set_mirror(config: Mapping) -> None:
-    """Hand the configured mirror to the jobs; ``CLUSTERLETS_MIRROR``, where it is set, comes first.
+    """Pass the configured mirror to the jobs; a ``CLUSTERLETS_MIRROR`` that is already set takes precedence.
 
-    By the environment and not as a parameter of the rule: another mirror of the same files changes no result.
+    Passed through the environment and not as a rule's parameter: another mirror of the same files changes no result.
     """
     if config["mirror"]:
         os.environ.setdefault("CLUSTERLETS_MIRROR", str(config["mirror"]))
 
 
 def _listed(value: str | list[str] | None) -> list[str]:
-    """``exclude`` may come from a command line, as in ``--config exclude=nbfi,adult``, or ``exclude=``."""
+    """``exclude`` as a list; from a command line it is text, as in ``--config exclude=nbfi,adult`` or ``exclude=``."""
     return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else list(value or [])
 
 
 def _unknown(key: str, given: Iterable[str], known: Iterable[str]) -> list[str]:
     known = list(known)
-    where = f"{key}: " if key else ""
+    prefix = f"{key}: " if key else ""
     unknown = [name for name in given if name not in known]
-    return [f"{where}there is no {name!r}{_near(name, known)}; known: {', '.join(known)}" for name in unknown]
+    return [f"{prefix}there is no {name!r}{_near(name, known)}; known: {', '.join(known)}" for name in unknown]
 
 
 def _explain(error: ValidationError) -> str:
-    where = ".".join(str(part) for part in error.path)
+    key_path = ".".join(str(part) for part in error.path)
     message = error.message if len(error.message) <= _LONGEST_FAULT else error.message[:_LONGEST_FAULT] + "…"
     if error.validator == "additionalProperties":
-        known = list(error.schema["properties"])
-        unknown = [key for key in error.instance if key not in known]
-        inside = f"{where}." if where else ""
-        return "; ".join(f"{inside}{key}: unknown key{_near(str(key), known)}" for key in unknown)
+        allowed = list(error.schema["properties"])
+        unknown = [key for key in error.instance if key not in allowed]
+        prefix = f"{key_path}." if key_path else ""
+        return "; ".join(f"{prefix}{key}: unknown key{_near(str(key), allowed)}" for key in unknown)
     if error.validator == "required":
-        return f"{where + ': ' if where else ''}{message}; config.yaml shows every key"
+        return f"{key_path + ': ' if key_path else ''}{message}; config.yaml shows every key"
     meaning = error.schema.get("description", "")
-    return f"{where}: {message}{'. ' + meaning if meaning else ''}"
+    return f"{key_path}: {message}{'. ' + meaning if meaning else ''}"
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -1,7 +1,7 @@
 """Cells in which a fit exceeded a limit of time or memory: only they run again when the limits change.
 
-Such a cell has a second file with the limits beside its own. Snakemake runs a job again when its parameters change, so a
-cell's parameter is the limits to run it with again, and empty for the many cells that never exceeded any.
+Such a cell has a second file with the limits beside its own. Snakemake reruns a job when its parameters change, so a cell's
+parameter is the limits to rerun it with, or empty for the many cells that never exceeded any.
 """
 
 import json
@@ -11,16 +11,16 @@ from clusterlets.storage import write_text
 
 
 def exceeded_limits(cell: str, limits: str) -> str:
-    """Limits (JSON) that this cell must be run again with, or "" if no fit of it ever exceeded one."""
+    """Limits (JSON) that this cell must be rerun with, or "" if none of its fits ever exceeded one."""
     file = _file(cell)
     if not file.is_file():
         return ""
-    noted = json.loads(file.read_text(encoding="utf-8"))
-    return limits if noted["crossed"] and noted["limits"] != limits else noted["parameter"]
+    record = json.loads(file.read_text(encoding="utf-8"))
+    return limits if record["crossed"] and record["limits"] != limits else record["parameter"]
 
 
 def note(cell: str, crossed: bool, limits: str, parameter: str) -> None:
-    """Note what a cell ran with, if a fit of it crossed a limit now or before."""
+    """Record the limits that a cell ran with, if one of its fits crossed a limit now or before."""
     if crossed or parameter:
         write_text(_file(cell), json.dumps({"crossed": crossed, "limits": limits, "parameter": parameter}))
     else:

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 
 COLUMNS = ("dataset", "source", "rows", "dropped", "features", "groups", "fingerprint ok", "licence", "citation")
-_SHOWN = tuple(column for column in COLUMNS if column != "dropped")  # on a terminal a remark says it, where rows were dropped
+_SHOWN = tuple(column for column in COLUMNS if column != "dropped")  # on a terminal, a warning mentions dropped rows
 
 _WIDTH = 120  # characters of a line
 _FRAME = 3  # characters between two columns
@@ -13,7 +13,7 @@ _VERDICTS = {True: "yes", False: "no", None: "not known"}
 
 
 def row(dataset: str, described: Mapping) -> dict[str, str]:
-    """A dataset's row from what its preparation, or ``sources.yaml``, says of it; what is not known stays empty."""
+    """A dataset's row from the description by its preparation, or by ``sources.yaml``; what is not known stays empty."""
     groups = described.get("groups") or {}
     return {
         "dataset": dataset,
@@ -29,7 +29,7 @@ def row(dataset: str, described: Mapping) -> dict[str, str]:
 
 
 def listing(described: Mapping[str, Mapping]) -> str:
-    """The table of all datasets for a terminal, and below it what preparation had to say of them."""
+    """The table of all datasets for a terminal, with the warnings of their preparation below it."""
     warnings_of_datasets = (
         (dataset, warning) for dataset, description in described.items() for warning in description.get("warnings", [])
     )
@@ -48,7 +48,7 @@ def to_csv(rows: Iterable[Mapping[str, str]]) -> str:
 
 
 def to_text(rows: Sequence[Mapping[str, str]], columns: Sequence[str] = _SHOWN) -> str:
-    """A Markdown table no wider than a terminal: the widest columns are cut until it fits, the first one never."""
+    """A Markdown table no wider than a terminal: the widest columns are cut until it fits, but never the first."""
     cells = [list(columns), *([" ".join(row[column].replace("|", "/").split()) for column in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     while sum(widths) + _FRAME * len(widths) + 1 > _WIDTH:
@@ -59,5 +59,5 @@ def to_text(rows: Sequence[Mapping[str, str]], columns: Sequence[str] = _SHOWN) 
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    cut = (cell if len(cell) <= width else cell[: width - 1] + "…" for cell, width in zip(cells, widths, strict=True))
-    return "| " + " | ".join(f"{cell:<{width}}" for cell, width in zip(cut, widths, strict=True)) + " |"
+    texts = (cell if len(cell) <= width else cell[: width - 1] + "…" for cell, width in zip(cells, widths, strict=True))
+    return "| " + " | ".join(f"{cell:<{width}}" for cell, width in zip(texts, widths, strict=True)) + " |"

@@ -7,11 +7,11 @@ from clusterlets.methods import Method
 
 
 def load(entry: Mapping) -> type[Method]:
-    """The method of an entry of the configuration: of a ``path``, of a ``command``, or else of a ``name``."""
+    """The method of an entry of the configuration: from its ``path``, its ``command``, or else by its ``name``."""
     if "path" in entry:
         return methods.from_file(entry["path"])
     if "command" in entry:
-        from clusterlets.grid.program import program  # few cells start programs, and all pay for what they import
+        from clusterlets.grid.program import program  # imported late: few cells start programs
 
         return program(entry["name"], entry["command"], entry.get("conda", ""))
     return methods.get(entry["name"])

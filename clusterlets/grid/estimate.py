@@ -1,6 +1,6 @@
-"""What a grid costs, before it runs: a few constants measured once, so good to a factor of two.
+"""What a grid will cost, from a few constants that were measured once, so accurate to a factor of two.
 
-They come from the paper's grid on the ten datasets at hand (610 s of CPU, 7 minutes on two cores, 2026-11).
+They come from the paper's grid on the ten available datasets (610 s of CPU, 7 minutes on two cores, 2026-11).
 """
 
 import math
@@ -13,15 +13,15 @@ from clusterlets.grid import variants
 from clusterlets.grid.cells import Cell, cells, seed_blocks, seeds_of
 from clusterlets.grid.entries import load
 
-_PAIR = 4.5e-10  # seconds to add up the distance of two instances, which ten seeds share
-_SAMPLED_PAIRS = 16 * 2_000**2 / 2  # that sampled sums visit, whatever the rows
-_ORDERED = 1e-7  # to find a row's place in the samples
-_SCORED = 6e-8  # of a run of a matcher, to score an instance
-_SAMPLE = 3.5e-7  # to draw and score one partition for C
-_KMEANS = 2e-6  # of k-means, an instance
-_START = 0.14  # of a job that loads numpy alone
-_START_COMPILED = 0.6  # of a job that loads numba
-_SUMMARY = 40.0  # of tables, figures and report, once
+_PAIR = 4.5e-10  # seconds to add up the distance of two instances, shared by ten seeds
+_SAMPLED_PAIRS = 16 * 2_000**2 / 2  # that sampled sums visit, for any number of rows
+_ORDERED = 1e-7  # seconds to find a row's place in the samples
+_SCORED = 6e-8  # seconds to score an instance in a run of a matcher
+_SAMPLE = 3.5e-7  # seconds to draw and score one partition for C
+_KMEANS = 2e-6  # seconds of k-means for an instance
+_START = 0.14  # seconds of a job that loads only numpy
+_START_COMPILED = 0.6  # seconds of a job that loads numba
+_SUMMARY = 40.0  # seconds of tables, figures and report together, once
 
 _CELL = 8_000  # bytes on disk of a cell with its log
 _NUMBER = 8
@@ -39,7 +39,7 @@ class Cost:
 
 
 def of_dataset(rows: int, features: int, group_counts: Sequence[int], config: Mapping) -> Cost:
-    """Of everything that the configured grid does with one dataset."""
+    """Cost of everything that the configured grid does with one dataset."""
     grid = list(cells({**config, "datasets": [""]}))
     seeds, block = config["seeds"]["count"], min(config["seeds"]["block"], config["seeds"]["count"])
     outputs = sum(_outputs(name, entry) for name, entry in config["grids"].items() if not entry["needs"])
@@ -48,44 +48,44 @@ def of_dataset(rows: int, features: int, group_counts: Sequence[int], config: Ma
     sampled = min(rows, SAMPLED_ROWS)
     for k in config["k"]:
         pieces = sum(min(k, count) for count in group_counts)
-        label = 1 if pieces <= 256 else 2
-        disk += seeds * (rows * label * (1 + outputs) + _NUMBER * (pieces**2 + outputs * k**2 + pieces * features))
+        label_bytes = 1 if pieces <= 256 else 2
+        disk += seeds * (rows * label_bytes * (1 + outputs) + _NUMBER * (pieces**2 + outputs * k**2 + pieces * features))
         disk += seeds * _NUMBER * pieces * sampled
         largest = max(largest, block * pieces * max(pieces, sampled))
     seconds = sum(seconds for _, seconds in steps_of_dataset(rows, features, config, len(group_counts)).values())
     for variant in config["variants"]:
-        further = _of_variant(rows, features, group_counts, config, variant)
-        seconds, disk = seconds + further.seconds, disk + further.disk
+        extra = _of_variant(rows, features, group_counts, config, variant)
+        seconds, disk = seconds + extra.seconds, disk + extra.disk
     return Cost(seconds, disk, _BASE + _COPIES * _NUMBER * (rows * features + largest))
 
 
 def steps_of_dataset(rows: int, features: int, config: Mapping, n_groups: int = 2) -> dict[str, tuple[int, float]]:
-    """Of each step of the workflow on one dataset, by its rule's name: how many jobs, and their CPU seconds together."""
+    """Number of jobs and their total CPU seconds for each step of the workflow on one dataset, by its rule's name."""
     seeds, grids = config["seeds"]["count"], config["grids"]
     jobs = len(config["k"]) * len(seed_blocks(**config["seeds"]))
     runs = len(config["k"]) * seeds
-    needed = {need for grid in grids.values() for need in grid["needs"]}
+    needs = {need for grid in grids.values() for need in grid["needs"]}
     steps = {"prepare_dataset": (1, _START), "measure_geometry": (1, _START)}
-    if "clusterlets" in needed:
+    if "clusterlets" in needs:
         steps["extract_clusterlets"] = (jobs, jobs * _START_COMPILED + runs * rows * _KMEANS)
         steps["sum_distances"] = (jobs, jobs * _START_COMPILED + runs * _sums(rows, 1))
-    if "partitions" in needed:
+    if "partitions" in needs:
         steps["sample_partitions"] = (jobs, jobs * _START + runs * config["sample_size"] * _SAMPLE)
     for cell in cells({**config, "datasets": [""]}):
         grid = grids[cell.method]
-        of_cell = {"score_method": _START}
+        cell_seconds = {"score_method": _START}
         if grid["needs"]:
-            of_cell["score_method"] += len(seeds_of(cell.seeds)) * rows * _SCORED
+            cell_seconds["score_method"] += len(seeds_of(cell.seeds)) * rows * _SCORED
         else:
-            of_cell["fit_method"] = _START_COMPILED + _fits(cell, grid, rows, features, n_groups, config["limits"])
-        for step, seconds in of_cell.items():
-            count, so_far = steps.get(step, (0, 0.0))
-            steps[step] = (count + 1, so_far + seconds)
+            cell_seconds["fit_method"] = _START_COMPILED + _fits(cell, grid, rows, features, n_groups, config["limits"])
+        for step, seconds in cell_seconds.items():
+            count, total = steps.get(step, (0, 0.0))
+            steps[step] = (count + 1, total + seconds)
     return steps
 
 
 def _fits(cell: Cell, grid: Mapping, rows: int, features: int, n_groups: int, limits: Mapping) -> float:
-    """Of all fits of a cell, with the distances that score them; nothing where the table is more than the method handles."""
+    """CPU seconds of all fits of a cell and the distances that score them; 0 if the method does not handle the table."""
     method = load({"name": cell.method, **grid})
     if cell.k > rows or method().unsupported(rows, n_groups):
         return 0.0
@@ -96,7 +96,7 @@ def _fits(cell: Cell, grid: Mapping, rows: int, features: int, n_groups: int, li
 
 
 def _sums(rows: int, parts: int) -> float:
-    """Of the distances inside equal parts of a table, exact or sampled, and of those of a sample of rows to all rows."""
+    """CPU seconds for distances inside equal parts of a table, exact or sampled, and from a sample of rows to all rows."""
     to_all = min(rows, SAMPLED_ROWS) * rows * _PAIR
     if rows > EXACT_LIMIT:
         return to_all + _SAMPLED_PAIRS * _PAIR + rows * _ORDERED
@@ -104,12 +104,12 @@ def _sums(rows: int, parts: int) -> float:
 
 
 def _outputs(name: str, entry: Mapping) -> int:
-    """Clusterings that a method makes for each k and seed."""
+    """Number of clusterings that a method makes for each k and seed."""
     return len(load({"name": name, **entry}).names_in_results()) * math.prod(map(len, entry["parameters"].values()))
 
 
 def seconds_per_job(sizes: Mapping[str, tuple[int, int]], config: Mapping) -> dict[str, dict[str, float]]:
-    """CPU seconds of a step's job, by its rule's name, on each dataset of so many rows and features: the grid's mean."""
+    """Mean CPU seconds of a step's jobs, by its rule's name and dataset; ``sizes`` holds rows and features."""
     seconds_of_steps: dict[str, dict[str, float]] = defaultdict(dict)
     for dataset, size in sizes.items():
         for step, (jobs, seconds) in steps_of_dataset(*size, config).items():
@@ -118,17 +118,17 @@ def seconds_per_job(sizes: Mapping[str, tuple[int, int]], config: Mapping) -> di
 
 
 def _of_variant(rows: int, features: int, group_counts: Sequence[int], config: Mapping, variant: str) -> Cost:
-    """Of the cells that a variant touches; with tables of its own, of the whole grid on the paper's seeds."""
+    """Cost of the cells that a variant touches; if it has its own tables, of the whole grid on the paper's seeds."""
     if variants.has_own_tables(config, variant):
         count = min(config["seeds"]["count"], variants.SEEDS_OF_PAPER)
-        again = {**config, "seeds": {**config["seeds"], "count": count}, "variants": {}}
-        return of_dataset(rows, features, group_counts, again)
-    own = variants.folder(config["results"], variant) + "/"
-    number = sum(path.startswith(own) for path in variants.paths({**config, "datasets": [""]}, variant))
-    return Cost(_START * number, _CELL * number, 0)
+        variant_config = {**config, "seeds": {**config["seeds"], "count": count}, "variants": {}}
+        return of_dataset(rows, features, group_counts, variant_config)
+    prefix = variants.folder(config["results"], variant) + "/"
+    n_cells = sum(path.startswith(prefix) for path in variants.paths({**config, "datasets": [""]}, variant))
+    return Cost(_START * n_cells, _CELL * n_cells, 0)
 
 
 def of_all(costs: Sequence[Cost]) -> Cost:
-    """Of a whole grid, with what sums it up."""
+    """Cost of a whole grid, including its summary."""
     total = sum(cost.seconds for cost in costs) + _SUMMARY
     return Cost(total, sum(cost.disk for cost in costs), max((cost.memory for cost in costs), default=_BASE))

@@ -1,7 +1,7 @@
 """What a step's result depends on besides its inputs: the source it runs and the libraries that compute.
 
-Snakemake reruns a job when its parameters change but does not see an edited module; so every rule carries, as a
-parameter, the fingerprint of its step: the import closure inside this package, read from the source, and the locked
+Snakemake reruns a job when its parameters change, but does not notice an edited module. So every rule has, as a parameter,
+the fingerprint of its step: the import closure inside this package, read from the source, and the locked
 versions of the numeric libraries.
 """
 
@@ -26,9 +26,9 @@ def fingerprint(
     """Sixteen hexadecimal digits for the import closure of ``modules`` (below ``clusterlets``), library versions, files.
 
     ``modules`` are dotted names such as ``"steps.scoring"``; modules that are imported by name at run time
-    must be given too. ``files`` are data files, relative to the package, and ``own`` files of the user's. After the digits
-    come the parts, each file with digits of its own and each library with its version, so that :func:`changed` can tell
-    which one it was.
+    must be given too. ``files`` are data files, relative to the package, and ``own`` are the user's files. The parts
+    follow the digits, each file with its own digits and each library with its version, so that :func:`changed` can name
+    those that changed.
     """
     closure = sorted(set().union(*(import_closure(f"{PACKAGE.name}.{module}") for module in modules)))
     paths = [*(module_file(module) for module in closure), *(PACKAGE / file for file in files)]
@@ -48,7 +48,7 @@ def part(name: str, content: bytes) -> str:
 
 
 def changed(before: str, now: str) -> list[str]:
-    """Which parts of two fingerprints differ, came or went: files relative to the package, and libraries."""
+    """Parts that two fingerprints do not share: files relative to the package, and libraries."""
     differing = set(before.split()[1:]) ^ set(now.split()[1:])
     return sorted({re.split("==|:", part)[0] for part in differing})
 
@@ -67,7 +67,7 @@ def import_closure(module: str) -> frozenset[str]:
 
 
 def module_file(module: str) -> Path:
-    """Source of a module of this package; raises ValueError where there is none."""
+    """Source file of a module of this package; raises ValueError if there is none."""
     path = PACKAGE.parent / module.replace(".", "/")
     for candidate in (path / "__init__.py", path.with_suffix(".py")):
         if candidate.is_file():
@@ -82,7 +82,7 @@ def data_files(folder: str) -> list[str]:
 
 
 def locked_versions(lock: str | Path, names: Iterable[str]) -> dict[str, str]:
-    """Versions of the named distributions: those of a pip lock file, or the installed ones, as of a user's method."""
+    """Versions of distributions: from a pip lock file or, if not in it (as for a user's method), the installed ones."""
     return {name: _pins(Path(lock)).get(name) or _installed(name) for name in names}
 
 
@@ -100,15 +100,15 @@ def _pins(lock: Path) -> dict[str, str]:
 
 @functools.cache
 def _imports(module: str) -> tuple[str, ...]:
-    """Modules of this package named by import statements anywhere in the source, and the packages they lie in."""
-    named = set()
+    """Modules of this package named by import statements anywhere in the source, and the packages that contain them."""
+    imported = set()
     for node in ast.walk(ast.parse(module_file(module).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            named |= {alias.name for alias in node.names}
+            imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            named |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    parents = {name.rsplit(".", depth)[0] for name in [*named, module] for depth in range(1, name.count(".") + 1)}
-    return tuple(sorted(name for name in named | parents if name.split(".")[0] == PACKAGE.name and _is_module(name)))
+            imported |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    parents = {name.rsplit(".", depth)[0] for name in [*imported, module] for depth in range(1, name.count(".") + 1)}
+    return tuple(sorted(name for name in imported | parents if name.split(".")[0] == PACKAGE.name and _is_module(name)))
 
 
 def _is_module(name: str) -> bool:

@@ -1,7 +1,7 @@
-"""Fits of a method under limits of time and memory, each with what it took.
+"""Fits of a method under limits of time and memory, each with the time and memory that it took.
 
-Fits run one after the other in a process of their own, which ends with a fit that crosses a limit; the next fit gets a
-new one. So a method that hangs, takes all memory or crashes costs its own run alone.
+Fits run one after the other in a separate process, which ends when a fit crosses a limit; the next fit gets a new one. So
+a method that hangs, takes all memory or crashes loses only its own run.
 """
 
 import os
@@ -22,7 +22,7 @@ from clusterlets.grid.artifacts import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
 from clusterlets.grid.measures import cpu_seconds, peak_memory, reset_peak_memory
 
 _LONGEST_NOTE = 200
-#: How many times the limit of CPU time a fit may last by the clock: it may wait, or other work keep the cores busy.
+#: By the clock, a fit may last this many times its limit of CPU time, because it may wait or share busy cores.
 PATIENCE = 4
 
 
@@ -31,8 +31,8 @@ class Limits:
     """Seconds and megabytes (10^6 bytes) that a fit may take; None for no limit.
 
     Seconds are of CPU time, which other work on the machine hardly changes. A fit that waits, or that runs a program, is
-    stopped after :data:`PATIENCE` times as many by the clock. Memory is the address space that a fit adds to that of the
-    process, since this is what systems can limit.
+    stopped after :data:`PATIENCE` times as many seconds by the clock. Memory is the address space that a fit adds to that of
+    the process, because that is what systems can limit.
     """
 
     seconds: float | None = None
@@ -41,7 +41,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Fit:
-    """What came of a fit: its status, why it has no result, the result, and what it took: seconds of CPU time, megabytes."""
+    """The outcome of a fit: its status, why it has no result, the result, and its cost: seconds of CPU time, megabytes."""
 
     status: str
     note: str = ""
@@ -51,20 +51,20 @@ class Fit:
 
 
 def fits(fit: Callable[[int], Any], seeds: Iterable[int], limits: Limits) -> Iterator[tuple[int, Fit]]:
-    """``fit(seed)`` of every seed; an exception, a crossed limit or a crash becomes a status."""
+    """Run ``fit(seed)`` for every seed; an exception, a crossed limit or a crash becomes a status."""
     worker = None
     try:
         for seed in seeds:
             if worker is None or not worker.alive:
                 worker = _Worker(fit, limits)
             yield seed, worker.fit(seed)
-    finally:  # also of a loop over the fits that ends early
+    finally:  # also if the caller stops iterating early
         if worker and worker.alive:
             worker.end()
 
 
 class _Worker:
-    """A fork that fits one seed after the other, in a session of its own, so that what it starts ends with it."""
+    """A forked process that fits one seed after the other, in its own session, so that what it starts ends with it."""
 
     def __init__(self, fit: Callable[[int], Any], limits: Limits):
         self._limits = limits
@@ -82,37 +82,37 @@ class _Worker:
         self.alive = True
 
     def fit(self, seed: int) -> Fit:
-        """The outcome of a seed; the worker does not survive a crossed limit."""
-        began, seconds = time.perf_counter(), self._limits.seconds
-        longest = None if seconds is None else PATIENCE * seconds
+        """The outcome for a seed; the worker does not survive a crossed limit."""
+        start, seconds = time.perf_counter(), self._limits.seconds
+        timeout = None if seconds is None else PATIENCE * seconds
         try:
             self._seeds.write(b"%d\n" % seed)
-            ready, _, _ = select.select([self._outcomes], [], [], longest)
+            ready, _, _ = select.select([self._outcomes], [], [], timeout)
             size = self._outcomes.read(8) if ready else b""
             content = self._outcomes.read(int.from_bytes(size, "little"))
-        except BaseException:  # Ctrl-C above all
+        except BaseException:  # mainly Ctrl-C
             self._kill()
             raise
         if content:
             return pickle.loads(content)
-        elapsed = time.perf_counter() - began
+        elapsed = time.perf_counter() - start
         if not ready:
             self._kill()
-            return Fit(TIMEOUT, f"stopped after {longest:g} s", seconds=elapsed)
-        ended = self.end()
-        if ended == signal.SIGPROF and seconds is not None:
+            return Fit(TIMEOUT, f"stopped after {timeout:g} s", seconds=elapsed)
+        signum = self.end()
+        if signum == signal.SIGPROF and seconds is not None:
             return Fit(TIMEOUT, f"stopped after {seconds:g} s of CPU time", seconds=seconds)
-        # SIGKILL is the system's own answer to a lack of memory.
-        status = OUT_OF_MEMORY if ended == signal.SIGKILL else FAILED
-        return Fit(status, f"ended by {signal.Signals(ended).name}" if ended else "ended its process", seconds=elapsed)
+        # The system itself sends SIGKILL when memory runs out.
+        status = OUT_OF_MEMORY if signum == signal.SIGKILL else FAILED
+        return Fit(status, f"ended by {signal.Signals(signum).name}" if signum else "ended its process", seconds=elapsed)
 
     def end(self) -> int:
-        """Let the worker end, which it does without a further seed; the signal that ended it before, or 0."""
+        """Let the worker end, as it does if no seed follows; returns the signal that ended it before, or 0."""
         self._seeds.close()
         self._outcomes.close()
         self.alive = False
         _, state = os.waitpid(self._process, 0)
-        with suppress(ProcessLookupError):  # what it has started
+        with suppress(ProcessLookupError):  # nothing that it started is left
             os.killpg(self._process, signal.SIGKILL)
         return os.WTERMSIG(state) if os.WIFSIGNALED(state) else 0
 
@@ -123,7 +123,7 @@ class _Worker:
 
 
 def _serve(fit: Callable[[int], Any], limits: Limits, seeds: int, outcomes: int) -> NoReturn:
-    """The life of a worker. It leaves by ``_exit``: nothing of its parent's is to be flushed or put away twice."""
+    """Run a worker. It ends by ``_exit``, so that nothing of its parent's is flushed or cleaned up twice."""
     try:
         os.setsid()
         if limits.memory_mb is not None:
@@ -131,8 +131,8 @@ def _serve(fit: Callable[[int], Any], limits: Limits, seeds: int, outcomes: int)
         with os.fdopen(seeds, "rb") as lines, os.fdopen(outcomes, "wb") as pipe:
             for line in lines:
                 if limits.seconds is not None:
-                    signal.setitimer(signal.ITIMER_PROF, limits.seconds)  # SIGPROF ends it then
-                    signal.setitimer(signal.ITIMER_REAL, 2 * PATIENCE * limits.seconds + 1)  # if nobody is left to stop it
+                    signal.setitimer(signal.ITIMER_PROF, limits.seconds)  # then SIGPROF ends the worker
+                    signal.setitimer(signal.ITIMER_REAL, 2 * PATIENCE * limits.seconds + 1)  # in case the parent is gone
                 outcome = _outcome(fit, int(line), limits)
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 content = pickle.dumps(outcome)
@@ -146,7 +146,7 @@ def _serve(fit: Callable[[int], Any], limits: Limits, seeds: int, outcomes: int)
 
 def _outcome(fit: Callable[[int], Any], seed: int, limits: Limits) -> Fit:
     reset_peak_memory()
-    began = cpu_seconds()
+    start = cpu_seconds()
     status, note, result = OK, "", None
     try:
         result = fit(seed)
@@ -156,21 +156,21 @@ def _outcome(fit: Callable[[int], Any], seed: int, limits: Limits) -> Fit:
         status, note = error.status, str(error)
     except ClusterletsError as error:
         status, note = FAILED, str(error)
-    except (Exception, SystemExit) as error:  # somebody's code, which may raise anything
+    except (Exception, SystemExit) as error:  # a method's code may raise anything
         _print_traceback()
         status, note = FAILED, f"{type(error).__name__}: {error}"
     lines = note.strip().splitlines()
-    return Fit(status, lines[-1][:_LONGEST_NOTE] if lines else "", result, cpu_seconds() - began, peak_memory() / 1e6)
+    return Fit(status, lines[-1][:_LONGEST_NOTE] if lines else "", result, cpu_seconds() - start, peak_memory() / 1e6)
 
 
 def _print_traceback() -> None:
-    import traceback  # which a job without a fault does without
+    import traceback  # imported late: only a fault needs it
 
     traceback.print_exc()
 
 
 def _limit_memory(megabytes: float) -> None:
-    """Limit the address space to what is taken now and so much more; where /proc tells nothing, there is no limit."""
+    """Limit the address space to its present size plus ``megabytes``; without /proc there is no limit."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     except OSError:

@@ -1,6 +1,6 @@
-"""Where the files of the grid lie. What is not given stays a wildcard in braces, as the rules name it to Snakemake.
+"""Paths of the grid's files. A part that is not given stays a wildcard in braces, as the rules pass it to Snakemake.
 
-``base`` is a folder of tables with all that is made of them, ``place`` one of cells: the grid's, or a variant's.
+``base`` is a folder of tables and all that is made from them; ``place`` is a folder of cells: the grid's or a variant's.
 """
 
 from clusterlets.grid.cells import Cell
@@ -12,33 +12,33 @@ FIT_LOG = "{base}/logs/fit_method/{dataset}/{method}/k{k}{parameters}/seeds{seed
 
 
 def geometry_path(base: str, dataset: str) -> str:
-    """What was measured of a table."""
+    """The file with a table's measurements."""
     return GEOMETRY.format(base=base, dataset=dataset)
 
 
 def prepared_path(suffix: str, base: str = "{base}", dataset: str = "{dataset}") -> str:
-    """A prepared table. It lies with the results: other settings in another results folder leave it alone."""
+    """A prepared table. It is in the results folder, so that other settings in another folder do not change it."""
     return f"{base}/prepared/{dataset}.{suffix}"
 
 
 def block_path(
     kind: str, source: str = "clusterlets/k{k}", base: str = "{base}", dataset: str = "{dataset}", seeds: str = "{seeds}"
 ) -> str:
-    """The file that one kind of step makes for a block of seeds, from the clusterlets that all matchers share."""
+    """The file that one kind of step writes for a block of seeds; by default, from the clusterlets that all matchers share."""
     return f"{base}/{kind}/{dataset}/{source}/seeds{seeds}.npz"
 
 
 def fit_path(kind: str) -> str:
-    """The same of a method that clusters instances, where each configuration has files of its own."""
+    """The same for a method that clusters instances, where each configuration has its own files."""
     return block_path(kind, "{method}/k{k}{parameters}")
 
 
 def block_path_of(kind: str, cell: Cell, is_matcher: bool, base: str) -> str:
-    """The file of one kind that a cell is made from."""
+    """The file of one kind from which a cell is made."""
     source = f"clusterlets/k{cell.k}" if is_matcher else f"{cell.method}/{cell.configuration}"
     return block_path(kind, source, base, cell.dataset, cell.seeds)
 
 
 def block_log(step: str) -> str:
-    """The log of a step that makes what all matchers share."""
+    """The log of a step whose output all matchers share."""
     return f"{{base}}/logs/{step}/{{dataset}}/k{{k}}/seeds{{seeds}}.log"

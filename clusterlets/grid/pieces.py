@@ -1,4 +1,4 @@
-"""Disjoint pieces of instances, of any method, in the form that scoring reads.
+"""Disjoint pieces of instances, from any method, in the form that scoring reads.
 
 For labels the pieces are the clusters. For memberships, where an instance may be in several clusters, a piece holds the
 instances that share all their clusters.
@@ -17,13 +17,13 @@ from clusterlets.metrics import instances
 from clusterlets.metrics.instances import Instances
 from clusterlets.metrics.score import evaluate
 
-# Clusterings whose silhouettes are computed together; further ones save little, and take memory.
+# Clusterings whose silhouettes are computed together; more would save little time and take memory.
 _TOGETHER = 10
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The rows that a table's runs are scored on: the same for every run, as all cells of matchers share their distances.
+    """The rows that a table's runs are scored on: the same for every run, because all cells of matchers share distances.
 
     ``rows`` (m,) are those whose silhouettes are computed. ``order`` (n,) holds all rows in random order: sums of distances
     are estimated from the first ones of each piece, :func:`clusterlets.algorithms.geometry.sampled_sums`. Without it they
@@ -35,7 +35,7 @@ class Sample:
 
     @classmethod
     def draw(cls, n: int, random_state: np.random.Generator) -> "Sample":
-        """Of n rows: silhouettes of all, or of 2,000 of more; an order above ``geometry.EXACT_LIMIT`` alone."""
+        """Draw from n rows: all for silhouettes, or 2,000 if there are more; an order only above ``geometry.EXACT_LIMIT``."""
         rows = sample_rows(n, random_state, exact_rows=SAMPLED_ROWS)
         return cls(rows, random_state.permutation(n) if n > geometry.EXACT_LIMIT else None)
 
@@ -48,10 +48,10 @@ def save_pieces(
     failures: Mapping[str, tuple[str, str]],
     sample: Sample | None = None,
 ) -> None:
-    """Write what scoring needs of the pieces of each key to ``pieces``, the piece of each instance to ``labels``.
+    """Write what scoring needs of each key's pieces to ``pieces``, and the piece of each instance to ``labels``.
 
-    ``clusterings`` holds labels (n,) or memberships (n, C), bool, by key. With a ``sample`` the
-    distances are added up here and the scores of instances are computed; for clusterlets, steps of their own do it.
+    ``clusterings`` holds labels (n,) or memberships (n, C), bool, by key. With a ``sample``, the distances are added up and
+    the scores of instances are computed here; for clusterlets, separate steps do this.
     """
     in_pieces = {key: _in_pieces(clustering) for key, clustering in clusterings.items()}
     values = {key: _moments(prepared, piece_of) for key, (piece_of, _) in in_pieces.items()}
@@ -65,14 +65,14 @@ def save_pieces(
 
 
 def _disjoint(in_pieces: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, np.ndarray]:
-    """The clusters of each instance (n,) of the keys whose clusters do not overlap: their pieces are the clusters."""
+    """The cluster of each instance (n,), for keys whose clusters do not overlap, so that pieces are clusters."""
     return {key: piece_of for key, (piece_of, membership) in in_pieces.items() if membership.sum() == len(membership.T)}
 
 
 def _sums(
     X: np.ndarray, in_pieces: Mapping[str, tuple[np.ndarray, np.ndarray]], order: np.ndarray | None
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Summed distances between the pieces of each key, (G, G), of disjoint clusters inside them alone; or estimates of them."""
+    """Summed distances between each key's pieces, (G, G), only inside them if clusters are disjoint; or estimates."""
     if order is not None:
         for key, (piece_of, membership) in in_pieces.items():
             yield key, geometry.sampled_sums(X, piece_of, len(membership.T), order)
@@ -114,7 +114,7 @@ def _silhouettes(X: np.ndarray, labellings: Mapping[str, np.ndarray], sample: np
 
 
 def save_nothing(status: str, note: str, pieces: str, labels: str) -> None:
-    """Write files that say of the whole block why there is nothing."""
+    """Write files that say why the whole block has no result."""
     for path in (pieces, labels):
         SeedBlock({}, status, note).save(path)
 

@@ -1,6 +1,6 @@
-"""What a run makes and from what: which files, with which inputs and parameters. The rules ask, and Snakemake schedules.
+"""The files that a run makes, with their inputs and parameters. The rules ask for them, and Snakemake schedules.
 
-``wildcards`` are Snakemake's, the parts of a path by their names in :mod:`clusterlets.grid.paths`.
+``wildcards`` are Snakemake's: the parts of a path, by their names in :mod:`clusterlets.grid.paths`.
 """
 
 import functools
@@ -31,7 +31,7 @@ class Plan:
     variant_folders : dict of str to str
         Each folder that holds cells, with the name of its variant: empty for the grid itself.
     data_folders : list of str
-        Those of them with tables of their own, and all that is made of them; the other variants share the grid's.
+        Those of them with their own tables and all that is made from these; the other variants share the grid's.
     settings : dict of str to dict
         The configuration of the cells in each folder.
     entries : dict of str to dict
@@ -41,7 +41,7 @@ class Plan:
     matchers : set of str
         The methods that join clusterlets.
     user_tables : list of str
-        The datasets that are files of the user's.
+        The datasets that are the user's own files.
     limits : str
         What a fit may take, as JSON.
     """
@@ -73,7 +73,7 @@ class Plan:
         }
 
     def user_tables_constraint(self) -> str:
-        """The regular expression of the datasets that are files of the user's; without any, one that matches nothing."""
+        """The regular expression of the datasets that are the user's own files; without any, one that matches nothing."""
         return _any_of(self.user_tables) or "(?!)"
 
     # ---- cells -------------------------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ class Plan:
         return {cell.path: cell for cell in cells(self.config)}
 
     def cell(self, wildcards: Any) -> Cell:
-        """The configured cell that a path stands for; ClusterletsError where the grid has none."""
+        """The configured cell at a path; ClusterletsError if the grid has none there."""
         path = paths.CELL.removeprefix("{place}/").format(**_parts(wildcards))
         if path not in self._cells:
             raise ClusterletsError(
@@ -101,7 +101,7 @@ class Plan:
         return json.dumps(self.entries[wildcards.method])
 
     def method_settings(self, wildcards: Any) -> str:
-        """Keys of the configuration that a cell's method takes as parameters, by the parameter's name, as JSON."""
+        """Values of the configuration that a cell's method takes as parameters, by the parameter's name, as JSON."""
         settings = self.settings[wildcards.place]
         return json.dumps({name: settings[key] for name, key in self.methods[wildcards.method].settings.items()})
 
@@ -110,9 +110,9 @@ class Plan:
         return self.settings[wildcards.place]["deviation"]
 
     def exceeded_limits(self, pattern: str) -> Callable[[Any], str]:
-        """The parameter that makes a cell run again where a fit exceeded other limits than today's."""
+        """The parameter that makes a cell run again if a fit exceeded limits other than the current ones."""
 
-        # A function of the wildcards alone: Snakemake does not count a change in a parameter that depends on the output.
+        # It takes only wildcards: Snakemake ignores a change in a parameter that depends on the output.
         def limits_of(wildcards: Any) -> str:
             return exceeded_limits(pattern.format(**_parts(wildcards)), self.limits)
 
@@ -144,7 +144,7 @@ class Plan:
         return results_settings(self.settings[wildcards.place])
 
     def recovery_inputs(self) -> list[str]:
-        """Everything that the clusters of any run can be made from again."""
+        """All files from which the clusters of any run can be recovered."""
         files = {paths.prepared_path("npz", self.results, dataset) for dataset in self.config["datasets"]}
         for cell in self._cells.values():
             kinds = ["pieces", "labels", *self._partitions(cell.method)]
@@ -160,7 +160,7 @@ class Plan:
     # ---- tables ------------------------------------------------------------------------------------------------------
 
     def table(self, wildcards: Any) -> dict:
-        """The settings of a table; ClusterletsError where the configuration has no such table."""
+        """The settings of a table; ClusterletsError if the configuration has no such table."""
         tables = self.settings[wildcards.base]["tables"]
         if wildcards.dataset not in tables:
             raise ClusterletsError(f"{wildcards.dataset} is not configured. Add it to 'datasets' in the configuration.")
@@ -185,29 +185,29 @@ class Plan:
         return _hash_of_file(self.table(wildcards)["path"])
 
     def receipt(self, wildcards: Any) -> str:
-        """What fetching a table's raw files leaves."""
+        """The receipt that fetching a table's raw files writes."""
         return f"data/raw/{self.table(wildcards)['name']}/receipt.json"
 
     def seconds_per_job(self) -> dict[str, dict[str, float]]:
-        """What a run's progress is estimated from; not of users' tables, whose rows nobody has counted yet."""
-        described = {
-            entry: datasets.describe(table["name"]) for entry, table in self.config["tables"].items() if "path" not in table
+        """Estimated CPU seconds a job, for the progress of a run; without users' tables, whose rows are not counted yet."""
+        descriptions = {
+            key: datasets.describe(table["name"]) for key, table in self.config["tables"].items() if "path" not in table
         }
-        sizes = {entry: (dataset["rows"], dataset["features"]) for entry, dataset in described.items()}
+        sizes = {key: (description["rows"], description["features"]) for key, description in descriptions.items()}
         return seconds_per_job(sizes, self.config)
 
     # ---- fingerprints ------------------------------------------------------------------------------------------------
 
     def fetch_fingerprint(self, wildcards: Any) -> str:
-        """Of fetching a dataset. No library is a part of it: another numpy downloads nothing."""
+        """Fingerprint of fetching a dataset. It includes no library, because another numpy changes no download."""
         return step_fingerprints.of_dataset("fetching", wildcards.dataset, libraries=())
 
     def prepare_fingerprint(self, wildcards: Any) -> str:
-        """Of preparing a dataset."""
+        """Fingerprint of preparing a dataset."""
         return step_fingerprints.of_dataset("preparing", self.table(wildcards)["name"], libraries=("numpy", "pandas"))
 
     def method_fingerprint(self, step: str) -> Callable[[Any], str]:
-        """Of a step that runs a method: the method's file and libraries are a part of it, and other methods' are not."""
+        """Fingerprint of a step that runs a method: it includes the method's file and libraries, but no other method's."""
 
         def fingerprint_of(wildcards: Any) -> str:
             method = wildcards.method
@@ -223,7 +223,7 @@ class Plan:
         return fingerprint_of
 
     def recovery_fingerprint(self) -> str:
-        """Of recovering clusters, which runs the matchers again."""
+        """Fingerprint of recovering clusters, which runs the matchers again."""
         matchers = sorted(self.matchers)
         return step_fingerprints.of_step(
             "steps.recovery",
@@ -233,7 +233,7 @@ class Plan:
         )
 
     def rule_fingerprints(self, codes: Mapping[str, Any]) -> dict[str, str]:
-        """The digits of every rule's fingerprint; where it depends on the method or the dataset, one for each.
+        """The digits of every rule's fingerprint; if it depends on the method or the dataset, one for each.
 
         ``codes`` are the rules' parameters of that name: fingerprints, or functions of the wildcards.
         """
@@ -252,11 +252,11 @@ class Plan:
 
     def _package_modules(self, names: list[str]) -> list[str]:
         """The modules of those methods that come with the package."""
-        own = [name for name in names if not self.entries[name].keys() & {"path", "command"}]
-        return [self.methods[name].__module__.removeprefix("clusterlets.") for name in own]
+        packaged = [name for name in names if not self.entries[name].keys() & {"path", "command"}]
+        return [self.methods[name].__module__.removeprefix("clusterlets.") for name in packaged]
 
     def _user_files(self, names: list[str]) -> tuple[str, ...]:
-        """The files of those methods that are a user's own."""
+        """The files of those methods that are the user's own."""
         return tuple(self.entries[name]["path"] for name in names if "path" in self.entries[name])
 
 
@@ -266,14 +266,14 @@ def results_settings(settings: Mapping) -> str:
 
 
 class _Wildcards:
-    """Stands for Snakemake's where no file is asked for."""
+    """Stands in for Snakemake's wildcards where no file is requested."""
 
     def __init__(self, **values: str):
         self.__dict__ |= values
 
 
 def _parts(wildcards: Any) -> dict[str, str]:
-    """Wildcards by their names; Snakemake's are a list with attributes."""
+    """Wildcards by name; Snakemake's are a list with attributes."""
     return dict(wildcards.items()) if hasattr(wildcards, "items") else vars(wildcards)
 
 

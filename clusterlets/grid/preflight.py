@@ -1,4 +1,4 @@
-"""Whether a run has a place to write to, in words for people."""
+"""Check before a run that it can write its files, with messages for users."""
 
 import os
 import shutil
@@ -7,30 +7,30 @@ from pathlib import Path
 
 from clusterlets.errors import ClusterletsError
 
-_NEARLY_FULL = 100e6  # bytes: what a block of labels of a large table needs, many times over
+_NEARLY_FULL = 100e6  # bytes: many times what a block of labels of a large table needs
 
 
 def check_writable(folder: str | os.PathLike) -> None:
-    """Raise ClusterletsError where nothing can be written below a folder, which may be yet to be made."""
-    place = _existing(folder)
-    if not os.access(place, os.W_OK | os.X_OK):
+    """Raise ClusterletsError if nothing can be written below a folder, which need not exist yet."""
+    existing = _existing(folder)
+    if not os.access(existing, os.W_OK | os.X_OK):
         raise ClusterletsError(
-            f"{place} cannot be written: it is read-only, or another user's. Nothing was run. Make it writable, work in "
+            f"{existing} cannot be written: it is read-only, or another user's. Nothing was run. Make it writable, work in "
             "another folder (--directory), or name another one under 'results' in the configuration."
         )
 
 
 def nearly_full(folders: Iterable[str | os.PathLike]) -> list[str]:
     """A warning for each folder whose disk is nearly full."""
-    left = {folder: shutil.disk_usage(_existing(folder)).free for folder in folders}
+    free_bytes = {folder: shutil.disk_usage(_existing(folder)).free for folder in folders}
     return [
         f"The disk of {os.path.abspath(folder)} is all but full: {free / 1e6:.1f} MB are left. Where a step failed, free "
         "some space and give the same command again: what is done stays done, and nothing half-written is used.\n"
-        for folder, free in left.items()
+        for folder, free in free_bytes.items()
         if free < _NEARLY_FULL
     ]
 
 
 def _existing(folder: str | os.PathLike) -> Path:
     path = Path(folder).absolute()
-    return next(place for place in (path, *path.parents) if place.exists())
+    return next(ancestor for ancestor in (path, *path.parents) if ancestor.exists())

@@ -1,4 +1,4 @@
-"""What runs cost beside plain k-means and beside each other, which takes all runs of a dataset."""
+"""What runs cost compared with plain k-means and with each other; this needs all runs of a dataset."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from clusterlets.metrics.table import SCORES
 
 
 def add_prices(rows: list[dict]) -> None:
-    """Add the prices to runs that have a cost: over plain k-means on the same seed, and over the best run of all. O(n).
+    """Add prices to runs that have a cost: relative to plain k-means on the same seed, and to the best run of all. O(n).
 
     Parameters
     ----------
@@ -18,17 +18,17 @@ def add_prices(rows: list[dict]) -> None:
     """
     same_seed: dict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     best_plain: dict[str, dict[int, float]] = defaultdict(dict)
-    least: dict[str, dict[int, float]] = defaultdict(dict)
+    lowest: dict[str, dict[int, float]] = defaultdict(dict)
     for row in rows:
         dataset, n_clusters, cost = _cost(row)
-        least[dataset][n_clusters] = min(cost, least[dataset].get(n_clusters, cost))
+        lowest[dataset][n_clusters] = min(cost, lowest[dataset].get(n_clusters, cost))
         if row["method"] == "k-means":
             same_seed[dataset, row["seed"]][n_clusters] = cost
             best_plain[dataset][n_clusters] = min(cost, best_plain[dataset].get(n_clusters, cost))
     for row in rows:
         dataset, n_clusters, cost = _cost(row)
         row |= evaluate(SCORES, PlainCost(cost, n_clusters, same_seed[dataset, row["seed"]]))
-        row |= evaluate(SCORES, BestCost(cost, n_clusters, best_plain[dataset], least[dataset][n_clusters]))
+        row |= evaluate(SCORES, BestCost(cost, n_clusters, best_plain[dataset], lowest[dataset][n_clusters]))
 
 
 def _cost(row: Mapping) -> tuple[str, int, float]:

@@ -1,4 +1,4 @@
-"""A program in any language as a method: it reads a table from a file, and writes the labels to another."""
+"""A program in any language as a method: it reads a table from one file and writes labels to another."""
 
 import csv
 import shlex
@@ -13,7 +13,7 @@ from clusterlets.methods import Method
 
 
 def program(method_name: str, command: str, conda: str = "") -> type[Method]:
-    """The method that a command line is.
+    """The method that runs a command line.
 
     Parameters
     ----------
@@ -28,9 +28,9 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
     Raises
     ------
     ClusterletsError
-        If ``{table}`` or ``{labels}`` is missing in the command.
+        If the command lacks ``{table}`` or ``{labels}``.
     """
-    missing = [place for place in ("{table}", "{labels}") if place not in command]
+    missing = [placeholder for placeholder in ("{table}", "{labels}") if placeholder not in command]
     if missing:
         raise ClusterletsError(f"{method_name}: the command {command!r} lacks {' and '.join(missing)}.")
 
@@ -51,10 +51,10 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
                     "labels": labels,
                     **parameters,
                 }
-                filled = command
+                filled_command = command
                 for key, value in values.items():
-                    filled = filled.replace(f"{{{key}}}", shlex.quote(str(value)))
-                _run([*shell, filled])
+                    filled_command = filled_command.replace(f"{{{key}}}", shlex.quote(str(value)))
+                _run([*shell, filled_command])
                 return _read_labels(labels, len(X))
 
     return Program
@@ -64,19 +64,19 @@ def _write_table(path: Path, X: np.ndarray, groups: np.ndarray) -> None:
     with path.open("w", newline="", encoding="ascii") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*(f"x{feature + 1}" for feature in range(X.shape[1])), "sensitive"])
-        # As Python writes floats: with every digit, and so in every locale.
+        # Python writes floats with every digit, and the same in every locale.
         writer.writerows([*row, group] for row, group in zip(X.tolist(), groups.tolist(), strict=True))
 
 
 def _run(command: list[str]) -> None:
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        finished = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     except FileNotFoundError as error:
         raise ClusterletsError(f"{error.filename} is not there, and the command needs it") from None
-    errors = done.stderr.decode(errors="replace").strip()
-    if done.returncode:
-        last = f": {errors.splitlines()[-1]}" if errors else ""
-        raise ClusterletsError(f"the command ended with status {done.returncode}{last}")
+    errors = finished.stderr.decode(errors="replace").strip()
+    if finished.returncode:
+        last_line = f": {errors.splitlines()[-1]}" if errors else ""
+        raise ClusterletsError(f"the command ended with status {finished.returncode}{last_line}")
 
 
 def _read_labels(path: Path, n_rows: int) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""The clusters of any run of the grid, from what the workflow keeps of it.
+"""The clusters of any run of the grid, recovered from the files that the workflow keeps.
 
-Nothing is clustered anew: the workflow keeps the clusterlets, and matching them again with the same random stream gives
-the clusters that were scored. Of methods that cluster instances it keeps the clusters themselves.
+Nothing is clustered again: the workflow keeps the clusterlets, and matching them again with the same random stream gives
+the clusters that were scored. For methods that cluster instances, it keeps the clusters themselves.
 """
 
 import os
@@ -28,7 +28,7 @@ from clusterlets.metrics.composition import deviation_per_cluster
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the grid: an output of a method, by the name that results know it by, with its parameters."""
+    """One run of the grid: an output of a method, by its name in the results, with its parameters."""
 
     dataset: str
     method: str
@@ -39,19 +39,19 @@ class Run:
 
     @classmethod
     def of_row(cls, row: Mapping, config: Mapping) -> "Run":
-        """The run that a row of results/runs.csv stands for."""
+        """The run that a row of results/runs.csv describes."""
         name = row["matcher"] if row["method"] == CLUSTERLETS else row["method"]
-        words = row["parameters"]
-        parameters = parse_parameters(words) if isinstance(words, str) else {}
+        text = row["parameters"]
+        parameters = parse_parameters(text) if isinstance(text, str) else {}
         return cls(row["dataset"], method_of(name, config), name, int(row["k"]), int(row["seed"]), parameters)
 
     def cell(self, seeds: str) -> Cell:
-        """The cell of the grid that the run is a row of."""
+        """The cell of the grid that contains the run."""
         return Cell(self.dataset, self.method, self.k, self.parameters, seeds)
 
 
 def method_of(name: str, config: Mapping) -> str:
-    """The method that an output is of; ClusterletsError if the configuration has no such method."""
+    """The method that has an output of this name; ClusterletsError if the configuration has no such method."""
     outputs = {output: method for method, grid in config["grids"].items() for output in grid["names"]}
     if name not in outputs:
         raise ClusterletsError(f"There is no method {name!r} in the configuration; its methods: {', '.join(outputs)}.")
@@ -72,17 +72,18 @@ class Clusters:
         return self.membership.astype(np.int64) @ self.counts
 
     def members(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and their clusters, by row; a row in several clusters comes several times."""
+        """Rows and their clusters, ordered by row; a row in several clusters appears several times."""
         rows, clusters = np.nonzero(self.membership.T[self.labels])
         return rows, clusters
 
     def refuse_if_unlike(self, row: Mapping, deviation: str, where: str) -> None:
-        """Refuse clusters other than those that a row of results holds, as another configuration would give."""
+        """Raise ClusterletsError if a row of results is of other clusters, as another configuration gives."""
         sizes = self.composition.sum(axis=1)
         mean = deviation_per_cluster(self.composition, self.counts.sum(axis=0), deviation).mean()
-        found = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
-        scored = {name: number(str(row.get(name, ""))) for name in found}  # NaN where it is none, which is close to nothing
-        if not all(isclose(scored[name], value, rel_tol=1e-9, abs_tol=1e-12) for name, value in found.items()):
+        recovered = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
+        # What is not a number becomes NaN, which is close to nothing.
+        scored = {name: number(str(row.get(name, ""))) for name in recovered}
+        if not all(isclose(scored[name], value, rel_tol=1e-9, abs_tol=1e-12) for name, value in recovered.items()):
             raise ClusterletsError(
                 f"The clusters found are not those that {where} scored: it was made with another base_seed, scope or "
                 "deviation. Name its configuration with --config, or run the workflow again."
@@ -90,7 +91,7 @@ class Clusters:
 
 
 class Kept:
-    """What the workflow keeps, in its folder of results.
+    """The files that the workflow keeps in its folder of results.
 
     Parameters
     ----------
@@ -99,23 +100,23 @@ class Kept:
     results : str
         Their folder.
     asking : str
-        What asking the workflow for a file needs besides its name, for the errors.
+        What the command that requests a file from the workflow needs besides its name, for error messages.
     """
 
     def __init__(self, config: Mapping, results: str, asking: str = ""):
         self._config, self._results, self._asking = config, results, asking
 
     def cell(self, run: Run) -> str:
-        """File of the run's cell, which is also what to ask the workflow for."""
+        """File of the run's cell, which is also the target to request from the workflow."""
         return f"{self._results}/{run.cell(self._block(run)).path}"
 
     def remedy(self, path: str | os.PathLike, run: Run) -> str:
-        """What makes a file of the run: asking for its cell, which brings all else, unless the cell is there already."""
+        """How to make a file of the run: request its cell, which makes all else, or the file itself if the cell exists."""
         cell = self.cell(run)
         if cell not in {f"{self._results}/{configured.path}" for configured in cells(self._config)}:
             return "The configured grid has no such run: add its k and parameters to the configuration, and run the workflow."
-        wanted = shlex.quote(os.fspath(path) if Path(cell).is_file() else cell)
-        return f"This makes it:\n  snakemake --cores 2 {wanted}{self._asking}"
+        target = shlex.quote(os.fspath(path) if Path(cell).is_file() else cell)
+        return f"This makes it:\n  snakemake --cores 2 {target}{self._asking}"
 
     def clusters(self, run: Run) -> Clusters:
         """The clusters of a run.
@@ -123,7 +124,7 @@ class Kept:
         Raises
         ------
         ClusterletsError
-            If the run has no clusters, or what they are made from is missing or damaged.
+            If the run has no clusters, or a file that they are made from is missing or damaged.
         """
         needs, arrays = self._needs(run), self._arrays("pieces", run)
         labels, counts = self._arrays("labels", run)["labels"], arrays["counts"]
@@ -143,10 +144,10 @@ class Kept:
             SeedBlock.load(self._path("pieces", run)),
             fronts,
         )
-        ((_, found),) = matched
-        if found.status != OK:
-            raise ClusterletsError(f"This run has no clusters: it is {found.status}, see {self.cell(run)}.")
-        return Clusters(found.result, counts, labels)
+        ((_, fit),) = matched
+        if fit.status != OK:
+            raise ClusterletsError(f"This run has no clusters: it is {fit.status}, see {self.cell(run)}.")
+        return Clusters(fit.result, counts, labels)
 
     def _needs(self, run: Run) -> list[str]:
         return self._config["grids"][run.method]["needs"]
@@ -173,6 +174,6 @@ class Kept:
         key = str(run.seed) if self._needs(run) else f"{run.name}/{run.seed}"
         if key not in block.values:
             path = self._path(kind, run)
-            absent = f"{path} holds no run of {run.name} with seed {run.seed}"
-            raise ClusterletsError(f"{absent}. Remove it. {self.remedy(path, run)}")
+            problem = f"{path} holds no run of {run.name} with seed {run.seed}"
+            raise ClusterletsError(f"{problem}. Remove it. {self.remedy(path, run)}")
         return block.values[key]

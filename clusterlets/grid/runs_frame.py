@@ -1,4 +1,4 @@
-"""Runs in and tables out, as pandas sees them."""
+"""Read runs and write tables, with pandas."""
 
 import os
 
@@ -8,7 +8,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.runs_table import COLUMNS, TEXT
 from clusterlets.storage import check_checksum, write_text
 
-# Only what is empty is missing: a dataset may be called null, and a group NA.
+# Only an empty field is missing: a dataset may be called null, and a group NA.
 _AS_WRITTEN = {"keep_default_na": False, "na_values": [""]}
 NUMBERS = [column for column in COLUMNS if column not in TEXT]
 
@@ -27,9 +27,9 @@ def read_runs(path: str | os.PathLike) -> pd.DataFrame:
 
 
 def read_lines(path: str | os.PathLike) -> pd.DataFrame:
-    """Another tidy table than the runs; names stay text, whatever they look like, and only what is empty is missing."""
-    names = dict.fromkeys(("dataset", "method", "matcher", "group"), object)
-    return pd.read_csv(path, dtype=names, float_precision="round_trip", **_AS_WRITTEN)
+    """A tidy table other than the runs; names stay text, whatever they look like, and only empty fields are missing."""
+    text_columns = dict.fromkeys(("dataset", "method", "matcher", "group"), object)
+    return pd.read_csv(path, dtype=text_columns, float_precision="round_trip", **_AS_WRITTEN)
 
 
 def write_csv(path: str | os.PathLike, frame: pd.DataFrame) -> None:

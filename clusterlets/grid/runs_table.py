@@ -14,7 +14,7 @@ from clusterlets.storage import load_text, save_text, write_checksum, write_text
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the runs that is no score: its values and meaning, as docs/results-format.md lists them."""
+    """A column of the runs that is not a score: its values and meaning, as docs/results-format.md lists them."""
 
     name: str
     values: str
@@ -79,13 +79,13 @@ _OF_PAPER = {"hops": int, "omega": float}
 
 
 def parameter_columns(parameters: Mapping[str, Value]) -> dict[str, object]:
-    """The columns of a run that hold its parameters: hops and omega where it has them, and all of them as text."""
-    own = {name: kind(parameters[name]) for name, kind in _OF_PAPER.items() if name in parameters}
-    return {**own, "parameters": format_parameters(parameters)}
+    """The columns of a run that hold its parameters: hops and omega if it has them, and all parameters as text."""
+    numbers = {name: number_type(parameters[name]) for name, number_type in _OF_PAPER.items() if name in parameters}
+    return {**numbers, "parameters": format_parameters(parameters)}
 
 
 def write_cell(path: str, rows: Iterable[Mapping]) -> None:
-    """Write the rows of a cell below a line that says which cell it is and holds a hash of the rows."""
+    """Write the rows of a cell below a line that names the cell and holds a hash of the rows."""
     save_text(path, _as_csv(rows))
 
 
@@ -95,13 +95,13 @@ def read_cell(path: str) -> list[dict[str, str]]:
 
 
 def write_runs(path: str, rows: Iterable[Mapping]) -> None:
-    """Write every run as a table for people, and its SHA-256 beside it."""
+    """Write all runs as a table for people, with its SHA-256 beside it."""
     write_text(path, _as_csv(rows))
     write_checksum(path)
 
 
 def _as_csv(rows: Iterable[Mapping]) -> str:
-    """Rows under :data:`COLUMNS`; what a row lacks, and NaN, is left empty."""
+    """Rows under :data:`COLUMNS`; missing values and NaN are left empty."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
     writer.writeheader()

@@ -21,7 +21,7 @@ from clusterlets.metrics.pieces import JoinedClusterlets, Pieces
 from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES
 
-#: What the column ``method`` calls every matcher; which one it is stands in the column ``matcher``.
+#: What the column ``method`` calls every matcher; the column ``matcher`` says which one it is.
 CLUSTERLETS = "Clusterlets"
 
 
@@ -33,9 +33,9 @@ def run_columns(method: type[Method], name: str, k: int, parameters: Mapping) ->
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one run: an output of a method for one seed, with the arrays of its pieces where there is a clustering.
+    """The outcome of one run: an output of a method for one seed, with the arrays of its pieces if there is a clustering.
 
-    ``columns`` are what is known of the run without these arrays.
+    ``columns`` holds the columns that do not come from these arrays.
     """
 
     name: str
@@ -67,7 +67,7 @@ def score_all(
 def of_clusters(
     method: type[Method], k: int, seeds: Iterable[int], pieces: SeedBlock, groups: Mapping[str, int]
 ) -> Iterator[Outcome]:
-    """The outcomes of a method that clusters instances: every seed of the first output, then of the next."""
+    """The outcomes of a method that clusters instances: all seeds of its first output, then of the next."""
     for name in method.names_in_results():
         for seed in seeds:
             status, note = pieces.status_of(seed)
@@ -92,7 +92,7 @@ def of_matchings(
 ) -> Iterator[Outcome]:
     """The outcomes of a matcher, from the memberships of every seed as :func:`match` gives them.
 
-    ``pieces``, ``distances`` and ``labels`` are the clusterlets of the ``table``, as the steps before wrote them.
+    ``pieces``, ``distances`` and ``labels`` are the clusterlets of the ``table``, as earlier steps wrote them.
     """
     for seed, fit in matchings:
         if pieces.status != OK:
@@ -105,8 +105,8 @@ def of_matchings(
             sums, piece_of = distances.values[str(seed)], labels.values[str(seed)]["labels"]
             arrays = {"membership": fit.result, **pieces.values[str(seed)], "sums": sums["sums"]}
             columns |= evaluate(SCORES, JoinedClusterlets(fit.result, clusterlets.centroids))
-            joined = _instances(table, piece_of, clusterlets, fit.result, sums["sample"], sums["row_sums"])
-            columns |= evaluate(SCORES, joined)
+            clustered = _instances(table, piece_of, clusterlets, fit.result, sums["sample"], sums["row_sums"])
+            columns |= evaluate(SCORES, clustered)
             yield Outcome(method.name, seed, OK, note, arrays, columns)
         else:
             yield Outcome(method.name, seed, fit.status, note, columns=columns)
@@ -123,7 +123,7 @@ def match(
     pieces: SeedBlock,
     partitions: SeedBlock | None,
 ) -> Iterator[tuple[int, Fit]]:
-    """Join the clusterlets of every seed: membership matrices (C, N), each with what it took.
+    """Join the clusterlets of every seed: membership matrices (C, N), each with its time and memory.
 
     ``partitions`` holds the Pareto fronts, for a matcher that needs them.
     """
@@ -139,7 +139,7 @@ def match(
         clusterlets = Clusterlets.from_pieces(**pieces.values[str(seed)])
         source: Any = random_stream(base_seed, dataset, k, seed, method.stream_number())
         if partitions is not None:
-            # Imported by name, so that it belongs to the fingerprint of C alone, whose own file imports it.
+            # Imported by name, so that only the fingerprint of C includes it, whose own file imports it.
             source = import_module("clusterlets.algorithms.matching.centroid").ParetoFront(**partitions.values[str(seed)])
         return _checked(method().match(clusterlets, source, **parameters), len(clusterlets))
 
@@ -148,7 +148,7 @@ def match(
 
 
 def _table_size(pieces: SeedBlock) -> tuple[int, int]:
-    """Rows and groups of the table that clusterlets are of."""
+    """Numbers of rows and groups of the table that the clusterlets come from."""
     counts = next(iter(pieces.values.values()))["counts"]
     return int(counts.sum()), counts.shape[1]
 
@@ -174,10 +174,10 @@ def _instances(
     sample: np.ndarray,
     sums: np.ndarray,
 ) -> Instances:
-    """The instances as a matcher clusters them, and unless clusters overlap the silhouettes of a sample of rows (m,).
+    """The instances as a matcher clusters them and, unless clusters overlap, the silhouettes of a sample of rows (m,).
 
-    ``sums`` (N, m) hold their distances to clusterlets. Overlapping clusters are cut at the nearest centres and are no
-    unions of clusterlets, so their silhouettes would take all distances again for every cell.
+    ``sums`` (N, m) holds the distances of these rows to clusterlets. Overlapping clusters are cut at the nearest centres, so
+    they are not unions of clusterlets, and their silhouettes would need all distances again for every cell.
     """
     centres = cluster_centres(membership, clusterlets.sizes, clusterlets.centroids)
     labels = labels_of_pieces(table.X, piece_of, membership, centres)

@@ -1,8 +1,8 @@
-"""What a workflow that was killed leaves behind, told apart from one that is alive.
+"""Remove the locks of killed workflows, and leave those of a running one.
 
-Snakemake's locks are files that name no owner, so after ``kill -9`` or a power cut they stay and the next run is refused.
-A lock of the kernel's ends with the process that holds it, however it ends: who gets it alone is alone in the folder, and
-Snakemake's locks in it are nobody's.
+Snakemake's locks are files that name no owner, so after ``kill -9`` or a power cut they stay and block the next run. So a
+run also holds a lock of the kernel, which ends with its process, however that ends: a run that gets it exclusively is alone
+in the folder, so Snakemake's locks there are stale.
 """
 
 import fcntl
@@ -15,8 +15,8 @@ from typing import TextIO
 def remove_locks(state: Path) -> TextIO | None:
     """Remove the locks that killed runs left in ``state``, Snakemake's folder, and hold it until this process ends.
 
-    Locks are left alone where another run is alive, and where runs of another machine were seen: on some shared file systems
-    machines do not see each other's locks. Keep what is returned; it is None where the folder cannot be written.
+    Locks stay if another run is alive, and if runs of another machine were seen: on some shared file systems, machines do not
+    see each other's locks. Keep the returned file open; it is None if the folder cannot be written or locked.
     """
     try:
         state.mkdir(exist_ok=True)
@@ -24,15 +24,15 @@ def remove_locks(state: Path) -> TextIO | None:
     except OSError:
         return None
     alive.seek(0)
-    seen, here = [line.split() for line in alive.read().splitlines()], _machine()
-    if here not in seen:
-        print(*here, file=alive, flush=True)
+    machines, this_machine = [line.split() for line in alive.read().splitlines()], _machine()
+    if this_machine not in machines:
+        print(*this_machine, file=alive, flush=True)
     try:
         fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         pass
     else:
-        if all(set(here).intersection(other) for other in seen if other):
+        if all(set(this_machine).intersection(machine) for machine in machines if machine):
             shutil.rmtree(state / "locks", ignore_errors=True)
     try:
         fcntl.flock(alive, fcntl.LOCK_SH)
@@ -43,6 +43,6 @@ def remove_locks(state: Path) -> TextIO | None:
 
 
 def _machine() -> list[str]:
-    """What tells this machine from others: its name, and the boot of its kernel, which all its containers share."""
-    boot = Path("/proc/sys/kernel/random/boot_id")  # Linux alone
+    """What identifies this machine: its name, and its kernel's boot id, which all its containers share."""
+    boot = Path("/proc/sys/kernel/random/boot_id")  # Linux only
     return [*platform.node().split(), *(boot.read_text(encoding="utf-8").split() if boot.is_file() else [])]

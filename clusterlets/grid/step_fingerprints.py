@@ -1,6 +1,6 @@
 """The fingerprint of each kind of step: its modules, the libraries that it computes with, and its data files.
 
-Each is computed once, as a thousand jobs ask for the same few.
+Each is computed once, because a thousand jobs ask for the same few.
 """
 
 import functools
@@ -9,7 +9,7 @@ import json
 from clusterlets import datasets
 from clusterlets.grid.fingerprints import LOCK, PACKAGE, data_files, fingerprint, locked_versions, part
 
-#: What a step with compiled kernels runs on; llvmlite makes the machine code.
+#: Libraries of a step with compiled kernels; llvmlite generates the machine code.
 COMPILED = ("numpy", "numba", "llvmlite")
 
 _ANALYSIS = ("numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "jinja2")
@@ -20,21 +20,21 @@ _PAGES = {"steps.report", "steps.leaderboard"}
 def of_step(
     *modules: str, libraries: tuple[str, ...] = ("numpy",), files: tuple[str, ...] = (), own: tuple[str, ...] = ()
 ) -> str:
-    """What a step's result depends on besides its inputs and options: see :func:`fingerprints.fingerprint`."""
+    """Fingerprint of what a step depends on besides its inputs and options: see :func:`fingerprints.fingerprint`."""
     return fingerprint(modules, locked_versions(LOCK, libraries), files, own)
 
 
 @functools.cache
 def of_dataset(step: str, name: str, libraries: tuple[str, ...]) -> str:
-    """Of a step with the dataset's own module, which is imported by name, and its entry in sources.yaml."""
-    described = datasets.describe(name)
-    code = of_step(f"steps.{step}", f"datasets.{described['module']}", libraries=libraries)
-    entry = json.dumps(described, sort_keys=True).encode()
+    """Fingerprint of a step, with the dataset's own module, which is imported by name, and its entry in sources.yaml."""
+    description = datasets.describe(name)
+    code = of_step(f"steps.{step}", f"datasets.{description['module']}", libraries=libraries)
+    entry = json.dumps(description, sort_keys=True).encode()
     return f"{code} {part(f'datasets/sources.yaml#{name}', entry)}"
 
 
 def of_analysis(*modules: str) -> str:
-    """Of a step that reads runs.csv, with the paper's numbers and, for a page, its templates and what each figure declares."""
+    """Fingerprint of a step that reads runs.csv: with the paper's numbers and, for a page, the templates and all figures."""
     files = data_files("paper/reported")
     if _PAGES & set(modules):
         figures = sorted((PACKAGE / "report/figures").glob("*.py"))

@@ -1,27 +1,27 @@
 """Variants of the grid: settings changed one at a time, for the sensitivity analysis.
 
 A variant runs the cells that its change touches, on the paper's seeds and from the same clusterlets; all other rows are
-the grid's own. Its files lie in a folder of their own below the results.
+the grid's own. Its files are in their own folder below the results.
 """
 
 from collections.abc import Mapping
 
 from clusterlets.grid.cells import cells, seeds_of
 
-#: Tables are made of these, and variants run on these: choosing among more seeds would be another game than the paper's.
+#: Tables and variants use this many seeds: a choice among more would not be comparable with the paper's.
 SEEDS_OF_PAPER = 10
 
-# Settings that touch all cells; others touch those of the methods that take them as parameters.
+# Settings that touch all cells; others touch only the methods that take them as parameters.
 _OF_ALL = {"deviation", "scaling"}
 
 
 def folder(results: str, variant: str) -> str:
-    """Where the cells of a variant lie, and of the grid itself, whose name is empty."""
+    """The folder of a variant's cells, or of those of the grid itself, whose name is empty."""
     return f"{results}/variants/{variant}" if variant else results
 
 
 def settings_of(config: Mapping, variant: str) -> dict:
-    """The configuration with the changes of a variant. It knows of no other, so that a further one leaves it alone."""
+    """The configuration with the changes of a variant. It omits all others, so that adding one does not change it."""
     if not variant:
         return {**config, "variants": {}}
     changes = config["variants"][variant]
@@ -30,12 +30,12 @@ def settings_of(config: Mapping, variant: str) -> dict:
 
 
 def has_own_tables(config: Mapping, variant: str) -> bool:
-    """Whether a variant changes the tables themselves, and with them all that is made of them."""
+    """Whether a variant has its own tables, and all that is made from them; the grid itself always has."""
     return not variant or "scaling" in config["variants"][variant]
 
 
 def paths(config: Mapping, variant: str) -> list[str]:
-    """Files of all cells that make up a variant, or the grid: a variant's own where it touches them."""
+    """Files of all cells that make up a variant, or the grid; cells that a variant touches are in its own folder."""
     results = config["results"]
     if not variant:
         return [f"{results}/{cell.path}" for cell in cells(config)]

@@ -1,4 +1,4 @@
-"""Scores of what clusters are made of: from the instances of each group in each cluster, for any number of groups."""
+"""Scores of the composition of clusters: from the instances of each group in each cluster, for any number of groups."""
 
 import numpy as np
 
@@ -20,9 +20,9 @@ def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kin
     group_counts : int array (K,)
         Instances of each group in the dataset.
     kind : {"absolute", "relative", "kl"}
-        ``absolute``: largest over the groups of \\|share in the cluster - share in the dataset\\|, what the paper's tables
-        hold. ``relative``: the same, each difference divided by the larger of the two shares (paper, Definition 2, on
-        shares). ``kl``: Kullback-Leiber divergence of the cluster from the dataset, in nats.
+        ``absolute``: largest over the groups of \\|share in the cluster - share in the dataset\\|, as in the paper's
+        tables. ``relative``: the same, each difference divided by the larger of the two shares (paper, Definition 2, on
+        shares). ``kl``: Kullback-Leibler divergence of the cluster from the dataset, in nats.
     """
     shares = composition / composition.sum(axis=1, keepdims=True)
     expected = group_counts / group_counts.sum()
@@ -52,7 +52,7 @@ def delta_min(composition: np.ndarray, group_counts: np.ndarray) -> float:
     composition : int array (C, K)
         Instances of each group in each cluster; every cluster has one.
     group_counts : int array (K,)
-        Instances of each group in the dataset; a group without any does not count.
+        Instances of each group in the dataset; empty groups are ignored.
     """
     composition, group_counts = _present(composition, group_counts)
     # Products of whole numbers, exact, so that equal shares give exactly 0.
@@ -64,8 +64,8 @@ def delta_min(composition: np.ndarray, group_counts: np.ndarray) -> float:
 def additive_violation(composition: np.ndarray, group_counts: np.ndarray, delta: float = 0.0) -> int:
     """Instances by which the worst count of a group in a cluster lies outside its bounds: 0.., lower is better. O(C K).
 
-    In whole instances, rounded up (Bera and others 2019). With ``delta`` 0, clusters that have the dataset's shares up to
-    whole instances, floor or ceiling, give at most 1.
+    In whole instances, rounded up (Bera and others 2019). With ``delta`` 0, it is at most 1 where every count is the floor or
+    the ceiling of its share of the cluster.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def additive_violation(composition: np.ndarray, group_counts: np.ndarray, delta:
 
 
 def weighted_deviation(composition: np.ndarray, group_counts: np.ndarray) -> float:
-    """Mean \\|p - r\\| over groups and clusters, where a cluster counts by its size: 0..1, lower is better. O(C K).
+    """Mean \\|p - r\\| over groups and clusters, weighted by cluster size: 0..1, lower is better. O(C K).
 
     The arguments are those of :func:`delta_min`. Where clusters overlap, an instance counts in each of its clusters. With
     two groups FairKM's average error (Abraham and others 2020) is this times the square root of 2.
@@ -117,6 +117,6 @@ def vfc_error(composition: np.ndarray, group_counts: np.ndarray) -> float:
 
 
 def _present(composition: np.ndarray, group_counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both without the groups that no instance has."""
+    """Both arrays without the groups that have no instances."""
     present = np.asarray(group_counts) > 0
     return np.asarray(composition)[:, present], np.asarray(group_counts)[present]

@@ -1,10 +1,10 @@
-"""Scores that follow from the instances and their labels, not from counts or pieces: costs and silhouettes.
+"""Scores computed from instances and their labels, not from counts or pieces: costs and silhouettes.
 
-Each instance has one label. Where clusters overlap it is that of the instance's own clusters whose centre is nearest.
+Each instance has one label: where clusters overlap, that of the nearest centre among the clusters that hold it.
 Summed distances come from :func:`clusterlets.algorithms.geometry.row_sums`.
 
-The fits compute these scores, as they have loaded the kernels and the labels: their entries stand here and not in the
-table, so that no fit depends on other scores.
+Fits compute these scores, because they have the kernels and the labels loaded. Their entries are here and not in the table,
+so that fits do not depend on the other scores.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Instances:
     centres : float array (C, d)
         The clusters' means. The optimal centres of k-median and k-center would be others, with lower costs.
     silhouettes : float array (m,), optional
-        Of m rows that were drawn at random without replacement, as :func:`silhouettes` computes them.
+        Silhouettes of m rows drawn at random without replacement, as :func:`silhouettes` computes them.
     sample : int array (m,), optional
         These rows.
     """
@@ -53,8 +53,8 @@ class Instances:
 
 def social_cost(instances: Instances) -> float:
     """Largest, over the groups, of the mean squared distance of the group's instances to their centres."""
-    of_group = np.bincount(instances.groups)
-    means = np.bincount(instances.groups, instances.squares)[of_group > 0] / of_group[of_group > 0]
+    group_sizes = np.bincount(instances.groups)
+    means = np.bincount(instances.groups, instances.squares)[group_sizes > 0] / group_sizes[group_sizes > 0]
     return float(means.max())
 
 
@@ -62,14 +62,14 @@ def silhouettes(sums: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.n
     """Silhouette of each of m rows, -1..1, higher is better.
 
     (b - a) / max(a, b), where a is the mean distance to the other rows of the own cluster, and b the least mean distance to
-    the rows of another one. 0 for a row that is alone in its cluster, and where a and b are 0 (Rousseeuw 1987).
+    the rows of another one. 0 for the only row of a cluster, and where a and b are 0 (Rousseeuw 1987).
 
     Parameters
     ----------
     sums : float array (C, m)
         Sum of each row's distances to all rows of each cluster.
     sizes : int array (C,)
-        Rows of each cluster; one without rows does not count.
+        Rows of each cluster; empty clusters are ignored.
     labels : int array (m,)
         Cluster of each row.
 
@@ -109,8 +109,8 @@ def silhouette_error(instances: Instances) -> float:
 
 def silhouette_least_group(instances: Instances) -> float:
     """Least mean silhouette over a group that was drawn."""
-    of_groups = silhouette_of_groups(instances)
-    return min(of_groups.values()) if of_groups else float("nan")
+    group_means = silhouette_of_groups(instances)
+    return min(group_means.values()) if group_means else float("nan")
 
 
 def silhouette_of_groups(instances: Instances) -> dict[int, float]:

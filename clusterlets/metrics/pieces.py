@@ -1,4 +1,4 @@
-"""Scores of clusters that are put together from pieces, disjoint sets of instances.
+"""Scores of clusters that are made of pieces, disjoint sets of instances.
 
 A clustering is a boolean membership matrix (C, N): cluster c holds piece j. Pieces are clusterlets, or for other methods
 the clusters themselves. An instance may be in several clusters.
@@ -90,7 +90,7 @@ def cohesion(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diamet
     """
     if diameter == 0:
         return 1.0
-    # NumPy's sum of an array adds in an order that depends on the shape alone; the order of a matrix product is up to BLAS.
+    # No matrix product: BLAS chooses its order of summation, while that of NumPy's sum depends only on the shape.
     within = np.array([sums[np.ix_(members, members)].sum() for members in membership])
     return float(1.0 - (within / np.square(membership.astype(np.int64) @ sizes)).mean() / diameter)
 
@@ -98,7 +98,7 @@ def cohesion(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diamet
 def cohesion_with_error(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diameter: float) -> tuple[float, float]:
     """The cohesion and, where ``sums`` are R independent estimates (R, N, N), its standard error; NaN where they are exact.
 
-    Of estimates the cohesion is the mean of the R cohesions, and its standard error their standard deviation / sqrt(R).
+    With estimates the cohesion is the mean of the R cohesions, and its standard error is their standard deviation / sqrt(R).
     """
     if sums.ndim == 2:
         return cohesion(membership, sizes, sums, diameter), float("nan")

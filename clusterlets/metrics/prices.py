@@ -1,4 +1,4 @@
-"""What a clustering costs beside others: its sum of squared errors over that of plain k-means, or of the best run."""
+"""What a clustering costs compared with others: its sum of squared errors over that of plain k-means, or of the best run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class PlainCost:
 
 @dataclass(frozen=True)
 class BestCost:
-    """The same with the best run of plain k-means of any seed, and the least cost of any run with as many clusters."""
+    """The same, with the best run of plain k-means over all seeds, and the least cost of any run with as many clusters."""
 
     cost: float
     n_clusters: int
@@ -40,8 +40,8 @@ def price_of_fairness(cost: float, n_clusters: int, reference: Mapping[int, floa
     expected = reference[below]
     if below < n_clusters:
         above = min(size for size in sizes if size > n_clusters)
-        step, whole, rise = log([n_clusters / below, above / below, reference[above] / expected])
-        expected *= float(exp(rise * (step / whole)))
+        step, interval, rise = log([n_clusters / below, above / below, reference[above] / expected])
+        expected *= float(exp(rise * (step / interval)))
     return float(cost / expected)
 
 

@@ -1,4 +1,4 @@
-"""What is declared of a score, and how it is computed."""
+"""The declaration of a score, and its evaluation."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -51,10 +51,10 @@ class Score:
     @property
     def explanation(self) -> str:
         """Meaning, and where it is undefined and published, as one text."""
-        where = f". Empty {self.undefined}" if self.undefined else ""
-        return f"{self.meaning}{where}{f' ({self.source})' if self.source else ''}"
+        condition = f". Empty {self.undefined}" if self.undefined else ""
+        return f"{self.meaning}{condition}{f' ({self.source})' if self.source else ''}"
 
 
 def evaluate(scores: Iterable[Score], values: Any) -> dict[str, float]:
-    """Those of the scores that are computed from values of this type, by name."""
+    """Evaluate, by name, the scores that are computed from values of this type."""
     return {score.name: score.function(values) for score in scores if score.of is type(values)}

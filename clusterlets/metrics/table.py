@@ -1,6 +1,6 @@
-"""The table of scores. A further score is one more entry here, or in ``clusterlets/metrics/instances.py``.
+"""The table of scores. To add a score, add an entry here or in ``clusterlets/metrics/instances.py``.
 
-From it follow the columns of ``runs.csv``, ``fairness_report``, the glossary of the report, and ``docs/results-format.md``.
+It defines the columns of ``runs.csv``, ``fairness_report``, the glossary of the report, and ``docs/results-format.md``.
 """
 
 from math import inf, nan
@@ -222,5 +222,5 @@ SCORES = (*OF_PAPER, *FURTHER)
 
 
 def score(name: str) -> Score:
-    """The entry of a name; KeyError for another."""
+    """The entry with this name; KeyError if there is none."""
     return {entry.name: entry for entry in SCORES}[name]

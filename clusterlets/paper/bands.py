@@ -4,8 +4,8 @@ import pandas as pd
 
 from clusterlets.paper.cells import CHOICES
 
-# Half-widths (reproduced, close), each the larger of an absolute number and a share of the reported one.
-# Correlations have a scale twice as long as cohesion's, and so bands twice as wide.
+# Half-widths of (reproduced, close), each the larger of an absolute number and a share of the reported one.
+# The scale of correlations is twice as long as cohesion's, so their bands are twice as wide.
 BANDS = {
     "deviation": ((0.002, 0.15), (0.005, 0.40)),
     "cohesion": ((0.01, 0.0), (0.03, 0.0)),
@@ -14,7 +14,7 @@ BANDS = {
     "size": ((1.0, 0.05), (1.0, 0.10)),
     "correlation": ((0.02, 0.0), (0.06, 0.0)),
 }
-#: Decimals such as .83 - .82 miss .01 by a last bit; no distance that matters is that small.
+#: Tolerance for decimals such as .83 - .82, which misses .01 by the last bit; no distance that matters is that small.
 LAST_BIT = 1e-9
 
 
@@ -35,7 +35,7 @@ def verdict(quantity: str, printed: str, ours: str | float | None) -> str:
 
 
 def half_widths(quantity: str, printed: float) -> tuple[float, float]:
-    """How far from the printed number of a quantity ours may be: to be reproduced, to be close."""
+    """How far ours may be from the printed number of a quantity to count as reproduced, and as close."""
     reproduced, close = (max(absolute, share * abs(printed)) for absolute, share in BANDS[_kind(quantity)])
     return reproduced, close
 

@@ -1,4 +1,4 @@
-"""Tables as one row a cell, the paper's and ours in the same shape: text, to keep digits as they were printed."""
+"""Tables with one row per cell, the paper's and ours in the same shape; as text, to keep the printed digits."""
 
 from collections.abc import Collection, Mapping
 from functools import cache, reduce
@@ -7,12 +7,12 @@ import pandas as pd
 
 from clusterlets.paper import reported, tables
 
-#: Tables 2 to 4, which choose single runs, and tables 1 and 5, which average over runs.
+#: Tables 2 to 4 select single runs; tables 1 and 5 average over runs.
 SELECTIONS = reported.TABLES[1:4]
 AVERAGES = (reported.TABLES[0], reported.TABLES[4])
-#: What names a cell.
+#: The columns that identify a cell.
 KEY = ["table", "row", "quantity"]
-#: Quantities that a selection rule picks: equal to the paper's or not.
+#: Quantities that a selection rule picks: they equal the paper's or not.
 CHOICES = ("matcher", "k")
 
 _ROW = {
@@ -22,7 +22,7 @@ _ROW = {
     "table4_frac_vs_clusterlets": ["dataset", "method"],
     "table5_correlations": ["coefficient", "x", "y"],
 }
-# What a row is of: rows of another subject hold numbers of something else.
+# The subject of a row: rows of another subject hold numbers of something else.
 _SUBJECT = {name: ["dataset"] for name in SELECTIONS} | {"table1_matchers": ["matcher"], "table5_correlations": ["x", "y"]}
 _ENDS = ("", "_std")
 
@@ -34,7 +34,7 @@ def of_paper() -> pd.DataFrame:
 
 
 def of_tables(made: Mapping[str, tables.Table], names: Collection[str] = reported.TABLES) -> pd.DataFrame:
-    """The cells of our tables of these names: :data:`KEY` and ``reproduced``."""
+    """The cells of our tables with these names: :data:`KEY` and ``reproduced``."""
     cells = [of_frame(name, made[name].frame) for name in names]
     return pd.concat(cells).rename(columns={"value": "reproduced"})[[*KEY, "reproduced"]]
 
@@ -42,7 +42,7 @@ def of_tables(made: Mapping[str, tables.Table], names: Collection[str] = reporte
 def of_frame(name: str, table: pd.DataFrame) -> pd.DataFrame:
     """The cells of a frame in the form of one of the paper's tables. The paper's FRAC is FRAC (nearest).
 
-    Quantities that the frame lacks have no cells, and neither have missing values.
+    Quantities that the frame lacks have no cells, nor do missing values.
     """
     table = table.replace("FRAC (nearest)", "FRAC")
     labels = {column: table.get(column) for column in ("dataset", "method", "matcher")}
@@ -68,9 +68,15 @@ def _text(value: object) -> str:
 
 @cache
 def _printed() -> dict[str, pd.DataFrame]:
-    """The paper's tables; what may be cohesion or the silhouette (table 5's s, C's cohesion in table 1) as both."""
+    """The paper's tables; values that may be cohesion or the silhouette (table 5's s, C's cohesion in table 1) as both."""
     matchers, *selections, correlations = (reported.table(name) for name in reported.TABLES)
-    of_c = {f"centroid_silhouette{end}": matchers[f"cohesion{end}"].where(matchers["matcher"] == "C") for end in _ENDS}
+    silhouette_of_c = {
+        f"centroid_silhouette{suffix}": matchers[f"cohesion{suffix}"].where(matchers["matcher"] == "C") for suffix in _ENDS
+    }
     silhouette = correlations[correlations["x"] == "cohesion"].assign(x="centroid_silhouette")
-    both = (matchers.assign(**of_c), *selections, pd.concat([correlations, silhouette], ignore_index=True))
-    return dict(zip(reported.TABLES, both, strict=True))
+    with_silhouette = (
+        matchers.assign(**silhouette_of_c),
+        *selections,
+        pd.concat([correlations, silhouette], ignore_index=True),
+    )
+    return dict(zip(reported.TABLES, with_silhouette, strict=True))

@@ -1,6 +1,6 @@
-"""Whether our numbers lie within rounding and seeds of the paper's, and how often numbers of something else would.
+"""Whether our numbers agree with the paper's within rounding and seed spread, and how often unrelated numbers would.
 
-docs/reproduction.md gives the rule and why; it was fixed before it was applied to a run.
+docs/reproduction.md gives the rule and its reasons; it was fixed before it was applied to a run.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ import pandas as pd
 from clusterlets.paper import bands
 from clusterlets.paper.cells import CHOICES
 
-#: A test is informative where chance passes it in less than this share of cases.
+#: A test is informative if chance passes it in less than this share of cases.
 LEVEL = 0.1
 
 _GROUP = ["table", "method", "quantity", "counted"]
@@ -17,7 +17,7 @@ _DECIMALS = 12
 
 
 def rounding(printed: str) -> float:
-    """Half a unit of the last digit of a printed number; 0 for one without a decimal point, which is a count."""
+    """Half a unit of the last digit of a printed number; 0 for counts, which have no decimal point."""
     _, point, decimals = printed.partition(".")
     return 0.5 * float(f"1e-{len(decimals)}") if point else 0.0
 
@@ -34,10 +34,10 @@ def within_tolerance(cells: pd.DataFrame) -> pd.Series:
 
 
 def tolerance(cells: pd.DataFrame) -> pd.Series:
-    """Rounding of the paper's number plus seed spread of ours; NaN for :data:`CHOICES` and without a spread."""
-    measured = ~cells["quantity"].isin(CHOICES)
-    of_paper = cells["reported"].where(measured).map(rounding, na_action="ignore").astype(float)
-    return (of_paper + cells["seed_spread"]).round(_DECIMALS)
+    """Rounding of the paper's number plus the seed spread of ours; NaN for :data:`CHOICES` and without a spread."""
+    is_number = ~cells["quantity"].isin(CHOICES)
+    half_units = cells["reported"].where(is_number).map(rounding, na_action="ignore").astype(float)
+    return (half_units + cells["seed_spread"]).round(_DECIMALS)
 
 
 def within_band(cells: pd.DataFrame) -> pd.Series:
@@ -51,25 +51,25 @@ def _by_bands(cells: pd.DataFrame) -> pd.Series:
 
 
 def wrong_pairs(cells: pd.DataFrame) -> pd.DataFrame:
-    """Every number of the paper beside each of ours of another subject: of the same table, method and quantity.
+    """Every number of the paper, paired with each of ours of the same table, method and quantity but another subject.
 
-    Numbers that are shown but not counted are paired among themselves. Ours without a seed spread take no part. O(n g) for
+    Numbers that are shown but not counted are paired among themselves. Ours without a seed spread are left out. O(n g) for
     groups of g cells.
     """
-    complete = cells["reproduced"].notna() & (cells["seed_spread"].notna() | cells["quantity"].isin(CHOICES))
+    takes_part = cells["reproduced"].notna() & (cells["seed_spread"].notna() | cells["quantity"].isin(CHOICES))
     cells = cells.fillna({"method": ""})
-    ours = cells.loc[complete, [*_GROUP, "subject", "reproduced", "seed_spread"]]
+    ours = cells.loc[takes_part, [*_GROUP, "subject", "reproduced", "seed_spread"]]
     pairs = cells[[*_GROUP, "subject", "reported"]].merge(ours, on=_GROUP, suffixes=("", "_of_ours"))
     return pairs[pairs["subject"] != pairs["subject_of_ours"]]
 
 
 def judge(cells: pd.DataFrame) -> pd.DataFrame:
-    """The verdict by the rule on every cell, and what chance gives.
+    """The verdict by the rule on every cell, and its chance levels.
 
     Parameters
     ----------
     cells : DataFrame
-        ``table``, ``method``, ``quantity``, ``counted``, ``subject`` (what its row is of), ``reported`` and ``reproduced``
+        ``table``, ``method``, ``quantity``, ``counted``, ``subject`` (of its row), ``reported`` and ``reproduced``
         as text, ``seed_spread``.
 
     Returns
@@ -77,18 +77,18 @@ def judge(cells: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         With the rows of ``cells``: ``tolerance``; the shares of wrong pairs that are within it (``chance``), within the
         bands (``chance_bands``), and that the rule would call reproduced or close (``chance_rule``), NaN without a wrong
-        pair; and ``verdict``: ``reproduced``, ``close``, ``uninformative`` or ``differs``, which says nothing of cells
+        pair; and ``verdict``: ``reproduced``, ``close``, ``uninformative`` or ``differs``, which is meaningless for cells
         without a number of ours.
     """
     shares, informative = _by_group(wrong_pairs(cells))
-    group = pd.MultiIndex.from_frame(cells.fillna({"method": ""})[_GROUP])
-    judged = shares.reindex(group).round(_DECIMALS).set_axis(cells.index)
-    is_informative = informative.reindex(group, fill_value=False).set_axis(cells.index)
-    unknown = cells["seed_spread"].isna() & ~cells["quantity"].isin(CHOICES)
-    within = within_tolerance(cells)
+    groups = pd.MultiIndex.from_frame(cells.fillna({"method": ""})[_GROUP])
+    judged = shares.reindex(groups).round(_DECIMALS).set_axis(cells.index)
+    is_informative = informative.reindex(groups, fill_value=False).set_axis(cells.index)
+    lacks_spread = cells["seed_spread"].isna() & ~cells["quantity"].isin(CHOICES)
+    is_within = within_tolerance(cells)
     cases = {
-        "uninformative": unknown | (within & ~is_informative["chance"]),
-        "reproduced": within,
+        "uninformative": lacks_spread | (is_within & ~is_informative["chance"]),
+        "reproduced": is_within,
         "close": within_band(cells) & is_informative["chance_bands"],
     }
     judged["verdict"] = np.select(list(cases.values()), list(cases), "differs")
@@ -96,7 +96,7 @@ def judge(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_group(pairs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Of each group of wrong pairs the shares that pass, and whether passing is informative."""
+    """For each group of wrong pairs, the shares that pass each test, and whether passing is informative."""
     tests = pairs[_GROUP].assign(chance=within_tolerance(pairs), chance_bands=within_band(pairs)).set_index(_GROUP)
     groups = tests.groupby(level=_GROUP)
     informative = (groups.sum() + 1).div(groups.size() + 1, axis=0) < LEVEL

@@ -1,4 +1,4 @@
-"""Every number of the paper's five tables beside ours, with the verdicts of a rule and of bands, which data decide."""
+"""Every number of the paper's five tables beside ours, with verdicts from the data: by a rule, and by bands."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -26,21 +26,21 @@ def compare(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.DataFram
     """One row for every cell of the paper's tables: ``results/comparison.csv``.
 
     ``runs`` are those on the paper's datasets, so that a user's table does not change the verdicts; ``made`` are their
-    tables. Averages over datasets are compared where more than half of the paper's are among the runs: less is an average
-    of something else.
+    tables. Averages over datasets are compared only if more than half of the paper's datasets were run: over fewer, they
+    are averages of something else.
     """
-    present = set(runs["dataset"])
+    datasets = set(runs["dataset"])
     compared = cells.of_paper().merge(cells.of_tables(made), on=cells.KEY, how="left")
-    for further in (seed_spread.of_runs(runs), _selection_noise(runs)):
-        compared = compared.merge(further, on=cells.KEY, how="left")
+    for spreads in (seed_spread.of_runs(runs), _selection_noise(runs)):
+        compared = compared.merge(spreads, on=cells.KEY, how="left")
     rows = compared.to_dict("records")
-    obstacles, asides = ([reason(row) for row in rows] for reason in (lambda row: _obstacle(row, present), _only_shown))
+    obstacles, asides = ([reason(row) for row in rows] for reason in (lambda row: _obstacle(row, datasets), _only_shown))
     compared["counted"] = [not aside for aside in asides]
     compared["verdict_bands"] = [bands.verdict(row["quantity"], row["reported"], row["reproduced"]) for row in rows]
     compared = compared.join(chance.judge(compared))
     compared.loc[[bool(obstacle) for obstacle in obstacles], ["verdict", "verdict_bands"]] = "not comparable"
     compared["reason"] = [
-        " ".join(filter(None, [obstacle, aside, _explanation(row), _remark(row, present)]))
+        " ".join(filter(None, [obstacle, aside, _explanation(row), _remark(row, datasets)]))
         for obstacle, aside, row in zip(obstacles, asides, compared.to_dict("records"), strict=True)
     ]
     numbers = compared[["reported", "reproduced"]].where(compared["quantity"] != "matcher").astype(float)
@@ -50,7 +50,7 @@ def compare(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.DataFram
 
 
 def _explanation(cell: dict) -> str:
-    """Why a number that counts has the verdict that it has, where there is something to say."""
+    """Why a counted number has its verdict, if there is something to explain."""
     if cell["verdict"] == "uninformative" and cell["counted"]:
         return _uninformative(cell)
     entry = _entry(reported.explanations(), cell) if cell["verdict"] == "differs" and cell["counted"] else None
@@ -66,7 +66,7 @@ def _uninformative(cell: dict) -> str:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """The rows of ``results/comparison.csv``, numbers of the paper as it prints them."""
+    """The rows of ``results/comparison.csv``, with the paper's numbers as printed."""
     as_text = dict.fromkeys(("row", "matcher", "reported", "reproduced"), object)
     compared = pd.read_csv(path, dtype=as_text, float_precision="round_trip", keep_default_na=False, na_values=[""])
     return compared.fillna({"reason": ""})
@@ -87,7 +87,7 @@ def counts(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def _shares(comparable: pd.DataFrame) -> dict[str, float]:
-    """The shares reproduced or close, by the rule and by bands, and those within the tolerance; each beside chance."""
+    """Shares of cells reproduced or close, by the rule and by bands, and within the tolerance; each beside its chance level."""
     is_judged = comparable["tolerance"].notna() | comparable["quantity"].isin(cells.CHOICES)
     return {
         "share": comparable["verdict"].isin(REPRODUCED).mean(),
@@ -100,14 +100,14 @@ def _shares(comparable: pd.DataFrame) -> dict[str, float]:
 
 
 def closer_reading(comparison: pd.DataFrame) -> tuple[str, float] | None:
-    """Which s of table 5 lies nearer to the paper: its name and mean absolute difference, or None without comparable values."""
+    """The s of table 5 that is nearer to the paper: its name and mean absolute difference; None without comparable values."""
     compared = comparison[(comparison["table"] == "table5_correlations") & (comparison["verdict"] != "not comparable")]
     s = compared["row"].str.split().str[1]
     distances = compared["difference"].abs().groupby(s).mean().drop("omega", errors="ignore")
     return None if distances.empty else (str(distances.idxmin()), float(distances.min()))
 
 
-# ---- what is not compared, or not counted, and why -------------------------------------------------------------------
+# ---- reasons not to compare or count ---------------------------------------------------------------------------------
 
 
 def _obstacle(cell: dict, present: set[str]) -> str:
@@ -123,7 +123,7 @@ def _obstacle(cell: dict, present: set[str]) -> str:
 
 
 def _entry(entries: Iterable[dict], cell: dict) -> dict | None:
-    """The first entry whose ``cells`` fit."""
+    """The first entry whose ``cells`` match this cell."""
     fitting = (entry for entry in entries if all(cell[column] in _as_list(values) for column, values in entry["cells"].items()))
     return next(fitting, None)
 
@@ -154,13 +154,13 @@ def _remark(cell: dict, present: set[str]) -> str:
 
 
 def _selection_noise(runs: pd.DataFrame) -> pd.DataFrame:
-    """Range of each number of tables 2 to 4 over disjoint groups of ten seeds; empty while there is one group only."""
+    """Range of each number of tables 2 to 4 over disjoint groups of ten seeds; empty if there is only one group."""
     groups = selection.groups_of_seeds(runs)
     if len(groups) < 2:
         return pd.DataFrame(columns=[*cells.KEY, "low", "high"], dtype=object)
-    numbers = pd.concat([cells.of_tables(tables.make(group, cells.SELECTIONS), cells.SELECTIONS) for group in groups])
-    numbers = numbers[~numbers["quantity"].isin(cells.CHOICES)].astype({"reproduced": float})
-    return numbers.groupby(cells.KEY)["reproduced"].agg(low="min", high="max").reset_index()
+    values = pd.concat([cells.of_tables(tables.make(group, cells.SELECTIONS), cells.SELECTIONS) for group in groups])
+    values = values[~values["quantity"].isin(cells.CHOICES)].astype({"reproduced": float})
+    return values.groupby(cells.KEY)["reproduced"].agg(low="min", high="max").reset_index()
 
 
 def _within(compared: pd.DataFrame) -> pd.Series:

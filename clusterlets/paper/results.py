@@ -1,6 +1,6 @@
 """Everything that follows from a grid's runs: tables, rankings, and verdicts on the paper's numbers and claims.
 
-Each is made once, by the step that analyses the runs; figures and report read what it wrote.
+The step that analyses the runs computes them once; figures and report read its files.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from clusterlets.paper import claims, comparison, reported, tables
 
 @dataclass(frozen=True)
 class Results:
-    """The runs, the settings that they were made with, and all that follows from them."""
+    """The runs, their settings, and everything derived from them."""
 
     runs: pd.DataFrame
     settings: Mapping
@@ -29,21 +29,21 @@ class Results:
 
     @classmethod
     def of_runs(cls, runs: pd.DataFrame, settings: Mapping, undivided: Mapping[str, float] = {}) -> "Results":
-        """All of it, computed. The paper's numbers and claims are compared with runs on its own datasets only.
+        """Compute everything. The paper's numbers and claims are compared with runs on its own datasets only.
 
-        ``undivided`` is the cohesion of each dataset as one cluster, where it was measured.
+        ``undivided`` is the cohesion of each dataset as one cluster, for those where it was measured.
         """
-        of_paper = runs[runs["dataset"].isin(reported.datasets())]
-        made = tables.make(runs)
-        made_of_paper = made if len(of_paper) == len(runs) else tables.make(of_paper)
-        compared = comparison.compare(of_paper, made_of_paper)
-        assessed = claims.assess(of_paper, made_of_paper, undivided)
+        paper_runs = runs[runs["dataset"].isin(reported.datasets())]
+        our_tables = tables.make(runs)
+        tables_of_paper = our_tables if len(paper_runs) == len(runs) else tables.make(paper_runs)
+        compared = comparison.compare(paper_runs, tables_of_paper)
+        assessed = claims.assess(paper_runs, tables_of_paper, undivided)
         at_limits = at_fairness.at_given_fairness(runs)
-        return cls(runs, settings, made, statistics.rank_all(runs), compared, assessed, at_limits)
+        return cls(runs, settings, our_tables, statistics.rank_all(runs), compared, assessed, at_limits)
 
     @classmethod
     def read(cls, folder: Path, settings: Mapping) -> "Results":
-        """All of it, from the files that were written to a folder of results."""
+        """Read everything from the files in a folder of results."""
         runs = read_runs(folder / "runs.csv")
         return cls(
             runs,
@@ -56,7 +56,7 @@ class Results:
         )
 
     def files(self) -> Iterator[tuple[str, pd.DataFrame | str]]:
-        """Name below the folder of results, and content: what :meth:`read` reads, and the same for people."""
+        """Path below the folder of results, and content: the files that :meth:`read` reads, and the same for people."""
         yield "tables/all_tables.tex", tables.document(tables.NAMES)
         for name, table in self.tables.items():
             yield f"tables/{name}.csv", table.frame
@@ -65,15 +65,15 @@ class Results:
         samples = paired.samples(self.runs, self.rankings)
         tests, intervals = paired.wilcoxon(samples), paired.intervals(samples)
         posteriors = bayes.signed_ranks({name: samples[name] for name in paired.SAMPLES})
-        of_pairs = {"wilcoxon": tests, "intervals": intervals, "bayes": posteriors}
-        for name, frame in (statistics.to_tables(self.rankings) | of_pairs).items():
+        pair_tables = {"wilcoxon": tests, "intervals": intervals, "bayes": posteriors}
+        for name, frame in (statistics.to_tables(self.rankings) | pair_tables).items():
             yield f"statistics/{name}.csv", frame
-        beyond_luck = held_out.by_dataset(reported.of_paper(self.runs))
-        yield "statistics/held_out.csv", beyond_luck
+        held_out_scores = held_out.by_dataset(reported.of_paper(self.runs))
+        yield "statistics/held_out.csv", held_out_scores
         words = [
             statistics.to_markdown(self.rankings, reported.datasets()),
             paired.to_markdown(tests, intervals, posteriors),
-            held_out.to_markdown(beyond_luck),
+            held_out.to_markdown(held_out_scores),
         ]
         yield "statistics/statistics.md", "\n".join(words)
         yield "methods.csv", overview.by_method(self.runs, self.settings["grids"])
@@ -91,12 +91,12 @@ class Results:
 
     @cached_property
     def datasets(self) -> list[str]:
-        """The paper's first, in its order."""
+        """Names of the datasets: first the paper's, in its order."""
         return selection.in_order(self.runs["dataset"], reported.datasets())
 
     @cached_property
     def of_paper(self) -> "Results":
-        """The same from the paper's datasets alone, or from all where there is none of them."""
+        """The same from the paper's datasets only, or from all datasets if there are none of the paper's."""
         runs = reported.of_paper(self.runs)
         return self if len(runs) == len(self.runs) else replace(Results.of_runs(runs, self.settings), claims=self.claims)
 
@@ -107,5 +107,5 @@ class Results:
 
     @property
     def has_both(self) -> bool:
-        """Whether there are datasets of the paper and others."""
+        """Whether there are both datasets of the paper and others."""
         return self.of_paper is not self

@@ -1,7 +1,6 @@
 """How far the numbers of our tables move between groups of seeds, estimated from one group.
 
-The paper's numbers are made from ten seeds that nobody knows, ours from ten others. docs/reproduction.md gives the rule, and
-why it is so.
+The paper's numbers come from ten unknown seeds, ours from ten others. docs/reproduction.md gives the rule and its reasons.
 """
 
 from itertools import combinations
@@ -14,13 +13,13 @@ from clusterlets.analysis import selection
 from clusterlets.paper import cells, tables
 
 _DECIMALS = 12
-# What tables 2, 3 and 4 choose by, and among the runs of which methods.
+# For tables 2, 3 and 4: the quantity that selects runs, and the methods whose runs are candidates.
 _CHOSEN_BY = (
     ("deviation_mean", selection.COMPARED[:1]),
     ("cohesion", selection.COMPARED[:1]),
     ("deviation_mean", selection.COMPARED),
 )
-_CONFIDENCE = 0.975  # of Student's t on either side
+_CONFIDENCE = 0.975  # quantile of Student's t: 95 %, two-sided
 _QUANTITIES = ["size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap"]
 
 
@@ -30,13 +29,13 @@ def of_runs(runs: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     runs : DataFrame
-        As in ``runs.csv``; the first ten seeds enter, or those of them that there are.
+        As in ``runs.csv``; the first ten seeds enter, or those of them that were run.
 
     Returns
     -------
     DataFrame
         ``table``, ``row``, ``quantity`` and ``seed_spread``, in the units of the number, rounded to twelve decimals; NaN
-        where no two groups of seeds both give the number. Takes O(n log n) for n runs, and tables 1 and 5 once a seed.
+        if no two groups of seeds both give the number. Takes O(n log n) for n runs, and tables 1 and 5 once per seed.
     """
     runs = selection.seeds_of_paper(runs)
     if runs.empty:
@@ -51,7 +50,7 @@ def of_runs(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_best_runs(runs: pd.DataFrame, by: str) -> pd.DataFrame:
-    """A row for each dataset and method: the largest differences of its best run between halves of the seeds."""
+    """One row for each dataset and method: the largest differences of its best run between halves of the seeds."""
     candidates = selection.without_limit_cases(selection.ok(runs)).rename(columns={"n_clusters": "size"})
     seeds = np.sort(runs["seed"].unique())
     winners = selection.best(candidates, by, ["dataset", "method", "seed"])
@@ -64,21 +63,21 @@ def _of_best_runs(runs: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def between_halves(values: np.ndarray, seeds: np.ndarray, n_seeds: int) -> np.ndarray:
-    """The largest difference between what one half of the seeds chooses and what the other half does.
+    """The largest difference between the best run on one half of the seeds and the best run on the other half.
 
     Parameters
     ----------
     values : float array (n, q)
         Quantities of the best run of each seed, in the order of preference.
     seeds : int array (n,)
-        The seed of each, from 0 to ``n_seeds`` - 1, none twice; some may be missing.
+        The seed of each, from 0 to ``n_seeds`` - 1, without duplicates; some may be missing.
     n_seeds : int
-        They are parted into halves in every way; where it is odd, one half has a seed more. 252 ways for ten.
+        The seeds are split into halves in every way, 252 for ten; if their number is odd, one half has one more.
 
     Returns
     -------
     float array (q,)
-        NaN where no way leaves a run in both halves. O(binomial(n_seeds, n_seeds / 2) q).
+        NaN if no split leaves a run in both halves. O(binomial(n_seeds, n_seeds / 2) q).
     """
     halves = np.array([np.isin(seeds, half) for half in combinations(range(n_seeds), n_seeds // 2)])
     halves = halves[halves.any(axis=1) & ~halves.all(axis=1)]
@@ -89,25 +88,27 @@ def between_halves(values: np.ndarray, seeds: np.ndarray, n_seeds: int) -> np.nd
 
 def _of_averages(runs: pd.DataFrame) -> pd.DataFrame:
     """The cells of tables 1 and 5, each with Student's t times the standard error of a difference of two such numbers."""
-    made = [tables.make(runs[runs["seed"] != seed], cells.AVERAGES) for seed in np.sort(runs["seed"].unique())]
-    numbers = [cells.of_tables(without, cells.AVERAGES).set_index(cells.KEY)["reproduced"] for without in made]
-    left_out = pd.concat(numbers, axis=1).astype(float)
-    return left_out.index.to_frame(index=False).assign(value=jackknife(left_out.to_numpy().T))
+    tables_without = [tables.make(runs[runs["seed"] != seed], cells.AVERAGES) for seed in np.sort(runs["seed"].unique())]
+    numbers = [
+        cells.of_tables(made_tables, cells.AVERAGES).set_index(cells.KEY)["reproduced"] for made_tables in tables_without
+    ]
+    by_seed_left_out = pd.concat(numbers, axis=1).astype(float)
+    return by_seed_left_out.index.to_frame(index=False).assign(value=jackknife(by_seed_left_out.to_numpy().T))
 
 
 def jackknife(left_out: np.ndarray) -> np.ndarray:
-    """Half the width of the interval in which the same number from as many other seeds is to be expected, at 95 %.
+    """Half the width of the 95 % interval for the same number from as many other seeds.
 
     Parameters
     ----------
     left_out : float array (n, q)
-        Each number made without one of the n seeds.
+        Each number, computed without one of the n seeds.
 
     Returns
     -------
     float array (q,)
         t * sqrt(2 (n - 1) / n * sum of squared distances to the mean), with Student's t of n - 1 degrees of freedom to two
-        decimals; NaN below two seeds. Efron, "The Jackknife, the Bootstrap and Other Resampling Plans", chapter 3.
+        decimals; NaN for fewer than two seeds. Efron, "The Jackknife, the Bootstrap and Other Resampling Plans", chapter 3.
     """
     n_seeds = len(left_out)
     if n_seeds < 2:

@@ -1,7 +1,7 @@
 """Sensitivity analysis of the paper's tables: the same numbers with one open choice changed.
 
-Some choices need runs of their own (variants of the grid); others only another look at the same runs: which runs are
-chosen, how FRAC is scored, what the blocks of the statistics are, which ten seeds are taken.
+Some choices need additional runs (variants of the grid). Others only reanalyze the same runs: how runs are selected, how
+FRAC is scored, what the blocks of the statistics are, which ten seeds are used.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,12 +23,12 @@ _RANKS = "figure1"
 _ALL = "all"
 _KEY = ["table", "row", "quantity"]
 _REPRODUCED = "reproduced_or_close"
-# Of what scipy computed: its last digits differ by processor, and this table is promised to the byte.
+# For results of scipy: their last digits differ by processor, but this table must be the same to the byte.
 _DECIMALS = 6
 
 
 class Choice(NamedTuple):
-    """An open choice, its usual value, and the other one."""
+    """An open choice, its usual value, and the alternative."""
 
     name: str
     usual: str
@@ -36,12 +36,12 @@ class Choice(NamedTuple):
 
     @classmethod
     def of_variant(cls, config: Mapping, variant: str) -> "Choice":
-        """The choice that a variant of the grid makes."""
+        """The choice that a variant of the grid changes."""
         changes = config["variants"][variant]
         return cls(" and ".join(changes), " and ".join(config[key] for key in changes), " and ".join(changes.values()))
 
 
-# The choices that are another look at the same runs.
+# The choices that only reanalyze the same runs.
 _SELECTION = Choice("selection", "single runs", "configuration means")
 _FRAC = Choice("FRAC is scored", "nearest", "fair")
 _BLOCKS = Choice("blocks of figure 1", "datasets", "(dataset, k, seed)")
@@ -61,14 +61,14 @@ HEADLINES = {
 
 
 def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.DataFrame:
-    """One row a choice and number: ``results/sensitivity.csv``.
+    """One row per choice and number: ``results/sensitivity.csv``.
 
     Parameters
     ----------
     runs : DataFrame
-        Every run of the grid. Where there are datasets of the paper, only they enter.
+        Every run of the grid. If there are datasets of the paper, only these enter.
     variants : mapping
-        Runs of the whole grid under another choice.
+        Runs of the whole grid under each other choice.
 
     Returns
     -------
@@ -77,32 +77,35 @@ def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.Da
         seeds, if there are several: less than that is noise.
     """
     runs = reported.of_paper(runs)
-    first, *further = selection.groups_of_seeds(runs) or [selection.seeds_of_paper(runs)]
-    baseline = _of_runs(first)
-    over_seeds = {Choice(_SEEDS, "0-9", f"{10 * g}-{10 * g + 9}"): _of_runs(group) for g, group in enumerate(further, 1)}
+    first_seeds, *other_seeds = selection.groups_of_seeds(runs) or [selection.seeds_of_paper(runs)]
+    baseline = _of_runs(first_seeds)
+    over_seeds = {
+        Choice(_SEEDS, "0-9", f"{10 * number}-{10 * number + 9}"): _of_runs(group)
+        for number, group in enumerate(other_seeds, 1)
+    }
     varied = {choice: _of_runs(reported.of_paper(frame)) for choice, frame in variants.items()}
-    varied[_SELECTION] = _numbers(_tables_of_means(first))
-    if first["method"].str.startswith("FRAC").any():
-        varied[_FRAC] = _of_runs(_with_fair_for_nearest(first))
-    rankings = {ranking.name: ranking for ranking in statistics.rank_all(first)}
+    varied[_SELECTION] = _numbers(_tables_of_means(first_seeds))
+    if first_seeds["method"].str.startswith("FRAC").any():
+        varied[_FRAC] = _of_runs(_with_fair_for_nearest(first_seeds))
+    rankings = {ranking.name: ranking for ranking in statistics.rank_all(first_seeds)}
     varied[_BLOCKS] = _ranks(rankings["pseudo_replication"])
     baseline = pd.concat([baseline, _ranks(rankings["matchers"])])
     rows = [_compared(choice, baseline, numbers) for choice, numbers in (varied | over_seeds).items()]
     groups = pd.DataFrame([baseline, *over_seeds.values()])
     ranges = (groups.max() - groups.min()).where(bool(over_seeds) & groups.notna().all())
-    columns = {"reported": _of_printed(first), "range_over_seeds": ranges}
+    columns = {"reported": _of_printed(first_seeds), "range_over_seeds": ranges}
     return pd.concat(rows, ignore_index=True).join(pd.DataFrame(columns), on=_KEY)[COLUMNS]
 
 
 def _compared(choice: Choice, baseline: pd.Series, varied: pd.Series) -> pd.DataFrame:
-    """One row a number that the choice bears on."""
+    """One row per number that the choice can affect."""
     values = pd.DataFrame({"baseline": baseline.reindex(varied.index), "varied": varied})
     values["difference"] = values["varied"] - values["baseline"]
     return values.rename_axis(_KEY).reset_index().assign(choice=choice.name, usual=choice.usual, taken=choice.taken)
 
 
 def _with_fair_for_nearest(runs: pd.DataFrame) -> pd.DataFrame:
-    """Runs in which FRAC's fair clusterings stand where the paper's nearest ones stood."""
+    """The runs with FRAC (fair) and FRAC (nearest) swapped, so that the fair clusterings replace the paper's nearest ones."""
     nearest, fair = "FRAC (nearest)", "FRAC (fair)"
     return runs.assign(method=runs["method"].replace({nearest: fair, fair: nearest}))
 
@@ -112,13 +115,13 @@ def _with_fair_for_nearest(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _of_runs(runs: pd.DataFrame) -> pd.Series:
     """All numbers of tables 1 to 4, and how many of the paper's are reproduced."""
-    made = tables.make(runs, reported.TABLES)
-    frames = {name: made[name].frame for name in reported.TABLES[:4]}
-    return pd.concat([_numbers(frames), _verdicts(runs, made)])
+    our_tables = tables.make(runs, reported.TABLES)
+    frames = {name: our_tables[name].frame for name in reported.TABLES[:4]}
+    return pd.concat([_numbers(frames), _verdicts(runs, our_tables)])
 
 
 def _of_printed(runs: pd.DataFrame) -> pd.Series:
-    """The paper's own, on the datasets that there are; its table 1 is over all of its datasets."""
+    """The paper's numbers on the datasets that were run; its table 1 is over all of its datasets."""
     printed = {name: reported.table(name) for name in reported.TABLES[:4]}
     on_our_datasets = {
         name: frame[frame["dataset"].isin(runs["dataset"])] for name, frame in printed.items() if name != _TABLE1
@@ -140,7 +143,7 @@ def _tables_of_means(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _numbers(made: Mapping[str, pd.DataFrame]) -> pd.Series:
-    """The summary numbers of some of the tables 1 to 4, ours or the paper's, by (table, row, quantity)."""
+    """Summary numbers of these tables (of 1 to 4), ours or the paper's, by (table, row, quantity)."""
     summaries = {_TABLE1: _of_matchers, _TABLE2: _of_winners, _TABLE3: _of_winners, _TABLE4: _of_duels}
     numbers = {(name, *key): value for name, frame in made.items() for key, value in summaries[name](frame).items()}
     return pd.Series(numbers, dtype=float).rename_axis(_KEY)
@@ -159,17 +162,21 @@ def _of_winners(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     metrics = table[["deviation_mean", "cohesion", "size", "overlap"]].astype(float).mean()
     wins = table["matcher"].value_counts().reindex(list(selection.PAPER_NAMES.values()), fill_value=0)
     datasets = {(_ALL, "datasets"): int(table["matcher"].notna().sum())}
-    return datasets | {(_ALL, name): value for name, value in metrics.items()} | {(m, "wins"): n for m, n in wins.items()}
+    return (
+        datasets
+        | {(_ALL, name): value for name, value in metrics.items()}
+        | {(matcher, "wins"): number for matcher, number in wins.items()}
+    )
 
 
 def _of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
-    """Table 4, where both sides have a run: mean deviations, their ratio, and where Clusterlets' is the lower."""
-    both = table.pivot(index="dataset", columns="method", values="deviation_mean").astype(float)
-    both = both.reindex(columns=["Clusterlets", "FRAC (nearest)"]).dropna()
-    ours, frac = both["Clusterlets"], both["FRAC (nearest)"]
+    """Table 4 on the datasets with both: mean deviations, their ratio, and on how many Clusterlets' is the lower one."""
+    deviations = table.pivot(index="dataset", columns="method", values="deviation_mean").astype(float)
+    deviations = deviations.reindex(columns=["Clusterlets", "FRAC (nearest)"]).dropna()
+    ours, frac = deviations["Clusterlets"], deviations["FRAC (nearest)"]
     return {
-        (_ALL, "datasets"): len(both),
-        (_ALL, "datasets_below_frac"): int((ours < frac).sum()) if len(both) else np.nan,
+        (_ALL, "datasets"): len(deviations),
+        (_ALL, "datasets_below_frac"): int((ours < frac).sum()) if len(deviations) else np.nan,
         (_ALL, "deviation_mean_clusterlets"): ours.mean(),
         (_ALL, "deviation_mean_frac"): frac.mean(),
         (_ALL, "ratio_to_frac"): ours.mean() / frac.mean() if frac.mean() else np.nan,
@@ -177,7 +184,7 @@ def _of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
 
 
 def _verdicts(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.Series:
-    """How many of the paper's numbers are reproduced, by table; nothing without a dataset of the paper."""
+    """How many of the paper's numbers are reproduced, by table; empty without a dataset of the paper."""
     if not runs["dataset"].isin(reported.datasets()).any():
         return pd.Series(dtype=float)
     counts = comparison.counts(comparison.compare(runs, made)).set_index("table")
@@ -189,12 +196,12 @@ def _verdicts(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.Series
 def _ranks(ranking: statistics.Ranking) -> pd.Series:
     """Nemenyi's p of every pair of matchers, and how many are significant."""
     pairs = ranking.pairs.to_dict("records")
-    in_order = [selection.in_order((pair["better"], pair["worse"]), selection.PAPER_NAMES.values()) for pair in pairs]
+    sorted_names = [selection.in_order((pair["better"], pair["worse"]), selection.PAPER_NAMES.values()) for pair in pairs]
     significant = np.nan if ranking.obstacle else int((ranking.pairs["significant"] == True).sum())  # noqa: E712
     numbers = {
         **{
             (_RANKS, " - ".join(names), "p_value"): round(pair["p_value"], _DECIMALS)
-            for names, pair in zip(in_order, pairs, strict=True)
+            for names, pair in zip(sorted_names, pairs, strict=True)
         },
         (_RANKS, _ALL, "blocks"): len(ranking.complete),
         (_RANKS, _ALL, "critical_difference"): round(ranking.critical_difference, _DECIMALS),
@@ -218,22 +225,22 @@ _NO_GROUPS = "How much of this is noise cannot be said without two groups of ten
 
 
 def headlines(assessed: pd.DataFrame) -> pd.DataFrame:
-    """The rows of :data:`HEADLINES` in their order, with the title; those that there are."""
+    """The rows of :data:`HEADLINES` that exist, in their order and with their titles."""
     titles = pd.DataFrame([(title, *key) for title, key in HEADLINES.items()], columns=["title", *_KEY])
     return titles.merge(assessed, on=_KEY)
 
 
 def by_choice(assessed: pd.DataFrame) -> Iterator[tuple[Choice, pd.DataFrame]]:
     """The rows of each choice, in their order."""
-    for key, rows in assessed.groupby(["choice", "usual", "taken"], sort=False):
-        yield Choice(*key), rows
+    for fields, rows in assessed.groupby(["choice", "usual", "taken"], sort=False):
+        yield Choice(*fields), rows
 
 
 def to_markdown(assessed: pd.DataFrame) -> str:
-    """The headline numbers as one table, a row a choice; the statistics' blocks; and what is not there."""
-    shown = headlines(assessed)
-    header = ["", *(title for title in HEADLINES if title in set(shown["title"]))]
-    usual = {row["title"]: row for row in shown.to_dict("records")}
+    """The headline numbers as one table with a row per choice; the effect of the statistics' blocks; and what is missing."""
+    headline_rows = headlines(assessed)
+    header = ["", *(title for title in HEADLINES if title in set(headline_rows["title"]))]
+    usual = {row["title"]: row for row in headline_rows.to_dict("records")}
     comparable = _comparable(assessed.drop_duplicates(_KEY), "baseline")
     lines = [_line("the paper", [_number(usual[title], "reported") for title in header[1:]])]
     lines += [_line("usual choices", [_of(_number(usual[title], "baseline"), title, comparable) for title in header[1:]])]
@@ -242,29 +249,33 @@ def to_markdown(assessed: pd.DataFrame) -> str:
         cells = {row["title"]: _of(_cell(row), row["title"], comparable) for row in headlines(rows).to_dict("records")}
         if cells:
             lines.append(_line("{0}: {2} instead of {1}".format(*choice), [cells.get(title, "") for title in header[1:]]))
-    noise = shown["range_over_seeds"].notna().any()
-    lines += [_line("range over seeds", [_number(usual[title], "range_over_seeds") for title in header[1:]])] if noise else []
-    bold = "Bold: further from the usual choices' number than ten other seeds move it (last row)." if noise else _NO_GROUPS
+    has_ranges = headline_rows["range_over_seeds"].notna().any()
+    lines += (
+        [_line("range over seeds", [_number(usual[title], "range_over_seeds") for title in header[1:]])] if has_ranges else []
+    )
+    legend = (
+        "Bold: further from the usual choices' number than ten other seeds move it (last row)." if has_ranges else _NO_GROUPS
+    )
     has_variants = set(assessed["choice"]) - {_SELECTION.name, _FRAC.name, _BLOCKS.name, _SEEDS}
     table = [_line(header[0], header[1:]), _line("---", ["---:"] * len(header[1:])), *lines]
-    read = f"{_HOW_TO_READ}{_basis_of_the_paper(assessed)}"
-    parts = ["# Sensitivity analysis", read, bold, *([] if has_variants else [_NO_VARIANTS]), "\n".join(table)]
+    introduction = f"{_HOW_TO_READ}{_basis_of_the_paper(assessed)}"
+    parts = ["# Sensitivity analysis", introduction, legend, *([] if has_variants else [_NO_VARIANTS]), "\n".join(table)]
     return "\n\n".join([*parts, _of_blocks(assessed)]) + "\n"
 
 
 def _comparable(rows: pd.DataFrame, column: str) -> float:
     """How many of the paper's numbers can be compared with ours: reproduced, uninformative or different."""
-    of_all = rows[(rows["table"] == _VERDICTS) & (rows["row"] == _ALL)]
-    return of_all.loc[of_all["quantity"].isin([_REPRODUCED, "uninformative", "differs"]), column].sum()
+    totals = rows[(rows["table"] == _VERDICTS) & (rows["row"] == _ALL)]
+    return totals.loc[totals["quantity"].isin([_REPRODUCED, "uninformative", "differs"]), column].sum()
 
 
 def _of(cell: str, title: str, comparable: float) -> str:
-    """A cell, with its denominator where it counts reproduced numbers."""
+    """A cell, with its denominator if it counts reproduced numbers."""
     return f"{cell} of {comparable:.0f}" if HEADLINES[title][0] == _VERDICTS else cell
 
 
 def _basis_of_the_paper(assessed: pd.DataFrame) -> str:
-    """A sentence on the datasets behind the paper's row, where they are not the same for all of its tables."""
+    """A sentence on the datasets behind the paper's row, if they are not the same for all of its tables."""
     present = assessed.loc[(assessed["table"] == _TABLE2) & (assessed["quantity"] == "datasets"), "reported"].max()
     total = len(reported.datasets())
     if pd.isna(present) or present == total:
@@ -286,8 +297,8 @@ def _number(row: Mapping, column: str) -> str:
 def _cell(row: Mapping) -> str:
     if row["difference"] == 0:
         return "="
-    beyond = abs(row["difference"]) > row["range_over_seeds"]  # False where there is no range
-    return f"**{_number(row, 'varied')}**" if beyond else _number(row, "varied")
+    is_beyond_noise = abs(row["difference"]) > row["range_over_seeds"]  # False without a range (NaN)
+    return f"**{_number(row, 'varied')}**" if is_beyond_noise else _number(row, "varied")
 
 
 def _of_blocks(assessed: pd.DataFrame) -> str:

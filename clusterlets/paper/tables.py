@@ -23,9 +23,9 @@ _WHOLE = ["k", "hops", "seed"]
 
 @dataclass(frozen=True)
 class Column:
-    """A column for readers: a title, the one value or the value and spread it shows, and its decimals.
+    """A column for readers: its title, the keys of the value (and of the spread) that it shows, and its decimals.
 
-    ``in_words``: its values are names for machines, which are shown as words.
+    ``in_words``: its values are identifiers, to be shown as words.
     """
 
     title: str
@@ -36,9 +36,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: every column for machines, some of them for readers.
+    """A table: ``frame`` has every column, ``columns`` are those for readers.
 
-    ``note`` says how many runs entered and how many did not.
+    ``note`` says how many runs were included and how many were not.
     """
 
     name: str
@@ -48,13 +48,13 @@ class Table:
     note: str
 
 
-# ---- what is in them -------------------------------------------------------------------------------------------------
+# ---- contents --------------------------------------------------------------------------------------------------------
 
 
 def by_matcher(runs: pd.DataFrame) -> pd.DataFrame:
     """Table 1: mean and population standard deviation over all runs of a matcher, limit cases included.
 
-    The centroid silhouette is there too: what the paper calls C's cohesion may be it.
+    It includes the centroid silhouette, which may be what the paper calls C's cohesion.
     """
     runs = _clusterlets(runs)
     quantities = (
@@ -67,10 +67,10 @@ def by_matcher(runs: pd.DataFrame) -> pd.DataFrame:
     for quantity, column in quantities.items():
         columns[quantity] = grouped[column].mean()
         columns[f"{quantity}_std"] = grouped[column].agg(std)
-    entered, present = grouped.size(), runs["matcher"].value_counts()
-    frame = pd.DataFrame(columns | {"runs": entered}).reindex(selection.in_order(present.index, selection.PAPER_NAMES))
+    run_counts, all_counts = grouped.size(), runs["matcher"].value_counts()
+    frame = pd.DataFrame(columns | {"runs": run_counts}).reindex(selection.in_order(all_counts.index, selection.PAPER_NAMES))
     frame["runs"] = frame["runs"].fillna(0).astype(int)
-    frame["dropped"] = present.reindex(frame.index) - frame["runs"]
+    frame["dropped"] = all_counts.reindex(frame.index) - frame["runs"]
     frame = frame.rename_axis("matcher").reset_index()
     return frame.assign(matcher=selection.paper_names(frame["matcher"]))
 
@@ -83,10 +83,10 @@ def best_runs(runs: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def best_configurations(runs: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Beside tables 2 and 3: the best configuration by its mean over seeds, the sounder choice.
+    """The sounder variant of tables 2 and 3: the best configuration by its mean over seeds.
 
     The rule on limit cases applies to the configuration's means: dropping single runs first would favour
-    configurations of which few seeds survive.
+    configurations with few seeds left.
     """
     runs = _clusterlets(runs)
     frame = _chosen(runs, selection.configuration_means(selection.ok(runs)), by, ["dataset"])
@@ -96,7 +96,7 @@ def best_configurations(runs: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def best_runs_of_methods(runs: pd.DataFrame, by: str, methods: Collection[str] = selection.METHODS) -> pd.DataFrame:
-    """The single best run of each dataset and method: table 4, and beside tables 2 and 3 the methods that these leave out."""
+    """The single best run of each dataset and method: table 4, and tables 2 and 3 with the methods that they leave out."""
     runs = runs[runs["method"].isin(methods)]
     frame = _chosen(runs, selection.ok(runs), by, ["dataset", "method"])
     columns = ["dataset", "method", "matcher", "k", *_METRICS, "hops", "omega", "seed", *_COUNTS]
@@ -106,16 +106,16 @@ def best_runs_of_methods(runs: pd.DataFrame, by: str, methods: Collection[str] =
 def correlations(runs: pd.DataFrame) -> pd.DataFrame:
     """Table 5: correlations between s, omega and mean deviation over the runs of C.
 
-    The caption calls s cohesion, equation 1 the silhouette: both are here. Kendall's is tau-b. A coefficient is undefined
-    (NaN) when a side is constant or fewer than three pairs are left.
+    The caption calls s cohesion, equation 1 calls it the silhouette: both are included. Kendall's is tau-b. A coefficient is
+    undefined (NaN) if a side is constant or fewer than three pairs are left.
     """
     runs = selection.ok(runs[runs["matcher"] == "C"]).rename(columns={"deviation_mean": "deviation"})
     pairs = [(s, other) for s in ("cohesion", "centroid_silhouette") for other in ("omega", "deviation")]
     complete_pairs = {(x, y): runs[[x, y]].dropna() for x, y in [*pairs, ("omega", "deviation")]}
     rows = [
-        (coefficient, x, y, correlation(both[x], both[y], coefficient), len(both))
+        (coefficient, x, y, correlation(values[x], values[y], coefficient), len(values))
         for coefficient in COEFFICIENTS
-        for (x, y), both in complete_pairs.items()
+        for (x, y), values in complete_pairs.items()
     ]
     return pd.DataFrame(rows, columns=["coefficient", "x", "y", "value", "runs"])
 
@@ -125,7 +125,7 @@ def _clusterlets(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _chosen(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
-    """The best candidate of each group of ``runs``, a group without one too, with how many were left out and why."""
+    """The best candidate of each group of ``runs``, groups without candidates included, and counts of what was left out."""
     eligible = selection.without_limit_cases(candidates)
     counts = (
         pd.DataFrame(
@@ -144,9 +144,9 @@ def _chosen(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: list[str
     frame = counts.reset_index().merge(best_of_group, on=per, how="left")
     frame = frame.astype({column: "Int64" for column in _WHOLE if column in frame})
     frame["matcher"] = selection.paper_names(frame["matcher"])
-    usual = {"dataset": reported.datasets(), "method": selection.METHODS}
-    order = {column: selection.in_order(runs[column], usual[column]) for column in per}
-    return frame.sort_values(per, key=lambda column: column.map(order[column.name].index), ignore_index=True)
+    usual_order = {"dataset": reported.datasets(), "method": selection.METHODS}
+    positions = {column: selection.in_order(runs[column], usual_order[column]) for column in per}
+    return frame.sort_values(per, key=lambda column: column.map(positions[column.name].index), ignore_index=True)
 
 
 # ---- the tables ------------------------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ NAMES = tuple(name for name, *_ in _SPECIFICATIONS)
 
 
 def make(runs: pd.DataFrame, names: Collection[str] = NAMES) -> dict[str, Table]:
-    """The tables of these names, from the first ten seeds of ``runs``."""
+    """The tables with these names, from the first ten seeds of ``runs``."""
     runs = selection.seeds_of_paper(runs)
     note = _note(runs)
     return {
@@ -258,7 +258,7 @@ def make(runs: pd.DataFrame, names: Collection[str] = NAMES) -> dict[str, Table]
 
 
 def read(folder: Path, runs: pd.DataFrame) -> dict[str, Table]:
-    """The tables whose CSV files are in a folder, made from ``runs``."""
+    """The tables from the CSV files in a folder, which were made from ``runs``."""
     note = _note(selection.seeds_of_paper(runs))
     return {
         name: Table(name, caption, columns, read_lines(folder / f"{name}.csv"), note)
@@ -275,11 +275,11 @@ def _note(runs: pd.DataFrame) -> str:
     )
 
 
-# ---- how they look ---------------------------------------------------------------------------------------------------
+# ---- formats ---------------------------------------------------------------------------------------------------------
 
 
 def cells(table: Table) -> list[list[str]]:
-    """The rows as a reader sees them: text, ``–`` where there is no value, ``mean ± spread`` in one cell."""
+    """The rows as a reader sees them: text, ``–`` for a missing value, ``mean ± spread`` in one cell."""
     return [[_cell(row, column) for column in table.columns] for row in table.frame.to_dict("records")]
 
 
@@ -305,16 +305,16 @@ def best(table: Table) -> frozenset[tuple[int, int]]:
     frame, cells_of_best = table.frame, set()
     groups = frame.groupby("dataset", sort=False).indices.values() if "dataset" in frame else [range(len(frame))]
     for rows, (place, column) in product(groups, enumerate(table.columns)):
-        marked = is_best(frame.iloc[list(rows)][column.keys[0]], column.keys[0])
-        cells_of_best |= {(int(row), place) for row, best_here in zip(rows, marked, strict=True) if best_here}
+        is_best_value = is_best(frame.iloc[list(rows)][column.keys[0]], column.keys[0])
+        cells_of_best |= {(int(row), place) for row, is_best_cell in zip(rows, is_best_value, strict=True) if is_best_cell}
     return frozenset(cells_of_best)
 
 
 def is_best(values: pd.Series, quantity: str) -> pd.Series:
-    """Which values of a quantity are the best of them.
+    """Which of the values of a quantity are the best.
 
-    Only where there is something to compare: at least two values, not all equal to 12 decimals, of a quantity that has
-    a better side.
+    None if there is nothing to compare: that takes at least two values that differ in 12 decimals, of a quantity with a better
+    side.
     """
     if quantity in _BETTER:
         values = values.astype(float).round(12)
@@ -326,18 +326,18 @@ def is_best(values: pd.Series, quantity: str) -> pd.Series:
 def to_markdown(table: Table) -> str:
     """A pipe table with its caption above and its note below."""
     header = [column.title for column in table.columns]
-    rule = ["---" if column.decimals is None else "---:" for column in table.columns]
-    marked = best(table)
+    delimiters = ["---" if column.decimals is None else "---:" for column in table.columns]
+    best_cells = best(table)
     escaped = (
-        [f"**{cell}**" if (line, place) in marked else re.sub(r"[\\|]", r"\\\g<0>", cell) for place, cell in enumerate(row)]
+        [f"**{cell}**" if (line, place) in best_cells else re.sub(r"[\\|]", r"\\\g<0>", cell) for place, cell in enumerate(row)]
         for line, row in enumerate(cells(table))
     )
-    lines = [f"| {' | '.join(row)} |" for row in (header, rule, *escaped)]
+    lines = [f"| {' | '.join(row)} |" for row in (header, delimiters, *escaped)]
     return "\n".join([table.caption, "", *lines, "", table.note, ""])
 
 
 def to_latex(table: Table) -> str:
-    """A ``table`` environment for documents that load booktabs and multirow; equal first cells share one."""
+    """A ``table`` environment for documents that load booktabs and multirow; rows with equal first cells share it."""
     alignment = "".join("l" if column.decimals is None else "r" for column in table.columns)
     header = [column.title for column in table.columns]
     return "\n".join(
@@ -361,7 +361,7 @@ def to_latex(table: Table) -> str:
 
 
 def document(names: Iterable[str]) -> str:
-    """A LaTeX document that takes in the tables of these names, each in a file beside it, and compiles as it stands."""
+    """A LaTeX document that inputs the tables with these names from files beside it, and compiles as it is."""
     return "\n".join(
         [
             r"\documentclass{article}",
@@ -377,10 +377,10 @@ def document(names: Iterable[str]) -> str:
 
 def _latex_cells(table: Table) -> list[list[str]]:
     """The cells as LaTeX, the best ones in bold."""
-    marked = best(table)
+    best_cells = best(table)
     return [
         [
-            rf"\textbf{{{latex_escape(cell)}}}" if (line, place) in marked else latex_escape(cell)
+            rf"\textbf{{{latex_escape(cell)}}}" if (line, place) in best_cells else latex_escape(cell)
             for place, cell in enumerate(row)
         ]
         for line, row in enumerate(cells(table))
@@ -405,7 +405,7 @@ def _latex_row(row: list[str], first: str | None = None) -> str:
 
 
 def latex_escape(text: str) -> str:
-    """Text as LaTeX prints it literally; ``±``, ``–`` and a minus sign become their LaTeX forms."""
+    """Escape text so that LaTeX prints it literally; ``±``, ``–`` and the minus sign become their LaTeX forms."""
     return re.sub("|".join(map(re.escape, _LATEX)), lambda match: _LATEX[match[0]], text)
 
 

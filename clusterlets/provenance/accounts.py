@@ -1,6 +1,6 @@
 """What the jobs cost: the line that ends the log of every step, and what the lines of a grid add up to.
 
-Only what Python itself carries is imported, for a job of a cell takes little more than the start of Python.
+Imports only the standard library, because a cell's job takes little longer than Python takes to start.
 """
 
 import json
@@ -20,7 +20,7 @@ FIT_COLUMNS = ("dataset", "method", "k", "parameters", "seed", "status", "second
 
 _MARK = "account: "
 _FIT_MARK = "fit: "
-# Steps that serve the methods which need what they make.
+# Steps that run only if a method needs what they make, with the name of that need.
 _SERVES = {"extract_clusterlets": "clusterlets", "sum_distances": "clusterlets", "sample_partitions": "partitions"}
 
 
@@ -29,13 +29,13 @@ _SERVES = {"extract_clusterlets": "clusterlets", "sum_distances": "clusterlets",
 
 def line(step: str, wall: float) -> str:
     """The last line of a job's log: CPU seconds of this process and those it waited for, ``wall`` seconds, memory, the time."""
-    spent = {"cpu_seconds": round(cpu_seconds(), 3), "wall_seconds": round(wall, 3)}
+    seconds = {"cpu_seconds": round(cpu_seconds(), 3), "wall_seconds": round(wall, 3)}
     memory = round(peak_memory() / 1e6, 1)
-    return _MARK + json.dumps({"step": step, **spent, "memory_mb": memory, "ended": round(time.time(), 1)})
+    return _MARK + json.dumps({"step": step, **seconds, "memory_mb": memory, "ended": round(time.time(), 1)})
 
 
 def log_fit(dataset: str, method: str, k: int, parameters: str, seed: int, fit: Any) -> None:
-    """A line of a job's log for each fit: what a :class:`clusterlets.grid.fitting.Fit` took."""
+    """Write a line to a job's log: what a :class:`clusterlets.grid.fitting.Fit` took."""
     row = {"dataset": dataset, "method": method, "k": k, "parameters": parameters, "seed": seed, "status": fit.status}
     row |= {"seconds": round(fit.seconds, 4), "memory_mb": round(fit.memory_mb, 1)}
     print(_FIT_MARK + json.dumps(row), file=sys.stderr)
@@ -46,7 +46,7 @@ def log_fit(dataset: str, method: str, k: int, parameters: str, seed: int, fit: 
 
 @dataclass(frozen=True)
 class Accounts:
-    """The lines of the jobs that count, those of their fits, and how many logs were left out, by reason."""
+    """The lines of the jobs that count and of their fits, and how many logs were left out, by reason."""
 
     jobs: list[dict]
     fits: list[dict]
@@ -54,14 +54,14 @@ class Accounts:
 
     @property
     def span(self) -> dict[str, str | None]:
-        """When the first job began and the last one ended (UTC); they may be of different runs of the workflow."""
+        """When the first job began and the last one ended (UTC); they may belong to different runs of the workflow."""
         if not self.jobs:
             return {"first_job_began": None, "last_job_ended": None}
         began = min(job["ended"] - job["wall_seconds"] for job in self.jobs)
         return {"first_job_began": _utc(began), "last_job_ended": _utc(max(job["ended"] for job in self.jobs))}
 
     def by_step(self) -> list[dict]:
-        """Rows of :data:`COLUMNS`, a step each, the costliest first."""
+        """Rows of :data:`COLUMNS`, one for each step, the costliest first."""
         steps: dict[str, list[dict]] = {}
         for job in self.jobs:
             steps.setdefault(job["step"], []).append(job)
@@ -79,36 +79,36 @@ class Accounts:
 
 
 def read(folders: Iterable[Path], config: Mapping, after: Iterable[str] = ()) -> Accounts:
-    """The accounts in folders of logs, of the jobs that the configured grid consists of, whenever they ran.
+    """Read the accounts in folders of logs, for the jobs of the configured grid, whenever they ran.
 
-    A log of another dataset, configuration or block of seeds is left out, and so is one without a line: its job was cut
+    A log of another dataset, configuration or block of seeds is left out, and so is one without an account: its job was cut
     off, or ran before there were accounts. Fits are those of the first folder, the grid's own. ``after`` names rules that
-    run after the accounts; what lies there of them is of an earlier run.
+    run after the accounts, so that their logs are from an earlier run.
     """
-    words, after = _words(config), set(after)
+    path_parts, after = _words(config), set(after)
     jobs, fits, left_out = [], [], {"not of this grid": 0, "without an account": 0}
     logs = [
-        (place, log, log.relative_to(folder)) for place, folder in enumerate(folders) for log in sorted(folder.rglob("*.log"))
+        (index, log, log.relative_to(folder)) for index, folder in enumerate(folders) for log in sorted(folder.rglob("*.log"))
     ]
-    for place, log, name in logs:
-        rule, *rest = name.with_suffix("").parts
+    for index, log, name in logs:
+        rule, *parts = name.with_suffix("").parts
         if rule in after:
             continue
-        if not (set(rest) <= words and _SERVES.get(rule, "") in {"", *words}):
+        if not (set(parts) <= path_parts and _SERVES.get(rule, "") in {"", *path_parts}):
             left_out["not of this grid"] += 1
             continue
         text = log.read_text(encoding="utf-8", errors="replace")
         account = parse(text)
         if account:
             jobs.append(account)
-            fits += parse_fits(text) if place == 0 else []
+            fits += parse_fits(text) if index == 0 else []
         else:
             left_out["without an account"] += 1
     return Accounts(jobs, fits, left_out)
 
 
 def parse(log: str) -> dict | None:
-    """The account of one job, or None; the last one where a retry wrote below the first try."""
+    """The account of one job, or None; the last one if a retry wrote below the first try."""
     lines = [text.removeprefix(_MARK) for text in log.splitlines() if text.startswith(_MARK)]
     try:
         return json.loads(lines[-1]) if lines else None
@@ -117,7 +117,7 @@ def parse(log: str) -> dict | None:
 
 
 def parse_fits(log: str) -> list[dict]:
-    """The fits that one job tells of, as rows of :data:`FIT_COLUMNS`; of each the last where a retry wrote below the first."""
+    """The fits in one job's log, as rows of :data:`FIT_COLUMNS`; the last of each if a retry wrote below the first try."""
     rows = {}
     for text in log.splitlines():
         with suppress(json.JSONDecodeError, KeyError, TypeError):  # a method may print what it likes
@@ -128,8 +128,8 @@ def parse_fits(log: str) -> list[dict]:
 
 
 def _words(config: Mapping) -> set[str]:
-    """Every part that the path of a log of this grid may have below its rule; the grid is the product of them."""
-    from clusterlets.grid.cells import cells  # numpy, which the line of a job must not ask for
+    """Every part that the path of one of this grid's logs may have below its rule; the grid is their product."""
+    from clusterlets.grid.cells import cells  # imported late: a job's line must not load numpy
 
     tables = config["tables"].values()
     return {table["name"] for table in tables}.union(

@@ -1,4 +1,4 @@
-"""What an archived run says of itself: the metadata of a Workflow Run RO-Crate.
+"""The metadata of an archived run, as a Workflow Run RO-Crate.
 
 The profile: S. Leo et al., Recording provenance of workflow runs with RO-Crate, PLOS ONE 19(9), 2024; version 0.5.
 """
@@ -33,18 +33,18 @@ _PROFILES = {
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
 _BIOSCHEMAS = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
-# RO-Crate 1.1 has no term for a checksum; the terms of workflow runs have.
+# RO-Crate 1.1 has no term for a checksum; the terms of workflow runs have one.
 _TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
-# Settings that follow from others, or say where files lie on one machine.
+# Settings that follow from others, or say where files are on one machine.
 _DERIVED = ("grids", "tables", "results", "mirror")
-# What mimetypes does not know.
+# Formats that mimetypes does not know.
 _FORMATS = {".md": "text/markdown", ".yaml": "application/yaml", ".cff": "application/yaml", ".py": "text/x-python"}
 
 
 def describe_run(run: Run, source: Mapping[str, bytes], results: Mapping[str, Path]) -> dict:
     """The crate's JSON-LD: workflow, run, inputs and results, software, authors, licence and papers.
 
-    ``source`` and ``results`` are what :mod:`clusterlets.provenance.packing` packs. Raw data are not packed: the crate names
+    ``source`` and ``results`` are what :mod:`clusterlets.provenance.packing` packs. Raw data are not packed: the crate gives
     their address and checksum. Needs the library ``rocrate``.
     """
     from rocrate.rocrate import ROCrate
@@ -70,7 +70,7 @@ def _of_file(name: str, digest: str) -> dict[str, str]:
 def _add_workflow(crate: "ROCrate", run: Run, citation: Mapping, snakefile: bytes) -> "Entity":
     software = run.provenance["libraries"]
     version = (software.get("snakemake") or {}).get("installed")
-    said = {
+    properties = {
         **_of_file(_SNAKEFILE, hashlib.sha256(snakefile).hexdigest()),
         "name": citation["title"],
         "version": citation["version"],
@@ -79,22 +79,22 @@ def _add_workflow(crate: "ROCrate", run: Run, citation: Mapping, snakefile: byte
     }
     commit = run.provenance["source"]
     if commit:
-        said["identifier"] = f"git commit {commit['commit']}{', with changes' if commit['dirty'] else ''}"
-    workflow = crate.add_workflow(None, _SNAKEFILE, main=True, lang="snakemake", lang_version=version, properties=said)
+        properties["identifier"] = f"git commit {commit['commit']}{', with changes' if commit['dirty'] else ''}"
+    workflow = crate.add_workflow(None, _SNAKEFILE, main=True, lang="snakemake", lang_version=version, properties=properties)
     workflow["softwareRequirements"] = list(_add_software(crate, run))
     return workflow
 
 
 def _add_software(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
-    """Python and every library, at the version that the run had."""
+    """Python and every library, in the versions of the run."""
     implementation, version = run.provenance["python"].split()
-    found = {f"https://www.python.org/#{version}": (implementation, version, "https://www.python.org/")}
-    for name, known in run.provenance["libraries"].items():
-        address = f"https://pypi.org/project/{name}/{known['installed']}/"
-        found |= {address: (name, known["installed"], address)} if known["installed"] else {}
-    for identifier, (name, version, address) in found.items():
-        said = {"@type": "SoftwareApplication", "name": name, "softwareVersion": version, "url": address}
-        yield _add(crate, identifier, said)
+    applications = {f"https://www.python.org/#{version}": (implementation, version, "https://www.python.org/")}
+    for name, versions in run.provenance["libraries"].items():
+        address = f"https://pypi.org/project/{name}/{versions['installed']}/"
+        applications |= {address: (name, versions["installed"], address)} if versions["installed"] else {}
+    for identifier, (name, version, address) in applications.items():
+        properties = {"@type": "SoftwareApplication", "name": name, "softwareVersion": version, "url": address}
+        yield _add(crate, identifier, properties)
 
 
 def _add(crate: "ROCrate", identifier: str, properties: Mapping[str, Any]) -> "Entity":
@@ -104,83 +104,87 @@ def _add(crate: "ROCrate", identifier: str, properties: Mapping[str, Any]) -> "E
 
 
 def _add_data(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
-    """The raw files of every dataset, and tables of a person's own."""
+    """The raw files of every dataset, and the user's own tables."""
     for dataset, identity in run.manifest["datasets"].items():
         settings = run.manifest["settings"]["tables"][dataset]
-        made = f"Used: {identity['rows']} rows, {identity['features']} features (fingerprint {identity['fingerprint']})."
+        usage = f"Used: {identity['rows']} rows, {identity['features']} features (fingerprint {identity['fingerprint']})."
         if "path" in settings:
-            said = {"@type": "CreativeWork", "name": settings["path"], "description": f"A table of the user's own. {made}"}
-            yield _add(crate, f"#table-{dataset}", {**said, "sha256": identity["source_sha256"]})
+            properties = {
+                "@type": "CreativeWork",
+                "name": settings["path"],
+                "description": f"A table of the user's own. {usage}",
+            }
+            yield _add(crate, f"#table-{dataset}", {**properties, "sha256": identity["source_sha256"]})
             continue
-        known = describe(settings["name"])
-        for file in known["files"]:
-            yield _add_raw(crate, known, file, made)
+        description = describe(settings["name"])
+        for file in description["files"]:
+            yield _add_raw(crate, description, file, usage)
 
 
 def _add_raw(crate: "ROCrate", known: Mapping, file: Mapping, made: str) -> "Entity":
-    """A raw file by its first address; of a dataset of scikit-learn, by the library."""
-    said = {
+    """A raw file by its first address; for a dataset of scikit-learn, by the library."""
+    properties = {
         "name": f"{known['name']}/{file['name']}",
         "description": f"{known['title']}. {made}",
         "citation": known["citation"],
         "license": known["licence"],
         "encodingFormat": "text/plain",
     }
-    said |= {"sha256": file["sha256"]} if "sha256" in file else {}
-    said |= {"contentSize": str(file["bytes"])} if "bytes" in file else {}
-    said |= {"identifier": [f"swh:1:cnt:{blob}" for blob in file["git_blob"]]} if "git_blob" in file else {}
-    first = known["sources"][0]
-    if isinstance(first, str):
-        said["description"] += " The library scikit-learn brings the file along."
-        return _add(crate, f"#{known['name']}-{file['name']}", {"@type": "CreativeWork", **said})
-    address = first["url"] + (f"#{file['name']}" if "members" in first else "")
-    there = crate.dereference(address)  # another group of the same dataset
-    return there or crate.add_file(address, properties=said)
+    properties |= {"sha256": file["sha256"]} if "sha256" in file else {}
+    properties |= {"contentSize": str(file["bytes"])} if "bytes" in file else {}
+    properties |= {"identifier": [f"swh:1:cnt:{blob}" for blob in file["git_blob"]]} if "git_blob" in file else {}
+    source = known["sources"][0]
+    if isinstance(source, str):
+        properties["description"] += " The library scikit-learn brings the file along."
+        return _add(crate, f"#{known['name']}-{file['name']}", {"@type": "CreativeWork", **properties})
+    address = source["url"] + (f"#{file['name']}" if "members" in source else "")
+    existing = crate.dereference(address)  # there already for another group of the same dataset
+    return existing or crate.add_file(address, properties=properties)
 
 
 def _add_settings(crate: "ROCrate", run: Run, workflow: "Entity") -> Iterator["Entity"]:
-    """The settings that the run had, as parameters of the workflow."""
+    """The settings of the run, as parameters of the workflow."""
     for name, value in run.manifest["settings"].items():
         if name in _DERIVED:
             continue
         parameter = crate.add_formal_parameter(name, "Text", f"#parameter-{name}")
         text = value if isinstance(value, str) else json.dumps(value)
-        given = {"@type": "PropertyValue", "name": name, "value": text, "exampleOfWork": {"@id": parameter.id}}
-        setting = _add(crate, f"#setting-{name}", given)
+        properties = {"@type": "PropertyValue", "name": name, "value": text, "exampleOfWork": {"@id": parameter.id}}
+        setting = _add(crate, f"#setting-{name}", properties)
         parameter["workExample"] = setting
         workflow.append_to("input", parameter)
         yield setting
 
 
 def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"]:
-    """A file each, but for the cells: their rows stand in runs.csv, and they are one folder."""
-    made = [
+    """An entity for each file except the cells: their rows are in runs.csv, and they share one folder."""
+    entities = [
         crate.add_file(None, name, properties=_of_file(name, hash_of_file(path)))
         for name, path in sorted(results.items())
         if not name.startswith(_CELLS)
     ]
     cells = sum(name.startswith(_CELLS) for name in results)
     if cells:
-        said = {"name": "runs", "description": f"{counted(cells, 'cell')} of the grid, a file each"}
-        made.append(crate.add_dataset(None, _CELLS, properties=said))
-    return made
+        properties = {"name": "runs", "description": f"{counted(cells, 'cell')} of the grid, a file each"}
+        entities.append(crate.add_dataset(None, _CELLS, properties=properties))
+    return entities
 
 
 def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entity"], results: list["Entity"]) -> None:
     jobs, machine = run.provenance["jobs"], run.provenance["machine"]
-    said = {
+    properties = {
         "name": f"Run of the workflow on {_datasets(run)}",
         "description": f"{counted(jobs['counted'], 'job')} on {json.dumps(machine)}",
         "startTime": _time(jobs["first_job_began"]),
         "endTime": _time(jobs["last_job_ended"]),
         "actionStatus": "http://schema.org/CompletedActionStatus",
     }
-    action = crate.add_action(workflow, "#run", inputs, results, properties=said)
+    action = crate.add_action(workflow, "#run", inputs, results, properties=properties)
     crate.root_dataset["mentions"] = action
 
 
 def _time(utc: str) -> str:
-    """With the offset that the profile's pattern wants in place of the letter Z."""
+    """The time with an offset in place of the letter Z, as the profile's pattern requires."""
     return utc.replace("Z", "+00:00")
 
 
@@ -189,7 +193,7 @@ def _datasets(run: Run) -> str:
 
 
 def _describe_root(crate: "ROCrate", run: Run, citation: Mapping) -> None:
-    """The crate as a whole: what a repository shows of it."""
+    """Describe the crate as a whole, as a repository shows it."""
     root, ended = crate.root_dataset, run.provenance["jobs"]["last_job_ended"]
     crate.name = f"{citation['title']}, version {citation['version']}: a run on {_datasets(run)}"
     crate.description = (
@@ -223,9 +227,9 @@ def _add_author(crate: "ROCrate", author: Mapping[str, str]) -> "Entity":
 
 
 def _add_paper(crate: "ROCrate", paper: Mapping) -> "Entity":
-    said = {"@type": "ScholarlyArticle", "name": paper["title"]}
-    said |= {"datePublished": str(paper["year"])} if "year" in paper else {}
-    article = _add(crate, f"https://doi.org/{paper['doi']}" if "doi" in paper else _fragment(paper["title"]), said)
+    properties = {"@type": "ScholarlyArticle", "name": paper["title"]}
+    properties |= {"datePublished": str(paper["year"])} if "year" in paper else {}
+    article = _add(crate, f"https://doi.org/{paper['doi']}" if "doi" in paper else _fragment(paper["title"]), properties)
     article["author"] = [_add_author(crate, author) for author in paper["authors"]]
     return article
 

@@ -1,16 +1,16 @@
-"""Is an archive a valid Workflow Run RO-Crate? The library ``roc-validator`` tells, without a network."""
+"""Check that an archive is a valid Workflow Run RO-Crate, by the library ``roc-validator`` and without a network."""
 
 import tempfile
 from importlib import resources
 from pathlib import Path
 
-#: The profile that is asked for; it includes Process Run Crate 0.5, Workflow RO-Crate 1.0 and RO-Crate 1.1.
+#: The profile to check against; it includes Process Run Crate 0.5, Workflow RO-Crate 1.0 and RO-Crate 1.1.
 PROFILE = "workflow-run-crate-0.5"
 _CONTEXT = "https://w3id.org/ro/crate/1.1/context"
 
 
 def faults(archive: Path) -> list[str]:
-    """What the profile requires and a ZIP does not have; nothing where it is valid.
+    """What the profile requires and a ZIP lacks; empty if it is valid.
 
     Needs the libraries ``rocrate`` and ``roc-validator``.
     """
@@ -32,11 +32,11 @@ def faults(archive: Path) -> list[str]:
 
 
 def _keep_context(cache: Path) -> None:
-    """Put the context of RO-Crate 1.1, which ``rocrate`` brings along, where the validator keeps what it has downloaded."""
+    """Put the context of RO-Crate 1.1, which ``rocrate`` ships, into the validator's cache of downloads."""
     from requests_cache import CachedRequest, CachedResponse, CachedSession
 
     content = resources.files("rocrate").joinpath("data/ro-crate.jsonld").read_bytes()
-    answer = CachedResponse(
+    response = CachedResponse(
         request=CachedRequest(method="GET", url=_CONTEXT),
         url=_CONTEXT,
         status_code=200,
@@ -44,4 +44,4 @@ def _keep_context(cache: Path) -> None:
         content=content,
     )
     with CachedSession(str(cache), backend="sqlite", expire_after=-1) as session:
-        session.cache.save_response(answer)
+        session.cache.save_response(response)

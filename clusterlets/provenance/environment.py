@@ -17,20 +17,20 @@ LIBRARIES = (*libraries.MODULES, "snakemake")
 
 
 def software(lock: str | Path, names: Iterable[str] = LIBRARIES) -> dict:
-    """Python's version, and of each library the version that is installed (None: it is not) and the locked one."""
-    locked, present = locked_versions(lock, names), installed(names)
-    versions = {name: {"installed": present.get(name), "locked": pin} for name, pin in locked.items()}
+    """Python's version and, for each library, the installed version (None if it is missing) and the locked one."""
+    locked, available = locked_versions(lock, names), installed(names)
+    versions = {name: {"installed": available.get(name), "locked": pin} for name, pin in locked.items()}
     return {"python": f"{platform.python_implementation()} {platform.python_version()}", "libraries": versions}
 
 
 def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]:
-    """The version of each library that is there: as it says itself where it is loaded, or else as it was installed."""
+    """The version of each available library: as the library reports it if it is loaded, or else as it was installed."""
     versions = {name: libraries.loaded().get(name) or _installed(name) for name in names}
     return {name: version for name, version in versions.items() if version}
 
 
 def refuse_other_libraries() -> None:
-    """Raise ClusterletsError where a library is not the locked version, if jobs run in this Python's environment."""
+    """Raise ClusterletsError if a library is not the locked version and jobs run in this Python's environment."""
     python = shutil.which("python")
     if python and os.path.dirname(python) == os.path.dirname(sys.executable):
         libraries.refuse_others(installed())
@@ -44,7 +44,7 @@ def _installed(name: str) -> str | None:
 
 
 def source(checkout: Path = PACKAGE.parent) -> dict | None:
-    """The commit of the checkout, and whether tracked files differ from it; None where there is no git or no repository."""
+    """The commit of the checkout, and whether tracked files differ from it; None without git or a repository."""
     top = _git(checkout, "rev-parse", "--show-toplevel")
     commit = _git(checkout, "rev-parse", "HEAD")
     if not commit or Path(top).resolve() != checkout.resolve():  # a copy inside another repository has no commit
@@ -54,10 +54,10 @@ def source(checkout: Path = PACKAGE.parent) -> dict | None:
 
 def _git(folder: Path, *arguments: str) -> str:
     try:
-        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=True)
+        finished = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return ""
-    return os.fsdecode(done.stdout).strip()
+    return os.fsdecode(finished.stdout).strip()
 
 
 def machine() -> dict:
@@ -73,8 +73,8 @@ def machine() -> dict:
 def processor() -> dict[str, str | None]:
     """The processor, and the code that libraries choose for it: numpy's instructions, numba's target, OpenBLAS's kernel.
 
-    None for a library that is not installed or does not say. Variables of the environment that choose other code are
-    obeyed, as the libraries do.
+    None for a library that is not installed or does not say. Environment variables that choose other code are
+    obeyed, as by the libraries.
     """
     return {
         "processor": _processor(),
@@ -86,11 +86,11 @@ def processor() -> dict[str, str | None]:
 
 
 def _processor(described: Path = Path("/proc/cpuinfo")) -> str:
-    """The name as Linux knows it: in words, or on ARM the numbers of maker and model; elsewhere what the system says."""
+    """The name from Linux: in words or, on ARM, the numbers of vendor and model; elsewhere, what the system reports."""
     text = described.read_text(encoding="utf-8", errors="replace") if described.is_file() else ""
-    named = re.search(r"^model name\s*: (.+)$", text, re.MULTILINE)
-    numbered = re.findall(r"^CPU (implementer|part)\s*: (.+)$", text, re.MULTILINE)[:2]  # of the first core
-    return named[1] if named else ", ".join(map(" ".join, numbered)) or platform.processor() or platform.machine()
+    model_name = re.search(r"^model name\s*: (.+)$", text, re.MULTILINE)
+    arm_numbers = re.findall(r"^CPU (implementer|part)\s*: (.+)$", text, re.MULTILINE)[:2]  # of the first core
+    return model_name[1] if model_name else ", ".join(map(" ".join, arm_numbers)) or platform.processor() or platform.machine()
 
 
 def _numpy_simd() -> str | None:
@@ -105,14 +105,14 @@ def _numpy_simd() -> str | None:
 
 def _numba_cpu() -> str | None:
     try:
-        from llvmlite.binding import get_host_cpu_name  # what numba asks, without the second that numba takes to import
+        from llvmlite.binding import get_host_cpu_name  # numba asks this too, but takes a second to import
     except ImportError:
         return None
     return get_host_cpu_name()
 
 
 def _openblas_kernel() -> str | None:
-    """Of the OpenBLAS that numpy has loaded."""
+    """The kernel of the OpenBLAS that numpy has loaded."""
     try:
         import numpy as np  # noqa: F401
         from threadpoolctl import threadpool_info
@@ -124,6 +124,6 @@ def _openblas_kernel() -> str | None:
 def _system() -> str:
     try:
         name = platform.freedesktop_os_release()["PRETTY_NAME"]
-    except OSError:  # no Linux
+    except OSError:  # not Linux
         name = platform.system()
     return f"{name}, {platform.release()}, {platform.machine()}"

@@ -1,6 +1,6 @@
-"""The libraries that results depend on, and whether a process has those of the lock.
+"""The libraries that results depend on, and whether a process has their locked versions.
 
-What reruns goes by the lock, and the manifest names its versions: what another version computes would pass for the lock's.
+Reruns depend on the lock, and the manifest names its versions: results of another version would pass for the lock's.
 """
 
 import sys
@@ -20,14 +20,14 @@ MODULES = {name: name for name in ("numpy", "scipy", "numba", "llvmlite", "threa
 
 
 def loaded() -> dict[str, str]:
-    """The version of each library that this process has imported, as the library says it."""
-    found = {name: getattr(sys.modules.get(module), "__version__", None) for name, module in MODULES.items()}
-    return {name: version for name, version in found.items() if version}
+    """The version of each library that this process has imported, as the library reports it."""
+    versions = {name: getattr(sys.modules.get(module), "__version__", None) for name, module in MODULES.items()}
+    return {name: version for name, version in versions.items() if version}
 
 
 @contextmanager
 def locked_alone() -> Iterator[None]:
-    """Refuse what has been imported by the end if it is not of the lock, also where it made what was done fail."""
+    """Refuse libraries that were imported by the end of the block in other versions than the locked ones, even if it failed."""
     try:
         yield
     finally:
@@ -35,7 +35,7 @@ def locked_alone() -> Iterator[None]:
 
 
 def refuse_others(versions: Mapping[str, str], lock: Path = LOCK) -> None:
-    """Raise ClusterletsError where a version is not the locked one. Without a lock, outside of a checkout, all serve."""
+    """Raise ClusterletsError if a version is not the locked one. Without a lock, outside of a checkout, all are accepted."""
     if not lock.is_file():
         return
     pins = locked_versions(lock, versions)

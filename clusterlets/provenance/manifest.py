@@ -1,4 +1,4 @@
-"""The manifest of a results folder: the hash of everything that is promised to be the same bytes, and what it came from."""
+"""The manifest of a results folder: hashes of everything that it promises to reproduce, and what it came from."""
 
 import hashlib
 import json
@@ -26,9 +26,9 @@ _OF_LIBRARIES = {
 
 # Settings that say where files are; they change no result.
 _LOCATIONS = ("results", "mirror")
-# Files at the top of a results folder that are no results.
+# Files at the top of a results folder that are not results.
 _NO_RESULTS = {NAME, "README.md"}
-# A manifest's form. Users are told to remove files by these names, so none may lead out of the results folder.
+# A manifest's form. Users are told to remove files by these names, so none may point outside the results folder.
 _OBJECTS = {"type": "object", "additionalProperties": {"type": "object"}}
 _FILES = {
     "type": "object",
@@ -60,8 +60,8 @@ def make(
 ) -> dict:
     """The manifest as a mapping that is the same for the same results on the same machine.
 
-    ``files`` are results other than cells, relative to ``results``; the cells follow from the settings, and one hash stands
-    for all of a method on a dataset. ``datasets`` are the descriptions of the prepared tables by id; ``locked`` holds
+    ``files`` are results other than cells, relative to ``results``; the cells follow from the settings, and one hash covers
+    all cells of a method on a dataset. ``datasets`` are the descriptions of the prepared tables by id; ``locked`` holds
     versions; ``processor`` describes the machine. The hash of a page leaves out the block that says when and where it was
     written. The last key holds the SHA-256 of the rest.
     """
@@ -81,7 +81,7 @@ def make(
 
 
 def cells_by_folder(settings: Mapping) -> dict[str, list[str]]:
-    """Names of the configured cells below the results, by the folder that has one hash: ``runs/<dataset>/<method>/``."""
+    """Names of the configured cells below the results, by the folder that shares one hash: ``runs/<dataset>/<method>/``."""
     folders = defaultdict(list)
     for cell in cells(settings):
         folders[f"runs/{cell.dataset}/{cell.method}/"].append(cell.path)
@@ -105,9 +105,9 @@ def _identity(description: Mapping) -> dict:
 
 
 def without_provenance(page: bytes) -> bytes:
-    """A page without the content of the one block that says when, where and how fast: equal for equal results.
+    """A page without the content of the one block that says when, where and how fast it was made: equal for equal results.
 
-    The marks around the block stay, so a page that lost them, or has them twice, is another one.
+    The marks around the block stay, so a page that lost them, or has them twice, differs.
     """
     return _PROVENANCE.sub(rb"\1\2", page)
 
@@ -119,19 +119,19 @@ def _hash(path: Path) -> str:
 
 
 def _hash_of_cells(results: Path, names: Iterable[str]) -> str:
-    """Of what ``sha256sum`` prints for these cells in the results folder, by name."""
+    """Hash of what ``sha256sum`` prints for these cells in the results folder, by name."""
     lines = (f"{hash_of_file(results / name)}  {name}\n" for name in sorted(names))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def _hash_of(manifest: Mapping) -> str:
-    """Of a manifest without its own hash, however it is laid out."""
+    """Hash of a manifest without its own hash, whatever its layout."""
     rest = {key: value for key, value in manifest.items() if key != _OWN}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 def read(path: Path) -> dict:
-    """A manifest; an error for people where there is none or it is damaged."""
+    """Read a manifest; ClusterletsError if there is none or it is damaged."""
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         fault = _fault(manifest)
@@ -170,12 +170,12 @@ def _parts(value: object) -> Iterable:
 
 
 def hashes(manifest: Mapping) -> dict[str, str]:
-    """SHA-256 of everything that a manifest promises, whatever its group: of a file, or of a folder's cells (``.../``)."""
+    """SHA-256 of everything that a manifest promises, in any group: of a file, or of a folder's cells (``.../``)."""
     return {name: digest for group in manifest["files"].values() for name, digest in group.items()}
 
 
 def files(manifest: Mapping) -> list[str]:
-    """Every file that a manifest promises, cells too."""
+    """Every file that a manifest promises, including cells."""
     summaries = [name for name in hashes(manifest) if not _is_folder(name)]
     return [*summaries, *(cell for names in cells_by_folder(manifest["settings"]).values() for cell in names)]
 
@@ -186,12 +186,12 @@ def _is_folder(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Check:
-    """Files of a results folder that are not as its manifest says, by their names below the folder.
+    """Files of a results folder that do not match its manifest, by their names below the folder.
 
-    If all cells of a method and a dataset are intact, but are those of another run, ``changed`` names their folder
-    (``.../``). Extra files are no fault: a larger grid in the same folder leaves them, and nobody reads them. ``tables`` are
-    the user's own, by their paths, that differ from those that the results were made from; one that is not there counts as
-    unchanged, because results may be looked at elsewhere.
+    If all cells of a method and a dataset are intact, but from another run, ``changed`` names their folder (``.../``). Extra
+    files are no fault: a larger grid in the same folder leaves them, and nothing reads them. ``tables`` are the user's own
+    tables, by their paths, that differ from those that the results were made from; a missing one counts as unchanged,
+    because results may be looked at elsewhere.
     """
 
     checked: int
@@ -206,7 +206,7 @@ class Check:
 
 
 def check(results: Path) -> Check:
-    """Compare a results folder with its own manifest. Intermediate files are not in it: they carry their own hashes."""
+    """Compare a results folder with its own manifest. It lists no intermediate files: they carry their own hashes."""
     manifest = _trusted(results / NAME)
     promised, digests = files(manifest), hashes(manifest)
     missing = [file for file in promised if not (results / file).is_file()]
@@ -220,7 +220,7 @@ def check(results: Path) -> Check:
 
 
 def _changed_cells(results: Path, folder: str, names: list[str], digest: str | None) -> list[str]:
-    """Cells that are damaged or misplaced by what they say themselves; the folder, if all are whole but not the promised."""
+    """Cells that are damaged or misplaced by their own hash and name; the folder, if all are intact but not as promised."""
     present = [name for name in names if (results / name).is_file()]
     is_complete = len(present) == len(names)
     if is_complete and _hash_of_cells(results, names) == digest:
@@ -235,7 +235,7 @@ def _user_tables(manifest: Mapping) -> dict[str, str]:
 
 
 def _trusted(path: Path) -> dict:
-    """A manifest that can be relied on: one without its own hash, or without a file, proves nothing."""
+    """A manifest that can be relied on: one without its own hash, or without files, proves nothing."""
     manifest = read(path)
     for fault, applies in (("has no hash of its own", _OWN not in manifest), ("lists no file", not hashes(manifest))):
         if applies:
@@ -244,7 +244,7 @@ def _trusted(path: Path) -> dict:
 
 
 def _results_in(results: Path, promised: Iterable[str]) -> Iterator[str]:
-    """Files at the top of the results folder and in the folders that hold promised ones. Hidden files are no results."""
+    """Files at the top of the results folder and in the folders that hold promised ones. Hidden files are not results."""
     folders = {PurePosixPath(file).parts[0] for file in promised if "/" in file}
     paths = [path for path in results.glob("*") if path.name not in _NO_RESULTS]
     paths += [path for folder in folders for path in (results / folder).rglob("*")]

@@ -1,4 +1,4 @@
-"""A finished run as files: what is packed of its results and of the checkout that made them, and the archive itself."""
+"""A finished run as files: what to pack of its results and of the checkout that made them, and the archive itself."""
 
 import io
 import subprocess
@@ -14,7 +14,7 @@ from clusterlets.provenance import manifest
 from clusterlets.storage import load_json
 from clusterlets.text import counted
 
-#: What a run needs of the checkout, by the names at its top.
+#: What a run needs from the checkout, by the names at its top.
 SOURCE = (
     *("CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile", "README.md", "Snakefile", "config.yaml", "pyproject.toml"),
     *("requirements.lock", "clusterlets", "envs", "profiles", "snakemake_logger_plugin_cells", "workflow"),
@@ -23,7 +23,7 @@ SOURCE = (
 RESULTS = "results/"
 _ACCOUNTS = "accounts"
 _PROVENANCE = f"{_ACCOUNTS}/provenance.json"
-_EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a ZIP can hold
+_EARLIEST = (1980, 1, 1, 0, 0, 0)  # time that a ZIP can hold
 _READABLE = 0o644 << 16
 
 
@@ -37,26 +37,26 @@ class Run:
 
 
 def read(results: Path) -> Run:
-    """The run of a results folder.
+    """Read the run of a results folder.
 
     Raises
     ------
     ClusterletsError
-        If it is not finished, is not what its manifest says, or if its manifest and its accounts are of two runs.
+        If it is not finished or does not match its manifest, or if its manifest and its accounts are from two runs.
     """
-    found = manifest.check(results)
-    if not found.passed:
-        wrong = [*found.missing, *found.changed, *found.tables]
+    check = manifest.check(results)
+    if not check.passed:
+        faulty = [*check.missing, *check.changed, *check.tables]
         raise ClusterletsError(
-            f"{results} is not what its {manifest.NAME} says: {counted(len(wrong), 'file')} missing or changed, first "
-            f"{wrong[0]}. `clusterlets verify --results {results}` names them all and says what to do."
+            f"{results} is not what its {manifest.NAME} says: {counted(len(faulty), 'file')} missing or changed, first "
+            f"{faulty[0]}. `clusterlets verify --results {results}` names them all and says what to do."
         )
     try:
         provenance = load_json(results / _PROVENANCE)
     except UnusableFileError as problem:
         raise ClusterletsError(f"{problem.happened} Run the workflow again: it is written anew.") from None
-    made = manifest.read(results / manifest.NAME)
-    if any(provenance["settings"].get(name) != value for name, value in made["settings"].items()):
+    run_manifest = manifest.read(results / manifest.NAME)
+    if any(provenance["settings"].get(name) != value for name, value in run_manifest["settings"].items()):
         raise ClusterletsError(
             f"{results / _PROVENANCE} and {results / manifest.NAME} are of different settings: a run that did not finish "
             "has replaced one of them. Run the workflow again to its end."
@@ -66,13 +66,13 @@ def read(results: Path) -> Run:
             f"{results / _PROVENANCE} counts no job, as the logs had been removed: nobody can tell when the run was. Run the "
             "workflow again, into an empty folder."
         )
-    return Run(results, made, provenance)
+    return Run(results, run_manifest, provenance)
 
 
 def source_files(source: Mapping | None, checkout: Path = PACKAGE.parent) -> dict[str, bytes]:
-    """What a run needs of the checkout, by name: of the run's commit, or else as it lies there now.
+    """What a run needs from the checkout, by name: from the run's commit, or else as it is now.
 
-    It is taken as it lies there where the run knew no commit, or where files had changes that are in no commit.
+    It is taken as it is now if the run knew no commit, or if files had uncommitted changes.
 
     Raises
     ------
@@ -80,35 +80,35 @@ def source_files(source: Mapping | None, checkout: Path = PACKAGE.parent) -> dic
         If this checkout does not have the run's commit.
     """
     if source is None or source["dirty"]:
-        found = (path for name in SOURCE for path in (checkout / name, *(checkout / name).rglob("*")))
-        files = {path.relative_to(checkout): path for path in found if path.is_file() and "__pycache__" not in path.parts}
+        paths = (path for name in SOURCE for path in (checkout / name, *(checkout / name).rglob("*")))
+        files = {path.relative_to(checkout): path for path in paths if path.is_file() and "__pycache__" not in path.parts}
         return {name.as_posix(): path.read_bytes() for name, path in files.items()}
     command = ["git", "-C", str(checkout), "archive", "--format=tar", source["commit"]]
     try:
-        packed = subprocess.run(command, capture_output=True, check=True).stdout
+        tar = subprocess.run(command, capture_output=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         raise ClusterletsError(
             f"Commit {source['commit']} made the results, and {checkout} does not have it. Run this command in a clone "
             "that does, or run the workflow again."
         ) from None
-    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+    with tarfile.open(fileobj=io.BytesIO(tar)) as archive:
         members = [member for member in archive if member.isfile() and PurePosixPath(member.name).parts[0] in SOURCE]
         return {member.name: archive.extractfile(member).read() for member in members}  # type: ignore[union-attr]
 
 
 def result_files(run: Run) -> dict[str, Path]:
-    """The manifest, everything that it promises, and the accounts, by their names in the archive."""
+    """The manifest, every file that it promises, and the accounts, by their names in the archive."""
     accounts = [f"{_ACCOUNTS}/{path.name}" for path in sorted((run.results / _ACCOUNTS).iterdir())]
     return {RESULTS + name: run.results / name for name in (manifest.NAME, *manifest.files(run.manifest), *accounts)}
 
 
 def pack(contents: Mapping[str, bytes | Path]) -> bytes:
-    """A ZIP, folders too, whose bytes follow from what it holds: names in order, and one time for all."""
+    """A ZIP, with folders, whose bytes depend only on what it holds: names in order, and one time for all."""
     folders = {f"{folder}/": b"" for name in contents for folder in PurePosixPath(name).parents if folder.name}
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in sorted({**folders, **contents}.items()):
             entry = zipfile.ZipInfo(name, _EARLIEST)
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, _READABLE
             archive.writestr(entry, content.read_bytes() if isinstance(content, Path) else content)
-    return packed.getvalue()
+    return buffer.getvalue()

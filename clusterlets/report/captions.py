@@ -1,4 +1,4 @@
-"""What Snakemake's own report says of each result: a category and a caption. Figures declare theirs in their own files."""
+"""Category and caption of each result in Snakemake's own report. Figures declare theirs in their own files."""
 
 import re
 from functools import cache
@@ -9,7 +9,7 @@ from clusterlets.storage import write_text
 
 _TABLES, _TESTS, _LEADERBOARD, _ACCOUNTS = "Tables", "Tests", "Leaderboard", "Accounts"
 
-#: What stands above all results.
+#: The introduction above all results.
 OVERVIEW = """\
 What the paper *Fair Clustering with Clusterlets* reports, computed again from raw data: Clusterlets with five matchers and
 FRAC, on every dataset, setting and seed of the grid in ``config.yaml``.
@@ -17,7 +17,7 @@ FRAC, on every dataset, setting and seed of the grid in ``config.yaml``.
 Read ``report.html`` (below *Report*) first: it gives the verdict in short sentences, and says what is missing, which numbers
 and claims are reproduced, and why others are not. ``runs.csv`` holds every run; all tables and figures here follow from it.
 """
-#: Category and caption of each result by its name below the results folder, without ending; in reStructuredText.
+#: Category and caption (reStructuredText) of each result, by its path below the results folder without extension.
 RESULTS = {
     "report": (
         "Report",
@@ -168,7 +168,7 @@ RESULTS = {
 
 @cache
 def described() -> dict[str, tuple[str, str]]:
-    """Category and caption of every result, figures included, as :data:`RESULTS` has them."""
+    """Category and caption of every result: :data:`RESULTS` and the figures."""
     figures = {
         f"{figure.folder}/{figure.name}": (
             figure.folder.capitalize(),
@@ -194,5 +194,5 @@ def write(folder: str) -> None:
 
 
 def _as_restructured_text(text: str) -> str:
-    """Plain text with a backslash before each character that would be markup."""
+    """Plain text with a backslash before each markup character."""
     return re.sub(r"([\\*`|_])", r"\\\1", text)

@@ -1,4 +1,4 @@
-"""The page of one clustering of a person's own table: what was chosen, each cluster, the scores, and the picture."""
+"""The HTML page of one clustering of a user's table: the choices made, each cluster, the scores, and the picture."""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ def render(
     Parameters
     ----------
     table, features, method, command : str
-        What was clustered, by which columns, how, and the command that does it again.
+        What was clustered, by which columns, how, and the command that repeats it.
     notes, warnings : sequence of str
     composition : DataFrame (C, K)
         Instances of each group in each cluster.
@@ -56,11 +56,11 @@ def render(
 
 
 def _clusters(composition: pd.DataFrame, group_counts: np.ndarray, deviations: np.ndarray) -> View:
-    """A row a cluster, the whole table first: size, deviation, and count and share of each group."""
+    """One row per cluster, below one for the whole table: size, deviation, and count and share of each group."""
     names = ["whole table", *map(str, composition.index)]
     rows = zip(names, [group_counts, *composition.to_numpy()], ["–", *(f"{value:.3f}" for value in deviations)], strict=True)
     columns = [("cluster", False), ("size", True), ("deviation", True), *((str(name), True) for name in composition.columns)]
-    return View(columns, [[name, f"{of.sum():,}", off, *_with_share(of)] for name, of, off in rows])
+    return View(columns, [[name, f"{counts.sum():,}", deviation, *_with_share(counts)] for name, counts, deviation in rows])
 
 
 def _with_share(counts: np.ndarray) -> list[str]:

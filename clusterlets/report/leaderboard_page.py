@@ -1,4 +1,4 @@
-"""The leaderboard's page: the findings, every method under every limit, the figures, and what the fits took."""
+"""The leaderboard's page: the findings, every method under every limit, the figures, and what the fits cost."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,14 +17,17 @@ _COLUMNS = [
 
 @dataclass(frozen=True)
 class Extras:
-    """What the page shows beside the numbers, each possibly empty: PNG figures by name, and costs, which differ by run."""
+    """What the page shows beside the numbers: PNG figures by name, and the fits' costs, which differ between runs.
+
+    Either may be empty.
+    """
 
     images: Mapping[str, bytes] = field(default_factory=dict)
     costs: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def render(placed: Standings, extras: Extras, settings: Mapping, configfile: str) -> str:
-    """The page as HTML; ``configfile`` is what the run was started with, empty for the defaults."""
+    """The page as HTML; ``configfile`` is the one the run was started with, empty for the defaults."""
     return fill(
         "leaderboard.html",
         sentences=standings.findings(placed),
@@ -37,8 +40,8 @@ def render(placed: Standings, extras: Extras, settings: Mapping, configfile: str
 
 
 def _of_limit(placed: Standings, limit: float, settings: Mapping) -> dict:
-    """Title, all methods over the blocks, and each block's methods with the files that repeat a row."""
+    """Title, all methods over all blocks, and the methods of each block with the files that repeat a row."""
     rows = placed.board[placed.board["limit"] == limit]
-    shown = rows[_COLUMNS].assign(files=[standings.cells_of(row, settings) for row in rows.to_dict("records")])
+    with_files = rows[_COLUMNS].assign(files=[standings.cells_of(row, settings) for row in rows.to_dict("records")])
     title = standings.in_words(limit).capitalize()
-    return {"title": title, "overall": view(placed.under(limit).drop(columns="limit")), "blocks": view(shown)}
+    return {"title": title, "overall": view(placed.under(limit).drop(columns="limit")), "blocks": view(with_files)}

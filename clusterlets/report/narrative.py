@@ -1,4 +1,4 @@
-"""What the results say, in sentences that follow from the data: the verdict, and what a reader must know before it."""
+"""The results in sentences that are derived from the data: the verdict, and what a reader must know first."""
 
 from collections.abc import Iterable, Mapping
 
@@ -22,7 +22,7 @@ _SETTINGS_OF_PAPER = {
 }
 _METHODS_OF_PAPER = (*selection.PAPER_NAMES.values(), "FRAC (nearest)")
 _ENTER = "Their runs enter tables, claims and tests like all others."
-# What Clusterlets is compared with, and how it was clustered.
+# What Clusterlets is compared with, and how each was clustered.
 _RIVALS = {
     "FRAC (nearest)": "FRAC as the paper scored it (every instance to its nearest centre)",
     "FRAC (fair)": "FRAC as defined (its fair assignment)",
@@ -33,32 +33,32 @@ _RIVALS = {
 
 
 def missing_lines(results: Results) -> list[str]:
-    """What a reader must know before any number: datasets, settings and runs that are not there."""
-    of_the_runs = _without_result(results.runs) + _estimated(results.runs)
+    """What a reader must know before any number: datasets, settings and runs that are missing."""
+    run_lines = _without_result(results.runs) + _estimated(results.runs)
     if not results.has_paper_data:
-        return of_the_runs
-    absent = [name for name in reported.datasets() if name not in results.datasets]
+        return run_lines
+    missing = [name for name in reported.datasets() if name not in results.datasets]
     extra = [name for name in results.datasets if name not in reported.datasets()]
     lines = []
-    if absent:
+    if missing:
         total = len(reported.datasets())
-        here = counted(total - len(absent), "is", "are")
-        lines.append(f"Of the paper's {total} datasets, {here} here; missing: {', '.join(absent)}.")
+        present = counted(total - len(missing), "is", "are")
+        lines.append(f"Of the paper's {total} datasets, {present} here; missing: {', '.join(missing)}.")
     if extra:
         lines.append(f"Datasets that the paper does not have, shown but not compared: {', '.join(extra)}.")
     lines += _unlike_the_paper(results.runs) + _other_settings(_SETTINGS_OF_PAPER, results.settings)
-    lines += _other_parameters(results.settings["grids"]) + of_the_runs
+    lines += _other_parameters(results.settings["grids"]) + run_lines
     return lines or ["Nothing is missing: all of the paper's datasets, settings and seeds, every run with a result."]
 
 
 def _without_result(runs: pd.DataFrame) -> list[str]:
-    """Runs whose status is not ok, counted by status and method; and the notes of those that are."""
+    """Counts of the runs that are not ok by status and method, and of the notes that runs with status ok carry."""
     lines = []
-    troubled = runs[runs["status"] != "ok"]
-    for (status, method), group in troubled.groupby(["status", selection.names(troubled)]):
-        where = ", ".join(f"{name} ({count})" for name, count in group["dataset"].value_counts(sort=False).items())
-        runs_have = counted(len(group), f"run of {method} has", f"runs of {method} have")
-        lines.append(f"{runs_have} no result, status {status}: {where}.")
+    failed = runs[runs["status"] != "ok"]
+    for (status, method), group in failed.groupby(["status", selection.names(failed)]):
+        by_dataset = ", ".join(f"{name} ({count})" for name, count in group["dataset"].value_counts(sort=False).items())
+        subject = counted(len(group), f"run of {method} has", f"runs of {method} have")
+        lines.append(f"{subject} no result, status {status}: {by_dataset}.")
     for note, count in selection.ok(runs)["note"].value_counts().sort_index().items():
         lines.append(f"{counted(count, 'run carries', 'runs carry')} the note: {note}")
     return lines
@@ -83,9 +83,10 @@ def _unlike_the_paper(runs: pd.DataFrame) -> list[str]:
     if matchers:
         lines.append(f"Matchers that the paper does not have: {', '.join(matchers)}. {_ENTER}")
     for parameter, values in _GRID_OF_PAPER.items():
-        run = set(runs[parameter].dropna())
+        values_run = set(runs[parameter].dropna())
         absent, added = (
-            [f"{value:g}" for value in sorted(difference)] for difference in (set(values) - run, run - set(values))
+            [f"{value:g}" for value in sorted(difference)]
+            for difference in (set(values) - values_run, values_run - set(values))
         )
         if absent:
             lines.append(f"Values of {parameter} in the paper's grid that were not run: {', '.join(absent)}.")
@@ -103,7 +104,7 @@ def _unlike_the_paper(runs: pd.DataFrame) -> list[str]:
 
 
 def _other_parameters(grids: Mapping[str, Mapping]) -> list[str]:
-    """Parameters of the paper's methods, besides hops and omega, that the configuration names."""
+    """Parameters of the paper's methods, other than hops and omega, that the configuration sets."""
     return [
         f"Parameter {parameter} of {method}: {', '.join(map(str, values))}; the paper sets none. {_ENTER}"
         for method, grid in grids.items()
@@ -113,7 +114,7 @@ def _other_parameters(grids: Mapping[str, Mapping]) -> list[str]:
 
 
 def _other_settings(paper: Mapping, ours: Mapping, inside: str = "") -> list[str]:
-    """Settings that change what a number means, where they are not those that the paper's numbers come from."""
+    """Settings that change what a number means and differ from the paper's."""
     lines = []
     for key, value in paper.items():
         if isinstance(value, Mapping):
@@ -128,7 +129,7 @@ def _other_settings(paper: Mapping, ours: Mapping, inside: str = "") -> list[str
 
 
 def verdict_sentences(results: Results) -> list[str]:
-    """The verdict in five sentences; about the paper's datasets alone, where there are any."""
+    """The verdict in five sentences; on the paper's datasets only, if any of them was run."""
     return [
         _numbers_sentence(results),
         _claims_sentence(results.claims),
@@ -139,7 +140,7 @@ def verdict_sentences(results: Results) -> list[str]:
 
 
 def summary(results: Results, answers: Iterable[tuple[str, str]], report: str) -> str:
-    """The verdict, its numbers where the paper is judged, and what they rest on: ``results/summary.txt``."""
+    """The verdict, its numbers if the paper is judged, and what they rest on: ``results/summary.txt``."""
     lines = [f"{question}: {answer}" for question, answer in answers]
     if results.has_paper_data:
         lines += ["", *verdict_sentences(results)]
@@ -147,7 +148,7 @@ def summary(results: Results, answers: Iterable[tuple[str, str]], report: str) -
 
 
 def basis_sentence(results: Results) -> str:
-    """How many runs there are and how many of them have no result, by status."""
+    """The number of runs with a result, and of those without one by status."""
     counts = results.runs["status"].value_counts().sort_index()
     left_out = ", ".join(f"{count:,} {status}" for status, count in counts.drop("ok", errors="ignore").items())
     return (
@@ -176,19 +177,21 @@ def _beside_chance(counts: pd.Series, share: str) -> str:
 
 
 def _claims_sentence(claims: pd.DataFrame) -> str:
-    by = {side: claims[f"verdict_{side}"].value_counts().reindex(CLAIM_VERDICTS, fill_value=0) for side in ("paper", "ours")}
-    paper, ours = by["paper"], by["ours"]
+    counts_by_side = {
+        side: claims[f"verdict_{side}"].value_counts().reindex(CLAIM_VERDICTS, fill_value=0) for side in ("paper", "ours")
+    }
+    paper, ours = counts_by_side["paper"], counts_by_side["ours"]
     if ours[INCONCLUSIVE] == len(claims):
         return (
             f"Of the {len(claims)} claims in the paper's experiments, {_hold(paper)} by the paper's own numbers; "
             "by ours all are inconclusive, as these runs lack what they speak of."
         )
-    by_either = [
-        f"by {whose} numbers {_hold(count)}, {count[IN_PART]} in part, {counted(count[FAILS], 'fails', 'fail')} "
-        f"and {counted(count[INCONCLUSIVE], 'is', 'are')} inconclusive"
-        for whose, count in (("its own", paper), ("our", ours))
+    parts = [
+        f"by {whose} numbers {_hold(counts)}, {counts[IN_PART]} in part, {counted(counts[FAILS], 'fails', 'fail')} "
+        f"and {counted(counts[INCONCLUSIVE], 'is', 'are')} inconclusive"
+        for whose, counts in (("its own", paper), ("our", ours))
     ]
-    return f"Of the {len(claims)} claims in the paper's experiments, {'; '.join(by_either)}."
+    return f"Of the {len(claims)} claims in the paper's experiments, {'; '.join(parts)}."
 
 
 def _hold(counts: pd.Series) -> str:
@@ -202,17 +205,17 @@ def _matcher_sentence(results: Results) -> str:
     printed = reported.table("table1_matchers")
     printed = printed.loc[printed["deviation_mean"].astype(float).idxmin()]
     best = ours.loc[ours["deviation_mean"].idxmin()]
-    alike = "as in the paper" if best["matcher"] == printed["matcher"] else f"where the paper has {printed['matcher']}"
+    agreement = "as in the paper" if best["matcher"] == printed["matcher"] else f"where the paper has {printed['matcher']}"
     aside = "" if results.has_paper_data else " (none of them the paper's)"
     return (
-        f"The fairest matcher by mean deviation over all runs is {best['matcher']}, {alike}: "
+        f"The fairest matcher by mean deviation over all runs is {best['matcher']}, {agreement}: "
         f"{decimal(best['deviation_mean'])} on {_datasets(len(results.of_paper.datasets), results.has_both)} here{aside}, "
         f"{decimal(float(printed['deviation_mean']))} on {len(reported.datasets())} there."
     )
 
 
 def _frac_sentence(results: Results) -> str:
-    """Averages over the datasets on which every method has a best run, or they would not be of the same data."""
+    """Averages are over the datasets on which every method has a best run, so that they cover the same data."""
     table4 = results.of_paper.tables["table4_frac_vs_clusterlets"].frame
     best = table4.pivot(index="dataset", columns="method", values="deviation_mean").dropna(axis=1, how="all").dropna()
     rivals = [method for method in _RIVALS if method in best]
@@ -235,22 +238,22 @@ def _significance_sentence(results: Results) -> str:
     if ranking.obstacle:
         return f"Whether the matchers differ by more than chance was not computed: {ranking.obstacle}"
     pairs = ranking.pairs
-    separated = pairs[pairs["significant"] == True]  # noqa: E712  (the column is of objects)
-    listed = ", ".join(f"{pair['better']} over {pair['worse']}" for pair in separated.to_dict("records"))
+    significant = pairs[pairs["significant"] == True]  # noqa: E712  (the column is of objects)
+    pair_names = ", ".join(f"{pair['better']} over {pair['worse']}" for pair in significant.to_dict("records"))
     return (
-        f"Over {_datasets(len(ranking.complete), results.has_both)}, {len(separated)} of {len(pairs)} pairs of matchers "
-        f"{'differs' if len(separated) == 1 else 'differ'} "
-        f"significantly{f' ({listed})' if listed else ''}: Friedman's p {statistics.p_in_words(ranking.p_value)}, "
+        f"Over {_datasets(len(ranking.complete), results.has_both)}, {len(significant)} of {len(pairs)} pairs of matchers "
+        f"{'differs' if len(significant) == 1 else 'differ'} "
+        f"significantly{f' ({pair_names})' if pair_names else ''}: Friedman's p {statistics.p_in_words(ranking.p_value)}, "
         f"Nemenyi's critical difference {ranking.critical_difference:.2f} ranks."
     )
 
 
 def _datasets(number: int, of_paper: bool = False) -> str:
-    """A number of datasets; ``of_paper`` says that they are the paper's, where others are left out."""
+    """A number of datasets; ``of_paper`` says that only the paper's are counted."""
     return f"{number} of the paper's datasets" if of_paper else counted(number, "dataset")
 
 
-# ---- beside the counts -----------------------------------------------------------------------------------------------
+# ---- remarks ---------------------------------------------------------------------------------------------------------
 
 
 def remarks_on_numbers(results: Results) -> list[str]:

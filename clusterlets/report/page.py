@@ -1,4 +1,4 @@
-"""The report: one page that opens from disk without a network, in the order in which a reader asks."""
+"""The report: one page that opens from disk without a network, in the order of a reader's questions."""
 
 import re
 import struct
@@ -49,7 +49,7 @@ _TITLES = {
     "table2_with_controls": "Beside table 2: FRAC and the controls, by deviation",
     "table3_with_controls": "Beside table 3: FRAC and the controls, by cohesion",
 }
-# Title, a remark on all reasons below it, and the verdict that the reasons explain.
+# Title, a remark on all reasons below it, and the verdict they explain.
 _WHY = (
     ("Why numbers differ", "Written of the run in reference/paper: ten datasets, the paper's grid.", "differs"),
     ("Why numbers say nothing", "", "uninformative"),
@@ -70,7 +70,7 @@ _CONTROLLED = (statistics.WITH_CONTROLS, statistics.ALL_METHODS)
 
 @dataclass(frozen=True)
 class Findings:
-    """What other steps made of the runs, as read from their files. Each may be empty; the page then says so.
+    """What other steps computed from the runs, read from their files. Each may be empty; the page then says so.
 
     ``images`` are the PNG figures by name; ``statistics`` tables by the stem of their file. ``steps``, ``fits``,
     ``provenance`` and the figures drawn from them are the only ones that differ between two runs of equal results.
@@ -89,7 +89,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class View:
-    """A table for the page: titles with whether they head numbers, rows of text, and the best cells as (row, column)."""
+    """A table for the page: title of each column and whether it is numeric, rows of text, and best cells as (row, column)."""
 
     columns: list[tuple[str, bool]]
     rows: list[list[str]]
@@ -98,8 +98,8 @@ class View:
 
 def render(results: Results, findings: Findings) -> str:
     """The page as HTML."""
-    of_paper = results.has_paper_data
-    judged = _claims(results.claims) if of_paper else []
+    has_paper_data = results.has_paper_data
+    claims = _claims(results.claims) if has_paper_data else []
     rankings = [
         (ranking, f"{statistics.in_words(ranking)} {statistics.beside_random(ranking)}".strip()) for ranking in results.rankings
     ]
@@ -107,7 +107,7 @@ def render(results: Results, findings: Findings) -> str:
         "report.html",
         tones=TONES,
         symbols=SYMBOLS,
-        of_paper=of_paper,
+        of_paper=has_paper_data,
         title=_title(results),
         lead=_lead(results),
         answers=verdict.answers(results, findings.standings),
@@ -115,19 +115,23 @@ def render(results: Results, findings: Findings) -> str:
         further_glossary=list(verdict.FURTHER_GLOSSARY.items()),
         missing=missing_lines(results),
         basis=basis_sentence(results),
-        sentences=verdict_sentences(results) if of_paper else [],
-        scores=_scores(results) if of_paper else [],
+        sentences=verdict_sentences(results) if has_paper_data else [],
+        scores=_scores(results) if has_paper_data else [],
         standings=standings.in_short(findings.standings),
         standings_table=_standings_table(findings.standings),
-        failing=[claim for claim in judged if claim["verdict_ours"] == FAILS],
-        other_claims=[claim for claim in judged if claim["verdict_ours"] != FAILS],
-        claim_verdicts=_counted(results.claims["verdict_ours"], CLAIM_VERDICTS) if of_paper else [],
-        counts=_counts(results.counts) if of_paper else [],
+        failing=[claim for claim in claims if claim["verdict_ours"] == FAILS],
+        other_claims=[claim for claim in claims if claim["verdict_ours"] != FAILS],
+        claim_verdicts=_counted(results.claims["verdict_ours"], CLAIM_VERDICTS) if has_paper_data else [],
+        counts=_counts(results.counts) if has_paper_data else [],
         remarks=remarks_on_numbers(results),
-        cell_verdicts=_counted(results.comparison["verdict"], comparison.VERDICTS) if of_paper else [],
-        sections=[_section(table, results.comparison) for table in results.tables.values() if of_paper or len(table.frame)],
-        numbers=_numbers(results.comparison) if of_paper else [],
-        reasons=[(title, remark, _reasons(results.comparison, given)) for title, remark, given in _WHY] if of_paper else [],
+        cell_verdicts=_counted(results.comparison["verdict"], comparison.VERDICTS) if has_paper_data else [],
+        sections=[
+            _section(table, results.comparison) for table in results.tables.values() if has_paper_data or len(table.frame)
+        ],
+        numbers=_numbers(results.comparison) if has_paper_data else [],
+        reasons=[(title, remark, _reasons(results.comparison, cell_verdict)) for title, remark, cell_verdict in _WHY]
+        if has_paper_data
+        else [],
         figures=figures("report.html", findings.images),
         assumptions=statistics.ASSUMPTIONS,
         with_controls=[(ranking.title, words) for ranking, words in rankings if ranking.name in _CONTROLLED],
@@ -168,7 +172,7 @@ def _if_any(frame: pd.DataFrame) -> View | None:
 
 
 def fill(template: str, **content: Any) -> str:
-    """A page of its own: a template with the style and the script of all pages, which loads nothing from elsewhere."""
+    """Render a self-contained page: a template with the style and script that all pages share."""
     environment = Environment(
         loader=PackageLoader("clusterlets.report"),
         autoescape=True,
@@ -192,7 +196,7 @@ def _template(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """A source for the content security policy: this very text and no other."""
+    """Source expression of the content security policy that allows exactly this text."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
@@ -200,13 +204,13 @@ def _hash(text: str) -> str:
 
 
 def _counted(verdicts: pd.Series, order: tuple[str, ...]) -> list[tuple[str, int]]:
-    """How often each verdict was given; those that never were are left out."""
+    """How often each verdict was given, without verdicts that never were."""
     counts = Counter(verdicts)
     return [(verdict, counts[verdict]) for verdict in order if counts[verdict]]
 
 
 def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
-    """Name, place on the page and counted verdicts of what the verdict sums up."""
+    """What the verdict sums up: name, anchor on the page, and count of each verdict."""
     scores = []
     if results.has_paper_data:
         numbers = results.comparison.loc[results.comparison["counted"], "verdict"]
@@ -217,7 +221,7 @@ def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
 
 
 def _counts(counts: pd.DataFrame) -> list[dict]:
-    """Of each of the paper's tables: title, place, counted verdicts, what is only shown, and shares beside those of chance."""
+    """For each of the paper's tables: title, anchor, count of each verdict, cells only shown, and shares beside chance."""
     return [
         {
             "title": _TITLES[row["table"]],
@@ -237,7 +241,7 @@ def _claims(claims: pd.DataFrame) -> list[dict]:
 
 
 def _evidence(text: str) -> list[tuple[str, str]]:
-    """Files as (name, link): to the place where the page shows the file, or to the file beside the page."""
+    """Files as (name, link); the link leads to where the page shows the file, or else to the file itself."""
     return [_shown_at(PurePosixPath(word)) for word in re.split(r"[\s,;]+", text) if word]
 
 
@@ -252,17 +256,17 @@ def _shown_at(path: PurePosixPath) -> tuple[str, str]:
 
 
 def _bands() -> list[tuple[str, list[str]]]:
-    """The bands of each kind of quantity in words: how far from the paper's number is still the verdict by bands."""
+    """The bands of each kind of quantity in words: how far from the paper's number ours may be for a verdict."""
 
     def words(absolute: float, share: float) -> str:
         return f"{absolute:g}" + (f" or {100 * share:g} %, the larger" if share else "")
 
-    kinds = {kind.replace("centroid", "centroid silhouette"): both for kind, both in bands.BANDS.items()}
-    return [(kind, [words(*band) for band in both]) for kind, both in kinds.items()]
+    kinds = {kind.replace("centroid", "centroid silhouette"): widths for kind, widths in bands.BANDS.items()}
+    return [(kind, [words(*band) for band in widths]) for kind, widths in kinds.items()]
 
 
 def _reasons(compared: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
-    """Why cells have this verdict, with how many; most of what is reproduced has none."""
+    """Reasons for this verdict, each with its number of cells; most reproduced cells have none."""
     reasons = compared.loc[compared["counted"] & (compared["verdict"] == verdict), "reason"]
     return list(reasons[reasons != ""].value_counts(sort=False).items())
 
@@ -271,13 +275,13 @@ def _reasons(compared: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
 
 
 def view(frame: pd.DataFrame) -> View:
-    """Any table: numbers with three decimals or, where these would show 0, two digits; ``–`` where there is no value."""
+    """Any table: numbers with three decimals or, where these would show 0, two digits; ``–`` for a missing value."""
     columns = [(_words(name), pd.api.types.is_numeric_dtype(frame[name])) for name in frame]
     return View(columns, [[_text(value) for value in row] for row in frame.itertuples(index=False)])
 
 
 def _sensitivity(frame: pd.DataFrame) -> View | None:
-    """The sensitivity analysis, with tables by their names."""
+    """The sensitivity analysis, with tables named as on the page."""
     names = {stem: title.partition(":")[0] for stem, title in _TITLES.items()}
     return view(frame.replace(names)) if len(frame) else None
 
@@ -310,7 +314,7 @@ def _text(value: object) -> str:
 
 
 def _section(table: tables.Table, compared: pd.DataFrame) -> dict:
-    """A table of ours, and beside it the paper's numbers where there is something to compare."""
+    """One of our tables, and beside it the paper's numbers if there is something to compare."""
     compared = compared[compared["table"] == table.name]
     return {
         "table": table,
@@ -323,7 +327,7 @@ def _section(table: tables.Table, compared: pd.DataFrame) -> dict:
 
 
 def _beside(compared: pd.DataFrame) -> dict:
-    """Rows and quantities of one table in the paper's order; a cell is None where the paper prints nothing.
+    """Rows and quantities of one table in the paper's order; a cell is None if the paper prints nothing there.
 
     ``best`` marks our best value among the rows of a dataset, or among all rows without datasets.
     """
@@ -391,7 +395,7 @@ def _with_zero(printed: str) -> str:
 
 
 def _flat(content: Mapping, inside: str = "") -> list[tuple[str, str]]:
-    """Every entry as key and value, inner ones by dotted keys."""
+    """Every entry as key and value; nested entries have dotted keys."""
     rows = []
     for key, value in content.items():
         if isinstance(value, Mapping):
@@ -402,15 +406,15 @@ def _flat(content: Mapping, inside: str = "") -> list[tuple[str, str]]:
 
 
 def _accounts(provenance: Mapping) -> list[dict]:
-    """The parts of the provenance: a table where every entry has the same columns, else keys and values."""
-    single = {key: value for key, value in provenance.items() if not isinstance(value, Mapping)}
-    parts: list[dict] = [{"title": "In short", "rows": _flat(single), "view": None}] if single else []
+    """The parts of the provenance: a table if all of a part's entries are mappings, else keys and values."""
+    plain = {key: value for key, value in provenance.items() if not isinstance(value, Mapping)}
+    parts: list[dict] = [{"title": "In short", "rows": _flat(plain), "view": None}] if plain else []
     for name, content in provenance.items():
-        if name in single:
+        if name in plain:
             continue
-        nested = bool(content) and all(isinstance(value, Mapping) for value in content.values())
-        frame = pd.DataFrame.from_dict(content, orient="index").rename_axis("name").reset_index() if nested else None
-        parts.append({"title": _words(name).capitalize(), "rows": _flat(content), "view": view(frame) if nested else None})
+        is_table = bool(content) and all(isinstance(value, Mapping) for value in content.values())
+        frame = pd.DataFrame.from_dict(content, orient="index").rename_axis("name").reset_index() if is_table else None
+        parts.append({"title": _words(name).capitalize(), "rows": _flat(content), "view": view(frame) if is_table else None})
     return parts
 
 
@@ -420,19 +424,19 @@ def _accounts(provenance: Mapping) -> list[dict]:
 def figures(page: str, images: Mapping[str, bytes]) -> dict[str, list[dict]]:
     """The figures of each section of a page, without those that show no data or were not drawn."""
     sections: dict[str, list[dict]] = {}
-    for declared in on_page(page):
-        image = images.get(declared.name, b"")
+    for figure in on_page(page):
+        image = images.get(figure.name, b"")
         if not image or is_empty(image):
             continue
-        png, pdf = declared.files("png", "pdf")
-        words = {"name": declared.name, "title": declared.title, "caption": declared.caption}
-        for section in declared.sections:
+        png, pdf = figure.files("png", "pdf")
+        labels = {"name": figure.name, "title": figure.title, "caption": figure.caption}
+        for section in figure.sections:
             if section.startswith(f"{page}#"):
-                sections.setdefault(section.partition("#")[2], []).append({**words, "png": png, "pdf": pdf, **picture(image)})
+                sections.setdefault(section.partition("#")[2], []).append({**labels, "png": png, "pdf": pdf, **picture(image)})
     return sections
 
 
 def picture(image: bytes) -> dict:
-    """A PNG as text, with its size in pixels, which stands in its first chunk: the page then never jumps."""
+    """A PNG in base64, with its size in pixels from its first chunk, so that the page does not jump while loading."""
     width, height = struct.unpack(">II", image[16:24])
     return {"data": b64encode(image).decode(), "width": width, "height": height}

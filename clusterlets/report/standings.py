@@ -15,7 +15,7 @@ from clusterlets.metrics.table import score
 from clusterlets.text import counted, markdown_table
 
 _BOARD, _OVERALL, _POINTS = "leaderboard.csv", "leaderboard_overall.csv", "leaderboard_points.csv"
-SHOWN_LIMIT = 0.05  # on the largest deviation: under which all methods are shown
+SHOWN_LIMIT = 0.05  # on the largest deviation; all methods are shown under this one
 EMPTY = "There is no leaderboard: it takes two methods and two seeds with results, and runs of k-means to hold costs against."
 
 GLOSSARY = {
@@ -46,7 +46,7 @@ GLOSSARY = {
 
 @dataclass(frozen=True)
 class Standings:
-    """What the files of a leaderboard hold."""
+    """The contents of a leaderboard's files."""
 
     board: pd.DataFrame
     overall: pd.DataFrame
@@ -54,7 +54,7 @@ class Standings:
 
     @classmethod
     def none(cls) -> "Standings":
-        """Those of runs without a leaderboard."""
+        """The standings of runs that have no leaderboard."""
         return cls(pd.DataFrame(columns=["seeds", "limit"]), pd.DataFrame(columns=["limit"]), pd.DataFrame())
 
     @property
@@ -72,14 +72,14 @@ class Standings:
 
 
 def in_short(standings: Standings) -> list[str]:
-    """What was compared, and who leads under the limit that is shown: for the report, which links to the rest."""
+    """What was compared, and which method leads under :data:`SHOWN_LIMIT`; the report links to the rest."""
     if standings.is_empty:
         return [EMPTY]
     return [_scope(standings.board), _leaders(standings.under(SHOWN_LIMIT), SHOWN_LIMIT)]
 
 
 def findings(standings: Standings) -> list[tuple[str, str]]:
-    """Sentences, each with the file that its numbers come from; :data:`EMPTY` where there is no leaderboard."""
+    """Sentences, each with the file that its numbers come from; :data:`EMPTY` if there is no leaderboard."""
     if standings.is_empty:
         return [(EMPTY, _BOARD)]
     sentences = [(_scope(standings.board), _BOARD)]
@@ -97,25 +97,25 @@ def in_words(limit: float) -> str:
 
 
 def _scope(board: pd.DataFrame) -> str:
-    once = board[board["limit"] == board["limit"].max()]
-    blocks = len(once[BLOCK].drop_duplicates())
+    rows = board[board["limit"] == board["limit"].max()]
+    blocks = len(rows[BLOCK].drop_duplicates())
     seeds = int(board["seeds"].max())
     return (
-        f"{once['method'].nunique()} methods were compared in {counted(blocks, 'block')}: "
-        f"{counted(once['dataset'].nunique(), 'dataset')} with k {', '.join(f'{k:g}' for k in sorted(once['k'].unique()))}, "
+        f"{rows['method'].nunique()} methods were compared in {counted(blocks, 'block')}: "
+        f"{counted(rows['dataset'].nunique(), 'dataset')} with k {', '.join(f'{k:g}' for k in sorted(rows['k'].unique()))}, "
         f"each configuration scored on {counted(seeds, 'seed')} that its choice has not seen."
     )
 
 
 def _leaders(overall: pd.DataFrame, limit: float) -> str:
     first, *others = overall.to_dict("records")
-    keeps = f"keeps the limit in {first['ranked']} and " if np.isfinite(limit) else ""
-    behind = "; ".join(f"{row['method']} {row['mean_rank']:.2f}" for row in others[:3])
+    ranked_in = f"keeps the limit in {first['ranked']} and " if np.isfinite(limit) else ""
+    runners_up = "; ".join(f"{row['method']} {row['mean_rank']:.2f}" for row in others[:3])
     return (
         f"{in_words(limit).capitalize()}, {first['method']} has the best mean rank, {first['mean_rank']:.2f} of "
         f"{len(overall)} methods, and the least price in {first['first']} of {counted(first['blocks'], 'block')}; "
-        f"it {keeps}costs at most 1.1 times the least price in {_share(first['within_1.1'])} of "
-        f"the blocks. Then come {behind}."
+        f"it {ranked_in}costs at most 1.1 times the least price in {_share(first['within_1.1'])} of "
+        f"the blocks. Then come {runners_up}."
     )
 
 
@@ -124,9 +124,9 @@ def _share(value: float) -> str:
 
 
 def _areas(overall: pd.DataFrame) -> str:
-    once = overall[overall["limit"] == overall["limit"].max()].sort_values(["hypervolume", "method"], ascending=[False, True])
-    listed = ", ".join(f"{row['method']} {row['hypervolume']:.3f}" for row in once.head(4).to_dict("records"))
-    return f"Over all trade-offs of price and delta_min the largest relative hypervolumes are those of {listed}."
+    rows = overall[overall["limit"] == overall["limit"].max()].sort_values(["hypervolume", "method"], ascending=[False, True])
+    leaders = ", ".join(f"{row['method']} {row['hypervolume']:.3f}" for row in rows.head(4).to_dict("records"))
+    return f"Over all trade-offs of price and delta_min the largest relative hypervolumes are those of {leaders}."
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class Matcher:
 
 
 def leading_matcher(standings: Standings, limit: float) -> Matcher | None:
-    """The matcher with the best mean rank; None where there is none, or no other method."""
+    """The matcher with the best mean rank; None if there is none, or no other method to compare it with."""
     order = standings.under(limit).reset_index(drop=True)
     own = order[order["method"].isin(selection.PAPER_NAMES.values())]
     if own.empty or len(own) == len(order):
@@ -176,9 +176,9 @@ def _misses(board: pd.DataFrame) -> str:
 
 
 def _without_results(board: pd.DataFrame) -> list[str]:
-    """Methods with runs that are not ok, by how many."""
-    once = board[board["limit"] == board["limit"].max()]
-    by_method = once.groupby("method")[["runs", "runs_ok"]].sum()
+    """Methods with runs that are not ok, those with the most first."""
+    rows = board[board["limit"] == board["limit"].max()]
+    by_method = rows.groupby("method")[["runs", "runs_ok"]].sum()
     failed = (by_method["runs"] - by_method["runs_ok"]).sort_values(ascending=False, kind="stable")
     listed = ", ".join(
         f"{method} ({number:,} of {by_method.loc[method, 'runs']:,})" for method, number in failed[failed > 0].items()
@@ -190,17 +190,17 @@ def _without_results(board: pd.DataFrame) -> list[str]:
 
 
 def command(configfile: str) -> str:
-    """What repeats the runs of a row, up to the files that :func:`cells_of` names."""
+    """The command that repeats the runs of a row, but for the files, which :func:`cells_of` names."""
     configured = f" --configfile {shlex.quote(configfile)}" if configfile else ""
     return f"snakemake --cores 1{configured} --forcerun fit_method score_method --"
 
 
 def cells_of(row: Mapping, settings: Mapping) -> str:
-    """The files of a row's runs, as a shell reads them; nothing where no configuration was chosen."""
+    """The files of a row's runs, quoted for a shell; empty if no configuration was chosen."""
     if row["seeds"] is None or pd.isna(row["seeds"]):
         return ""
     names = {
-        shown: name for name, grid in settings["grids"].items() for shown in selection.paper_names(pd.Series(grid["names"]))
+        label: name for name, grid in settings["grids"].items() for label in selection.paper_names(pd.Series(grid["names"]))
     }
     parameters = parse_parameters(row["parameters"] if isinstance(row["parameters"], str) else "")
     blocks = seed_blocks(**settings["seeds"])
@@ -215,8 +215,8 @@ def to_markdown(standings: Standings, configfile: str, results: str) -> str:
     """``results/leaderboard.md``: findings, all methods under one limit, the cheapest of each block, and the glossary."""
     lines = ["# Leaderboard", "", *_items(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
     if not standings.is_empty:
-        shown = all_methods(standings.under(SHOWN_LIMIT))
-        lines += [f"## All methods {in_words(SHOWN_LIMIT)}", "", *markdown_table(shown), ""]
+        table = all_methods(standings.under(SHOWN_LIMIT))
+        lines += [f"## All methods {in_words(SHOWN_LIMIT)}", "", *markdown_table(table), ""]
         lines += ["`leaderboard_overall.csv` has the other limits.", ""]
         lines += ["## The cheapest method of each block, with its price", "", *markdown_table(_cheapest(standings.board)), ""]
         lines += [f"`{_BOARD}` has every method. To repeat the runs of a row:", ""]
@@ -226,9 +226,9 @@ def to_markdown(standings: Standings, configfile: str, results: str) -> str:
 
 
 def _items(texts: Iterable[str]) -> list[str]:
-    """The lines of a list, none longer than prose may be."""
-    fitted = TextWrapper(120, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-    return [line for text in texts for line in fitted.wrap(text)]
+    """A bulleted list, wrapped at 120 characters."""
+    wrapper = TextWrapper(120, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return [line for text in texts for line in wrapper.wrap(text)]
 
 
 def all_methods(overall: pd.DataFrame) -> pd.DataFrame:
@@ -246,11 +246,11 @@ def all_methods(overall: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cheapest(board: pd.DataFrame) -> pd.DataFrame:
-    """A row a block, a column a limit; methods that share the first place stand together."""
-    first = board[board["rank"] == 1]
+    """One row per block, one column per limit; methods that tie for first place share a cell."""
+    winners = board[board["rank"] == 1]
     cells: dict[tuple, str] = {}
-    for place, rows in first.groupby([*BLOCK, "limit"], sort=False):
-        cells[place] = f"{', '.join(rows['method'])} {rows['price'].iloc[0]:.3f}"
+    for key, rows in winners.groupby([*BLOCK, "limit"], sort=False):
+        cells[key] = f"{', '.join(rows['method'])} {rows['price'].iloc[0]:.3f}"
     limits = {limit: f"≤ {limit:g}" if np.isfinite(limit) else "no limit" for limit in sorted(board["limit"].unique())}
     blocks = board[BLOCK].drop_duplicates().to_numpy().tolist()
     rows = [[*block, *(cells.get((*block, limit), "–") for limit in limits)] for block in blocks]

@@ -1,4 +1,4 @@
-"""The verdict: one short sentence a question, from the data, and the words that it takes to read it."""
+"""The verdict: one short sentence per question, derived from the data, and the glossary needed to read it."""
 
 import pandas as pd
 
@@ -12,17 +12,17 @@ from clusterlets.text import counted, in_percent
 
 Answer = tuple[str, str]
 
-#: Every score by its name in runs.csv, with its meaning: the paper's, and those by which methods are compared.
+#: Meaning of every score by its name in runs.csv: the paper's scores, and those that compare methods.
 GLOSSARY, FURTHER_GLOSSARY = (
     {score.name: f"{score.explanation} [{score.values}]" for score in scores} for scores in (OF_PAPER, FURTHER)
 )
 
 
 def answers(results: Results, standings: Standings) -> list[Answer]:
-    """Pairs of question and answer: about the paper where its datasets are among the runs, else about the methods."""
-    about = (_tables, _claims, _fairest_matcher, _against_frac) if results.has_paper_data else (_fairest,)
-    answered = [answer(results) for answer in (*about, _against_chance, _significance, _at_given_fairness)]
-    return [*answered, *_cheapest(standings)]
+    """Pairs of question and answer: about the paper if any of its datasets was run, else about the methods."""
+    questions = (_tables, _claims, _fairest_matcher, _against_frac) if results.has_paper_data else (_fairest,)
+    pairs = [answer(results) for answer in (*questions, _against_chance, _significance, _at_given_fairness)]
+    return [*pairs, *_cheapest(standings)]
 
 
 def _tables(results: Results) -> Answer:
@@ -63,26 +63,26 @@ def _fairest_matcher(results: Results) -> Answer:
 
 
 def _against_frac(results: Results) -> Answer:
-    """Whether Clusterlets' best runs deviate less than FRAC's on more than half of the datasets, for either FRAC."""
+    """Whether Clusterlets' best runs deviate less than FRAC's on more than half of the datasets, for each FRAC."""
     deviations = results.of_paper.tables["table4_frac_vs_clusterlets"].frame.pivot(
         index="dataset", columns="method", values="deviation_mean"
     )
     if "Clusterlets" not in deviations:
         return "Fairer than FRAC", "unknown, as no run of Clusterlets has a result."
-    better, total = {}, {}
+    wins, total = {}, {}
     for rival in ("FRAC (nearest)", "FRAC (fair)"):
         both = deviations.reindex(columns=["Clusterlets", rival]).dropna()
-        better[rival], total[rival] = int((both["Clusterlets"] < both[rival]).sum()), len(both)
+        wins[rival], total[rival] = int((both["Clusterlets"] < both[rival]).sum()), len(both)
     if not any(total.values()):
         return "Fairer than FRAC", "unknown, as no dataset has runs of both."
-    ahead = [2 * better[rival] > total[rival] for rival in better]
+    ahead = [2 * wins[rival] > total[rival] for rival in wins]
     verdict = {
         (True, True): "yes, both as the paper scored FRAC and as FRAC is defined",
         (True, False): "only as the paper scored FRAC, not as FRAC is defined",
         (False, True): "only against FRAC as defined, not as the paper scored it",
         (False, False): "no, neither as the paper scored FRAC nor as FRAC is defined",
     }[ahead[0], ahead[1]]
-    counts = ", ".join(f"{rival} on {better[rival]} of {counted(total[rival], 'dataset')}" for rival in better)
+    counts = ", ".join(f"{rival} on {wins[rival]} of {counted(total[rival], 'dataset')}" for rival in wins)
     return "Fairer than FRAC", f"{verdict}. The best runs of Clusterlets deviate less than those of {counts}."
 
 
@@ -100,27 +100,27 @@ def _fairest(results: Results) -> Answer:
 
 
 def _against_chance(results: Results) -> Answer:
-    """Who has a better mean rank than the random partition, of all that is ranked with it."""
+    """Which matchers or methods have a better mean rank than the random partition."""
     ranking = _ranking(results.of_paper, statistics.WITH_CONTROLS if results.has_paper_data else statistics.ALL_METHODS)
     ranks = ranking.mean_ranks
     if "random" not in ranks or len(ranks) < 2 or ranks.isna().any():
         return "Fairer than a random partition", "unknown, as no random partition is ranked."
     ahead = list(ranks.index[ranks > ranks["random"]])
-    who = "matcher" if results.has_paper_data else "method"
-    over = f"by mean rank over {counted(len(ranking.complete), 'dataset')}"
-    return "Fairer than a random partition", f"{', '.join(ahead)}, {over}." if ahead else f"no {who}, {over}."
+    noun = "matcher" if results.has_paper_data else "method"
+    basis = f"by mean rank over {counted(len(ranking.complete), 'dataset')}"
+    return "Fairer than a random partition", f"{', '.join(ahead)}, {basis}." if ahead else f"no {noun}, {basis}."
 
 
 def _significance(results: Results) -> Answer:
-    of_paper = results.has_paper_data
-    ranking = _ranking(results.of_paper, "matchers" if of_paper else statistics.ALL_METHODS)
-    question = "Do the matchers differ" if of_paper else "Do the methods differ"
+    has_paper_data = results.has_paper_data
+    ranking = _ranking(results.of_paper, "matchers" if has_paper_data else statistics.ALL_METHODS)
+    question = "Do the matchers differ" if has_paper_data else "Do the methods differ"
     if ranking.obstacle:
         return question, f"not tested. {ranking.obstacle}"
-    separated = int((ranking.pairs["significant"] == True).sum())  # noqa: E712  (the column is of objects)
+    significant = int((ranking.pairs["significant"] == True).sum())  # noqa: E712  (the column is of objects)
     return (
         question,
-        f"{separated} of {counted(len(ranking.pairs), 'pair')} {'does' if separated == 1 else 'do'} significantly "
+        f"{significant} of {counted(len(ranking.pairs), 'pair')} {'does' if significant == 1 else 'do'} significantly "
         f"(Friedman's p {statistics.p_in_words(ranking.p_value)}, then Nemenyi's test).",
     )
 
@@ -130,15 +130,15 @@ def _ranking(results: Results, name: str) -> statistics.Ranking:
 
 
 def _at_given_fairness(results: Results) -> Answer:
-    """Who most often has the highest cohesion under the shown limit on the mean deviation."""
+    """Which method most often has the highest cohesion under :data:`SHOWN_LIMIT` on the mean deviation."""
     counts = at_fairness.counts(results.at_given_fairness)
-    shown = counts[(counts["limit"] == SHOWN_LIMIT) & (counts["limit_cases"] == at_fairness.LEFT_OUT)]
+    rows = counts[(counts["limit"] == SHOWN_LIMIT) & (counts["limit_cases"] == at_fairness.LEFT_OUT)]
     question = f"Most cohesive at a mean deviation of at most {SHOWN_LIMIT:g}"
-    if shown.empty or not shown["best"].max():
+    if rows.empty or not rows["best"].max():
         return question, "no method keeps the limit on any dataset."
-    first = shown[shown["best"] == shown["best"].max()]
-    of = counted(int(first["datasets"].max()), "dataset")
-    return question, f"{' and '.join(first['method'])}, on {first['best'].max()} of {of}."
+    winners = rows[rows["best"] == rows["best"].max()]
+    datasets = counted(int(winners["datasets"].max()), "dataset")
+    return question, f"{' and '.join(winners['method'])}, on {winners['best'].max()} of {datasets}."
 
 
 def _cheapest(standings: Standings) -> list[Answer]:
@@ -146,11 +146,11 @@ def _cheapest(standings: Standings) -> list[Answer]:
         return []
     order = standings.under(SHOWN_LIMIT)
     matcher = leading_matcher(standings, SHOWN_LIMIT)
-    behind = "" if matcher is None else f" The best matcher of Clusterlets, {matcher.name}, is in place {matcher.place}."
+    remark = "" if matcher is None else f" The best matcher of Clusterlets, {matcher.name}, is in place {matcher.place}."
     return [
         (
             f"Cheapest {in_words(SHOWN_LIMIT)}",
-            f"{_first(order)}, of {counted(len(order), 'method')} in {counted(int(order['blocks'].max()), 'block')}.{behind}",
+            f"{_first(order)}, of {counted(len(order), 'method')} in {counted(int(order['blocks'].max()), 'block')}.{remark}",
         )
     ]
 

@@ -1,8 +1,8 @@
-"""The steps of the workflow, a module each: they read files, call functions and write files.
+"""The steps of the workflow, one module each: they read files, call functions and write files.
 
-A parameter of a step is annotated as :data:`Input` or :data:`Output` where it names a file that its rule reads or makes.
+A step's parameter is annotated as :data:`Input` or :data:`Output` if it names a file that its rule reads or makes.
 """
 
-#: Files that a rule reads and makes; in the rule they go by the parameter's name.
+#: Files that a rule reads and makes; the rule uses the parameter's name for them.
 Input = str
 Output = str

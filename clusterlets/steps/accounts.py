@@ -1,4 +1,4 @@
-"""The step that adds up what the jobs cost, and says what they ran on."""
+"""The step that adds up what the jobs cost, and records what they ran on."""
 
 import json
 from pathlib import Path
@@ -12,8 +12,8 @@ from clusterlets.storage import save_json
 
 
 def account(config: str, logs: str, after: str, fingerprints: str, lock: str, output: str) -> None:
-    """Time and memory by step as steps.csv, of every fit as fits.csv, of every configuration as leaderboard_costs.csv; and
-    provenance.json.
+    """Write time and memory by step (steps.csv), of every fit (fits.csv) and of every configuration
+    (leaderboard_costs.csv), and provenance.json.
 
     config: the workflow's configuration, as JSON
     logs: folders of the jobs' logs, separated by commas
@@ -23,10 +23,10 @@ def account(config: str, logs: str, after: str, fingerprints: str, lock: str, ou
     output: folder of the accounts
     """
     settings, folder = json.loads(config), Path(output)
-    counted = accounts.read(map(Path, logs.split(",")), settings, after.split(","))
-    steps = pd.DataFrame(counted.by_step(), columns=accounts.COLUMNS)
+    counts = accounts.read(map(Path, logs.split(",")), settings, after.split(","))
+    steps = pd.DataFrame(counts.by_step(), columns=accounts.COLUMNS)
     write_csv(folder / "steps.csv", steps)
-    fits = pd.DataFrame(counted.fits, columns=accounts.FIT_COLUMNS)
+    fits = pd.DataFrame(counts.fits, columns=accounts.FIT_COLUMNS)
     write_csv(folder / "fits.csv", fits)
     costs = fit_costs.by_configuration(fits, settings["grids"])
     write_csv(folder / "leaderboard_costs.csv", costs)
@@ -34,7 +34,7 @@ def account(config: str, logs: str, after: str, fingerprints: str, lock: str, ou
         **environment.software(lock),
         "source": environment.source(),
         "machine": environment.machine(),
-        "jobs": {**counted.span, "counted": len(counted.jobs), "logs_left_out": counted.left_out},
+        "jobs": {**counts.span, "counted": len(counts.jobs), "logs_left_out": counts.left_out},
         "settings": settings,
         "fingerprints": json.loads(fingerprints),
     }

@@ -14,11 +14,11 @@ from clusterlets.storage import load_json, write_text
 
 
 def analyse(runs: Input, config: str, output: str) -> None:
-    """Everything that figures and report rest on, each made once.
+    """Make everything that figures and report are based on, each once.
 
     runs: every run of the grid (.csv)
     config: the workflow's configuration, as JSON, whose variants have been collected
-    output: folder of the results, where what was measured of each dataset lies too
+    output: folder of the results, which also holds what was measured of each dataset
     """
     settings, table = json.loads(config), read_runs(runs)
     for name, content in Results.of_runs(table, settings, _undivided(Path(output), table["dataset"].unique())).files():
@@ -34,12 +34,12 @@ def analyse(runs: Input, config: str, output: str) -> None:
         sensitivity.Choice.of_variant(settings, name): read_runs(f"{folder(settings['results'], name)}/runs.csv")
         for name in settings["variants"]
     }
-    assessed = sensitivity.assess(table, variants)
-    write_csv(Path(output) / "sensitivity.csv", assessed)
-    write_text(Path(output) / "sensitivity.md", sensitivity.to_markdown(assessed))
+    assessment = sensitivity.assess(table, variants)
+    write_csv(Path(output) / "sensitivity.csv", assessment)
+    write_text(Path(output) / "sensitivity.md", sensitivity.to_markdown(assessment))
 
 
 def _undivided(results: Path, datasets: Iterable[str]) -> dict[str, float]:
-    """The cohesion of each dataset as one cluster, where it was measured."""
+    """The cohesion of each dataset as one cluster, if it was measured."""
     files = {name: results / f"geometry/{name}.json" for name in datasets}
     return {name: load_json(str(file))["cohesion"] for name, file in files.items() if file.is_file()}

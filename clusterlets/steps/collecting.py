@@ -1,4 +1,4 @@
-"""The step that puts all cells into ``results/runs.csv``."""
+"""The step that collects all cells in ``results/runs.csv``."""
 
 import json
 
@@ -9,10 +9,10 @@ from clusterlets.steps import Output
 
 
 def collect_runs(config: str, output: Output, variant: str = "") -> None:
-    """One row a run, in the order of the grid, with the prices of fairness.
+    """Write one row for each run, in the order of the grid, with the prices of fairness.
 
-    The prices stand here and not in the cells: they need plain k-means at every k of the grid, and a further k must not
-    make the finished cells run again.
+    Prices are added here and not in the cells: they need plain k-means at every k of the grid, and adding a k must not rerun
+    the finished cells.
 
     config: the workflow's configuration, as JSON
     output: CSV; its SHA-256 is written beside it

@@ -8,13 +8,15 @@ from clusterlets.storage import load_json, write_text
 
 
 def list_data(datasets: str, prepared: str, text: Output, csv: Output) -> None:
-    """What every configured dataset is and where it came from, as one table.
+    """List what every configured dataset is and where it came from, in one table.
 
     datasets: their ids, separated by commas
     prepared: folder of the prepared datasets
     text: table for reading, with the warnings below it (Markdown)
     csv: the same in full, without the warnings
     """
-    described = {dataset: load_json(Path(prepared) / f"{dataset}.json") for dataset in datasets.split(",")}
-    write_text(text, datasets_table.listing(described))
-    write_text(csv, datasets_table.to_csv([datasets_table.row(dataset, found) for dataset, found in described.items()]))
+    descriptions = {name: load_json(Path(prepared) / f"{name}.json") for name in datasets.split(",")}
+    write_text(text, datasets_table.listing(descriptions))
+    write_text(
+        csv, datasets_table.to_csv([datasets_table.row(name, description) for name, description in descriptions.items()])
+    )

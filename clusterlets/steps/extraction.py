@@ -12,11 +12,11 @@ from clusterlets.steps import Input, Output
 
 
 def extract_clusterlets(data: Input, dataset: str, k: int, seeds: str, base_seed: int, pieces: Output, labels: Output) -> None:
-    """Clusterlets of a prepared dataset.
+    """Extract the clusterlets of a prepared dataset.
 
     data: the prepared dataset (.npz)
     dataset: its name, a part of the random streams
-    k: clusterlets wanted of each group
+    k: requested number of clusterlets of each group
     seeds: block of seeds, as in 0-9
     base_seed: first part of the random streams
     pieces: what matching needs of the clusterlets (.npz)
@@ -26,8 +26,8 @@ def extract_clusterlets(data: Input, dataset: str, k: int, seeds: str, base_seed
     if k > len(prepared.X):
         save_nothing(INFEASIBLE, "", pieces, labels)
         return
-    found: dict[str, np.ndarray] = {}
+    labels_by_seed: dict[str, np.ndarray] = {}
     for seed in seeds_of(seeds):
         stream = random_stream(base_seed, dataset, k, seed, EXTRACTION)
-        found[str(seed)] = cast(np.ndarray, extract(prepared.X, prepared.groups, k, stream).labels)
-    save_pieces(prepared, found, pieces, labels, failures={})
+        labels_by_seed[str(seed)] = cast(np.ndarray, extract(prepared.X, prepared.groups, k, stream).labels)
+    save_pieces(prepared, labels_by_seed, pieces, labels, failures={})

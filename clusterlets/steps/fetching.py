@@ -1,4 +1,4 @@
-"""The step that brings the raw files of a dataset, with a receipt."""
+"""The step that fetches the raw files of a dataset, with a receipt."""
 
 import os
 
@@ -8,7 +8,7 @@ from clusterlets.storage import save_json
 
 
 def fetch_dataset(dataset: str, raw_dir: str, receipt_path: Output, mirror: str = "") -> None:
-    """Bring the raw files of a dataset to its folder and write the receipt (JSON, without times or paths).
+    """Fetch the raw files of a dataset into its folder and write the receipt (JSON, without times or paths).
 
     dataset: name of the dataset
     raw_dir: folder of the raw files of all datasets, <raw_dir>/<dataset>/<file>

@@ -1,4 +1,4 @@
-"""The step that draws a figure. Its file is imported by name, so that a change to one figure redraws one."""
+"""The step that draws a figure. Its file is imported by name, so that a change to one figure redraws only that one."""
 
 from importlib import import_module
 from pathlib import Path

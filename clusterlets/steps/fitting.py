@@ -1,4 +1,4 @@
-"""The step that fits a method which clusters instances, for every seed of a block."""
+"""The step that fits a method that clusters instances, for every seed of a block."""
 
 import json
 from contextlib import suppress
@@ -35,23 +35,23 @@ def fit_method(
     data: the prepared dataset (.npz)
     method: its entry in the configuration, as JSON
     dataset: name of the dataset, a part of the random streams
-    k: clusters wanted
+    k: requested number of clusters
     parameters: of fit, as JSON
     seeds: block of seeds, as in 0-9
     base_seed: first part of the random streams
     limits: what a fit may take, as JSON
     pieces: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)
-    exceeded_limits: the limits again, if the cell crossed other ones before
+    exceeded_limits: the limits again, if the cell exceeded other limits before
     """
     prepared, method_class = Prepared.load(data), load(json.loads(method))
-    given, n_rows = json.loads(parameters), len(prepared.X)
+    fit_parameters, n_rows = json.loads(parameters), len(prepared.X)
     unsupported = method_class().unsupported(n_rows, len(prepared.group_names))
     if k > n_rows or unsupported:
         save_nothing(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, pieces, labels)
         return
 
-    # Before the fits branch off, which then find all machine code loaded, and count no second of a limit for compiling it.
+    # Before the fits fork, so that they find all machine code loaded and their limits count no second of compiling.
     load_kernels()
     if "numba" in method_class.libraries:
         with suppress(Exception):  # it may need more than four rows
@@ -60,15 +60,15 @@ def fit_method(
     def fit(seed: int):
         stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number())
         return clusterings(
-            method_class, method_class().fit(prepared.X.copy(), prepared.groups.copy(), k, stream, **given), n_rows
+            method_class, method_class().fit(prepared.X.copy(), prepared.groups.copy(), k, stream, **fit_parameters), n_rows
         )
 
     clusters: dict[str, np.ndarray] = {}
     failures: dict[str, tuple[str, str]] = {}
-    every = seeds_of(seeds)
-    outcomes = list(fits(fit, every if method_class.is_random else every[:1], Limits(**json.loads(limits))))
-    for seed, outcome in outcomes if method_class.is_random else [(seed, outcomes[0][1]) for seed in every]:
-        accounts.log_fit(dataset, method_class.name, k, format_parameters(given), seed, outcome)
+    block_seeds = seeds_of(seeds)
+    outcomes = list(fits(fit, block_seeds if method_class.is_random else block_seeds[:1], Limits(**json.loads(limits))))
+    for seed, outcome in outcomes if method_class.is_random else [(seed, outcomes[0][1]) for seed in block_seeds]:
+        accounts.log_fit(dataset, method_class.name, k, format_parameters(fit_parameters), seed, outcome)
         if outcome.status == OK:
             clusters |= {f"{name}/{seed}": clustering for name, clustering in outcome.result.items()}
         else:

@@ -12,7 +12,7 @@ from clusterlets.storage import save_json
 
 
 def measure_geometry(data: Input, dataset: str, base_seed: int, output: Output) -> None:
-    """Largest distance of a prepared dataset, its groups, and the cohesion of the undivided whole.
+    """Measure a prepared dataset: its largest distance, its groups, and its cohesion as one cluster.
 
     data: the prepared dataset (.npz)
     dataset: its name, a part of the random stream
@@ -21,20 +21,20 @@ def measure_geometry(data: Input, dataset: str, base_seed: int, output: Output) 
     """
     prepared = Prepared.load(data)
     n, undivided = len(prepared.X), np.zeros(len(prepared.X), dtype=np.int64)
-    diameter, at_most = geometry.diameter_bounds(prepared.X)
+    diameter, upper_bound = geometry.diameter_bounds(prepared.X)
     order = Sample.draw(n, sample_stream(base_seed, dataset)).order
     if order is None:
         sums = np.diag(geometry.within_sums(prepared.X, undivided, 1))
     else:
         sums = geometry.sampled_sums(prepared.X, undivided, 1, order)
-    found, error = cohesion_with_error(np.ones((1, 1), dtype=bool), np.array([n]), sums, diameter)
+    cohesion, error = cohesion_with_error(np.ones((1, 1), dtype=bool), np.array([n]), sums, diameter)
     counts = np.bincount(prepared.groups, minlength=len(prepared.group_names))
     summary = {
         "rows": n,
         "diameter": diameter,
-        "cohesion": found,
+        "cohesion": cohesion,
         "groups": {name: int(count) for name, count in zip(prepared.group_names, counts, strict=True)},
     }
     if order is not None:
-        summary |= {"cohesion_error": error, "diameter_at_most": at_most}
+        summary |= {"cohesion_error": error, "diameter_at_most": upper_bound}
     save_json(output, summary)

@@ -15,23 +15,23 @@ from clusterlets.storage import write_text
 def write_leaderboard(
     board: Input, overall: Input, points: Input, config: str, configfile: str, results: str, output: Output, summary: Output
 ) -> None:
-    """The leaderboard as one HTML page, and its findings with the main tables as Markdown.
+    """Write the leaderboard as one HTML page, and its findings with the main tables as Markdown.
 
     board: every method in every block under every limit (.csv)
     overall: every method over all blocks (.csv)
     points: every configuration in every block (.csv)
     config: the workflow's configuration, as JSON
-    configfile: the file that the configuration was read from, beside config.yaml; empty where there is none
+    configfile: the file that the configuration was read from, beside config.yaml; empty if there is none
     results: folder of the results, with figures and accounts
     output: the page (.html)
     summary: the findings (.md)
     """
     settings, folder = json.loads(config), Path(results)
-    placed = standings.Standings(*map(read_lines, (board, overall, points)))
+    rankings = standings.Standings(*map(read_lines, (board, overall, points)))
     costs = folder / "accounts" / "leaderboard_costs.csv"
     extras = leaderboard_page.Extras(
         images=images_of("leaderboard.html", folder),
         costs=read_lines(costs) if costs.is_file() else pd.DataFrame(),
     )
-    write_text(output, leaderboard_page.render(placed, extras, settings, configfile))
-    write_text(summary, standings.to_markdown(placed, configfile, settings["results"]))
+    write_text(output, leaderboard_page.render(rankings, extras, settings, configfile))
+    write_text(summary, standings.to_markdown(rankings, configfile, settings["results"]))

@@ -1,4 +1,4 @@
-"""The step that writes down what a finished run is made of, byte for byte."""
+"""The step that records what a finished run is made of, byte for byte."""
 
 import json
 from pathlib import Path
@@ -12,8 +12,8 @@ from clusterlets.storage import load_json, write_json
 
 
 def write_manifest(config: str, results: str, files: str, lock: str, output: Output) -> None:
-    """Hashes of the cells and of everything made from them, with settings, locked versions, fingerprints of the data, and
-    the processor.
+    """Write hashes of the cells and of everything made from them, with settings, locked versions, fingerprints of the data,
+    and the processor.
 
     config: the workflow's configuration, as JSON
     results: the results folder

@@ -1,13 +1,13 @@
-"""Where the steps stand, and the options of each: the signature of a step's function is their one source.
+"""The function of each step and its options, which follow from the function's signature alone.
 
-The command line follows from it, and so does the shell line of the step's rule.
+The command line is made from it, and so is the shell line of the step's rule.
 """
 
 import shlex
 from functools import cache
 from pathlib import Path
 
-#: Where the function of each step stands.
+#: Module and function of each step.
 STEPS = {
     "fetch-dataset": "fetching:fetch_dataset",
     "prepare-dataset": "preparing:prepare_dataset",
@@ -33,11 +33,11 @@ _WILDCARDS = {"dataset", "k", "seeds"}
 
 
 def shell_line(step: str, *optional: str, **values: str) -> str:
-    """What a rule runs: the step with all its options, and its output in the rule's log.
+    """What a rule runs: the step with all its options; its output goes to the rule's log.
 
-    An input or output is the rule's of the same name, ``dataset``, ``k`` and ``seeds`` are its wildcards, and all else its
-    params; ``values`` name another source, as a shell reads it. Parameters with a default are left out unless they are among
-    ``optional``.
+    An input or output is the rule's of the same name, ``dataset``, ``k`` and ``seeds`` are its wildcards, and everything else
+    is in its params; ``values`` name another source, as a shell reads it. Parameters with a default are left out unless they
+    are in ``optional`` or ``values``.
     """
     options = []
     for name, annotation, has_default in _parameters(step):
@@ -51,8 +51,8 @@ def shell_line(step: str, *optional: str, **values: str) -> str:
 def shell_prefix(checkout: str, limits: str) -> str:
     """What each shell line starts with: ``clusterlets`` runs the package in ``checkout``, with UTF-8 in every locale.
 
-    The lock and the limits are passed as variables: as parameters of the rules they would make jobs run again, and no result
-    depends on the lock's path, few on the limits.
+    The lock and the limits are passed as variables: as parameters of the rules they would rerun jobs, although no result
+    depends on the lock's path and few depend on the limits.
     """
     step = shlex.quote(f"{checkout}/workflow/step.py")
     variables = f"export PYTHONUTF8=1; LOCK={shlex.quote(f'{checkout}/requirements.lock')}; LIMITS={shlex.quote(limits)}"
@@ -61,14 +61,14 @@ def shell_prefix(checkout: str, limits: str) -> str:
 
 @cache
 def _parameters(step: str) -> list[tuple[str, str, bool]]:
-    """Name, annotation, and whether it has a default, of each parameter. Read and not imported: steps load large libraries."""
-    import ast  # which every job, as it reads the names above, does without
+    """Name, annotation, and whether it has a default, of each parameter. Parsed, not imported: steps load large libraries."""
+    import ast  # imported late: every job reads the names above
 
     module, function = STEPS[step].split(":")
     tree = ast.parse((Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8"))
     (step_function,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function)
     first_default = len(step_function.args.args) - len(step_function.args.defaults)
     return [
-        (argument.arg, ast.unparse(argument.annotation) if argument.annotation else "", place >= first_default)
-        for place, argument in enumerate(step_function.args.args)
+        (argument.arg, ast.unparse(argument.annotation) if argument.annotation else "", position >= first_default)
+        for position, argument in enumerate(step_function.args.args)
     ]

@@ -1,4 +1,4 @@
-"""The step that samples partitions for C: one pass, whose Pareto front serves every omega."""
+"""The step that samples partitions for C: one pass, whose Pareto front is used for every omega."""
 
 from dataclasses import asdict
 
@@ -14,11 +14,11 @@ from clusterlets.steps import Input, Output
 def sample_partitions(
     pieces: Input, dataset: str, k: int, seeds: str, base_seed: int, sample_size: int, output: Output
 ) -> None:
-    """Pareto front of random partitions of the clusterlets: high centroid silhouette, low largest deviation.
+    """Write the Pareto front of random partitions of the clusterlets: high centroid silhouette, low largest deviation.
 
     pieces: the clusterlets (.npz)
     dataset: its name, a part of the random streams
-    k: clusterlets wanted of each group
+    k: requested number of clusterlets of each group
     seeds: block of seeds, as in 0-9
     base_seed: first part of the random streams
     sample_size: random partitions drawn for each seed

@@ -27,7 +27,7 @@ def prepare_dataset(
 
     dataset: name of the dataset
     raw_dir: folder of the raw files of all datasets, <raw_dir>/<dataset>/<file>
-    receipt_path: receipt of the fetch; removed where the raw files do not serve, so that the next run fetches again
+    receipt_path: receipt of the fetch; removed if the raw files are unusable, so that the next run fetches again
     scaling: none, or standard (zero mean, unit population variance, constant columns 0) after the table was checked
     npz_path: arrays to write: X float64 (n, d), groups int64 (n,), feature_names and group_names (text)
     json_path: description to write: counts, fingerprint, source, licence, citation, warnings
@@ -49,12 +49,12 @@ def prepare_dataset(
         table = datasets.with_sensitive(dataset, table, sensitive.split("+"))
         if len(table.X) < rows:
             warnings.append(f"{rows - len(table.X)} of {rows} rows have no value of {sensitive} and were left out")
-    chosen = {"sensitive": sensitive, "dropped_duplicates": dropped, "warnings": warnings}
-    save_table(table, _origin(receipt) | chosen, scaling, npz_path, json_path)
+    choices = {"sensitive": sensitive, "dropped_duplicates": dropped, "warnings": warnings}
+    save_table(table, _origin(receipt) | choices, scaling, npz_path, json_path)
 
 
 def check_scaling(scaling: str) -> None:
-    """Raise ClusterletsError unless there is such a scaling."""
+    """Raise ClusterletsError if there is no such scaling."""
     if scaling not in _SCALINGS:
         raise ClusterletsError(f"scaling: {scaling!r} is unknown; it must be one of {', '.join(_SCALINGS)}.")
 
@@ -88,7 +88,7 @@ def save_table(table: Table, origin: dict, scaling: str, npz_path: str, json_pat
 def _checked_receipt(dataset: str, folder: Path, receipt_path: Path) -> dict:
     """The receipt, if the raw files are still those that it lists.
 
-    Otherwise the receipt goes, and a changed file is set aside, so that the next run neither trusts nor loses it.
+    Otherwise the receipt is removed and a changed file is set aside, so that the next run neither trusts nor loses it.
     """
     receipt = storage.load_json(receipt_path)
     try:
@@ -104,50 +104,50 @@ def _checked_receipt(dataset: str, folder: Path, receipt_path: Path) -> dict:
 
 
 def _listed(dataset: str, receipt: dict) -> dict[str, str]:
-    """SHA-256 of each raw file, by a receipt of the dataset; what is of another form or dataset raises."""
-    listed = {file: entry["sha256"] for file, entry in receipt["files"].items()}
-    words = (receipt["source"], *listed.values())
-    is_whole = listed.keys() == {file["name"] for file in datasets.describe(dataset)["files"]}
-    if receipt["dataset"] != dataset or not is_whole or not all(isinstance(word, str) for word in words):
+    """SHA-256 of each raw file in a dataset's receipt; raises if the receipt has another form or dataset."""
+    hashes = {file: entry["sha256"] for file, entry in receipt["files"].items()}
+    texts = (receipt["source"], *hashes.values())
+    is_complete = hashes.keys() == {file["name"] for file in datasets.describe(dataset)["files"]}
+    if receipt["dataset"] != dataset or not is_complete or not all(isinstance(text, str) for text in texts):
         raise ValueError("it is of another dataset or form")
     if not isinstance(receipt["sha256_matches"], bool):
         raise TypeError("sha256_matches must be true or false")
-    return listed
+    return hashes
 
 
 def _compare(dataset: str, path: Path, expected: str, receipt_path: Path) -> None:
     if not path.is_file():
-        happened = "has gone"
+        problem = "has gone"
     elif hashlib.sha256(path.read_bytes()).hexdigest() != expected:
         aside = path.with_name(path.name + ".changed")
         path.replace(aside)
-        happened = f"is no longer what was fetched, and now lies at {aside}"
+        problem = f"is no longer what was fetched, and now lies at {aside}"
     else:
         return
     receipt_path.unlink()
     raise ClusterletsError(
-        f"{dataset}: {path} {happened}. Its receipt has been removed, so running the same command again fetches the "
+        f"{dataset}: {path} {problem}. Its receipt has been removed, so running the same command again fetches the "
         "file anew. To use a file of your own, put it back at that name first."
     )
 
 
 def _warnings(table: Table, receipt: dict) -> list[str]:
-    known = datasets.describe(receipt["dataset"])
-    warnings = [] if known["strict"] else unexpected(table, known)
+    description = datasets.describe(receipt["dataset"])
+    warnings = [] if description["strict"] else unexpected(table, description)
     if receipt["sha256_matches"] is False:
         warnings.append("the raw bytes differ from those known, the prepared table was checked instead")
     return warnings
 
 
 def _origin(receipt: dict) -> dict:
-    """What is known of a dataset's table without looking at it. Its fingerprint is checked before this is written."""
-    known = datasets.describe(receipt["dataset"])
+    """What is known of a table before reading it. Its fingerprint is checked before this is written."""
+    description = datasets.describe(receipt["dataset"])
     return {
-        "dataset": known["name"],
-        "title": known["title"],
+        "dataset": description["name"],
+        "title": description["title"],
         "source": receipt["source"],
         "sha256_matches": receipt["sha256_matches"],
-        "fingerprint_ok": (known["strict"] and known["fingerprint"] is not None) or None,
-        "licence": known["licence"],
-        "citation": known["citation"],
+        "fingerprint_ok": (description["strict"] and description["fingerprint"] is not None) or None,
+        "licence": description["licence"],
+        "citation": description["citation"],
     }

@@ -1,4 +1,4 @@
-"""The step that looks into chosen clusterings: what their clusters are made of, and where their rows lie."""
+"""The step that describes selected clusterings: the composition of their clusters, and the positions of their rows."""
 
 import functools
 import json
@@ -15,18 +15,18 @@ from clusterlets.steps import Input, Output
 
 
 def recover_clusters(runs: Input, config: str, results: str, composition: Output, projection: Output) -> None:
-    """The composition of each dataset's best clusterings, and the rows of one dataset with their clusters by matcher.
+    """Write the composition of each dataset's best clusterings, and the rows of one dataset with their clusters by matcher.
 
     runs: every run (.csv)
     config: the workflow's configuration, as JSON
     results: the results folder
-    composition: one line a cluster and group (.csv)
-    projection: one line a row and cluster (.csv)
+    composition: one line for each cluster and group (.csv)
+    projection: one line for each row and cluster (.csv)
     """
-    every, settings = read_runs(runs), json.loads(config)
-    best, alike = selection.best_runs(every), clusterings.alike_runs(every)
+    all_runs, settings = read_runs(runs), json.loads(config)
+    best, alike = selection.best_runs(all_runs), clusterings.alike_runs(all_runs)
 
-    @functools.lru_cache(maxsize=1)  # runs come dataset by dataset, and together the tables may be more than the memory
+    @functools.lru_cache(maxsize=1)  # runs come dataset by dataset, and memory may not hold all tables
     def table(dataset: str) -> Prepared:
         return Prepared.load(str(Path(results) / f"prepared/{dataset}.npz"))
 
@@ -44,15 +44,15 @@ def recover_clusters(runs: Input, config: str, results: str, composition: Output
 
 
 def _recovered(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tuple[Mapping, Clusters]]:
-    """Each run with its clusters, which must be those that its row was scored from."""
-    kept = Kept(config, results)
+    """Each run with its clusters, checked to be those that its row was scored from."""
+    files = Kept(config, results)
     for row in runs.to_dict("records"):
         run = Run.of_row(row, config)
-        clusters = kept.clusters(run)
-        clusters.refuse_if_unlike(row, config["deviation"], kept.cell(run))
+        clusters = files.clusters(run)
+        clusters.refuse_if_unlike(row, config["deviation"], files.cell(run))
         yield row, clusters
 
 
 def together(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    """One table of the lines of all runs, with its columns where there are none."""
+    """The lines of all runs as one table, which has its columns even without lines."""
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)

@@ -15,9 +15,9 @@ from clusterlets.storage import load_json, write_text
 
 
 def write_report(runs: Input, config: str, results: str, output: Output, summary: Output) -> None:
-    """The report as one HTML page, and the verdict as text.
+    """Write the report as one HTML page, and the verdict as text.
 
-    What the other steps made is read from its place in the folder of results; where something is missing, the page says so.
+    What the other steps made is read from the folder of results; if something is missing, the page says so.
 
     runs: every run (.csv), in the folder of results
     config: the workflow's configuration, as JSON
@@ -44,7 +44,7 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
 
 
 def _table(path: Path) -> pd.DataFrame:
-    """A table as it was written; without rows where there is no such file or nothing in it."""
+    """A table as it was written; without rows if the file is missing or empty."""
     return read_lines(path) if _bytes(path) else pd.DataFrame()
 
 

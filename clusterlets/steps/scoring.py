@@ -34,11 +34,11 @@ def score_method(
     partitions: Input = "",
     exceeded_limits: str = "",
 ) -> None:
-    """Write one row a run of a cell.
+    """Write the rows of a cell, one for each run.
 
     method: its entry in the configuration, as JSON
     dataset: name of the dataset
-    k: clusters wanted; for a matcher, clusterlets of each group
+    k: requested number of clusters; for a matcher, of clusterlets of each group
     parameters: of fit or match, as JSON
     settings: further parameters, the same for the whole grid, as JSON
     seeds: block of seeds, as in 0-9
@@ -47,25 +47,25 @@ def score_method(
     pieces: the clusters of every output and seed, or the clusterlets (.npz)
     geometry: what was measured of the dataset (JSON)
     deviation: absolute, relative or kl
-    output: one row a run (CSV)
+    output: one row for each run (CSV)
     data: for a matcher, the prepared dataset (.npz)
     labels: for a matcher, clusterlet of each instance (.npz)
     distances: for a matcher, summed distances between the clusterlets (.npz)
     partitions: for C, the fronts of sample_partitions (.npz)
-    exceeded_limits: the limits again, if the cell crossed other ones before
+    exceeded_limits: the limits again, if the cell exceeded other limits before
     """
-    method_class, given, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
-    measured, every = load_json(geometry), seeds_of(seeds)
+    method_class, varied, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
+    measurements, block_seeds = load_json(geometry), seeds_of(seeds)
     if issubclass(method_class, Matcher):
-        further, most = given | json.loads(settings), Limits(**json.loads(limits))
+        all_parameters, fit_limits = varied | json.loads(settings), Limits(**json.loads(limits))
         fronts = SeedBlock.load(partitions) if partitions else None
-        matchings = list(match(method_class, dataset, k, further, every, base_seed, most, block, fronts))
+        matchings = list(match(method_class, dataset, k, all_parameters, block_seeds, base_seed, fit_limits, block, fronts))
         crossed_limits.note(output, any(matching.status in CROSSED for _, matching in matchings), limits, exceeded_limits)
         for seed, matching in matchings:
             if matching.status not in NEVER_FITTED:
-                accounts.log_fit(dataset, method_class.name, k, format_parameters(given), seed, matching)
+                accounts.log_fit(dataset, method_class.name, k, format_parameters(varied), seed, matching)
         shared = SeedBlock.load(distances), SeedBlock.load(labels), Prepared.load(data)
-        outcomes = of_matchings(method_class, k, matchings, block, *shared, measured["groups"])
+        outcomes = of_matchings(method_class, k, matchings, block, *shared, measurements["groups"])
     else:
-        outcomes = of_clusters(method_class, k, every, block, measured["groups"])
-    write_cell(output, score_all(method_class, dataset, k, given, outcomes, measured["diameter"], deviation))
+        outcomes = of_clusters(method_class, k, block_seeds, block, measurements["groups"])
+    write_cell(output, score_all(method_class, dataset, k, varied, outcomes, measurements["diameter"], deviation))

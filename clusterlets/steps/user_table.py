@@ -1,4 +1,4 @@
-"""The step that makes a table of a person's own file."""
+"""The step that prepares a user's own table."""
 
 import json
 from pathlib import Path
@@ -11,18 +11,18 @@ from clusterlets.storage import hash_of_file
 
 
 def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, json_path: Output, sha256: str = "") -> None:
-    """Read a table of one's own and write it in the form of a prepared dataset.
+    """Read a user's own table and write it in the form of a prepared dataset.
 
     name: what the configuration calls it
     table: the file (CSV, TSV or Parquet)
     settings: sensitive (a list of columns), features (a list or "numeric"), separator and scaling, as JSON
     npz_path: arrays to write: X, groups, feature_names, group_names (.npz)
     json_path: description to write: counts, fingerprint, file, remarks
-    sha256: of the file, as the workflow was planned with it; by default any file will do
+    sha256: of the file when the workflow was planned; by default, any file is accepted
     """
-    chosen = json.loads(settings)
-    check_scaling(chosen["scaling"])
-    found, remarks = user_table.read(Path(table), chosen["sensitive"], chosen["features"], chosen["separator"])
+    options = json.loads(settings)
+    check_scaling(options["scaling"])
+    content, remarks = user_table.read(Path(table), options["sensitive"], options["features"], options["separator"])
     digest = hash_of_file(table)
     if sha256 not in ("", digest):
         raise ClusterletsError(f"{table} changed while the workflow ran. Run the same command again.")
@@ -34,7 +34,7 @@ def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, j
         "fingerprint_ok": None,
         "licence": "",
         "citation": "",
-        "sensitive": "+".join(chosen["sensitive"]),
+        "sensitive": "+".join(options["sensitive"]),
         "warnings": remarks,
     }
-    save_table(found, origin, chosen["scaling"], npz_path, json_path)
+    save_table(content, origin, options["scaling"], npz_path, json_path)

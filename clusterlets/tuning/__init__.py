@@ -13,7 +13,7 @@ from clusterlets.extras import optional
 from clusterlets.grid.artifacts import OK
 from clusterlets.grid.cells import parse_parameters
 
-with optional():  # a frame is what tune returns
+with optional():  # tune returns a frame
     import pandas as pd
 
     from clusterlets.analysis import leaderboard
@@ -21,24 +21,24 @@ with optional():  # a frame is what tune returns
 
 __all__ = ["Tuned", "tune"]
 
-#: What a user reads of each configuration, in this order.
+#: Columns of :class:`Tuned`, in this order.
 COLUMNS = [
     *("rank", "method", "role", "parameters", "price", "deviation_max", "delta_min", "weighted_deviation", "n_clusters"),
     *("within", "ok", "seeds", "on_front", "outcome", "runs", "statuses", "note", "seconds"),
 ]
-#: Of a configuration that is not its method's choice.
+#: Outcome of a configuration that its method did not choose.
 ANOTHER_CHOSEN = "another one is chosen"
 
 
 class Tuned(pd.DataFrame):
-    """What :func:`tune` found: a row a configuration, the recommended one first; the columns are in docs/choosing.md.
+    """The result of :func:`tune`: one row per configuration, the recommended one first; docs/choosing.md has the columns.
 
     Attributes
     ----------
     runs : DataFrame
         Every run, whatever its status, with its seed.
     n_clusters : int
-        Clusters that were asked for.
+        Clusters requested.
     max_deviation : float
         The limit on the largest deviation of a cluster.
     """
@@ -47,18 +47,18 @@ class Tuned(pd.DataFrame):
 
     @property
     def _constructor(self):
-        return pd.DataFrame  # a part of it is a frame like any other
+        return pd.DataFrame  # a selection of rows or columns is a plain frame
 
     @property
     def keeps_limit(self) -> bool:
-        """Whether any method keeps the limit on the seeds that score."""
+        """Whether any method keeps the limit on the scoring seeds."""
         return bool(self["rank"].notna().any())
 
     def best(self) -> dict[str, Any]:
-        """The run that the recommendation is about: method, parameters, seed and its own scores.
+        """The recommended run: method, parameters, seed and its own scores.
 
-        Of the recommended configuration it is the first of the seeds that score whose run keeps the limit, or without such
-        the first one with a result.
+        It is the run of the recommended configuration on the first scoring seed that keeps the limit, or else on the first
+        scoring seed with a result.
 
         Raises
         ------
@@ -66,13 +66,13 @@ class Tuned(pd.DataFrame):
             If no fit has a result with a price.
         """
         row = self.iloc[0]
-        scores = ~leaderboard.choosing(self.runs["seed"]) & (self.runs["status"] == OK)
-        same = (self.runs["method"] == row["method"]) & (self.runs["parameters"] == row["parameters"])
-        found = self.runs[scores & same]
-        if found.empty or pd.isna(row["price"]):
+        has_scores = ~leaderboard.choosing(self.runs["seed"]) & (self.runs["status"] == OK)
+        is_recommended = (self.runs["method"] == row["method"]) & (self.runs["parameters"] == row["parameters"])
+        scored_runs = self.runs[has_scores & is_recommended]
+        if scored_runs.empty or pd.isna(row["price"]):
             raise InvalidInput("No fit has a result with a price, so nothing can be recommended: allow more minutes.")
-        keeping = found[found["deviation_max"] <= self.max_deviation]
-        return dict((keeping if len(keeping) else found).iloc[0])
+        within_limit = scored_runs[scored_runs["deviation_max"] <= self.max_deviation]
+        return dict((within_limit if len(within_limit) else scored_runs).iloc[0])
 
     def estimator(self):
         """The estimator of :meth:`best`, not yet fitted."""
@@ -80,13 +80,13 @@ class Tuned(pd.DataFrame):
         return Candidate(best["method"], parse_parameters(best["parameters"])).estimator(self.n_clusters, int(best["seed"]))
 
     def recommendation(self) -> str:
-        """What to take and why, in sentences."""
+        """Which configuration to use and why, in sentences."""
         from clusterlets.tuning.recommendation import in_words
 
         return in_words(self)
 
     def plot(self, path: str | None = None):
-        """Price against the largest deviation, a labelled point a configuration; with a path, a PNG, PDF or SVG file too.
+        """Price against the largest deviation, one labelled point per configuration; ``path`` also writes a PNG, PDF or SVG.
 
         Returns
         -------
@@ -121,8 +121,8 @@ def tune(
 ) -> Tuned:
     """Try every method on a table and rank them by cost under a limit of unfairness.
 
-    Each method chooses its parameters on the first half of the seeds; the second half gives every score that is told, and the
-    ranks: the rule of :mod:`clusterlets.analysis.leaderboard`.
+    Each method chooses its parameters on the first half of the seeds; all scores and ranks come from the second half, by the
+    rule of :mod:`clusterlets.analysis.leaderboard`.
 
     Parameters
     ----------
@@ -131,21 +131,21 @@ def tune(
     sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
         As in :meth:`clusterlets.estimators.ClusterletClustering.fit`.
     n_clusters : int
-        Clusters wanted, at least 2. Clusterlets are asked for the configuration that comes closest.
+        Clusters wanted, at least 2. A matcher of Clusterlets returns the configuration with the closest number.
     max_deviation : float
         Limit, from 0 to 1, on the largest deviation of a cluster from the table's shares.
     minutes : float
-        Time for all fits by the clock. No configuration begins after it; one fit may take a tenth of it in CPU time. What was
-        not tried has that status. More minutes, or a faster machine, may thus give another answer.
+        Wall time for all fits. No configuration starts after it; one fit may take a tenth of it in CPU time. Fits that were
+        not tried have that status. More minutes, or a faster machine, may thus give another answer.
     methods_tried : sequence of str or None
-        Names of :func:`clusterlets.methods.names`, one besides k-means at least; None for all. Plain k-means is always among
-        them, as prices need it.
+        Names from :func:`clusterlets.methods.names`, at least one besides k-means; None for all. Plain k-means is always
+        included, because prices need it.
     n_seeds : int
         Fits of each configuration, at least 2.
     random_state : int
         The first seed; the others follow it.
     progress : callable or None
-        Called with the number of configurations done, the number of all, and the next one in words.
+        Called with the number of configurations done, their total number, and the next one in words.
 
     Returns
     -------
@@ -167,13 +167,15 @@ def tune(
     names = {methods.get(name).name for name in (methods.names() if methods_tried is None else methods_tried)} | {REFERENCE}
     if len(names) < 2:
         raise InvalidInput(f"methods_tried names no method besides {REFERENCE}, and there is nothing to compare; name one.")
-    tried = candidates(sorted(names), len(X), X.shape[1], n_clusters)
+    trial_candidates = candidates(sorted(names), len(X), X.shape[1], n_clusters)
     seeds = range(random_state, random_state + n_seeds)
-    rows = trial_runs(X, groups, n_clusters, tried, seeds, 60 * minutes, progress or (lambda done, total, words: None))
+    rows = trial_runs(
+        X, groups, n_clusters, trial_candidates, seeds, 60 * minutes, progress or (lambda done, total, words: None)
+    )
     runs = pd.DataFrame(rows)
-    found = Tuned(_by_configuration(runs, max_deviation))
-    found.runs, found.n_clusters, found.max_deviation = runs, n_clusters, max_deviation
-    return found
+    tuned = Tuned(_by_configuration(runs, max_deviation))
+    tuned.runs, tuned.n_clusters, tuned.max_deviation = runs, n_clusters, max_deviation
+    return tuned
 
 
 def _check(n_clusters, max_deviation, minutes, n_seeds, random_state) -> None:
@@ -186,25 +188,25 @@ def _check(n_clusters, max_deviation, minutes, n_seeds, random_state) -> None:
 
 
 def _by_configuration(runs: pd.DataFrame, max_deviation: float) -> pd.DataFrame:
-    """A row a configuration (:data:`COLUMNS`): ranked ones first, then the choices of the other methods, then the rest."""
+    """One row per configuration (:data:`COLUMNS`): ranked ones, then the choices of the other methods, then the rest."""
     keys = ["method", "parameters"]
     board = leaderboard.leaderboard(runs, [max_deviation])
-    known = leaderboard.configurations(leaderboard.entering(runs), [max_deviation]).replace(np.inf, np.nan)
+    scored = leaderboard.configurations(leaderboard.entering(runs), [max_deviation]).replace(np.inf, np.nan)
     statuses = runs.groupby(keys, sort=False).agg(
         runs=("seed", "size"), statuses=("status", _counts), note=("note", _first), seconds=("seconds", "sum")
     )
-    chosen = board.loc[board["parameters"].notna(), [*keys, "rank", "outcome"]]
-    of_method = board.loc[board["parameters"].isna(), ["method", "outcome"]].set_index("method")["outcome"]
-    found = known.merge(statuses.reset_index(), on=keys).merge(chosen, how="left", on=keys)
-    found["outcome"] = found["outcome"].fillna(found["method"].map(of_method)).fillna(ANOTHER_CHOSEN)
-    on_front = leaderboard.is_on_front(found.loc[found["price"].notna(), ["deviation_max", "price"]])
-    found["on_front"] = on_front.reindex(found.index, fill_value=False)
-    found["role"] = [methods.get(name).role for name in found["method"]]
-    found["within"] = found[f"within_{max_deviation:g}"]
-    found["note"] = found["note"].mask((found["note"] == "") & (found["ok"] > 0) & found["price"].isna(), "clusters overlap")
-    found["missed"] = found["chosen_by_deviation_max"].where(found["chosen_by_price"].notna() & found["price"].notna())
+    choices = board.loc[board["parameters"].notna(), [*keys, "rank", "outcome"]]
+    outcome_by_method = board.loc[board["parameters"].isna(), ["method", "outcome"]].set_index("method")["outcome"]
+    table = scored.merge(statuses.reset_index(), on=keys).merge(choices, how="left", on=keys)
+    table["outcome"] = table["outcome"].fillna(table["method"].map(outcome_by_method)).fillna(ANOTHER_CHOSEN)
+    on_front = leaderboard.is_on_front(table.loc[table["price"].notna(), ["deviation_max", "price"]])
+    table["on_front"] = on_front.reindex(table.index, fill_value=False)
+    table["role"] = [methods.get(name).role for name in table["method"]]
+    table["within"] = table[f"within_{max_deviation:g}"]
+    table["note"] = table["note"].mask((table["note"] == "") & (table["ok"] > 0) & table["price"].isna(), "clusters overlap")
+    table["missed"] = table["chosen_by_deviation_max"].where(table["chosen_by_price"].notna() & table["price"].notna())
     order = ["rank", "missed", "chosen_by_price"]
-    return found.sort_values(order, kind="stable")[COLUMNS].round(6).reset_index(drop=True)
+    return table.sort_values(order, kind="stable")[COLUMNS].round(6).reset_index(drop=True)
 
 
 def _counts(statuses: pd.Series) -> str:

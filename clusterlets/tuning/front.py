@@ -1,4 +1,4 @@
-"""The picture of a tuned table: price against the largest deviation, with the front of what no configuration beats."""
+"""The plot of a tuning: price against the largest deviation, with the best trade-offs as a line."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
 
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1)
 _LONGEST = 40  # letters of a label
-_ROOM = 1.0  # pixels around a label, as its width hangs on the resolution
+_ROOM = 1.0  # pixels around a label, whose width depends on the resolution
 _POINT = 3.0  # half the width of a marker, in points
 _HALO = withStroke(linewidth=1.8, foreground="white")
 
 
 def draw(found: "Tuned") -> Figure:
-    """A point a configuration that has a price, with its method and parameters; large and bold on the front."""
-    shown = found[found["price"].notna()]
-    if shown.empty:
+    """One point per configuration with a price, labelled with method and parameters; labels on the front are bold."""
+    priced = found[found["price"].notna()]
+    if priced.empty:
         return nothing("Nothing to show: no fit has a result with a price.")
     look = looks(sorted(set(found["method"])))
     figure, (axes,) = panels(1, a_row=1, height=5.2)
-    _draw_axes(axes, shown, found.max_deviation)
-    for name, of_method in shown.groupby("method", sort=False):
-        group, marker = look[str(name)]
-        axes.scatter(of_method["deviation_max"], of_method["price"], color=group, marker=marker, s=22, lw=0, zorder=3)
-    front = shown[shown["on_front"]].sort_values(["deviation_max", "price"])
+    _draw_axes(axes, priced, found.max_deviation)
+    for name, points in priced.groupby("method", sort=False):
+        color, marker = look[str(name)]
+        axes.scatter(points["deviation_max"], points["price"], color=color, marker=marker, s=22, lw=0, zorder=3)
+    front = priced[priced["on_front"]].sort_values(["deviation_max", "price"])
     axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
-    left_out = len(found) - len(shown)
+    left_out = len(found) - len(priced)
     axes.set_title(f"What fairness costs: {found.n_clusters} clusters" + (f" ({left_out} without a price)" if left_out else ""))
     axes.set_xlabel("largest deviation of a cluster, on an axis of square roots (left is fairer)")
     axes.set_ylabel("price: cost over the least known (logarithmic; down is better)")
-    here = sorted(set(shown["method"]))
-    handles = [Line2D([], [], color=look[name][0], marker=look[name][1], ls="", markersize=5, label=name) for name in here]
+    names = sorted(set(priced["method"]))
+    handles = [Line2D([], [], color=look[name][0], marker=look[name][1], ls="", markersize=5, label=name) for name in names]
     explain_with(figure, handles, "line: the front of what no configuration beats in both; dashed: the limit", 6)
-    _label(axes, pd.concat([front, shown[~shown["on_front"]]]))
+    _label(axes, pd.concat([front, priced[~priced["on_front"]]]))
     return figure
 
 
@@ -64,40 +64,40 @@ def _draw_axes(axes: Axes, shown: pd.DataFrame, limit: float) -> None:
 
 
 def _label(axes: Axes, points: pd.DataFrame) -> None:
-    """Method and parameters beside each point, in the order of the rows; each text is moved to where it covers no point and
-    no text before it, and a thin line leads from there to its point."""
+    """Label each point with method and parameters, in the order of the rows. Each label is moved to where it covers no point
+    and no earlier label, and a thin line joins it to its point."""
     axes.figure.draw_without_rendering()
     half = _POINT * axes.figure.dpi / 72
     places = axes.transData.transform(points[["deviation_max", "price"]].to_numpy(float))
-    taken = [Bbox([place - half, place + half]) for place in places]
+    occupied = [Bbox([place - half, place + half]) for place in places]
     leader = {"arrowstyle": "-", "lw": 0.4, "color": "0.5", "shrinkA": 0, "shrinkB": 2}
     for row in points.to_dict("records"):
-        words = cut(" ".join(filter(None, (row["method"], row["parameters"]))), _LONGEST)
+        label = cut(" ".join(filter(None, (row["method"], row["parameters"]))), _LONGEST)
         place = (row["deviation_max"], row["price"])
         weight = "bold" if row["on_front"] else "normal"
         style = {"fontsize": 5.5, "weight": weight, "va": "center", "zorder": 4, "path_effects": [_HALO]}
         style |= {"textcoords": "offset points", "annotation_clip": False}
-        trial = axes.annotate(words, place, (0, 0), **style)
-        offset = _free_offset(trial, axes.bbox, taken)
-        taken.append(trial.get_window_extent().padded(_ROOM))
-        trial.remove()
+        text = axes.annotate(label, place, (0, 0), **style)
+        offset = _free_offset(text, axes.bbox, occupied)
+        occupied.append(text.get_window_extent().padded(_ROOM))
+        text.remove()
         moved = leader if abs(offset[1]) > _POINT else None
-        axes.annotate(words, place, offset, ha=trial.get_ha(), arrowprops=moved, **style)
+        axes.annotate(label, place, offset, ha=text.get_ha(), arrowprops=moved, **style)
 
 
 def _free_offset(text: Annotation, inside: BboxBase, taken: Sequence[Bbox]) -> tuple[float, float]:
-    """Where the text, which is moved there, covers nothing that is taken, in points from its point; else the last tried."""
+    """Move the text to where it covers nothing that is taken, else to the last place tried; its offset in points."""
     for offset in _offsets(text.figure.get_size_inches()[1] * 72):
         text.set_position(offset)
         text.set_ha("left" if offset[0] > 0 else "right")
         box = text.get_window_extent().padded(_ROOM)
-        is_inside = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
-        if is_inside and not any(box.overlaps(other) for other in taken):
+        fits = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
+        if fits and not any(box.overlaps(other) for other in taken):
             break
     return offset
 
 
 def _offsets(height: float) -> list[tuple[float, float]]:
-    """Places of a text beside its point, in points, the nearest first."""
+    """Offsets of a label from its point, in points, the nearest first."""
     steps = [step * sign for step in range(0, int(height / 4), 3) for sign in (1, -1)]
     return [(side, step) for step in steps for side in (5, -5)]

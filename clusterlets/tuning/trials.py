@@ -1,4 +1,4 @@
-"""Trial fits of every method on one table: which there are, in which order, and what came of each within the time."""
+"""Trial fits of every method on one table within a time limit: the candidates, their order, and the result of each."""
 
 import time
 import warnings
@@ -18,21 +18,21 @@ from clusterlets.grid.cells import format_parameters, points_of
 from clusterlets.grid.fitting import Fit, Limits, fits
 from clusterlets.grid.prices import add_prices
 
-#: Status of a fit for which no time was left, or whose configuration had crossed the limit with another seed.
+#: Status of a fit for which no time was left, or whose configuration crossed a limit with an earlier seed.
 NOT_TRIED = "not_tried"
 #: Its note in the first case.
 TIME_OVER = "the time was over"
-#: Plain k-means, without which there is no price of fairness.
+#: Plain k-means: prices of fairness are relative to its cost.
 REFERENCE = "k-means"
-#: Part of the whole time that a single fit may take.
+#: Share of the whole time that a single fit may take.
 SHARE = 0.1
-#: Seconds of CPU time that a method may take to be compiled and to fit a small table.
+#: Seconds of CPU time for compiling a method and fitting a small table.
 LOADING = 120.0
 
 _TABLE = "table"  # the name of the one dataset
 _SCORES = ("n_clusters", "deviation_max", "delta_min", "weighted_deviation", "balance", "overlap", "kmeans_cost")
 
-#: Told before each configuration: how many are done, how many there are, and what comes next.
+#: Called before each configuration with the number done, the total number, and the next one in words.
 Progress = Callable[[int, int, str], None]
 
 
@@ -47,26 +47,26 @@ class Candidate:
         return " ".join(filter(None, (self.method, format_parameters(self.parameters))))
 
     def estimator(self, n_clusters: int, seed: int) -> ClusterletClustering | MethodClustering:
-        """The estimator, not yet fitted; a matcher is asked for the configuration that comes closest to the clusters."""
+        """The unfitted estimator; a matcher returns the configuration with the number of clusters closest to this."""
         if methods.get(self.method).role == "paper":
             return ClusterletClustering(n_clusters=n_clusters, matcher=self.method, random_state=seed, **self.parameters)
         return MethodClustering(self.method, n_clusters, parameters=dict(self.parameters), random_state=seed)
 
 
 def candidates(names: Sequence[str], rows: int, features: int, n_clusters: int) -> list[Candidate]:
-    """The methods with values of the parameters that trade fairness for cost, of their grids; cheap methods first.
+    """The methods with grid values of the parameters that trade fairness for cost; cheap methods first.
 
-    At most as many of each method as in the leaderboard.
+    At most as many per method as in the leaderboard.
     """
-    found = []
+    chosen_candidates = []
     for name in sorted(names, key=lambda name: (methods.get(name)().seconds(rows, features, n_clusters), name)):
         parameters = methods.get(name).parameters
         grid = {
             parameter: values for parameter, values in methods.get(name).grid().items() if parameters[parameter].trades_fairness
         }
         points = list(points_of(grid))
-        found += [Candidate(name, points[place]) for place in spread(len(points))]
-    return found
+        chosen_candidates += [Candidate(name, points[place]) for place in spread(len(points))]
+    return chosen_candidates
 
 
 def trial_runs(
@@ -78,10 +78,10 @@ def trial_runs(
     seconds: float,
     progress: Progress,
 ) -> list[dict]:
-    """A row for each candidate and seed, with status and scores; those with a cost have both prices.
+    """One row per candidate and seed, with status and scores; rows with a cost have both prices.
 
-    Every fit runs in a process of its own (:mod:`clusterlets.grid.fitting`) and may take :data:`SHARE` of the seconds of CPU
-    time, at most what is left. The seconds begin when every method is loaded. No candidate begins when they are over.
+    Every fit runs in its own process (:mod:`clusterlets.grid.fitting`), with a limit on CPU time of :data:`SHARE` of the
+    seconds, or of what is left of them. The clock starts once every method is loaded; no candidate starts after the end.
     """
     load_kernels()
     _load(tried, progress)
@@ -104,47 +104,47 @@ def trial_runs(
 
 
 def _load(tried: Sequence[Candidate], progress: Progress) -> None:
-    """Fit each method once on a small made table, so that its code is compiled, and loaded before the fits fork.
+    """Fit each method once on a small artificial table, so that its code is compiled and loaded before the fits fork.
 
-    On a new machine that takes up to half a minute, which is no fit's time. A process of its own compiles the code, as the
-    method may be anybody's and need not end; only what has ended there is loaded here. A method that cannot fit this table
-    says so about the table that it is asked for.
+    On a new machine this takes up to half a minute, which must not count as a fit's time. Each method is compiled in its own
+    process first, as it may be a user's and may never return; only methods that finished there are loaded here. A method that
+    cannot fit the small table is reported when it fits the actual one.
     """
     X, groups = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
     for candidate in {candidate.method: candidate for candidate in tried}.values():
         progress(0, len(tried), f"{candidate.method} is loaded")
         load = partial(scores_of, candidate, X, groups, 2)
-        ((seed, found),) = fits(load, [0], Limits(seconds=LOADING))
-        if found.status == OK:
+        ((seed, fit),) = fits(load, [0], Limits(seconds=LOADING))
+        if fit.status == OK:
             load(seed)
 
 
 def _fits(X, groups, n_clusters, candidate, seeds, end: float, longest: float) -> Iterator[tuple[int, Fit]]:
-    """Every seed's fit; one for all where the method is not random. After a crossed limit no further seed is tried."""
+    """The fit of every seed; a single one if the method is not random. After a crossed limit no further seed is tried."""
     method = methods.get(candidate.method)
     unsupported = method().unsupported(len(X), int(groups.max()) + 1)
     if unsupported:
         yield from ((seed, Fit(UNSUPPORTED, unsupported)) for seed in seeds)
         return
-    found: Fit | None = None
+    fit: Fit | None = None
     for seed in seeds:
         left = end - time.monotonic()
-        if found and found.status in (*CROSSED, NOT_TRIED):
-            found = Fit(NOT_TRIED, found.note if found.status == NOT_TRIED else f"seed {seeds[0]}: {found.status}")
+        if fit and fit.status in (*CROSSED, NOT_TRIED):
+            fit = Fit(NOT_TRIED, fit.note if fit.status == NOT_TRIED else f"seed {seeds[0]}: {fit.status}")
         elif left <= 0:
-            found = Fit(NOT_TRIED, TIME_OVER)
-        elif found is None or method.is_random:
+            fit = Fit(NOT_TRIED, TIME_OVER)
+        elif fit is None or method.is_random:
             limits = Limits(seconds=min(longest, left))
-            ((_, found),) = fits(lambda seed: scores_of(candidate, X, groups, n_clusters, seed), [seed], limits)
-        yield seed, found
+            ((_, fit),) = fits(lambda seed: scores_of(candidate, X, groups, n_clusters, seed), [seed], limits)
+        yield seed, fit
 
 
 def scores_of(candidate: Candidate, X: np.ndarray, groups: np.ndarray, n_clusters: int, seed: int) -> dict[str, float]:
-    """The scores of one fit that the choice needs; O(n d) beside the fit."""
+    """The scores of one fit that the ranking needs; O(n d) besides the fit."""
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the number of clusters is told
+        warnings.simplefilter("ignore", ConvergenceWarning)  # n_clusters in the scores tells
         fitted = candidate.estimator(n_clusters, seed).fit(X, sensitive_features=groups)
     settings = {"cohesion": False, "silhouette": False, "reference_cost": 0.0}
     report = fairness_report(X, fitted.memberships_, groups, **settings)
@@ -152,7 +152,7 @@ def scores_of(candidate: Candidate, X: np.ndarray, groups: np.ndarray, n_cluster
 
 
 def _plain(X, groups, n_clusters: int, seeds: Sequence[int]) -> list[dict]:
-    """Runs of plain k-means with another number of clusters, between which and those asked for prices are interpolated."""
+    """Runs of plain k-means with a larger number of clusters, so that prices in between can be interpolated."""
     plain = Candidate(REFERENCE, {})
-    of_run = {"dataset": _TABLE, "method": REFERENCE}
-    return [of_run | {"seed": seed} | scores_of(plain, X, groups, n_clusters, seed) for seed in seeds]
+    run_columns = {"dataset": _TABLE, "method": REFERENCE}
+    return [run_columns | {"seed": seed} | scores_of(plain, X, groups, n_clusters, seed) for seed in seeds]

@@ -1,4 +1,4 @@
-"""From instances to clusters, on data as people have them: ties, duplicates, one-point clusterlets, small groups."""
+"""From instances to clusters, on data as they occur in practice: ties, duplicates, one-point clusterlets, small groups."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ def match(name, clusterlets, seed):
 @few
 @given(tables(), st.integers(2, 12), seeds)
 def test_every_instance_is_covered(name, table, k, seed):
-    """k is often above the size of a group, or above its distinct rows: clusterlets of one point, and fewer than k."""
+    """k often exceeds a group's size or its number of distinct rows: clusterlets of one point, and fewer than k."""
     X, groups = table
     clusterlets = extract_clusterlets(X, groups, k, np.random.default_rng(seed))
     matched = match(name, clusterlets, seed)
@@ -54,23 +54,23 @@ def test_every_instance_is_covered(name, table, k, seed):
 @every_matcher
 @few
 @given(tables(), seeds)
-def test_names_of_groups_are_no_matter_while_their_order_stays(name, table, seed):
+def test_names_of_groups_do_not_matter_while_their_order_stays(name, table, seed):
     X, groups = table
     names = [np.array(["a", "b", "c", "d"]), np.array([-7, 0, 40, 41]), np.array(["Bea", "Eve", "eve", "É"])]
-    found = []
-    for name_of in names:
-        settings = {"sample_size": 50} if name == "C" else {"hops": 2}
-        clustering = ClusterletClustering(3, matcher=name, random_state=seed % 1000, **settings)
+    matchings = []
+    for group_names in names:
+        parameters = {"sample_size": 50} if name == "C" else {"hops": 2}
+        clustering = ClusterletClustering(3, matcher=name, random_state=seed % 1000, **parameters)
         try:
-            found.append(clustering.fit(X, sensitive_features=name_of[groups]).matching_)
+            matchings.append(clustering.fit(X, sensitive_features=group_names[groups]).matching_)
         except ClusterletsError:
-            found.append(None)
-    assert all(other is None if found[0] is None else np.array_equal(other, found[0]) for other in found)
+            matchings.append(None)
+    assert all(other is None if matchings[0] is None else np.array_equal(other, matchings[0]) for other in matchings)
 
 
 @few
 @given(tables(), st.integers(2, 5), seeds)
-def test_single_precision_counts_as_the_double_that_it_is(table, k, seed):
+def test_single_precision_gives_the_same_as_double(table, k, seed):
     single, groups = table
     double = single.astype(np.float64)
     labels = np.arange(len(single)) % 3
@@ -81,6 +81,6 @@ def test_single_precision_counts_as_the_double_that_it_is(table, k, seed):
     k_frac = min(k, len(single))
     fits = [frac(X, groups, k_frac, np.random.default_rng(seed), max_iter=3) for X in (single, double)]
     assert fits[0].centres.tobytes() == fits[1].centres.tobytes()
-    sets = [extract_clusterlets(X, groups, k, np.random.default_rng(seed)) for X in (single, double)]
+    clusterlets = [extract_clusterlets(X, groups, k, np.random.default_rng(seed)) for X in (single, double)]
     for field in ("labels", "centroids", "inertia"):
-        assert getattr(sets[0], field).tobytes() == getattr(sets[1], field).tobytes()
+        assert getattr(clusterlets[0], field).tobytes() == getattr(clusterlets[1], field).tobytes()

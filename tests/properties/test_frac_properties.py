@@ -1,4 +1,4 @@
-"""What must hold of FRAC whatever the data."""
+"""Properties of FRAC on any data."""
 
 from fractions import Fraction
 from math import floor
@@ -33,7 +33,7 @@ def group_counts(labels, groups, n_clusters):
 
 @relaxed
 @given(grids())
-def test_everyone_is_dealt_out_evenly(grid):
+def test_every_group_is_dealt_out_evenly(grid):
     X, groups, centres = grid
     labels = fair_assignment(X, groups, centres)
     assert labels.shape == groups.shape and labels.min() >= 0 and labels.max() < len(centres)
@@ -58,13 +58,13 @@ def test_every_cluster_holds_its_quota(grid, part_of_even, as_float):
 def test_translation_and_scale_change_nothing(grid, shift, exponent):
     X, groups, centres = grid
     shift, scale = np.array(shift[: X.shape[1]]), 2.0**exponent
-    moved = fair_assignment(scale * (X + shift), groups, scale * (centres + shift))
-    assert (moved == fair_assignment(X, groups, centres)).all()
+    rescaled = fair_assignment(scale * (X + shift), groups, scale * (centres + shift))
+    assert (rescaled == fair_assignment(X, groups, centres)).all()
 
 
 @relaxed
 @given(grids(), st.integers(1, 3))
-def test_a_feature_that_tells_nothing_changes_nothing(grid, n_constant):
+def test_a_constant_feature_changes_nothing(grid, n_constant):
     X, groups, centres = grid
     padded = [np.hstack([rows, np.full((len(rows), n_constant), 7.0)]) for rows in (X, centres)]
     assert (fair_assignment(padded[0], groups, padded[1]) == fair_assignment(X, groups, centres)).all()
@@ -72,9 +72,9 @@ def test_a_feature_that_tells_nothing_changes_nothing(grid, n_constant):
 
 @relaxed
 @given(grids(), st.lists(st.integers(1, 3), min_size=4, max_size=4))
-def test_only_the_order_of_the_group_codes_counts(grid, steps):
+def test_only_the_order_of_the_group_codes_matters(grid, steps):
     X, groups, centres = grid
-    renamed = np.cumsum(steps)[groups]  # other codes, gaps between them, the same order
+    renamed = np.cumsum(steps)[groups]  # other codes, with gaps, in the same order
     assert (fair_assignment(X, renamed, centres) == fair_assignment(X, groups, centres)).all()
 
 

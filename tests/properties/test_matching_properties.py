@@ -1,4 +1,4 @@
-"""What holds of every matching, whatever the clusterlets."""
+"""Properties of every matching, for any clusterlets."""
 
 from dataclasses import replace
 from unittest.mock import patch
@@ -30,11 +30,11 @@ greedy = pytest.mark.parametrize("match", [match_greedy_distance, match_greedy_b
 
 @st.composite
 def clusterlet_sets(draw, most_groups=4, fewest=1, most=5):
-    """Few groups, each with its own number of clusterlets, often duplicates of each other."""
-    numbers = draw(st.lists(st.integers(fewest, most), min_size=2, max_size=most_groups))
-    n = sum(numbers)
-    group = np.repeat(np.arange(len(numbers)), numbers)
-    counts = np.zeros((n, len(numbers)), dtype=np.int64)
+    """A few groups, each with its own number of clusterlets, often duplicates of each other."""
+    group_sizes = draw(st.lists(st.integers(fewest, most), min_size=2, max_size=most_groups))
+    n = sum(group_sizes)
+    group = np.repeat(np.arange(len(group_sizes)), group_sizes)
+    counts = np.zeros((n, len(group_sizes)), dtype=np.int64)
     counts[np.arange(n), group] = draw(st.lists(st.integers(1, 9), min_size=n, max_size=n))
     coordinate = st.integers(-3, 3).map(float)
     centroids = draw(st.lists(st.tuples(coordinate, coordinate), min_size=n, max_size=n))
@@ -81,7 +81,7 @@ def test_greedy_distance_never_puts_one_group_twice_in_a_row(clusterlets, seed, 
     membership = match_greedy_distance(clusterlets, 1, np.random.default_rng(seed), scope)
     pairs = membership[membership.sum(axis=1) == 2]
     assert ((holds_groups(clusterlets, pairs) > 0).sum(axis=1) == 2).all()
-    # The first join is unconditional: whoever is alone found no other group unused, so they are of one group.
+    # The first join is unconditional: a clusterlet stays alone only if no other group is left, so all are of one group.
     alone = membership[membership.sum(axis=1) == 1].any(axis=0)
     assert len(set(clusterlets.group[alone].tolist())) <= 1
 
@@ -94,7 +94,7 @@ def without_ties(clusterlets, seed):
 
 
 def shuffled_within_groups(clusterlets, groups, draw):
-    """The clusterlets in another order within the given groups, and where each of them stands now."""
+    """The clusterlets in another order within these groups, and the new position of each."""
     order = []
     for group in range(clusterlets.counts.shape[1]):
         ids = np.flatnonzero(clusterlets.group == group).tolist()
@@ -104,7 +104,7 @@ def shuffled_within_groups(clusterlets, groups, draw):
 
 
 class Starts:
-    """A generator that is asked for one permutation only, the order of the starts."""
+    """A generator that only draws one permutation, the order of the starts."""
 
     def __init__(self, order):
         self.order = order
@@ -118,54 +118,54 @@ class Starts:
 @pytest.mark.parametrize(("match", "most_groups"), [(match_distance, 4), (match_balance, 2)])
 @quick
 @given(data=st.data(), hops=hop_counts, scope=scopes, seed=seeds)
-def test_order_within_a_group_is_no_matter_to_pinball_without_ties(match, most_groups, data, hops, scope, seed):
-    """Any order if hops = 1; with more, a cluster of what group 0 left may cover the next, so the first group's."""
+def test_order_within_a_group_does_not_matter_to_pinball_without_ties(match, most_groups, data, hops, scope, seed):
+    """Any order if hops = 1; with more, group 0 only: a cluster started from what it left may cover the next."""
     clusterlets = without_ties(data.draw(clusterlet_sets(most_groups)), seed)
     groups = range(clusterlets.counts.shape[1] if hops == 1 else 1)
-    shuffled, place = shuffled_within_groups(clusterlets, groups, data.draw)
-    assert as_sets(match(shuffled, hops, scope)[:, place]) == as_sets(match(clusterlets, hops, scope))
+    shuffled, position = shuffled_within_groups(clusterlets, groups, data.draw)
+    assert as_sets(match(shuffled, hops, scope)[:, position]) == as_sets(match(clusterlets, hops, scope))
 
 
 @greedy
 @quick
 @given(clusterlets=clusterlet_sets(), data=st.data(), hops=hop_counts, scope=scopes, seed=seeds)
-def test_order_within_a_group_is_no_matter_to_the_greedies_without_ties(match, clusterlets, data, hops, scope, seed):
-    """For the same starts in the same order. Unions of one group deviate alike: G-B's first such choice is a tie."""
+def test_order_within_a_group_does_not_matter_to_the_greedies_without_ties(match, clusterlets, data, hops, scope, seed):
+    """For the same starts in the same order. Unions of one group deviate equally: G-B's first such choice is a tie."""
     clusterlets = without_ties(clusterlets, seed)
-    shuffled, place = shuffled_within_groups(clusterlets, range(clusterlets.counts.shape[1]), data.draw)
+    shuffled, position = shuffled_within_groups(clusterlets, range(clusterlets.counts.shape[1]), data.draw)
     starts = np.random.default_rng(seed).permutation(len(clusterlets))
-    with patch.object(pinball_module, "_first_least_divergence", wraps=_first_least_divergence) as part_ties:
+    with patch.object(pinball_module, "_first_least_divergence", wraps=_first_least_divergence) as tie_breaker:
         expected = match(clusterlets, hops, Starts(starts), scope)
-    if all(len(call.args[0]) == 1 for call in part_ties.call_args_list):
-        found = match(shuffled, hops, Starts(place[starts]), scope)[:, place]
-        assert (found == expected).all()  # the clusters' order included
+    if all(len(call.args[0]) == 1 for call in tie_breaker.call_args_list):
+        membership = match(shuffled, hops, Starts(position[starts]), scope)[:, position]
+        assert (membership == expected).all()  # the clusters' order included
 
 
 @quick
 @given(clusterlets=clusterlet_sets(most_groups=3, fewest=2, most=3), data=st.data(), seed=seeds)
-def test_order_within_a_group_is_no_matter_to_the_front_without_ties(clusterlets, data, seed):
+def test_order_within_a_group_does_not_matter_to_the_front_without_ties(clusterlets, data, seed):
     clusterlets = without_ties(clusterlets, seed)
-    shuffled, place = shuffled_within_groups(clusterlets, range(clusterlets.counts.shape[1]), data.draw)
+    shuffled, position = shuffled_within_groups(clusterlets, range(clusterlets.counts.shape[1]), data.draw)
     fronts = [sample_partitions(c, 200_000, np.random.default_rng(0)) for c in (clusterlets, shuffled)]
     assert fronts[0].drawn == fronts[1].drawn == "enumerated"
     np.testing.assert_array_equal(fronts[0].silhouette, fronts[1].silhouette)
     np.testing.assert_array_equal(fronts[0].deviation, fronts[1].deviation)
     for omega in (0, 0.5, 1) if len(fronts[0]) else ():
-        found = [match_centroid(front, omega) for front in fronts]
-        assert as_sets(found[0]) == as_sets(found[1][:, place])
+        memberships = [match_centroid(front, omega) for front in fronts]
+        assert as_sets(memberships[0]) == as_sets(memberships[1][:, position])
 
 
 @pytest.mark.parametrize("factor", [2, 8])
 @quick
 @given(clusterlets=clusterlet_sets(), hops=hop_counts, scope=scopes, seed=seeds)
-def test_units_are_no_matter(factor, clusterlets, hops, scope, seed):
+def test_units_do_not_matter(factor, clusterlets, hops, scope, seed):
     """Only shares of instances and ratios of distances count."""
     larger = replace(clusterlets, counts=clusterlets.counts * factor, centroids=clusterlets.centroids * factor)
     for match in (match_distance, match_balance):
         assert (match(clusterlets, hops, scope) == match(larger, hops, scope)).all()
     for match in (match_greedy_distance, match_greedy_balance):
-        found = [match(c, hops, np.random.default_rng(seed), scope) for c in (clusterlets, larger)]
-        assert found[0].shape == found[1].shape and (found[0] == found[1]).all()
+        memberships = [match(c, hops, np.random.default_rng(seed), scope) for c in (clusterlets, larger)]
+        assert memberships[0].shape == memberships[1].shape and (memberships[0] == memberships[1]).all()
 
 
 @quick
@@ -201,7 +201,7 @@ def test_centroid_is_crisp_and_every_block_holds_every_group(clusterlets, omega,
 
 @quick
 @given(clusterlets=clusterlet_sets(most_groups=3, fewest=2, most=3))
-def test_names_of_groups_are_no_matter_to_the_front(clusterlets):
+def test_names_of_groups_do_not_matter_to_the_front(clusterlets):
     """The groups in reverse: other labels, the same scores (all partitions are tried)."""
     last = clusterlets.counts.shape[1] - 1
     mirrored = Clusterlets(

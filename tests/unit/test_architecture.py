@@ -1,4 +1,4 @@
-"""Imports go one way and stay lean, and a step's fingerprint covers what it runs and nothing else."""
+"""Imports go one way and stay light, and a step's fingerprint covers exactly the code that it runs."""
 
 import ast
 import subprocess
@@ -11,8 +11,8 @@ from modules import MODULES, PACKAGE
 
 from clusterlets.grid import fingerprints
 
-# What each part of the package may import besides itself: a part as a whole, or one module of it. A part is a module or package
-# directly below clusterlets; of those in LAYERS each may import all that come after it.
+# What each part of the package may import besides itself: another part, or a single module of it. A part is a module or package
+# directly below clusterlets; each part in LAYERS may import all parts listed after it.
 LAYERS = (
     "steps",
     "report",
@@ -48,7 +48,7 @@ ALLOWED = {
     "text": (),
     "extras": ("errors",),
 }
-# The same for the modules of algorithms: what a step imports is in its fingerprint, and costs every job of it time.
+# The same for the modules of algorithms: whatever a step imports enters its fingerprint and costs each of its jobs time.
 WITHIN_ALGORITHMS = {
     "__init__": (),
     "compiled": (),
@@ -85,7 +85,7 @@ WITHIN_ALGORITHMS = {
 
 
 def imported_names(source):
-    """What a source imports, wherever the statement stands: ``package.module`` or ``package.module.name``."""
+    """The names that a source imports anywhere in it: ``package.module`` or ``package.module.name``."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -94,7 +94,7 @@ def imported_names(source):
 
 
 def complaints(module, source):
-    """A line for each import that goes against the direction, with what would be right."""
+    """A line for each import in the wrong direction, with what is allowed."""
     for name in imported_names(source):
         reason = reason_against(module, name)
         if reason:
@@ -110,20 +110,20 @@ def reason_against(module, name):
         if module.startswith(f"{package}.") and name.startswith(f"{package}."):
             importing, imported = (dotted.removeprefix(f"{package}.") for dotted in (module, name))
             part = importing.split(".")[0]
-            others = allowed.get(part, ())
-            if not any(f"{imported}.".startswith(f"{other}.") for other in (part, *others)):
-                return f"of {package}, {part} may import {', '.join(others) or 'nothing'}"
+            allowed_parts = allowed.get(part, ())
+            if not any(f"{imported}.".startswith(f"{allowed_part}.") for allowed_part in (part, *allowed_parts)):
+                return f"of {package}, {part} may import {', '.join(allowed_parts) or 'nothing'}"
     return ""
 
 
 @pytest.mark.parametrize("module", sorted(MODULES))
 def test_imports_go_one_way(module):
-    found = list(complaints(module, MODULES[module].read_text(encoding="utf-8")))
-    assert not found, "\n".join(found)
+    wrong_imports = list(complaints(module, MODULES[module].read_text(encoding="utf-8")))
+    assert not wrong_imports, "\n".join(wrong_imports)
 
 
 @pytest.mark.parametrize("allowed", [ALLOWED, WITHIN_ALGORITHMS])
-def test_what_is_allowed_has_no_circle(allowed):
+def test_the_allowed_imports_have_no_cycle(allowed):
     TopologicalSorter({part: {name.split(".")[0] for name in names} for part, names in allowed.items()}).prepare()
 
 
@@ -142,22 +142,22 @@ def test_what_is_allowed_has_no_circle(allowed):
         ("steps.tables", "from . import claims", "..claims"),
     ],
 )
-def test_an_import_against_the_direction_is_named(module, source, told):
-    (found,) = complaints(f"clusterlets.{module}", source)
-    assert found.startswith(f"clusterlets.{module} imports {told}: ")
+def test_an_import_in_the_wrong_direction_is_named(module, source, told):
+    (complaint,) = complaints(f"clusterlets.{module}", source)
+    assert complaint.startswith(f"clusterlets.{module} imports {told}: ")
 
 
-def test_what_a_run_shows_stands_alone():
+def test_the_logger_plugin_does_not_import_the_package():
     plugin = PACKAGE.parent / "snakemake_logger_plugin_cells"
     names = {path.name: set(imported_names(path.read_text(encoding="utf-8"))) for path in plugin.glob("*.py")}
-    assert not any(name.split(".")[0] == "clusterlets" for found in names.values() for name in found)
+    assert not any(name.split(".")[0] == "clusterlets" for imported in names.values() for name in imported)
     assert not any("snakemake" in name for name in names["progress.py"])
 
 
 def modules_loaded_by(statement):
     code = f"import sys; {statement}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(process.stdout.split())
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def modules_loaded_by(statement):
         *(f"steps.{step}" for step in ("partitions", "scoring", "collecting")),
     ],
 )
-def test_a_cell_pays_for_numpy_alone(module):
+def test_a_cell_imports_only_numpy(module):
     heavy = {"sklearn", "pandas", "scipy", "numba", "matplotlib", "yaml", "snakemake"}
     assert not heavy & modules_loaded_by(f"import clusterlets.{module}")
 
@@ -183,7 +183,7 @@ def closure(*modules):
     return set().union(*(fingerprints.import_closure(f"clusterlets.{module}") for module in modules))
 
 
-def test_the_closure_of_a_step_is_what_it_runs():
+def test_the_import_closure_of_a_step_is_the_code_it_runs():
     pinball = closure("steps.scoring", "methods", "methods.g_b")
     assert {"clusterlets.algorithms.matching.pinball", "clusterlets.metrics.table", "clusterlets.storage"} <= pinball
     assert not {f"clusterlets.algorithms.{name}" for name in ("frac", "geometry", "kernels", "extraction")} & pinball
@@ -197,12 +197,12 @@ def test_the_closure_of_a_step_is_what_it_runs():
 
 
 @pytest.mark.parametrize("step", ["fitting", "scoring"])
-def test_a_step_rests_on_no_method_so_that_another_method_makes_nothing_run_again(step):
-    of_methods = {name for name in closure(f"steps.{step}", "methods") if name.startswith("clusterlets.methods.")}
-    assert not of_methods
+def test_steps_import_no_method_so_that_a_new_method_reruns_nothing(step):
+    method_modules = {name for name in closure(f"steps.{step}", "methods") if name.startswith("clusterlets.methods.")}
+    assert not method_modules
 
 
-def test_a_fingerprint_follows_source_and_versions(tmp_path, monkeypatch):
+def test_a_fingerprint_depends_on_source_and_versions(tmp_path, monkeypatch):
     first = fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"})
     assert fingerprints.fingerprint(["metrics.composition"], {"numpy": "2"}) != first
     copy = tmp_path / "clusterlets"
@@ -231,7 +231,7 @@ def test_a_fingerprint_follows_source_and_versions(tmp_path, monkeypatch):
     fingerprints._imports.cache_clear()
 
 
-def test_a_fingerprint_holds_files_of_ones_own(tmp_path, monkeypatch):
+def test_a_fingerprint_includes_user_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
     names = ["mine: a.py", "folder/mine: a.py", str(tmp_path / "other.py")]
@@ -241,16 +241,16 @@ def test_a_fingerprint_holds_files_of_ones_own(tmp_path, monkeypatch):
         fingerprints.fingerprint(["metrics.composition"]),
         fingerprints.fingerprint(["metrics.composition"], own=names),
     )
-    said = ["./mine%3A%20a.py", "./folder/mine%3A%20a.py", str(tmp_path / "other.py")]
-    assert set(fingerprints.changed(without, before)) == set(said) and without.split()[0] != before.split()[0]
-    for name, part in zip(names, said, strict=True):
+    listed = ["./mine%3A%20a.py", "./folder/mine%3A%20a.py", str(tmp_path / "other.py")]
+    assert set(fingerprints.changed(without, before)) == set(listed) and without.split()[0] != before.split()[0]
+    for name, part in zip(names, listed, strict=True):
         Path(name).write_text("x = 2")
-        now = fingerprints.fingerprint(["metrics.composition"], own=names)
-        assert fingerprints.changed(before, now) == [part] and now.split()[0] != before.split()[0]
-        before = now
+        after = fingerprints.fingerprint(["metrics.composition"], own=names)
+        assert fingerprints.changed(before, after) == [part] and after.split()[0] != before.split()[0]
+        before = after
 
 
-def test_a_fingerprint_tells_its_parts():
+def test_a_fingerprint_shows_which_parts_changed():
     before = fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"})
     assert fingerprints.changed(before, before) == []
     assert fingerprints.changed(before, fingerprints.fingerprint(["metrics.composition"], {"numpy": "2"})) == ["numpy"]

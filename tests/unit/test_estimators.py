@@ -1,4 +1,4 @@
-"""The estimators: scikit-learn's own checks, the pure functions they stand for, and the data people have."""
+"""The estimators: scikit-learn's own checks, agreement with the functions that they call, and real-world data."""
 
 import doctest
 import pickle
@@ -46,7 +46,7 @@ from clusterlets.estimators.memberships import nearest_of_own
 
 
 class ChecksHaveNoGroups:
-    """scikit-learn's checks call ``fit(X)`` and ``fit(X, y)``: here every other row is of the other group."""
+    """scikit-learn's checks call ``fit(X)`` and ``fit(X, y)`` without groups: here two groups alternate by row."""
 
     def fit(self, X, y=None, *, sensitive_features=None):
         if sensitive_features is None:
@@ -56,7 +56,7 @@ class ChecksHaveNoGroups:
 
 
 def as_the_checks_call_it(kind):
-    """The class of an estimator, which takes its groups from the rows; the checks pickle it, so this module holds it."""
+    """A class of the estimator that makes its own groups; it is stored in this module, because the checks pickle it."""
     name = f"Checked{kind.__name__}"
     checked = type(
         name, (ChecksHaveNoGroups, kind), {"__module__": __name__, "__doc__": f"`{kind.__name__}` as the checks call it."}
@@ -65,9 +65,9 @@ def as_the_checks_call_it(kind):
 
 
 ESTIMATORS = sorted(NAMED.values(), key=lambda estimator: estimator.__name__)
-# What keeps the checks short, and changes no answer.
+# Parameters that keep the checks short without changing their outcome.
 QUICK = {"n_evaluations": 20}
-# The checks that an estimator cannot pass, with the reason; each of the others passes them all.
+# The checks that some estimators cannot pass, with the reason; all other estimators pass all checks.
 NO_ROUNDS = {
     "check_non_transformer_estimators_n_iter": "wants n_iter_ where there is max_iter, and a method gives its clusters alone",
 }
@@ -80,20 +80,20 @@ def checked_estimators():
         yield clusterlets(3, matcher=matcher, **({"sample_size": 300} if matcher == "C" else {"hops": 1})), {}
     for kind in ESTIMATORS:
         method = methods.get(kind._name)
-        quick = {name: value for name, value in QUICK.items() if name in method.parameters}
-        tells_rounds = "n_iter_" in vars(getattr(method, "Estimator", object)).get("__annotations__", {})
-        reasons = NO_ROUNDS if "max_iter" in method.parameters and not tells_rounds else {}
+        settings = {name: value for name, value in QUICK.items() if name in method.parameters}
+        has_n_iter = "n_iter_" in vars(getattr(method, "Estimator", object)).get("__annotations__", {})
+        reasons = NO_ROUNDS if "max_iter" in method.parameters and not has_n_iter else {}
         for output in method.outputs or [None]:
-            yield as_the_checks_call_it(kind)(3, **quick, **({"output": output} if output else {})), reasons
+            yield as_the_checks_call_it(kind)(3, **settings, **({"output": output} if output else {})), reasons
 
 
 CHECKED = list(checked_estimators())
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # of tables with few distinct rows
-@pytest.mark.filterwarnings("ignore:n_clusters=. ignores")  # the checks set it, whatever the estimator has been given
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # for tables with few distinct rows
+@pytest.mark.filterwarnings("ignore:n_clusters=. ignores")  # the checks always set n_clusters
 @pytest.mark.parametrize(("estimator", "reasons"), CHECKED, ids=[repr(estimator) for estimator, _ in CHECKED])
-def test_scikit_learns_checks_pass_but_for_those_with_a_reason(estimator, reasons):
+def test_scikit_learns_checks_pass_except_those_with_a_reason(estimator, reasons):
     results = check_estimator(estimator, expected_failed_checks=reasons, on_fail=None, on_skip=None)
     assert len(results) > 40
     assert [result for result in results if result["status"] not in ("passed", "xfail")] == []
@@ -102,7 +102,7 @@ def test_scikit_learns_checks_pass_but_for_those_with_a_reason(estimator, reason
 
 @pytest.fixture(scope="module")
 def people():
-    """Features, sex, and a third group by age: 240 people in three towns."""
+    """Features, sex, and an attribute with three groups: 240 people in three towns."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(240, 2)) + np.repeat([[0, 0], [8, 0], [0, 8]], 80, axis=0)
     sex = np.where(rng.random(240) < 0.3, "female", "male")
@@ -118,7 +118,7 @@ def entries(memberships):
 
 
 @pytest.mark.parametrize("matcher", methods.names("paper"))
-def test_clusterlets_are_what_the_functions_give(people, matcher):
+def test_clusterlets_agree_with_the_functions(people, matcher):
     X, sex, _ = people
     settings = {"omega": 0.25, "sample_size": 2000} if matcher == "C" else {"hops": 3}
     fitted = ClusterletClustering(6, matcher=matcher, random_state=11, **settings)
@@ -135,22 +135,22 @@ def test_clusterlets_are_what_the_functions_give(people, matcher):
     assert np.array_equal(fitted.clusterlets_.labels, clusterlets.labels)
     assert fitted.n_clusters_ == len(expected) == len(fitted.cluster_centers_)
     assert isinstance(fitted.memberships_, csr_array) and fitted.memberships_.dtype == bool
-    held = np.array([[expected[c, j] for c in range(len(expected))] for j in clusterlets.labels])
-    assert np.array_equal(entries(fitted.memberships_), held)
-    means = [X[held[:, cluster]].mean(axis=0) for cluster in range(len(expected))]
+    memberships = np.array([[expected[c, clusterlet] for c in range(len(expected))] for clusterlet in clusterlets.labels])
+    assert np.array_equal(entries(fitted.memberships_), memberships)
+    means = [X[memberships[:, cluster]].mean(axis=0) for cluster in range(len(expected))]
     np.testing.assert_allclose(fitted.cluster_centers_, means, rtol=1e-12, atol=1e-12)
-    distances = np.where(held, cdist(X, means), np.inf)
+    distances = np.where(memberships, cdist(X, means), np.inf)
     assert np.array_equal(fitted.labels_, distances.argmin(axis=1))
     if matcher not in ("D", "B"):
-        assert (held.sum(axis=1) == 1).all()
+        assert (memberships.sum(axis=1) == 1).all()
 
 
-def test_some_fuzzy_instances_are_in_several_clusters_and_labelled_with_one_of_them(people):
+def test_instances_in_several_clusters_are_labelled_with_one_of_them(people):
     X, sex, _ = people
     fitted = ClusterletClustering(6, matcher="B", hops=3, random_state=0).fit(X, sensitive_features=sex)
-    held = entries(fitted.memberships_)
-    assert (held.sum(axis=1) > 1).any()
-    assert held[np.arange(len(X)), fitted.labels_].all()
+    memberships = entries(fitted.memberships_)
+    assert (memberships.sum(axis=1) > 1).any()
+    assert memberships[np.arange(len(X)), fitted.labels_].all()
 
 
 def test_scope_reaches_the_matcher(people):
@@ -166,7 +166,7 @@ def test_scope_reaches_the_matcher(people):
 
 @pytest.mark.parametrize(("estimator", "function"), [(FRAC, frac), (FRACOE, frac_oe)])
 @pytest.mark.parametrize("output", ["fair", "nearest"])
-def test_frac_is_what_the_function_gives(people, estimator, function, output):
+def test_frac_agrees_with_the_function(people, estimator, function, output):
     X, sex, _ = people
     fitted = estimator(5, output=output, tau=0.1, random_state=4).fit(X, sensitive_features=sex)
     expected = function(X, codes(sex), 5, np.random.default_rng(4), tau=0.1)
@@ -177,7 +177,7 @@ def test_frac_is_what_the_function_gives(people, estimator, function, output):
     np.testing.assert_allclose(fitted.cluster_centers_, expected.centres, rtol=1e-12)
 
 
-def test_fracs_settings_reach_it(people):
+def test_settings_reach_frac(people):
     X, sex, _ = people
     settings = {"init": "k-means++", "max_iter": 2, "tol": 0.0}
     fitted = FRAC(4, random_state=1, **settings).fit(X, sensitive_features=sex)
@@ -185,7 +185,7 @@ def test_fracs_settings_reach_it(people):
     assert fitted.n_iter_ == 2 and np.array_equal(fitted.labels_, expected.labels_fair)
 
 
-def test_empty_cells_of_frac_are_dropped_and_prediction_names_the_others():
+def test_empty_cells_of_frac_are_dropped_and_prediction_agrees_with_the_labels():
     X = np.array([[0.0], [0.0], [0.0], [0.0], [10.0], [10.0]])
     with pytest.warns(ConvergenceWarning, match="FRAC found 2 clusters in place of n_clusters=4"):
         fitted = FRAC(4, output="nearest", random_state=0).fit(X, sensitive_features=[0, 1, 0, 1, 0, 1])
@@ -202,29 +202,29 @@ def test_clusters_that_frac_leaves_empty_have_no_centre():
     np.testing.assert_allclose(fitted.cluster_centers_, means)
 
 
-def test_of_clusters_equally_near_the_first_gives_the_label():
+def test_ties_between_clusters_go_to_the_first():
     both = csr_array(np.ones((1, 2), dtype=bool))
     assert nearest_of_own(np.zeros((1, 1)), both, np.array([[1.0], [-1.0]])).tolist() == [0]
 
 
-def test_new_points_go_to_the_nearest_clusterlet_and_there_to_the_nearest_centre(people):
+def test_new_points_go_to_the_nearest_centre_among_the_clusters_of_the_nearest_clusterlet(people):
     X, sex, _ = people
-    new = np.random.default_rng(8).uniform(-3, 10, size=(50, 2))
+    points = np.random.default_rng(8).uniform(-3, 10, size=(50, 2))
     for matcher in ("G-B", "D"):
         fitted = ClusterletClustering(5, matcher=matcher, random_state=2).fit(X, sensitive_features=sex)
-        nearest = cdist(new, fitted.clusterlets_.centroids).argmin(axis=1)
-        distances = np.where(fitted.matching_.T[nearest], cdist(new, fitted.cluster_centers_), np.inf)
-        assert np.array_equal(fitted.predict(new), distances.argmin(axis=1))
+        nearest = cdist(points, fitted.clusterlets_.centroids).argmin(axis=1)
+        distances = np.where(fitted.matching_.T[nearest], cdist(points, fitted.cluster_centers_), np.inf)
+        assert np.array_equal(fitted.predict(points), distances.argmin(axis=1))
 
 
 def test_new_points_go_to_fracs_nearest_centre(people):
     X, sex, _ = people
-    new = np.random.default_rng(8).uniform(-3, 10, size=(50, 2))
+    points = np.random.default_rng(8).uniform(-3, 10, size=(50, 2))
     fitted = FRAC(4, random_state=2).fit(X, sensitive_features=sex)
-    assert np.array_equal(fitted.predict(new), cdist(new, fitted.cluster_centers_).argmin(axis=1))
+    assert np.array_equal(fitted.predict(points), cdist(points, fitted.cluster_centers_).argmin(axis=1))
 
 
-def test_every_rival_has_an_estimator_that_is_offered():
+def test_every_rival_has_a_public_estimator():
     assert set(NAMED) == set(methods.names("rival"))
     for name, estimator in NAMED.items():
         assert getattr(estimators, estimator.__name__) is estimator and estimator.__name__ in estimators.__all__
@@ -232,13 +232,13 @@ def test_every_rival_has_an_estimator_that_is_offered():
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_the_parameters_of_an_estimator_are_those_of_its_method_and_documented(estimator):
+def test_an_estimator_has_the_parameters_of_its_method_and_documents_them(estimator):
     parameters = signature(estimator).parameters
     method = methods.get(estimator._name)
-    own = {name: parameter.default for name, parameter in method.parameters.items()}
+    of_method = {name: parameter.default for name, parameter in method.parameters.items()}
     output = {"output": method.outputs[0]} if method.outputs else {}
     defaults = {name: parameter.default for name, parameter in parameters.items()}
-    assert defaults == {"n_clusters": 8, **own, **output, "random_state": None}
+    assert defaults == {"n_clusters": 8, **of_method, **output, "random_state": None}
     assert {name for name in parameters if parameters[name].kind is Parameter.KEYWORD_ONLY} == {*defaults} - {"n_clusters"}
     assert all(f"\n{name} : " in estimator.__doc__ for name in [*defaults, "labels_"])
     with pytest.raises(TypeError, match="unexpected keyword argument 'k'"):
@@ -246,7 +246,7 @@ def test_the_parameters_of_an_estimator_are_those_of_its_method_and_documented(e
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_an_estimator_is_its_method(people, estimator):
+def test_an_estimator_agrees_with_its_method(people, estimator):
     X, sex, _ = people
     method = methods.get(estimator._name)
     fitted = estimator(4, random_state=3).fit(X, sensitive_features=sex)
@@ -266,7 +266,7 @@ def test_an_estimator_is_its_method(people, estimator):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_an_estimator_takes_three_groups_or_says_that_it_does_not(people, estimator):
+def test_an_estimator_handles_three_groups_or_refuses_them(people, estimator):
     X, _, group = people
     most = methods.get(estimator._name).most_groups
     if most is None:
@@ -277,7 +277,7 @@ def test_an_estimator_takes_three_groups_or_says_that_it_does_not(people, estima
 
 
 def another_value(parameter):
-    """Another value than the default that the declaration allows."""
+    """An allowed value other than the default."""
     if isinstance(parameter, methods.Choice):
         return next(choice for choice in parameter.choices if choice != parameter.default)
     if isinstance(parameter, methods.Integer):
@@ -307,14 +307,14 @@ def test_a_table_that_a_rival_cannot_handle_is_refused():
 
 
 @pytest.mark.parametrize("rival", ESTIMATORS)
-def test_fewer_clusters_than_asked_for_are_warned_of_and_as_many_are_not(rival):
-    """Four rows of each group at two places; the methods that may part equal rows give what was asked for."""
+def test_only_fewer_clusters_than_requested_give_a_warning(rival):
+    """Two distinct rows, each twice in each group; methods that may separate equal rows reach three clusters."""
     X, groups = np.repeat([[0.0], [9.0]], 4, axis=0), np.arange(8) % 2
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted = rival(3, random_state=0).fit(X, sensitive_features=groups)
-    told = [str(warning.message) for warning in caught if warning.category is ConvergenceWarning]
-    assert [text.split(":")[0] for text in told] == [
+    messages = [str(warning.message) for warning in caught if warning.category is ConvergenceWarning]
+    assert [text.split(":")[0] for text in messages] == [
         f"{rival.__name__} found {count} clusters in place of n_clusters=3" for count in [fitted.n_clusters_] if count < 3
     ]
     assert fitted.n_clusters_ in (2, 3)
@@ -338,13 +338,13 @@ def test_a_tree_can_be_read(people):
         ScaffTree().export_text()
 
 
-def test_a_matcher_is_not_asked_for_clusters(people):
+def test_a_matcher_may_find_fewer_clusters_without_a_warning(people):
     X, sex, _ = people
     fitted = MethodClustering("G-D", 8, random_state=0).fit(X, sensitive_features=sex)  # warnings are errors here
     assert 0 < fitted.n_clusters_ < 8
 
 
-def test_a_method_without_a_clustering_says_what_to_change():
+def test_a_method_that_finds_no_clustering_says_what_to_change():
     X = np.arange(8.0)[:, None]
     with pytest.raises(
         InvalidInput, match="no fairlets of a balance p/q with q up to 2 can be made. Take largest_q = 3 or more"
@@ -373,8 +373,8 @@ COLUMNS = {
 def test_any_kind_of_column_gives_the_same_clusters(people, form):
     X, sex, _ = people
     expected = ClusterletClustering(4, random_state=0).fit(X, sensitive_features=sex).labels_
-    found = ClusterletClustering(4, random_state=0).fit_predict(X, sensitive_features=COLUMNS[form](sex))
-    assert np.array_equal(found, expected)
+    labels = ClusterletClustering(4, random_state=0).fit_predict(X, sensitive_features=COLUMNS[form](sex))
+    assert np.array_equal(labels, expected)
 
 
 def test_groups_are_sorted_values_and_categories_keep_their_order():
@@ -397,9 +397,9 @@ def test_combinations_of_columns_are_the_groups(people):
     assert cluster_composition(fitted.labels_, both).columns[1] == "female + 1"
 
 
-def test_twice_the_same_column_name_is_two_columns():
-    twice = pd.DataFrame([["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"]], columns=["c", "c"])
-    assert len(FRAC(1).fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=twice).sensitive_classes_) == 4
+def test_two_columns_may_have_the_same_name():
+    columns = pd.DataFrame([["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"]], columns=["c", "c"])
+    assert len(FRAC(1).fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=columns).sensitive_classes_) == 4
 
 
 @pytest.mark.parametrize(
@@ -422,7 +422,7 @@ def test_twice_the_same_column_name_is_two_columns():
         ({"sex": list("abab")}, "sensitive_features is {'sex': ['a', 'b', 'a', 'b']}, a single value"),
     ],
 )
-def test_sensitive_features_that_do_not_serve_are_refused_in_words(sensitive, words):
+def test_bad_sensitive_features_are_refused_in_plain_words(sensitive, words):
     for estimator in (ClusterletClustering(2), FRAC(2)):
         with pytest.raises(InvalidInput) as refused:
             estimator.fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=sensitive)
@@ -442,8 +442,8 @@ def test_sensitive_features_that_do_not_serve_are_refused_in_words(sensitive, wo
     ],
     ids=str,
 )
-def test_groups_of_any_kind_come_in_an_order_of_their_own(column, classes):
-    """Whatever the order of the rows is; values of types that have no common order come type by type."""
+def test_groups_of_any_kind_have_a_fixed_order(column, classes):
+    """The order of groups does not depend on that of the rows; values without a common order are sorted by type first."""
     column = pd.Series(column, dtype=object) if isinstance(column, list) else column
     for order in (range(6), range(5, -1, -1)):
         fitted = FRAC(1).fit(np.arange(6.0)[:, None], sensitive_features=column[list(order)])
@@ -478,13 +478,13 @@ def test_the_groups_must_be_named_and_are_never_taken_from_y(estimator):
         ("G-B", {"sample_size": 1}, "G-B ignores sample_size=1: "),
     ],
 )
-def test_what_a_matcher_ignores_changes_nothing_and_is_warned_of(matcher, ignored, words):
+def test_parameters_that_a_matcher_ignores_give_a_warning_and_change_nothing(matcher, ignored, words):
     X, groups = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
     settings = {"n_clusterlets": 3, "matcher": matcher, "random_state": 0} | ({"sample_size": 500} if matcher == "C" else {})
     plain = ClusterletClustering(**settings).fit(X, sensitive_features=groups)
-    with pytest.warns(UserWarning, match=words) as told:
+    with pytest.warns(UserWarning, match=words) as warned:
         other = ClusterletClustering(**settings | ignored).fit(X, sensitive_features=groups)
-    assert len(told) == 1 and told[0].filename == __file__
+    assert len(warned) == 1 and warned[0].filename == __file__
     np.testing.assert_array_equal(plain.labels_, other.labels_)
 
 
@@ -514,7 +514,7 @@ def test_what_a_matcher_ignores_changes_nothing_and_is_warned_of(matcher, ignore
         *((kind(random_state="seven"), "random_state='seven' is neither") for kind in ESTIMATORS),
     ],
 )
-def test_parameters_are_checked_at_fit_and_named(estimator, words):
+def test_bad_parameters_are_refused_at_fit_and_named(estimator, words):
     with pytest.raises(InvalidInput) as refused:
         estimator.fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=[0, 1, 0, 1])
     assert words in str(refused.value) and isinstance(refused.value, ValueError)
@@ -542,7 +542,7 @@ def test_parameters_are_checked_at_fit_and_named(estimator, words):
     ],
     ids=str,
 )
-def test_a_tau_that_cannot_be_is_explained(people, estimator, tau, words):
+def test_a_bad_tau_is_explained(people, estimator, tau, words):
     X, sex, _ = people
     with pytest.raises(InvalidInput, match=words):
         estimator(5, tau=tau).fit(X, sensitive_features=sex)
@@ -551,13 +551,13 @@ def test_a_tau_that_cannot_be_is_explained(people, estimator, tau, words):
 @pytest.mark.parametrize(
     "tau", [Fraction(1, 10), [0.1, Fraction(1, 10)], (0.1, 0.1), np.array([0.1, 0.1]), pd.Series([0.1, 0.1])]
 )
-def test_a_tau_may_be_a_fraction_and_one_for_each_group(people, tau):
+def test_tau_may_be_a_fraction_or_given_for_each_group(people, tau):
     X, sex, _ = people
     expected = FRAC(5, tau=0.1, random_state=0).fit_predict(X, sensitive_features=sex)
     assert np.array_equal(FRAC(5, tau=tau, random_state=0).fit_predict(X, sensitive_features=sex), expected)
 
 
-def test_the_random_state_may_be_anything_usual(people):
+def test_the_random_state_may_have_any_usual_type(people):
     X, sex, _ = people
 
     def labels(random_state):
@@ -628,24 +628,24 @@ def test_a_report_by_hand():
     assert report["social_cost"] == pytest.approx((1.5**2 + (14 - mean) ** 2) / 2)
     assert report["kmedian_cost"] == pytest.approx(3 + 2 * (14 - mean))
     assert report["kcenter_cost"] == pytest.approx(14 - mean)
-    of_rows = [1 - 3 / mean, 1 - 3 / (mean - 3), 1 - 2 / 8.5, 1 - 2 / 8.5, 1 - 4 / 12.5]
-    assert report["silhouette"] == pytest.approx(np.mean(of_rows)) and report["silhouette_error"] == 0
-    of_groups = {"a": (of_rows[0] + of_rows[2] + of_rows[3]) / 3, "b": (of_rows[1] + of_rows[4]) / 2}
-    assert report["silhouette_of_groups"] == pytest.approx(of_groups)
-    assert report["silhouette_least_group"] == pytest.approx(min(of_groups.values()))
+    by_row = [1 - 3 / mean, 1 - 3 / (mean - 3), 1 - 2 / 8.5, 1 - 2 / 8.5, 1 - 4 / 12.5]
+    assert report["silhouette"] == pytest.approx(np.mean(by_row)) and report["silhouette_error"] == 0
+    by_group = {"a": (by_row[0] + by_row[2] + by_row[3]) / 3, "b": (by_row[1] + by_row[4]) / 2}
+    assert report["silhouette_of_groups"] == pytest.approx(by_group)
+    assert report["silhouette_least_group"] == pytest.approx(min(by_group.values()))
     relative = fairness_report(X, labels, sex, deviation="relative")
     assert relative["deviation_max"] == pytest.approx(0.1 / 0.5)
 
 
-def test_the_price_of_fairness_is_over_plain_k_means_or_over_the_cost_that_is_given(people):
+def test_the_price_of_fairness_is_relative_to_plain_k_means_or_to_a_given_cost(people):
     X, sex, _ = people
     labels = np.arange(240) % 3
     plain = kmeans_labels(X, 3, np.random.default_rng(5))
     expected = sum(np.square(X[plain == cluster] - X[plain == cluster].mean(axis=0)).sum() for cluster in range(3))
-    own = fairness_report(X, labels, sex, random_state=5)
-    assert own["price_of_fairness"] == pytest.approx(own["kmeans_cost"] / expected) and own["price_of_fairness"] > 1
-    given = fairness_report(X, labels, sex, reference_cost=own["kmeans_cost"] / 2)
-    assert given["price_of_fairness"] == 2
+    report = fairness_report(X, labels, sex, random_state=5)
+    assert report["price_of_fairness"] == pytest.approx(report["kmeans_cost"] / expected) and report["price_of_fairness"] > 1
+    with_reference = fairness_report(X, labels, sex, reference_cost=report["kmeans_cost"] / 2)
+    assert with_reference["price_of_fairness"] == 2
     assert fairness_report(X, plain, sex, random_state=5)["price_of_fairness"] == 1
 
 
@@ -660,7 +660,7 @@ def test_there_is_no_price_of_fairness_without_a_cost_on_both_sides(reference_co
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_a_report_of_overlapping_clusters_by_hand(form):
-    """The clusters of the test above, and the point at 3 in both; a column without members does not count."""
+    """The clusters of the test by hand, with the point at 3 in both; a column without members does not count."""
     X, sex = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab")
     memberships = form(np.array([[1, 0, 0], [1, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1]], dtype=bool))
     report = fairness_report(X, memberships, sex)
@@ -669,21 +669,21 @@ def test_a_report_of_overlapping_clusters_by_hand(form):
     assert report["cohesion"] == pytest.approx(1 - (6 / 4 + 2 * (7 + 7 + 11 + 0 + 4 + 4) / 16) / 2 / 14)
     assert np.isnan(report["kmeans_cost"])
     assert report["delta_min"] == pytest.approx(1 - 0.4 / 0.5) and report["weighted_deviation"] == pytest.approx(0.1)
-    nearest = fairness_report(X, [0, 0, 1, 1, 1], sex)  # the row at 3 is nearer to 1.5 than to 9.25, the mean of all members
+    nearest = fairness_report(X, [0, 0, 1, 1, 1], sex)  # the row at 3 is nearer to 1.5 than to 9.25, the means of all members
     assert [report[name] == nearest[name] for name in ("silhouette", "silhouette_of_groups")] == [True, True]
     assert report["kcenter_cost"] == 14 - 9.25 and report["kmedian_cost"] == 3 + 2 * 0.75 + 4.75
     composition = cluster_composition(memberships, sex)
     assert composition.index.tolist() == [0, 2] and composition.to_numpy().tolist() == [[1, 1], [2, 2]]
 
 
-def test_sparse_memberships_may_be_in_any_form_and_stay_as_they_are():
-    """Row 0 is in cluster 0 (said twice) and not in 1 (said outright); row 1 in both, in no order; row 2 in 1."""
+def test_sparse_memberships_may_be_in_any_form_and_are_not_changed():
+    """Row 0 is in cluster 0 (stored twice) and not in 1 (stored explicitly); row 1 in both, unsorted; row 2 in 1."""
     data, columns, starts = [True, True, False, True, True, True], [0, 0, 1, 1, 0, 1], [0, 3, 5, 6]
     untidy = csr_array((data, columns, starts), shape=(3, 2), dtype=bool)
     tidy = np.array([[1, 0], [1, 1], [0, 1]], dtype=bool)
     X, sex = [[0.0], [1.0], [3.0]], list("aba")
-    found, expected = (fairness_report(X, memberships, sex) for memberships in (untidy, tidy))
-    assert repr(found) == repr(expected) and found["n_clusters"] == 2  # with NaN among them
+    report, expected = (fairness_report(X, memberships, sex) for memberships in (untidy, tidy))
+    assert repr(report) == repr(expected) and report["n_clusters"] == 2  # repr, because NaN is not equal to itself
     assert cluster_composition(untidy, sex).equals(cluster_composition(tidy, sex))
     assert untidy.nnz == 6 and untidy.indices.tolist() == columns and untidy.data.tolist() == data
     assert fairness_report(X, untidy.tocoo(), sex)["overlap"] == 1 / 3
@@ -693,17 +693,17 @@ def test_a_report_agrees_with_the_full_distance_matrix(people):
     X, sex, _ = people
     for matcher in ("B", "G-D"):
         fitted = ClusterletClustering(5, matcher=matcher, random_state=1).fit(X, sensitive_features=sex)
-        held, distances = entries(fitted.memberships_), cdist(X, X)
-        within = [distances[np.ix_(members, members)].mean() for members in held.T]
+        memberships, distances = entries(fitted.memberships_), cdist(X, X)
+        within = [distances[np.ix_(members, members)].mean() for members in memberships.T]
         report = fairness_report(X, fitted.memberships_, sex)
         assert report["cohesion"] == pytest.approx(1 - np.mean(within) / distances.max(), abs=1e-12)
-        assert report["overlap"] == (held.sum(axis=1) > 1).mean()
-        deviations = [abs((sex[members] == "male").mean() - (sex == "male").mean()) for members in held.T]
+        assert report["overlap"] == (memberships.sum(axis=1) > 1).mean()
+        deviations = [abs((sex[members] == "male").mean() - (sex == "male").mean()) for members in memberships.T]
         assert report["deviation_mean"] == pytest.approx(np.mean(deviations), abs=1e-12)
 
 
 @pytest.mark.parametrize("matcher", ["D", "B", "G-B"])
-def test_costs_and_silhouettes_are_those_of_labels(people, matcher):
+def test_costs_and_silhouettes_are_computed_from_labels(people, matcher):
     X, sex, _ = people
     fitted = ClusterletClustering(5, matcher=matcher, random_state=1).fit(X, sensitive_features=sex)
     report = fairness_report(X, fitted.memberships_, sex)
@@ -736,9 +736,9 @@ def test_cohesion_past_the_limit_is_sampled_with_its_error(monkeypatch, matcher)
     monkeypatch.setattr(geometry, "sampled_sums", partial(geometry.sampled_sums, sample_size=40))
     sampled = [report(random_state=seed) for seed in range(40)]
     assert repr(report()) == repr(sampled[0])
-    found, errors = (np.array([report[name] for report in sampled]) for name in ("cohesion", "cohesion_error"))
-    assert found.std() > 0 and abs(found.mean() - exact["cohesion"]) < 4 * found.std() / np.sqrt(40)
-    assert 0.6 < found.std() / errors.mean() < 1.4
+    cohesions, errors = (np.array([report[name] for report in sampled]) for name in ("cohesion", "cohesion_error"))
+    assert cohesions.std() > 0 and abs(cohesions.mean() - exact["cohesion"]) < 4 * cohesions.std() / np.sqrt(40)
+    assert 0.6 < cohesions.std() / errors.mean() < 1.4
 
 
 def test_without_cohesion_the_other_scores_are_the_same(people):
@@ -758,7 +758,7 @@ def test_without_silhouettes_the_other_scores_are_the_same(people):
     assert all(full[name] == rest[name] for name in full.keys() - names - {"silhouette_of_groups"})
 
 
-def test_points_that_coincide_are_wholly_cohesive():
+def test_coinciding_points_have_cohesion_one():
     report = fairness_report(np.ones((4, 2)), [0, 0, 1, 1], list("abab"))
     assert (report["cohesion"], report["cohesion_error"]) == (1.0, 0.0)
 
@@ -784,7 +784,7 @@ def test_points_that_coincide_are_wholly_cohesive():
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_a_report_refuses_what_is_no_clustering(clustering, words):
+def test_a_report_refuses_an_invalid_clustering(clustering, words):
     with pytest.raises(InvalidInput, match=words):
         fairness_report([[0.0], [1.0], [2.0]], clustering, list("aba"))
     if "instances" not in words:
@@ -792,7 +792,7 @@ def test_a_report_refuses_what_is_no_clustering(clustering, words):
             cluster_composition(clustering, list("aba"))
 
 
-def test_features_that_cannot_be_computed_with_are_a_value_error():
+def test_features_that_would_overflow_are_refused():
     X, groups = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 1, 0, 1]
     fitted = [model.fit(X, sensitive_features=groups) for model in (ClusterletClustering(2), FRAC(2))]
     for compute in (*(model.predict for model in fitted), lambda far: fairness_report(far, groups, groups)):
@@ -809,7 +809,7 @@ def test_features_that_cannot_be_computed_with_are_a_value_error():
         *(({"reference_cost": cost}, "is no sum of squared errors") for cost in (-1, np.nan, np.inf, "plain")),
     ],
 )
-def test_a_report_refuses_settings_that_cannot_be(settings, words):
+def test_a_report_refuses_invalid_settings(settings, words):
     with pytest.raises(InvalidInput, match=words):
         fairness_report([[0.0], [1.0], [2.0]], [0, 1, 1], list("aba"), **settings)
 
@@ -823,7 +823,7 @@ def test_labels_may_be_any_numbers(far):
 
 
 @pytest.mark.parametrize("kind", [ClusterletClustering, MethodClustering, *ESTIMATORS])
-def test_the_examples_in_the_docstrings(kind):
+def test_the_examples_in_the_docstrings_run(kind):
     examples = doctest.DocTestParser().get_doctest(kind.__doc__, {}, kind.__name__, None, None)
     result = doctest.DocTestRunner().run(examples)
     assert result.failed == 0 and result.attempted > 0
@@ -842,8 +842,8 @@ def test_the_clusters_of_a_report_by_hand():
     assert fairness_report(X, labels, sex, deviation="kl").clusters["deviation"].max() == pytest.approx(
         fairness_report(X, labels, sex, deviation="kl")["deviation_max"]
     )
-    again = pickle.loads(pickle.dumps(report))
-    assert again == report and again.clusters.equals(clusters)
+    unpickled = pickle.loads(pickle.dumps(report))
+    assert unpickled == report and unpickled.clusters.equals(clusters)
 
 
 @pytest.mark.parametrize("matcher", ["D", "G-B"])

@@ -1,4 +1,4 @@
-"""The examples of the README and the documentation run, and print what they show."""
+"""The examples of the README and the documentation run and print the output they show."""
 
 import re
 import runpy
@@ -53,14 +53,14 @@ def test_the_command_with_bounds_runs(page, tmp_path, capsys):
     assert "\nasked for   delta 0.1: kept" in capsys.readouterr().out
 
 
-def test_the_tutorial_runs_and_prints_what_it_shows(tmp_path, capsys):
+def test_the_tutorial_runs_and_prints_the_output_it_shows(tmp_path, capsys):
     names: dict = {}
     examples, prints = (blocks(DOCS / "tutorial.md", language) for language in ("python", "text"))
     assert len(examples) == 2
-    for example, shown in zip(examples, prints, strict=True):
+    for example, expected in zip(examples, prints, strict=True):
         exec(example, names)
         names["plt"].close("all")
-        assert capsys.readouterr().out == shown
+        assert capsys.readouterr().out == expected
     assert (tmp_path / "fair.png").read_bytes().startswith(b"\x89PNG")
     bars = [[bar.get_height() for bar in panel.containers[0]] for panel in names["panels"]]
     share = (names["diagnosis"] == "malignant").mean()
@@ -69,14 +69,14 @@ def test_the_tutorial_runs_and_prints_what_it_shows(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("page", ["choosing", "methods"])
-def test_the_examples_of_a_page_print_what_they_show(page, capsys):
+def test_the_examples_of_a_page_print_the_output_they_show(page, capsys):
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     examples = re.findall(r"```python\n(.*?)```(?:\n\nIt prints\n\n```text\n(.*?)```)?", text, re.DOTALL)
     assert examples
-    for example, shown in examples:
+    for example, expected in examples:
         exec(example, {})
         printed = capsys.readouterr().out
-        assert printed == shown if shown else printed
+        assert printed == expected if expected else printed
 
 
 @pytest.mark.parametrize("example", GALLERY, ids=lambda path: path.stem)

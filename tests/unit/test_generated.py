@@ -1,4 +1,4 @@
-"""What follows from declarations is up to date in the checkout: `make generated` renews it."""
+"""The files generated from declarations are up to date in the checkout; `make generated` renews them."""
 
 import importlib.util
 from pathlib import Path

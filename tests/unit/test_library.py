@@ -1,4 +1,4 @@
-"""What ``from clusterlets import ...`` offers, what importing it costs, and what is said where an extra is missing."""
+"""What ``from clusterlets import ...`` offers, what importing it costs, and the error if an extra is missing."""
 
 import inspect
 import subprocess
@@ -15,15 +15,15 @@ from clusterlets.metrics.table import SCORES
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-# Distributions whose name is not that of the module.
+# Distributions whose name differs from that of the module.
 MODULES = {"pyyaml": "yaml", "scikit-posthocs": "scikit_posthocs", "scikit-learn": "sklearn"}
 
 
 def loaded_by(statements):
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", f"{statements}\nimport sys\nprint(*sys.modules)"], capture_output=True, text=True, check=True
     )
-    return set(done.stdout.split())
+    return set(process.stdout.split())
 
 
 def test_importing_the_package_loads_neither_numpy_nor_scikit_learn():
@@ -43,7 +43,7 @@ def test_every_name_leads_to_what_it_says():
     assert set(dir(clusterlets)) >= {*offered, "__version__"}
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error_and_a_module_is_found():
+def test_an_unknown_name_is_an_attribute_error_and_modules_can_be_imported():
     with pytest.raises(AttributeError, match="'clusterlets' has no attribute 'FRACK'"):
         clusterlets.FRACK  # noqa: B018
     with pytest.raises(ImportError):
@@ -62,7 +62,7 @@ def requirements(lines):
     return {line.partition(">")[0].partition("[")[0] for line in lines}
 
 
-def test_each_optional_library_is_in_the_extra_that_is_named_for_it():
+def test_each_optional_library_is_in_its_extra():
     in_extra = {extra: requirements(lines) for extra, lines in PROJECT["optional-dependencies"].items()}
     for module, extra in extras.EXTRAS.items():
         distribution = {module: name for name, module in MODULES.items()}.get(module, module)
@@ -71,7 +71,7 @@ def test_each_optional_library_is_in_the_extra_that_is_named_for_it():
     assert {MODULES.get(name, name) for name in optional} == set(extras.EXTRAS)
 
 
-def test_a_missing_library_is_named_with_its_extra_and_another_is_no_matter_of_extras(monkeypatch):
+def test_a_missing_library_is_named_with_its_extra_if_it_has_one(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(extras.MissingExtra, match=r"needs pandas, .* 'clusterlets-benchmark\[tables\]'"):
         estimators.cluster_composition([0, 0, 1, 1], list("abab"))
@@ -91,20 +91,17 @@ def test_a_command_without_its_libraries_says_in_one_line_what_to_install(comman
         "import sys; sys.modules['pandas'] = None\n"
         f"from clusterlets.__main__ import main\nsys.exit(main(['{command}', '--help']))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    said = done.stderr.splitlines()
-    assert done.returncode == 1 and said[0].startswith(f"clusterlets {command}: this needs pandas")
-    assert f"'clusterlets-benchmark[{extra}]'" in said[0] and "Traceback" not in done.stderr
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    lines = process.stderr.splitlines()
+    assert process.returncode == 1 and lines[0].startswith(f"clusterlets {command}: this needs pandas")
+    assert f"'clusterlets-benchmark[{extra}]'" in lines[0] and "Traceback" not in process.stderr
 
 
 def test_every_fitted_attribute_and_score_is_described():
     X, sex = [[0.0], [1.0], [5.0], [6.0]], list("abab")
     for estimator in (ClusterletClustering(2, random_state=0), FRAC(2, random_state=0)):
         fitted = [name for name in vars(estimator.fit(X, sensitive_features=sex)) if name.endswith("_")]
-        described = inspect.getdoc(type(estimator))  # from 3.13 on Python itself takes the indentation away
-        assert len(fitted) > 5 and [name for name in fitted if f"\n{name} :" not in described] == []
-    described = {
-        *(score.name for score in SCORES),
-        "silhouette_of_groups",
-    }  # which is in the docstring, as it is no single number
-    assert set(fairness_report(X, [0, 0, 1, 1], sex)) <= described
+        documented = inspect.getdoc(type(estimator))  # from 3.13 on Python itself removes the indentation
+        assert len(fitted) > 5 and [name for name in fitted if f"\n{name} :" not in documented] == []
+    documented = {*(score.name for score in SCORES), "silhouette_of_groups"}  # a dict, so only in the docstring
+    assert set(fairness_report(X, [0, 0, 1, 1], sex)) <= documented

@@ -1,4 +1,4 @@
-"""The Makefile: lists with spaces, places that cannot be written, and an environment that follows the content of its locks."""
+"""The Makefile: lists with spaces, folders that cannot be written, and environments that follow the content of their locks."""
 
 import os
 import re
@@ -14,36 +14,36 @@ pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="no make")
 
 
 def outside_of_make(*without):
-    """The environment as a person's shell has it: make itself may run these tests."""
+    """The environment of a shell outside make, because make itself may run these tests."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", *without))}
 
 
 @pytest.mark.parametrize("excluded", ["nbfi,adult", "nbfi, adult", " nbfi , adult ", "nbfi adult"])
-def test_datasets_may_be_left_out_with_spaces_in_the_list(excluded):
+def test_the_list_of_excluded_datasets_may_contain_spaces(excluded):
     command = ["make", "--dry-run", "data", f"EXCLUDE={excluded}"]
     printed = subprocess.run(command, cwd=ROOT, env=outside_of_make(), text=True, capture_output=True, check=True).stdout
     assert printed.rstrip().endswith(" --config exclude=nbfi,adult")
 
 
 @pytest.mark.parametrize("home", ["/proc/nobody", "/dev/null", "writable"])
-def test_make_names_another_cache_where_home_cannot_be_written_and_utf_8(home, tmp_path):
+def test_make_sets_another_cache_if_home_cannot_be_written_and_utf_8(home, tmp_path):
     home = str(tmp_path) if home == "writable" else home
     environment = outside_of_make("XDG_CACHE_HOME", "PYTHONUTF8")
     command = ["make", "--dry-run", "--print-data-base", "data"]
-    done = subprocess.run(command, cwd=ROOT, env=environment | {"HOME": home}, capture_output=True, text=True, check=True)
-    assert (f"XDG_CACHE_HOME := {ROOT}/.snakemake/cache" in done.stdout) is (home != str(tmp_path))
-    assert "PYTHONUTF8 := 1" in done.stdout
+    process = subprocess.run(command, cwd=ROOT, env=environment | {"HOME": home}, capture_output=True, text=True, check=True)
+    assert (f"XDG_CACHE_HOME := {ROOT}/.snakemake/cache" in process.stdout) is (home != str(tmp_path))
+    assert "PYTHONUTF8 := 1" in process.stdout
 
 
 @pytest.fixture
 def checkout(tmp_path):
-    """The Makefile and the files that its environments follow, with each environment said to be ready."""
+    """The Makefile and the files that its environments follow, with each environment marked as ready."""
     for path in (ROOT / "Makefile", ROOT / "pyproject.toml", *ROOT.glob("requirements*.lock")):
         shutil.copy(path, tmp_path)
     shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
-    for ready in set(re.findall(r"touch (\S+/\.ready\S*)", dry_run(tmp_path, "lint", "docs", "test", "archive"))):
-        (tmp_path / ready).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / ready).touch()
+    for marker in set(re.findall(r"touch (\S+/\.ready\S*)", dry_run(tmp_path, "lint", "docs", "test", "archive"))):
+        (tmp_path / marker).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / marker).touch()
     return tmp_path
 
 
@@ -70,7 +70,7 @@ def test_a_file_that_only_looks_newer_rebuilds_nothing(checkout):
         ("pyproject.toml", "demo", "--editable ."),
     ],
 )
-def test_a_lock_of_other_content_rebuilds_what_follows_it_alone(checkout, changed, target, rebuilt):
+def test_a_changed_lock_rebuilds_only_its_environment(checkout, changed, target, rebuilt):
     assert "install" not in dry_run(checkout, target)
     with open(checkout / changed, "a", encoding="utf-8") as file:
         file.write("# another\n")

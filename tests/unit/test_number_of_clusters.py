@@ -1,4 +1,4 @@
-"""Clusterlets asked for a number of clusters: of all configurations the closest, and the same result as that one alone."""
+"""Clusterlets with ``n_clusters``: the closest of all configurations, with the result that it gives by itself."""
 
 import warnings
 from itertools import product
@@ -25,51 +25,51 @@ def fitted(X, groups, **settings):
 )
 def test_no_configuration_comes_closer(table, matcher, n_clusters):
     X, groups = scale(table[0]), table[1]
-    found = fitted(X, groups, matcher=matcher, n_clusters=n_clusters)
+    model = fitted(X, groups, matcher=matcher, n_clusters=n_clusters)
 
     def preference(n_clusterlets, hops):
-        tried = fitted(X, groups, matcher=matcher, n_clusterlets=n_clusterlets, hops=hops)
-        report = fairness_report(X, tried.memberships_, groups, cohesion=False, silhouette=False)
-        return abs(tried.n_clusters_ - n_clusters), round(report["deviation_max"], 12), n_clusterlets, hops
+        candidate = fitted(X, groups, matcher=matcher, n_clusterlets=n_clusterlets, hops=hops)
+        report = fairness_report(X, candidate.memberships_, groups, cohesion=False, silhouette=False)
+        return abs(candidate.n_clusters_ - n_clusters), round(report["deviation_max"], 12), n_clusterlets, hops
 
     best = min(preference(*configuration) for configuration in product(range(2, 2 * n_clusters + 1), (1, 2, 3, 4)))
-    assert (abs(found.n_clusters_ - n_clusters), found.n_clusterlets_, found.hops_) == (best[0], *best[2:])
+    assert (abs(model.n_clusters_ - n_clusters), model.n_clusterlets_, model.hops_) == (best[0], *best[2:])
 
 
 @pytest.mark.parametrize("random_state", [7, "generator"])
-def test_it_is_the_result_of_the_configuration_alone(random_state):
+def test_the_result_is_that_of_the_chosen_configuration(random_state):
     X, groups = scale(CANCER[0]), CANCER[1]
     source = (lambda: np.random.default_rng(1)) if random_state == "generator" else (lambda: random_state)
-    found = ClusterletClustering(n_clusters=6, random_state=source()).fit(X, sensitive_features=groups)
-    alone = ClusterletClustering(found.n_clusterlets_, hops=found.hops_, random_state=source())
-    assert found.n_clusters_ == 6
-    assert np.array_equal(alone.fit(X, sensitive_features=groups).labels_, found.labels_)
-    assert (alone.n_clusterlets_, alone.hops_) == (found.n_clusterlets_, found.hops_)
+    model = ClusterletClustering(n_clusters=6, random_state=source()).fit(X, sensitive_features=groups)
+    alone = ClusterletClustering(model.n_clusterlets_, hops=model.hops_, random_state=source())
+    assert model.n_clusters_ == 6
+    assert np.array_equal(alone.fit(X, sensitive_features=groups).labels_, model.labels_)
+    assert (alone.n_clusterlets_, alone.hops_) == (model.n_clusterlets_, model.hops_)
 
 
-def test_a_number_that_does_not_come_out_is_told():
+def test_a_number_that_is_not_reached_is_warned_of():
     model = ClusterletClustering(n_clusters=6, matcher="C", random_state=0, sample_size=500)
     with pytest.warns(ConvergenceWarning, match="closest to n_clusters=6"):
         model.fit(scale(IRIS[0]), sensitive_features=IRIS[1])
     assert model.n_clusters_ != 6
 
 
-def test_settings_that_the_search_chooses_itself_change_nothing_and_are_warned_of():
+def test_settings_that_the_search_chooses_are_ignored_with_a_warning():
     X, groups = scale(IRIS[0]), IRIS[1]
     plain = fitted(X, groups, n_clusters=3)
-    with pytest.warns(UserWarning, match="n_clusters=3 ignores n_clusterlets=7 and hops=2, which it chooses itself") as told:
+    with pytest.warns(UserWarning, match="n_clusters=3 ignores n_clusterlets=7 and hops=2, which it chooses itself") as warned:
         other = ClusterletClustering(7, n_clusters=3, hops=2, random_state=3).fit(X, sensitive_features=groups)
-    assert len(told) == 1 and told[0].filename == __file__
+    assert len(warned) == 1 and warned[0].filename == __file__
     assert np.array_equal(plain.labels_, other.labels_)
 
 
-def test_a_tiny_table_has_its_configurations_too():
+def test_a_tiny_table_can_be_searched_too():
     X, groups = np.array([[0.0], [0.1], [5.0], [5.1]]), [0, 1, 0, 1]
     assert fitted(X, groups, n_clusters=2).n_clusters_ == 2
     assert fitted(X, groups, n_clusters=50).n_clusters_ == 2
 
 
 @pytest.mark.parametrize("wrong", [0, 2.5, True])
-def test_what_is_no_number_of_clusters_is_refused(wrong):
+def test_an_invalid_number_of_clusters_is_refused(wrong):
     with pytest.raises(ValueError, match="n_clusters"):
         fitted(*IRIS, n_clusters=wrong)

@@ -1,4 +1,4 @@
-"""The pictures of the library: what is drawn is what the clustering and the reports say, on the axes that were given."""
+"""The plots of the library show the clustering and the reports, on the axes that they are given."""
 
 import matplotlib
 import numpy as np
@@ -53,7 +53,7 @@ def test_the_bars_agree_with_the_composition_for_several_columns_and_clusters_th
         lambda ax: plot_tradeoff({"one": fairness_report(X, LABELS, SEX)}, ax=ax),
     ],
 )
-def test_axes_that_are_given_are_drawn_on_and_returned(plot):
+def test_given_axes_are_drawn_on_and_returned(plot):
     ax = Figure().subplots()
     assert plot(ax) is ax and ax.has_data() and pyplot.get_fignums() == []
 
@@ -65,7 +65,7 @@ def test_the_projection_names_each_cluster_by_its_label():
 
 
 def test_an_instance_in_several_clusters_is_shown_in_the_nearest():
-    """Row 1 is in both, and nearer to the mean of the first; the cluster in the middle holds nobody."""
+    """Row 1 is in both clusters and nearer to the mean of the first; the cluster in the middle is empty."""
     memberships = np.array([[1, 0, 0], [1, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1]])
     axes = plot_projection(X, memberships)
     assert [len(points.get_offsets()) for points in axes.collections] == [2, 3]
@@ -84,8 +84,8 @@ def test_the_line_joins_the_clusterings_that_no_other_beats():
         for cost, sign in (("price_of_fairness", 1), ("cohesion", -1)):
             axes = plot_tradeoff(reports, cost=cost, ax=Figure().subplots())
             signed = points * [1, sign]
-            beaten = [any((other <= one).all() and (other < one).any() for other in signed) for one in signed]
-            expected = {tuple(point) for point, lost in zip(points.tolist(), beaten) if not lost}
+            beaten = [any((other <= candidate).all() and (other < candidate).any() for other in signed) for candidate in signed]
+            expected = {tuple(point) for point, is_beaten in zip(points.tolist(), beaten) if not is_beaten}
             assert {tuple(place) for place in axes.lines[0].get_xydata().tolist()} == expected
             np.testing.assert_array_equal(axes.collections[0].get_offsets(), points)
     assert axes.get_xlabel() == "deviation mean" and axes.get_ylabel() == "cohesion"
@@ -101,13 +101,13 @@ def test_the_line_joins_the_clusterings_that_no_other_beats():
         ({"one": report(0.1, 1.0)}, {"cost": "silhouette_of_groups"}, "has no score 'silhouette_of_groups'"),
     ],
 )
-def test_reports_that_cannot_be_placed_are_refused(reports, settings, words):
+def test_reports_that_cannot_be_plotted_are_refused(reports, settings, words):
     with pytest.raises(InvalidInput, match=words):
         plot_tradeoff(reports, **settings)
     assert pyplot.get_fignums() == []
 
 
-def test_input_that_does_not_fit_together_is_refused_before_a_figure_is_made():
+def test_inconsistent_input_is_refused_before_a_figure_is_made():
     for plot in (lambda: plot_composition(LABELS, SEX[:4]), lambda: plot_projection(X[:4], LABELS)):
         with pytest.raises(InvalidInput, match="4 rows|X has 4"):
             plot()

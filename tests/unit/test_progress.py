@@ -1,4 +1,4 @@
-"""The logger plugin: what it counts, what it estimates, and what it lets through."""
+"""The logger plugin: what it counts, estimates and passes on."""
 
 import heapq
 import io
@@ -28,15 +28,15 @@ class TestInterface(TestLogHandlerBase):
 
 def record(event=None, message="", at=0.0, level=logging.INFO, **fields):
     """A record as Snakemake sends it."""
-    made = logging.LogRecord("snakemake.logging", level, "workflow.py", 1, message, (), None)
-    vars(made).update(fields, event=event, created=at)
-    return made
+    log_record = logging.LogRecord("snakemake.logging", level, "workflow.py", 1, message, (), None)
+    vars(log_record).update(fields, event=event, created=at)
+    return log_record
 
 
 def job_info(number, kind, at, purpose=None, log=("some.log",)):
     fields = {"jobid": number, "rule_name": kind, "rule_msg": purpose, "log": list(log)}
-    more = {"local": False, "is_checkpoint": False, "input": [], "output": [], "benchmark": None, "wildcards": {}}
-    return record(LogEvent.JOB_INFO, at=at, **fields, **more, reason="Missing", priority=0, threads=1, resources={})
+    other_fields = {"local": False, "is_checkpoint": False, "input": [], "output": [], "benchmark": None, "wildcards": {}}
+    return record(LogEvent.JOB_INFO, at=at, **fields, **other_fields, reason="Missing", priority=0, threads=1, resources={})
 
 
 def job_error(number, kind, log, message=None, group=False):
@@ -64,7 +64,7 @@ BEGINNING = [
 
 
 class Screen(io.StringIO):
-    """What a handler writes to, perhaps a terminal."""
+    """The stream that a handler writes to, perhaps a terminal."""
 
     def __init__(self, terminal):
         super().__init__()
@@ -76,60 +76,60 @@ class Screen(io.StringIO):
 
 @pytest.fixture
 def handler(monkeypatch):
-    """A maker of handlers with a screen; no thread of theirs outlives the test."""
-    made = []
+    """A function that makes handlers with a screen; none of their threads outlives the test."""
+    handlers = []
 
     def make(terminal=False, **settings):
         screen = Screen(terminal)
         monkeypatch.setattr("sys.stderr", screen)
         monkeypatch.setenv("TERM", "xterm")
         monkeypatch.setattr(plugin, "_TICK", 3600.0)
-        made.append(plugin.LogHandler(OutputSettings(show_failed_logs=True, nocolor=True, **settings), None))
-        return made[-1], screen
+        handlers.append(plugin.LogHandler(OutputSettings(show_failed_logs=True, nocolor=True, **settings), None))
+        return handlers[-1], screen
 
     yield make
-    for one in made:
-        one.close()
+    for log_handler in handlers:
+        log_handler.close()
 
 
 def feed(handler, records):
-    for one in records:
-        handler.handle(one)
+    for log_record in records:
+        handler.handle(log_record)
 
 
-def test_the_line_counts_steps_from_the_beginning(handler):
-    shown, screen = handler(terminal=True)
-    feed(shown, BEGINNING)
+def test_the_line_counts_steps_from_the_start(handler):
+    logger, screen = handler(terminal=True)
+    feed(logger, BEGINNING)
     assert screen.getvalue().strip("\r\x1b[2K\n") == "0 % · 0/7 steps · 0:00 gone, about 0:10 left"
-    feed(shown, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
-    feed(shown, [finished(1, 40.0)])
+    feed(logger, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
+    feed(logger, [finished(1, 40.0)])
     last = screen.getvalue().split("\r\x1b[2K")[-1]
     assert last.startswith("14 % · 1/7 steps · 0:40 gone, about ") and last.endswith(" left · FRAC on adult, k = 20")
 
 
-def test_on_eighty_columns_one_reads_what_is_being_done(handler, monkeypatch):
+def test_on_eighty_columns_the_current_step_can_be_read(handler, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    shown, screen = handler(terminal=True)
+    logger, screen = handler(terminal=True)
     stats = {"score_method": 1100, "fit_method": 55, "write_report": 1, "total": 1156}
-    feed(shown, [*BEGINNING[:2], record(LogEvent.RUN_INFO, stats=stats)])
-    feed(shown, [entry for number in range(412) for entry in (job_info(number, "score_method", 1.0), finished(number, 2.0))])
-    feed(shown, [job_info(2000, "fit_method", 60.0, "FRAC on adult, k = 20"), job_info(2001, "score_method", 780.0)])
-    feed(shown, [finished(2001, 790.0)])
+    feed(logger, [*BEGINNING[:2], record(LogEvent.RUN_INFO, stats=stats)])
+    feed(logger, [entry for number in range(412) for entry in (job_info(number, "score_method", 1.0), finished(number, 2.0))])
+    feed(logger, [job_info(2000, "fit_method", 60.0, "FRAC on adult, k = 20"), job_info(2001, "score_method", 780.0)])
+    feed(logger, [finished(2001, 790.0)])
     last = screen.getvalue().split("\r\x1b[2K")[-1]
     assert last.startswith("35 % · 413/1,156 steps · 13:10 gone, about ") and last.endswith(" left · FRAC on adult, k = 20")
 
 
-def test_a_cluster_without_a_limit_takes_all_jobs_at_once(handler):
-    shown, screen = handler()
-    feed(shown, [record(LogEvent.RESOURCES_INFO, nodes=2**63 - 1), BEGINNING[2]])
-    assert screen.getvalue().endswith("about 0:00 left\n")  # 7 times 3 s, which two at a time would take 10 s for
+def test_a_cluster_without_a_limit_runs_all_jobs_at_once(handler):
+    logger, screen = handler()
+    feed(logger, [record(LogEvent.RESOURCES_INFO, nodes=2**63 - 1), BEGINNING[2]])
+    assert screen.getvalue().endswith("about 0:00 left\n")  # 7 times 3 s, which would take 10 s two at a time
 
 
 def test_without_a_terminal_lines_are_rare(handler):
-    shown, screen = handler()
-    feed(shown, [*BEGINNING[:2], record(LogEvent.RUN_INFO, stats={"score_method": 1000, "total": 1000})])
+    logger, screen = handler()
+    feed(logger, [*BEGINNING[:2], record(LogEvent.RUN_INFO, stats={"score_method": 1000, "total": 1000})])
     for number in range(1000):
-        feed(shown, [job_info(number, "score_method", number), finished(number, number + 1.0)])
+        feed(logger, [job_info(number, "score_method", number), finished(number, number + 1.0)])
     lines = screen.getvalue().splitlines()
     assert [text.split(" · ")[1] for text in lines] == [
         "0/1,000 steps",
@@ -137,37 +137,37 @@ def test_without_a_terminal_lines_are_rare(handler):
         "600/1,000 steps",
         "900/1,000 steps",
     ]
-    shown.close()
+    logger.close()
     assert screen.getvalue().splitlines()[-1].startswith("Done: 1,000 of 1,000 steps, in ")
 
 
-def test_a_terminal_has_one_line_that_fits_and_gives_way_to_a_job_that_prints(handler, monkeypatch):
+def test_a_terminal_has_one_line_that_fits_and_is_hidden_while_a_job_prints(handler, monkeypatch):
     monkeypatch.setenv("COLUMNS", "50")
-    shown, screen = handler(terminal=True)
-    feed(shown, BEGINNING)
+    logger, screen = handler(terminal=True)
+    feed(logger, BEGINNING)
     screen.truncate(0)
-    feed(shown, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC " * 30), finished(1, 1.0)])
+    feed(logger, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC " * 30), finished(1, 1.0)])
     last = screen.getvalue().split("\r\x1b[2K")[-1]
     assert len(last) == 49 and last.endswith("…") and "\n" not in last
-    feed(shown, [job_info(3, "data", 2.0, log=()), job_info(4, "score_method", 2.0)])
-    assert screen.getvalue().endswith("\r\x1b[2K")  # gone, and not drawn again while the job prints
-    feed(shown, [finished(4, 3.0)])
+    feed(logger, [job_info(3, "data", 2.0, log=()), job_info(4, "score_method", 2.0)])
+    assert screen.getvalue().endswith("\r\x1b[2K")  # the line is cleared and not drawn again while the job prints
+    feed(logger, [finished(4, 3.0)])
     assert screen.getvalue().endswith("\r\x1b[2K")
-    feed(shown, [finished(3, 4.0)])
+    feed(logger, [finished(3, 4.0)])
     assert screen.getvalue().split("\r\x1b[2K")[-1].startswith("42 % · 3/7 steps")
 
 
-def test_a_failure_shows_its_log_and_what_hangs_on_it(handler, tmp_path):
+def test_a_failure_shows_the_end_of_its_log(handler, tmp_path):
     log = tmp_path / "frac.log"
     log.write_text("".join(f"line {number}\n" for number in range(300)))
-    shown, screen = handler()
-    feed(shown, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20", [str(log)])])
-    feed(shown, [job_error(2, "fit_method", log, message="Job was OUT_OF_MEMORY")])
+    logger, screen = handler()
+    feed(logger, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20", [str(log)])])
+    feed(logger, [job_error(2, "fit_method", log, message="Job was OUT_OF_MEMORY")])
     text = screen.getvalue()
     assert "FAILED: FRAC on adult, k = 20 (fit_method)" in text and "message: Job was OUT_OF_MEMORY" in text
     assert f"log: {log} (its last 100 of 300 lines)" in text and "| line 299" in text and "| line 200" in text
     assert "| line 199" not in text
-    shown.close()
+    logger.close()
     end = screen.getvalue()[len(text) :]
     assert end.startswith("Not complete: 0 of 7 steps, 1 failed, in ")
     assert f"failed: FRAC on adult, k = 20 (fit_method), log {log}" in end
@@ -175,18 +175,18 @@ def test_a_failure_shows_its_log_and_what_hangs_on_it(handler, tmp_path):
 
 
 def test_a_group_is_shown_once_and_its_jobs_are_counted(handler, tmp_path):
-    shown, screen = handler()
-    feed(shown, [*BEGINNING, *(job_info(number, "score_method", 0.0) for number in (1, 2))])
+    logger, screen = handler()
+    feed(logger, [*BEGINNING, *(job_info(number, "score_method", 0.0) for number in (1, 2))])
     feed(
-        shown, [record(LogEvent.GROUP_ERROR, "Error in group", level=logging.ERROR, aux_logs=["slurm.log"], job_error_info=[])]
+        logger, [record(LogEvent.GROUP_ERROR, "Error in group", level=logging.ERROR, aux_logs=["slurm.log"], job_error_info=[])]
     )
-    feed(shown, [job_error(number, "score_method", tmp_path / "log", group=True) for number in (1, 2)])
+    feed(logger, [job_error(number, "score_method", tmp_path / "log", group=True) for number in (1, 2)])
     assert "slurm.log" in screen.getvalue() and "FAILED" not in screen.getvalue()
-    shown.close()
+    logger.close()
     assert "Not complete: 0 of 7 steps, 2 failed" in screen.getvalue()
 
 
-def test_an_interrupted_run_says_what_was_cut_short():
+def test_an_interrupted_run_lists_the_jobs_cut_short():
     progress = Progress({"fit_method": 3}, {}, 1, 0.0)
     progress.start(1, Job("fit_method", "FRAC on adult", (), 0.0))
     text = summary(progress, 60.0)
@@ -194,80 +194,80 @@ def test_an_interrupted_run_says_what_was_cut_short():
     assert "cut short: FRAC on adult (fit_method)" in text
 
 
-def test_jobs_that_ctrl_c_ended_have_not_failed(handler, tmp_path):
-    shown, screen = handler()
-    feed(shown, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult")])
-    feed(shown, [record(None, "Terminating processes on user request, this might take some time.")])
-    feed(shown, [record(LogEvent.ERROR, "CalledProcessError ...", exception="RuleException", level=logging.ERROR)])
-    feed(shown, [job_error(2, "fit_method", tmp_path / "frac.log")])
-    shown.close()
+def test_jobs_ended_by_ctrl_c_have_not_failed(handler, tmp_path):
+    logger, screen = handler()
+    feed(logger, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult")])
+    feed(logger, [record(None, "Terminating processes on user request, this might take some time.")])
+    feed(logger, [record(LogEvent.ERROR, "CalledProcessError ...", exception="RuleException", level=logging.ERROR)])
+    feed(logger, [job_error(2, "fit_method", tmp_path / "frac.log")])
+    logger.close()
     text = screen.getvalue()
     assert "FAILED" not in text and "CalledProcessError" not in text
     assert "Not complete: 0 of 7 steps, in " in text and "cut short: FRAC on adult (fit_method)" in text
 
 
 @pytest.mark.parametrize("settings", [{"dryrun": True}, {"printshellcmds": True}, {"verbose": True}, {"debug_dag": True}])
-def test_where_details_are_asked_for_the_text_is_snakemakes(handler, settings):
-    shown, screen = handler(**settings)
-    feed(shown, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
-    feed(shown, [record(None, "This was a dry-run")])
-    shown.close()
+def test_with_detailed_output_the_text_is_snakemakes(handler, settings):
+    logger, screen = handler(**settings)
+    feed(logger, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
+    feed(logger, [record(None, "This was a dry-run")])
+    logger.close()
     text = screen.getvalue()
     assert "Job stats" in text and "Job 2: FRAC on adult, k = 20\nReason: Missing" in text and "This was a dry-run" in text
     assert "steps" not in text
 
 
-def test_what_is_no_step_passes(handler):
-    shown, screen = handler()
-    feed(shown, [record(None, "Nothing to be done"), record(None, "look out", level=logging.WARNING)])
-    feed(shown, [record(LogEvent.ERROR, "LockException: ...", level=logging.ERROR), record(None, "Using shell: bash")])
-    shown.close()
+def test_messages_other_than_steps_are_passed_on(handler):
+    logger, screen = handler()
+    feed(logger, [record(None, "Nothing to be done"), record(None, "look out", level=logging.WARNING)])
+    feed(logger, [record(LogEvent.ERROR, "LockException: ...", level=logging.ERROR), record(None, "Using shell: bash")])
+    logger.close()
     assert screen.getvalue() == "Nothing to be done\nlook out\nLockException: ...\n"
 
 
-def test_quiet_is_quiet(handler):
+def test_quiet_prints_nothing(handler):
     from snakemake.settings.enums import Quietness
 
-    shown, screen = handler(quiet={Quietness.ALL})
-    feed(shown, [*BEGINNING, job_info(1, "score_method", 0.0), finished(1, 1.0)])
-    shown.close()
+    logger, screen = handler(quiet={Quietness.ALL})
+    feed(logger, [*BEGINNING, job_info(1, "score_method", 0.0), finished(1, 1.0)])
+    logger.close()
     assert screen.getvalue() == ""
 
 
 def simulated(durations, slots, expected, look_at):
-    """Jobs in a random order on some slots: the estimate at a share of the true time, and what was truly left."""
-    order = [(kind, took) for kind, many in durations.items() for took in many]
+    """Jobs in random order on some slots: the estimate at a share of the true time, and the time truly left."""
+    order = [(kind, seconds) for kind, seconds_of_kind in durations.items() for seconds in seconds_of_kind]
     random.Random(0).shuffle(order)
-    progress = Progress({kind: len(many) for kind, many in durations.items()}, expected, slots, 0.0)
+    progress = Progress({kind: len(seconds_of_kind) for kind, seconds_of_kind in durations.items()}, expected, slots, 0.0)
     free = [0.0] * slots
     events = []
-    for number, (kind, took) in enumerate(order):
+    for number, (kind, seconds) in enumerate(order):
         start = heapq.heappop(free)
-        heapq.heappush(free, start + took)
-        events += [(start, 1, number, kind), (start + took, 0, number, kind)]
+        heapq.heappush(free, start + seconds)
+        events += [(start, 1, number, kind), (start + seconds, 0, number, kind)]
     end = max(free)
-    for at, starts, number, kind in sorted(events):
-        if at > look_at * end:
+    for moment, starts, number, kind in sorted(events):
+        if moment > look_at * end:
             break
-        progress.start(number, Job(kind, kind, (), at)) if starts else progress.finish(number, at)
+        progress.start(number, Job(kind, kind, (), moment)) if starts else progress.finish(number, moment)
     return progress.seconds_left(look_at * end), (1 - look_at) * end
 
 
 def in_order(took, planned, expected, slots=2):
-    """Jobs of one kind, each (dataset, seconds), started in this order: the estimates at each end, and what was truly left."""
+    """Jobs of one kind, each (dataset, seconds), in this order: at the end of each the estimate and the time truly left."""
     progress = Progress({"a": planned}, {"a": expected}, slots, 0.0)
     free, running, ends = [0.0] * slots, [], []
     for number, (dataset, seconds) in enumerate(took):
         start = heapq.heappop(free)
         heapq.heappush(free, start + seconds)
         running += [(start, 1, number, dataset), (start + seconds, 0, number, dataset)]
-    for at, starts, number, dataset in sorted(running):
-        progress.start(number, Job("a", "", (), at, dataset)) if starts else progress.finish(number, at)
-        ends += [] if starts else [(progress.seconds_left(at), max(free) - at)]
+    for moment, starts, number, dataset in sorted(running):
+        progress.start(number, Job("a", "", (), moment, dataset)) if starts else progress.finish(number, moment)
+        ends += [] if starts else [(progress.seconds_left(moment), max(free) - moment)]
     return ends
 
 
-def test_large_datasets_first_do_not_make_the_rest_look_large():
+def test_large_datasets_first_do_not_inflate_the_estimate():
     expected = {"adult": 20.0, "bank": 16.0, "pima": 0.2, "iris": 0.1}
     took = [(dataset, seconds * 1.1) for dataset, seconds in expected.items() for _ in range(10)]
     for estimate, truth in in_order(took, 40, expected):
@@ -275,7 +275,7 @@ def test_large_datasets_first_do_not_make_the_rest_look_large():
 
 
 @pytest.mark.parametrize("dataset, seconds", [("adult", 20.0), ("pima", 0.2)])
-def test_one_dataset_alone_is_soon_known_for_what_it_is(dataset, seconds):
+def test_the_pace_of_a_single_dataset_is_learned_soon(dataset, seconds):
     expected = {"adult": 20.0, "bank": 16.0, "pima": 0.2, "iris": 0.1}
     ends = in_order([(dataset, seconds)] * 12, 12, expected, slots=1)
     for estimate, truth in ends[7:]:
@@ -286,17 +286,17 @@ def test_one_dataset_alone_is_soon_known_for_what_it_is(dataset, seconds):
     "off, look_at, tolerance", [(1, 0.0, 0.05), (1, 0.5, 0.15), (3, 0.25, 0.35), (3, 0.5, 0.25), (1 / 3, 0.5, 0.25)]
 )
 def test_the_estimate_finds_the_pace_of_the_machine(off, look_at, tolerance):
-    drawn = random.Random(1)
+    rng = random.Random(1)
     durations = {
-        "score_method": [drawn.uniform(0.2, 0.4) for _ in range(400)],
-        "fit_method": [drawn.uniform(2, 30) for _ in range(50)],
+        "score_method": [rng.uniform(0.2, 0.4) for _ in range(400)],
+        "fit_method": [rng.uniform(2, 30) for _ in range(50)],
     }
-    expected = {kind: {"": sum(many) / len(many) / off} for kind, many in durations.items()}
+    expected = {kind: {"": sum(seconds) / len(seconds) / off} for kind, seconds in durations.items()}
     estimate, truth = simulated(durations, 2, expected, look_at)
     assert abs(estimate - truth) < tolerance * truth
 
 
-def test_a_kind_nobody_has_seen_follows_the_pace_of_the_others():
+def test_an_unseen_kind_of_job_follows_the_pace_of_the_others():
     progress = Progress({"a": 100, "b": 1}, {"a": {"": 1.0}, "b": {"": 1.0}}, 1, 0.0)
     for number in range(100):
         progress.start(number, Job("a", "", (), 3.0 * number))
@@ -309,15 +309,15 @@ def test_a_kind_nobody_has_seen_follows_the_pace_of_the_others():
 
 
 def test_a_failed_job_that_is_started_again_has_not_failed(handler, tmp_path):
-    shown, screen = handler()
-    again = record(LogEvent.RUN_INFO, stats={"fit_method": 1, "total": 1})
-    feed(shown, [again, job_info(1, "fit_method", 0.0), job_error(1, "fit_method", tmp_path / "none.log")])
+    logger, screen = handler()
+    run_info = record(LogEvent.RUN_INFO, stats={"fit_method": 1, "total": 1})
+    feed(logger, [run_info, job_info(1, "fit_method", 0.0), job_error(1, "fit_method", tmp_path / "none.log")])
     assert "none.log (was not written)" in screen.getvalue()
-    feed(shown, [job_info(1, "fit_method", 5.0), finished(1, 6.0)])
-    shown.close()
+    feed(logger, [job_info(1, "fit_method", 5.0), finished(1, 6.0)])
+    logger.close()
     assert screen.getvalue().splitlines()[-1].startswith("Done: 1 of 1 steps, in ")
 
 
-def test_clock():
+def test_times_are_formatted_as_on_a_clock():
     assert [clock(7.4), clock(190), clock(3790)] == ["0:07", "3:10", "1:03:10"]
     assert "about 25:00" in line(Progress({"a": 100}, {"a": {"": 30.0}}, 2, 0.0), 0.0)

@@ -1,4 +1,4 @@
-"""The version and its date are the same in the three places where they stand."""
+"""The version and its date are the same in the changelog, the package and the citation."""
 
 import re
 from pathlib import Path
@@ -21,6 +21,6 @@ def test_the_released_version_is_the_same_everywhere():
 
 
 def test_the_citation_names_the_paper_with_its_authors_and_year():
-    (paper,) = [one for one in CITATION["references"] if one["title"] == "Fair Clustering with Clusterlets"]
+    (paper,) = [reference for reference in CITATION["references"] if reference["title"] == "Fair Clustering with Clusterlets"]
     assert [author["family-names"] for author in paper["authors"]] == ["Setzu", "Guidotti"]
     assert paper["year"] == 2025

@@ -1,4 +1,4 @@
-"""Scorers in scikit-learn's searches: they score the clusters that an estimator makes, and get the groups by routing."""
+"""Scorers in scikit-learn's searches score the clusters that an estimator makes, and get the groups by routing."""
 
 import pickle
 
@@ -33,7 +33,7 @@ def asking(estimator):
 @pytest.mark.parametrize(
     "estimator", [FRAC(4, random_state=0), FairFlow(3, delta=0.2, random_state=0), ClusterletClustering(3, random_state=1)]
 )
-def test_on_the_rows_of_the_fit_a_score_is_that_of_the_fitted_clusters(scorer, name, estimator):
+def test_on_the_fitted_rows_the_fitted_clusters_are_scored(scorer, name, estimator):
     fitted = estimator.fit(X, sensitive_features=SEX)
     before = fitted.labels_.copy()
     expected = -fairness_report(X, fitted.memberships_, SEX)[name]
@@ -42,11 +42,11 @@ def test_on_the_rows_of_the_fit_a_score_is_that_of_the_fitted_clusters(scorer, n
 
 
 def test_other_rows_are_clustered_by_themselves_and_overlap_has_no_price():
-    fitted, some = FRAC(4, random_state=0).fit(X[:50], sensitive_features=SEX[:50]), slice(50, 90)
-    anew = clone(fitted).fit(X[some], sensitive_features=SEX[some])
+    fitted, rows = FRAC(4, random_state=0).fit(X[:50], sensitive_features=SEX[:50]), slice(50, 90)
+    refitted = clone(fitted).fit(X[rows], sensitive_features=SEX[rows])
     assert (
-        deviation_scorer(fitted, X[some], sensitive_features=SEX[some])
-        == -(fairness_report(X[some], anew.labels_, SEX[some])["deviation_mean"])
+        deviation_scorer(fitted, X[rows], sensitive_features=SEX[rows])
+        == -(fairness_report(X[rows], refitted.labels_, SEX[rows])["deviation_mean"])
     )
     overlapping = ClusterletClustering(9, matcher="D", hops=1, random_state=0).fit(X, sensitive_features=SEX)
     assert overlapping.memberships_.sum() > len(X) and np.isnan(price_scorer(overlapping, X, sensitive_features=SEX))
@@ -61,26 +61,26 @@ def test_an_estimator_that_takes_no_groups_is_scored_too():
     assert price_scorer(plain, X, sensitive_features=SEX) == -expected["price_of_fairness"]
 
 
-def test_a_search_finds_what_scoring_by_hand_finds(routing):
+def test_a_search_gives_the_scores_computed_by_hand(routing):
     deltas = [0.0, 0.3, 0.6, 0.9]
     flow = asking(FairFlow(4, random_state=0))
-    by_hand = []
+    expected = []
     for delta in deltas:
         labels = clone(flow).set_params(delta=delta).fit(X, sensitive_features=SEX).labels_
         report = fairness_report(X, labels, SEX)
-        by_hand.append((-report["deviation_mean"], -report["price_of_fairness"]))
+        expected.append((-report["deviation_mean"], -report["price_of_fairness"]))
     scoring = {"deviation": deviation_scorer, "price": price_scorer}
     search = GridSearchCV(flow, {"delta": deltas}, scoring=scoring, refit="deviation", cv=ALL).fit(X, sensitive_features=SEX)
-    found = np.column_stack([search.cv_results_["mean_test_deviation"], search.cv_results_["mean_test_price"]])
-    np.testing.assert_allclose(found, by_hand, rtol=1e-12)
-    assert search.best_params_["delta"] == deltas[int(np.argmax([deviation for deviation, _ in by_hand]))]
-    assert len(set(found[:, 0])) > 1 and len(set(found[:, 1])) > 1
+    scores = np.column_stack([search.cv_results_["mean_test_deviation"], search.cv_results_["mean_test_price"]])
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)
+    assert search.best_params_["delta"] == deltas[int(np.argmax([deviation for deviation, _ in expected]))]
+    assert len(set(scores[:, 0])) > 1 and len(set(scores[:, 1])) > 1
     assert search.best_estimator_.labels_.shape == (90,)
     by_price = GridSearchCV(flow, {"delta": deltas}, scoring=price_scorer, cv=ALL).fit(X, sensitive_features=SEX)
-    assert by_price.best_score_ == pytest.approx(max(price for _, price in by_hand))
+    assert by_price.best_score_ == pytest.approx(max(price for _, price in expected))
 
 
-def test_a_search_over_folds_hands_each_fold_its_own_groups(routing):
+def test_a_search_over_folds_passes_each_fold_its_own_groups(routing):
     search = GridSearchCV(asking(FRAC(random_state=0)), {"n_clusters": [2, 3]}, scoring=deviation_scorer, cv=KFold(3))
     search.fit(X, sensitive_features=SEX)
     for place, (_, test) in enumerate(KFold(3).split(X)):
@@ -89,7 +89,7 @@ def test_a_search_over_folds_hands_each_fold_its_own_groups(routing):
         assert search.cv_results_[f"split{place}_test_score"][1] == expected
 
 
-def test_a_pipelines_scaler_prepares_the_rows(routing):
+def test_a_pipelines_scaler_transforms_the_rows(routing):
     pipeline = make_pipeline(StandardScaler(), asking(FRAC(random_state=0)))
     search = GridSearchCV(pipeline, {"frac__n_clusters": [2, 3]}, scoring=price_scorer, cv=ALL, n_jobs=1)
     search.fit(X, sensitive_features=SEX)
@@ -102,21 +102,21 @@ def test_a_pipelines_scaler_prepares_the_rows(routing):
 
 
 def test_groups_may_go_to_the_scorer_under_another_name(routing):
-    """The estimator is fair to some groups, and the score asks about others."""
+    """The estimator is fair to some groups, and the score is about others."""
     others = RNG.choice(["u", "v"], 90)
     scorer = deviation_scorer.set_score_request(sensitive_features="others")
     estimator = ClusterletClustering(3, random_state=0).set_fit_request(sensitive_features=True)
-    asked = cross_validate(estimator, X, scoring=scorer, cv=ALL, params={"sensitive_features": SEX, "others": others})[
+    scores = cross_validate(estimator, X, scoring=scorer, cv=ALL, params={"sensitive_features": SEX, "others": others})[
         "test_score"
     ]
-    assert asked == pytest.approx(deviation_scorer(estimator, X, sensitive_features=others))
-    by_default = cross_validate(estimator, X, scoring=deviation_scorer, cv=ALL, params={"sensitive_features": SEX})[
+    assert scores == pytest.approx(deviation_scorer(estimator, X, sensitive_features=others))
+    default_scores = cross_validate(estimator, X, scoring=deviation_scorer, cv=ALL, params={"sensitive_features": SEX})[
         "test_score"
     ]
-    assert by_default == pytest.approx(deviation_scorer(estimator, X, sensitive_features=SEX)) and by_default != asked
+    assert default_scores == pytest.approx(deviation_scorer(estimator, X, sensitive_features=SEX)) and default_scores != scores
 
 
-def test_a_scorer_without_groups_says_how_a_search_hands_them_on(routing):
+def test_a_scorer_without_groups_says_how_a_search_passes_them(routing):
     fitted = FRAC(2, random_state=0).fit(X, sensitive_features=SEX)
     with pytest.raises(InvalidInput, match=r"deviation_scorer was given no .*set_fit_request\(sensitive_features=True\)"):
         deviation_scorer(fitted, X)
@@ -132,13 +132,13 @@ def test_a_search_without_routing_is_told_to_enable_it():
         search.fit(X, sensitive_features=SEX)
 
 
-def test_a_request_makes_another_scorer_and_leaves_the_first_alone():
+def test_a_request_makes_a_new_scorer_and_does_not_change_the_first():
     other = price_scorer.set_score_request(sensitive_features="groups")
-    asked = [scorer.get_metadata_routing().score.requests for scorer in (other, price_scorer)]
-    assert asked == [{"sensitive_features": "groups"}, {"sensitive_features": True}]
-    again = pickle.loads(pickle.dumps(price_scorer))
+    requests = [scorer.get_metadata_routing().score.requests for scorer in (other, price_scorer)]
+    assert requests == [{"sensitive_features": "groups"}, {"sensitive_features": True}]
+    unpickled = pickle.loads(pickle.dumps(price_scorer))
     fitted = FRAC(2, random_state=0).fit(X, sensitive_features=SEX)
-    assert again(fitted, X, sensitive_features=SEX) == price_scorer(fitted, X, sensitive_features=SEX)
+    assert unpickled(fitted, X, sensitive_features=SEX) == price_scorer(fitted, X, sensitive_features=SEX)
     assert repr(price_scorer) == "price_scorer"
 
 
@@ -157,5 +157,5 @@ def test_missing_groups_are_named_through_a_pipeline_and_a_search_too(estimator)
         with pytest.raises(InvalidInput, match=MISSING):
             search.fit(X)
         search.set_params(error_score=np.nan)
-        with pytest.raises(ValueError, match=MISSING):  # scikit-learn counts failed fits, and shows the first error
+        with pytest.raises(ValueError, match=MISSING):  # scikit-learn counts failed fits and shows the first error
             search.fit(X)

@@ -1,4 +1,4 @@
-"""The groups of arrays and lists, which need no pandas, are those that pandas finds."""
+"""Arrays and lists, which need no pandas, give the same groups as pandas."""
 
 import subprocess
 import sys
@@ -32,19 +32,19 @@ def by_pandas(array):
 
 
 @pytest.mark.parametrize("name", ARRAYS)
-def test_an_array_has_the_groups_that_pandas_finds(name):
+def test_an_array_has_the_same_groups_as_in_pandas(name):
     codes, values = encode(ARRAYS[name], 40)
     expected, uniques = by_pandas(ARRAYS[name])
     assert np.array_equal(codes, expected) and codes.dtype == np.int64
     assert values.tolist() == np.asarray(uniques).tolist() and values.dtype == np.asarray(uniques).dtype
 
 
-def test_several_columns_are_the_combinations_in_order():
+def test_several_columns_give_their_combinations_in_order():
     columns = np.column_stack([RNG.integers(0, 3, 40), RNG.integers(0, 2, 40)])
     codes, values = encode(columns, 40)
-    seen = sorted({tuple(row) for row in columns.tolist()})
-    assert [tuple(row) for row in values.tolist()] == seen
-    assert codes.tolist() == [seen.index(tuple(row)) for row in columns.tolist()]
+    combinations = sorted({tuple(row) for row in columns.tolist()})
+    assert [tuple(row) for row in values.tolist()] == combinations
+    assert codes.tolist() == [combinations.index(tuple(row)) for row in columns.tolist()]
 
 
 def test_fields_of_a_structured_array_are_columns():
@@ -64,7 +64,7 @@ def test_fields_of_a_structured_array_are_columns():
     ],
     ids=str,
 )
-def test_lists_keep_their_values_as_they_are(rows, values):
+def test_lists_keep_their_values(rows, values):
     assert encode(rows, 4)[1].tolist() == values
 
 
@@ -81,7 +81,7 @@ def test_lists_keep_their_values_as_they_are(rows, values):
     ],
     ids=str,
 )
-def test_what_is_missing_or_measured_is_refused_with_its_place(column, words):
+def test_missing_values_and_measurements_are_refused_with_their_position(column, words):
     with pytest.raises(InvalidInput) as refused:
         encode(column, 4)
     assert words in str(refused.value)
@@ -103,5 +103,5 @@ for estimator in (FRAC(2, random_state=0), ClusterletClustering(2, random_state=
     fitted = estimator.fit(X, sensitive_features=sex)
     print(fairness_report(X, fitted.memberships_, sex)["deviation_max"])
 """
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
-    assert done.stdout.split() == ["0.0"] * 3, done.stderr
+    process = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
+    assert process.stdout.split() == ["0.0"] * 3, process.stderr

@@ -1,4 +1,4 @@
-"""The API reference lists what there is, and the site is built with the libraries that are locked."""
+"""The API reference is complete, and the site is built with the same library versions as the package runs with."""
 
 import ast
 import re
@@ -8,11 +8,11 @@ ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 
 
-def test_the_reference_lists_what_the_package_offers():
-    offered = ast.parse((ROOT / "clusterlets" / "__init__.pyi").read_text(encoding="utf-8"))
-    names = [alias.name for node in offered.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+def test_the_reference_lists_all_public_names():
+    stub = ast.parse((ROOT / "clusterlets" / "__init__.pyi").read_text(encoding="utf-8"))
+    names = [alias.name for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names]
     listed = re.findall(r"^   ~clusterlets\.(\w+)$", REFERENCE, re.MULTILINE)
-    assert len(names) > 20 and sorted(listed) == sorted(set(names) - {"ClusterletsError"})  # that one is below its module
+    assert len(names) > 20 and sorted(listed) == sorted(set(names) - {"ClusterletsError"})  # listed below its own module
 
 
 def test_the_reference_lists_every_module_of_the_algorithms():
@@ -21,7 +21,7 @@ def test_the_reference_lists_every_module_of_the_algorithms():
     assert set(re.findall(r"^   (clusterlets\.algorithms\.[\w.]+)$", REFERENCE, re.MULTILINE)) == modules
 
 
-def test_what_builds_the_site_agrees_with_what_runs():
+def test_the_sites_library_versions_are_those_of_the_package():
     pins = [
         dict(re.findall(r"^([\w-]+)==([\w.]+)", (ROOT / lock).read_text(encoding="utf-8"), re.MULTILINE))
         for lock in ("requirements.lock", "requirements-docs.lock")

@@ -1,4 +1,4 @@
-"""Files are whole or absent, equal content is equal bytes, and damage is found, named and removed."""
+"""Files are whole or absent, equal content gives equal bytes, and damaged files are noticed, named and removed."""
 
 import errno
 import hashlib
@@ -36,15 +36,15 @@ from clusterlets.storage import (
 ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b/0": np.array(["x", "yy"]), "empty": np.zeros((0, 4), dtype=np.uint8)}
 
 
-def test_equal_arrays_at_equal_places_give_equal_bytes(tmp_path):
+def test_equal_arrays_at_equal_paths_give_equal_bytes(tmp_path):
     paths = [tmp_path / folder / "prepared" / "x.npz" for folder in "ab"]
     for path in paths:
         save_arrays(path, ARRAYS)
     assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
-def test_arrays_give_the_bytes_that_they_always_gave(tmp_path):
-    """On another Python too: numpy.savez writes one archive with Python 3.11.2 and another with 3.11.7."""
+def test_the_bytes_of_arrays_do_not_change(tmp_path):
+    """Also with other versions of Python: numpy.savez writes different archives with Python 3.11.2 and 3.11.7."""
     save_arrays(tmp_path / "x.npz", ARRAYS)
     digest = hashlib.sha256((tmp_path / "x.npz").read_bytes()).hexdigest()
     assert digest == "1896541d54d81a3495a49dd56bd6f93cd9ac7a36abcfe62382b1ee28cb615d1c"
@@ -86,7 +86,7 @@ SAVED = {
 
 @pytest.fixture(params=SAVED)
 def saved(request, tmp_path):
-    """A file of each kind, at its place below a folder of results: its path, its reader and what it holds."""
+    """A file of each kind below a folder of results: its path, its loader and its content."""
     save, load, value = SAVED[request.param]
     path = tmp_path / "results/pieces/iris/clusterlets/k5/seeds0-9.x"
     save(path, value)
@@ -101,7 +101,7 @@ def equal(found, expected):
     )
 
 
-def test_what_is_saved_comes_back(saved):
+def test_saved_values_are_loaded_unchanged(saved):
     path, load, value = saved
     assert equal(load(path), value)
     for arrays in (ARRAYS, {}):
@@ -114,7 +114,7 @@ def flipped(content, at, bit):
 
 
 def damages_of(content):
-    yield from (flipped(content, at, bit) for at in range(len(content)) for bit in range(8))
+    yield from (flipped(content, index, bit) for index in range(len(content)) for bit in range(8))
     yield from (content[:length] for length in range(len(content)))
     yield from (content + b"\n", b"\n" + content, 2 * content)
 
@@ -126,7 +126,7 @@ def test_every_flipped_bit_and_every_cut_is_named_and_removed(saved):
     for file, content in contents.items():
         for damaged in damages_of(content):
             for other in contents:
-                if not other.exists():  # writing over a file is slow on some file systems
+                if not other.exists():  # overwriting a file is slow on some file systems
                     other.write_bytes(contents[other])
             file.unlink()
             file.write_bytes(damaged)
@@ -136,11 +136,11 @@ def test_every_flipped_bit_and_every_cut_is_named_and_removed(saved):
 
 
 def test_a_flipped_bit_in_a_large_file_is_named_and_removed(tmp_path):
-    path, stream = tmp_path / "x.npz", np.random.default_rng(0)
-    save_arrays(path, {"X": stream.normal(size=(2000, 30)), "labels": stream.integers(9, size=2000)})
+    path, rng = tmp_path / "x.npz", np.random.default_rng(0)
+    save_arrays(path, {"X": rng.normal(size=(2000, 30)), "labels": rng.integers(9, size=2000)})
     content = path.read_bytes()
-    for at, bit in zip(stream.integers(len(content), size=200), stream.integers(8, size=200), strict=True):
-        path.write_bytes(flipped(content, int(at), int(bit)))
+    for index, bit in zip(rng.integers(len(content), size=200), rng.integers(8, size=200), strict=True):
+        path.write_bytes(flipped(content, int(index), int(bit)))
         with pytest.raises(UnusableFileError, match="was damaged"):
             load_arrays(path)
         assert not path.exists()
@@ -172,7 +172,7 @@ def test_without_a_free_descriptor_nothing_is_removed(saved):
     assert equal(load(path), value)
 
 
-# By what a file is, where else it may be put by mistake.
+# For each file, where else it may be put by mistake.
 PLACES = {
     "pieces/iris/clusterlets/k5/seeds0-9.npz": [
         "pieces/wine/clusterlets/k5/seeds0-9.npz",
@@ -197,7 +197,7 @@ FORMS = ("arrays", "JSON", "text")
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_file_at_anothers_place_is_refused_and_kept(tmp_path, place):
+def test_a_file_at_the_path_of_another_is_refused_and_kept(tmp_path, place):
     right = tmp_path / "results" / place
     for save, load, value in map(SAVED.get, FORMS):
         save(right, value)
@@ -220,12 +220,12 @@ def test_the_folder_of_results_may_move_and_be_renamed(tmp_path, monkeypatch, fo
         save(Path("results", place), value)
         Path("results").rename(folder)
         detour = Path(folder, "..", Path(folder).name)
-        for now in (Path(folder), tmp_path / folder, detour, Path("link")):
-            assert equal(load(now / place), value)
-        for inside in (Path(place).parent, Path(place).parents[-2]):
+        for base in (Path(folder), tmp_path / folder, detour, Path("link")):
+            assert equal(load(base / place), value)
+        for subfolder in (Path(place).parent, Path(place).parents[-2]):
             with monkeypatch.context() as patch:
-                patch.chdir(Path(folder, inside))
-                assert equal(load(Path(place).relative_to(inside)), value)
+                patch.chdir(Path(folder, subfolder))
+                assert equal(load(Path(place).relative_to(subfolder)), value)
         shutil.rmtree(folder)
 
 
@@ -241,7 +241,7 @@ def test_a_copied_table_is_refused_even_with_its_hash(tmp_path):
 @pytest.mark.parametrize(
     "content", ["a,b\n", "# a,b\n", "# seeds0-9.csv sha256 \na,b\n", "{}", '{"about": "x"}', '{"about": [1]}', "[]"]
 )
-def test_a_file_that_does_not_say_what_it_is_is_damaged(tmp_path, content):
+def test_a_file_without_its_description_is_damaged(tmp_path, content):
     path = tmp_path / "seeds0-9.csv"
     for load in (load_arrays, load_json, load_text):
         path.write_text(content)
@@ -251,14 +251,14 @@ def test_a_file_that_does_not_say_what_it_is_is_damaged(tmp_path, content):
 
 
 def test_an_ordinary_archive_of_another_program_is_damaged(tmp_path):
-    """It has no member that says what it is."""
+    """It has no ``about`` member, which says what the file is."""
     np.savez(tmp_path / "x.npz", **ARRAYS)
     with pytest.raises(UnusableFileError, match="was damaged"):
         load_arrays(tmp_path / "x.npz")
 
 
-def test_content_that_was_replaced_under_an_old_hash_is_damaged(tmp_path):
-    """Each member with a right CRC, as a tool would write it that knows nothing of ours."""
+def test_content_replaced_under_an_old_hash_is_damaged(tmp_path):
+    """Each member has a correct CRC, as written by a tool that does not know our checksum."""
     path, archive = tmp_path / "x.npz", tmp_path / "other.npz"
     save_arrays(path, {"a": np.array([1.0])})
     save_arrays(archive, {"a": np.array([2.0])})
@@ -271,7 +271,7 @@ def test_content_that_was_replaced_under_an_old_hash_is_damaged(tmp_path):
         load_arrays(path)
 
 
-def test_an_archive_is_one_for_every_reader_and_says_what_it_is(tmp_path):
+def test_numpy_can_read_an_archive_and_its_description(tmp_path):
     save_arrays(tmp_path / "x.npz", ARRAYS)
     with np.load(tmp_path / "x.npz") as archive:
         assert set(archive.files) == {"about", *ARRAYS}
@@ -279,7 +279,7 @@ def test_an_archive_is_one_for_every_reader_and_says_what_it_is(tmp_path):
     assert about["place"] == "x.npz" and len(about["sha256"]) == 64
 
 
-def test_what_says_what_a_file_is_cannot_be_used_for_something_else(tmp_path):
+def test_the_key_of_the_description_cannot_be_used_for_something_else(tmp_path):
     for save, value in ((save_json, {"about": 1}), (save_arrays, {"about": np.zeros(1)})):
         with pytest.raises(ValueError, match="'about'"):
             save(tmp_path / "x", value)
@@ -302,7 +302,7 @@ def test_a_missing_file_is_named(tmp_path):
             load(tmp_path / "nowhere")
 
 
-def test_a_table_without_a_hash_beside_it_is_taken_as_it_is(tmp_path):
+def test_a_table_without_a_checksum_file_is_accepted(tmp_path):
     write_text(tmp_path / "runs.csv", TEXT)
     check_checksum(tmp_path / "runs.csv")
     write_checksum(tmp_path / "runs.csv")
@@ -313,7 +313,7 @@ def test_a_table_without_a_hash_beside_it_is_taken_as_it_is(tmp_path):
         check_checksum(tmp_path / "runs.csv")
 
 
-# ---- where something is written to -----------------------------------------------------------------------------------
+# ---- where files are written -----------------------------------------------------------------------------------------
 
 
 def test_a_device_is_written_into(tmp_path):
@@ -355,7 +355,7 @@ def test_a_symbolic_link_is_followed(tmp_path, target):
 
 
 @pytest.mark.parametrize("kind", ["circle", "folder", "socket"])
-def test_what_cannot_be_written_is_named_and_stays(tmp_path, monkeypatch, kind):
+def test_a_path_that_cannot_be_written_is_named_and_stays(tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)  # the name of a socket must be short
     path = Path("taken")
     with socket.socket(socket.AF_UNIX) as opened:
@@ -380,7 +380,7 @@ def test_a_file_keeps_its_mode(tmp_path, mode):
     assert stat.S_IMODE(path.stat().st_mode) == mode and path.read_text() == "new"
 
 
-def test_a_new_file_has_the_mode_that_the_system_gives(tmp_path):
+def test_a_new_file_has_the_default_mode_of_the_system(tmp_path):
     former = os.umask(0o027)
     try:
         write_text(tmp_path / "x.txt", "new")
@@ -410,9 +410,9 @@ print("after")
 @pytest.mark.parametrize("name", ["stdout", "said.txt"])
 @pytest.mark.parametrize("goes_to", ["file", "pipe"])
 def test_the_output_of_the_process_itself_is_written_into(tmp_path, name, goes_to):
-    """Also where it goes to a file, by whatever name: what was printed before and is printed after stays.
+    """Also if it is redirected to a file, under any name: text printed before and after is kept.
 
-    Not by /dev/stdout itself: a fault, as root, would take it from everybody.
+    Does not use /dev/stdout itself, because a bug could delete it for the whole machine when run as root.
     """
     (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
     if not (tmp_path / "stdout").exists():
@@ -421,23 +421,23 @@ def test_the_output_of_the_process_itself_is_written_into(tmp_path, name, goes_t
     if goes_to == "file":
         with (tmp_path / "said.txt").open("w") as file:
             subprocess.run(command, cwd=tmp_path, stdout=file, check=True)
-        said = (tmp_path / "said.txt").read_text()
+        output = (tmp_path / "said.txt").read_text()
     else:
-        said = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True).stdout
+        output = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True).stdout
         if name == "said.txt":
-            said = (tmp_path / name).read_text().join(said.splitlines(keepends=True))
-    assert said == "before\ncontent\nafter\n" and (tmp_path / "stdout").is_symlink()
+            output = (tmp_path / name).read_text().join(output.splitlines(keepends=True))
+    assert output == "before\ncontent\nafter\n" and (tmp_path / "stdout").is_symlink()
 
 
-def test_content_is_on_the_disk_before_it_has_its_name_and_the_name_before_anything_follows(tmp_path, monkeypatch):
+def test_content_is_flushed_before_the_rename_and_the_folder_after_it(tmp_path, monkeypatch):
     path, flushed = tmp_path / "x.txt", []
     write_text(path, "old")
     flush = os.fsync
 
     def watch(handle):
         flush(handle)
-        what = os.fstat(handle)
-        flushed.append((stat.S_ISDIR(what.st_mode), what.st_size if stat.S_ISREG(what.st_mode) else None, path.read_text()))
+        info = os.fstat(handle)
+        flushed.append((stat.S_ISDIR(info.st_mode), info.st_size if stat.S_ISREG(info.st_mode) else None, path.read_text()))
 
     monkeypatch.setattr(os, "fsync", watch)
     write_text(path, "new content")
@@ -445,7 +445,7 @@ def test_content_is_on_the_disk_before_it_has_its_name_and_the_name_before_anyth
 
 
 @pytest.mark.parametrize(("fault", "is_told"), [("EINVAL", False), ("EIO", True)])
-def test_where_folders_cannot_be_flushed_files_are_written_all_the_same(tmp_path, monkeypatch, fault, is_told):
+def test_files_are_written_even_if_folders_cannot_be_flushed(tmp_path, monkeypatch, fault, is_told):
     flush = os.fsync
 
     def refuse_folders(handle):

@@ -1,4 +1,4 @@
-"""Tuning: the rule of the leaderboard on a person's own table, within a time, with every status told."""
+"""Tuning: the rule of the leaderboard on a user's table, within a time limit, with every status reported."""
 
 import re
 import time
@@ -31,7 +31,7 @@ def tuned():
     return tune(X, sensitive_features=DIAGNOSIS, **settings)
 
 
-def test_the_scores_are_medians_over_the_seeds_that_chose_nothing(tuned):
+def test_the_scores_are_medians_over_held_out_seeds(tuned):
     for row in tuned.dropna(subset="price").to_dict("records"):
         candidate = Candidate(row["method"], parse_parameters(row["parameters"]))
         reports = []
@@ -42,42 +42,42 @@ def test_the_scores_are_medians_over_the_seeds_that_chose_nothing(tuned):
             assert row[name] == pytest.approx(np.median([report[name] for report in reports]), abs=1e-6)
 
 
-def test_prices_are_over_the_least_cost_known(tuned):
+def test_prices_are_relative_to_the_least_cost_of_any_run(tuned):
     runs = tuned.runs[(tuned.runs["n_clusters"] == 4) & tuned.runs["kmeans_cost"].notna()]
     expected = runs["kmeans_cost"] / runs["kmeans_cost"].min()
     np.testing.assert_allclose(leaderboard.prices(runs), expected, rtol=1e-12)
     assert expected.min() == 1
 
 
-def test_ranks_follow_the_price_of_those_that_keep_the_limit(tuned):
+def test_methods_that_keep_the_limit_are_ranked_by_price(tuned):
     ranked = tuned[tuned["rank"].notna()]
     assert len(ranked) > 1 and tuned.keeps_limit
     assert (ranked["deviation_max"] <= 0.05).all() and ranked["price"].is_monotonic_increasing
     assert ranked["method"].is_unique and list(tuned.index[: len(ranked)]) == list(ranked.index)
 
 
-def test_the_choice_does_not_see_the_seeds_that_score(monkeypatch):
-    """A method that is the best on the seeds that score, and unfair on those that choose, is not recommended."""
-    real = trials.scores_of
+def test_the_choice_does_not_use_the_scoring_seeds(monkeypatch):
+    """A method that is best on the scoring seeds and unfair on the choosing seeds is not recommended."""
+    scores_of = trials.scores_of
 
     def changed(candidate, table, groups, n_clusters, seed):
-        scores = real(candidate, table, groups, n_clusters, seed)
+        scores = scores_of(candidate, table, groups, n_clusters, seed)
         return scores | {"deviation_max": 1.0} if candidate.method == "FRAC" and seed < 2 else scores
 
     monkeypatch.setattr(trials, "scores_of", changed)
     settings = {"n_clusters": 4, "max_deviation": 0.05, "minutes": 2, "n_seeds": 4}
-    found = tune(X, sensitive_features=DIAGNOSIS, methods_tried=["FRAC"], **settings).set_index("method")
-    assert found.loc["FRAC", "deviation_max"] <= 0.05 and pd.isna(found.loc["FRAC", "rank"])
+    results = tune(X, sensitive_features=DIAGNOSIS, methods_tried=["FRAC"], **settings).set_index("method")
+    assert results.loc["FRAC", "deviation_max"] <= 0.05 and pd.isna(results.loc["FRAC", "rank"])
 
 
-def test_the_estimator_gives_the_run_that_is_told(tuned):
+def test_the_estimator_gives_the_recommended_run(tuned):
     best = tuned.best()
     fitted = tuned.estimator().fit(X, sensitive_features=DIAGNOSIS)
     report = fairness_report(X, fitted.memberships_, DIAGNOSIS, cohesion=False, silhouette=False)
     assert best["seed"] >= 2 and best["method"] == tuned.iloc[0]["method"]
     assert (report["deviation_max"], report["kmeans_cost"]) == (best["deviation_max"], best["kmeans_cost"])
-    said = tuned.recommendation()
-    assert said.startswith(f"Take {best['method']}") and f"costs {tuned.iloc[0]['price']:.2f} times" in said
+    sentence = tuned.recommendation()
+    assert sentence.startswith(f"Take {best['method']}") and f"costs {tuned.iloc[0]['price']:.2f} times" in sentence
 
 
 def test_the_same_table_has_the_same_answer():
@@ -88,68 +88,68 @@ def test_the_same_table_has_the_same_answer():
 
 def test_where_no_method_keeps_the_limit_the_nearest_is_named():
     iris, kind = load_iris(return_X_y=True)
-    found = tune(iris, sensitive_features=kind, n_clusters=3, max_deviation=0, methods_tried=["G-B"], n_seeds=2, minutes=1)
-    assert not found.keeps_limit
-    assert "No method keeps a largest deviation of 0. The nearest to it is " in found.recommendation()
+    results = tune(iris, sensitive_features=kind, n_clusters=3, max_deviation=0, methods_tried=["G-B"], n_seeds=2, minutes=1)
+    assert not results.keeps_limit
+    assert "No method keeps a largest deviation of 0. The nearest to it is " in results.recommendation()
 
 
-def test_overlapping_clusters_have_no_price_and_say_so():
+def test_overlapping_clusters_have_no_price_and_a_note():
     settings = {"methods_tried": ["B"], "n_seeds": 2, "minutes": 1, "n_clusters": 5}
-    found = tune(scale(load_iris().data), sensitive_features=load_iris().target, **settings)
-    row = found.set_index("method").loc["B"]
+    results = tune(scale(load_iris().data), sensitive_features=load_iris().target, **settings)
+    row = results.set_index("method").loc["B"]
     assert row["note"] == "clusters overlap" and pd.isna(row["price"]) and not row["on_front"]
 
 
-def test_a_method_that_cannot_handle_the_table_is_told():
+def test_a_method_that_cannot_handle_the_table_is_reported():
     iris, kind = load_iris(return_X_y=True)
-    found = tune(iris, sensitive_features=kind, methods_tried=["fairlets"], n_seeds=2, minutes=1)
-    row = found.set_index("method").loc["fairlets"]
+    results = tune(iris, sensitive_features=kind, methods_tried=["fairlets"], n_seeds=2, minutes=1)
+    row = results.set_index("method").loc["fairlets"]
     assert row["statuses"] == "unsupported 2" and "3 groups" in row["note"] and row["outcome"] == "no result"
-    assert "without a result on those seeds: fairlets" in found.recommendation()
+    assert "without a result on those seeds: fairlets" in results.recommendation()
 
 
 def test_a_fit_that_takes_too_long_is_stopped_and_its_other_seeds_are_not_tried(monkeypatch):
-    real = trials.scores_of
+    scores_of = trials.scores_of
 
     def endless(candidate, *rest):
         while candidate.method == "random":
             pass
-        return real(candidate, *rest)
+        return scores_of(candidate, *rest)
 
     monkeypatch.setattr(trials, "scores_of", endless)
     monkeypatch.setattr(trials, "LOADING", 0.2)
-    found = tune(X, sensitive_features=DIAGNOSIS, methods_tried=["random"], n_seeds=3, minutes=0.1).set_index("method")
-    assert found.loc["random", "statuses"] == "not_tried 2; timeout 1" and found.loc["k-means", "statuses"] == "ok 3"
+    results = tune(X, sensitive_features=DIAGNOSIS, methods_tried=["random"], n_seeds=3, minutes=0.1).set_index("method")
+    assert results.loc["random", "statuses"] == "not_tried 2; timeout 1" and results.loc["k-means", "statuses"] == "ok 3"
 
 
-def test_what_the_time_did_not_reach_is_told_apart_from_what_has_no_result(monkeypatch):
-    passed = [0.0]
-    monkeypatch.setattr(trials, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + passed[0]))
+def test_methods_not_tried_in_time_are_distinguished_from_those_without_a_result(monkeypatch):
+    elapsed = [0.0]
+    monkeypatch.setattr(trials, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + elapsed[0]))
 
     def hurry(done, total, name):
-        passed[0] = 1e6 * (done > 0)  # the first configuration takes all the time
+        elapsed[0] = 1e6 * (done > 0)  # the first configuration takes all the time
 
-    found = tune(X, sensitive_features=DIAGNOSIS, methods_tried=["FRAC"], n_seeds=2, minutes=1, progress=hurry)
-    assert found.set_index("method")["statuses"].to_dict() == {"k-means": "ok 2", "FRAC": "not_tried 2"}
-    assert found.recommendation().endswith("The time was over before these were tried: FRAC. More minutes would try them.")
+    results = tune(X, sensitive_features=DIAGNOSIS, methods_tried=["FRAC"], n_seeds=2, minutes=1, progress=hurry)
+    assert results.set_index("method")["statuses"].to_dict() == {"k-means": "ok 2", "FRAC": "not_tried 2"}
+    assert results.recommendation().endswith("The time was over before these were tried: FRAC. More minutes would try them.")
 
 
 def test_cheap_methods_come_first_and_each_has_few_configurations():
     tried = candidates(methods.names(), 20_000, 10, 5)
-    seconds = [methods.get(each.method)().seconds(20_000, 10, 5) for each in tried]
-    assert seconds == sorted(seconds) and {each.method for each in tried} == set(methods.names())
-    assert pd.Series([each.method for each in tried]).value_counts().max() == leaderboard.TRIED
-    assert not any("hops" in each.parameters for each in tried)
+    seconds = [methods.get(candidate.method)().seconds(20_000, 10, 5) for candidate in tried]
+    assert seconds == sorted(seconds) and {candidate.method for candidate in tried} == set(methods.names())
+    assert pd.Series([candidate.method for candidate in tried]).value_counts().max() == leaderboard.TRIED
+    assert not any("hops" in candidate.parameters for candidate in tried)
 
 
 def test_progress_counts_the_configurations():
-    told = []
-    found = tune(
-        X, sensitive_features=DIAGNOSIS, methods_tried=["FRAC"], n_seeds=2, minutes=1, progress=lambda *now: told.append(now)
+    calls = []
+    results = tune(
+        X, sensitive_features=DIAGNOSIS, methods_tried=["FRAC"], n_seeds=2, minutes=1, progress=lambda *now: calls.append(now)
     )
-    loading, counting = told[:-3], told[-3:]
+    loading, counting = calls[:-3], calls[-3:]
     assert loading == [(0, 2, f"{method} is loaded") for method in ("k-means", "FRAC")]
-    assert [done for done, _, _ in counting] == [0, 1, 2] and {total for _, total, _ in counting} == {len(found)} == {2}
+    assert [done for done, _, _ in counting] == [0, 1, 2] and {total for _, total, _ in counting} == {len(results)} == {2}
 
 
 def test_the_picture_labels_every_configuration_with_a_price(tuned):
@@ -160,8 +160,8 @@ def test_the_picture_labels_every_configuration_with_a_price(tuned):
     assert {text.get_text() for text in texts} == {
         " ".join(filter(None, pair)) for pair in zip(priced["method"], priced["parameters"])
     }
-    boxes = [Text.get_window_extent(text) for text in texts]  # without the lines that lead to the points
-    assert not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    boxes = [Text.get_window_extent(text) for text in texts]  # without the lines to the points
+    assert not any(later.overlaps(earlier) for place, later in enumerate(boxes) for earlier in boxes[:place])
     points = axes.transData.transform(priced[["deviation_max", "price"]].to_numpy())
     assert not any(box.contains(*point) for box in boxes for point in points)
 
@@ -174,7 +174,7 @@ def test_the_same_picture_has_the_same_bytes(tuned, tmp_path, suffix, beginning)
     assert files[0].read_bytes().startswith(beginning) and files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_a_picture_of_another_form_is_refused(tuned, tmp_path):
+def test_a_plot_in_an_unknown_format_is_refused(tuned, tmp_path):
     with pytest.raises(ClusterletsError, match="must end in .png, .pdf, .svg"):
         tuned.plot(str(tmp_path / "front.bmp"))
 
@@ -192,6 +192,6 @@ def test_a_picture_of_another_form_is_refused(tuned, tmp_path):
         ({"methods_tried": ["k-means"]}, "nothing to compare"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(settings, words):
+def test_invalid_settings_are_refused(settings, words):
     with pytest.raises(ClusterletsError, match=re.escape(words)):
         tune(X, sensitive_features=DIAGNOSIS, **settings)

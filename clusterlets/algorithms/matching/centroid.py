@@ -1,13 +1,13 @@
 """The centroid matcher C: the best of many random partitions (paper, section "Centroid Matcher", equation 1).
 
 A partition counts only through its silhouette and its largest deviation, so one pass over the samples keeps those that
-no other beats in both, and this Pareto front serves every omega. Scores are found in bulk in single precision, with a
+no other beats in both, and this Pareto front serves every omega. Scores are computed in bulk in single precision, with a
 bound on their error; only partitions that may be on the front are scored again, exactly, so that the front depends
 neither on the order of sums in a matrix product nor on the number of threads.
 
 Arrays over many partitions have the partitions along the last axis: ``labels`` (N, S), ``members`` (B, N, S). They are
-chosen by ``compress``, which keeps them beside each other in memory, as ``[:, mask]`` does not: all that follows is
-several times as quick.
+selected by ``compress``, which keeps them contiguous in memory, as ``[:, mask]`` does not: everything that follows is
+several times faster.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.objectives import check_whole, deviations
 from clusterlets.errors import ClusterletsError
 
-#: Samples whose block sizes are drawn at once, and samples dealt at once: the random stream hangs on both.
+#: Samples whose block sizes are drawn at once, and samples dealt at once: the random stream depends on both.
 _DRAWN, _DEALT = 2**18, 2**14
 #: Labels scored at once: their distances fit the caches.
 _SCORED = 2**15
@@ -86,13 +86,13 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
         clusterlet only, and none is valid). ``sampled``: blocks of a size uniform in 2..N-1, or of all that is left if
         less is left, were filled with a random choice of the clusterlets left. ``constructed``: less than one sample
         in 100 was valid, as happens with many groups, and instead ``sample_size`` partitions (less those whose sizes
-        leave a single clusterlet) were made valid: as many blocks as the sizes of a sample give, but at most as the
-        rarest group has clusterlets; each group puts one random clusterlet in every block, and the rest anywhere.
+        leave a single clusterlet) were made valid: as many blocks as the sizes of a sample give, but at most as many as
+        the rarest group has clusterlets; each group puts one random clusterlet in every block, and the rest anywhere.
 
     Raises
     ------
     ClusterletsError
-        If ``sample_size`` is no whole number of at least 1.
+        If ``sample_size`` is not a whole number of at least 1.
 
     Notes
     -----
@@ -102,8 +102,8 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
     from threadpoolctl import threadpool_limits  # not needed to read a front
 
     check_whole("sample_size", sample_size, least=1)
-    # The products are small: a second thread costs more than it brings. The limit holds for the whole process, and two
-    # threads that set it and put it back by turns would leave it behind.
+    # The products are small: a second thread costs more than it saves. The limit is process-wide, and without the lock two
+    # threads that set and reset it in turn could leave it set.
     with _LIMITED, threadpool_limits(limits=1):
         return _explore(_Search.of(clusterlets), sample_size, random_state)
 
@@ -153,7 +153,7 @@ def best_partition(
         return None
     s, delta = front.silhouette, front.deviation
     objective = _rounded(omega * s + (1 - omega) * (1 - delta) if equation == "corrected" else 1 + omega * (s - delta))
-    return front.labels[np.flatnonzero(objective == objective.max())[-1]]  # silhouettes ascend, and none is there twice
+    return front.labels[np.flatnonzero(objective == objective.max())[-1]]  # silhouettes ascend and are distinct
 
 
 def match_centroid(front: ParetoFront, omega: float, equation: Literal["corrected", "printed"] = "corrected") -> np.ndarray:
@@ -173,7 +173,7 @@ def _rounded(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Search:
-    """What partitions are scored by: distances over the largest (N, N), instances (N, K), type of bulk scores."""
+    """What partitions are scored by: distances divided by the largest (N, N), counts (N, K), type of bulk scores."""
 
     distances: np.ndarray
     counts: np.ndarray
@@ -183,7 +183,7 @@ class _Search:
     def of(cls, clusterlets: Clusterlets) -> "_Search":
         distances = centroid_distances(clusterlets.centroids)
         distances /= distances.max() or 1
-        # Single precision does where sums of instances are exact (below 2^24) and distances do not underflow.
+        # Single precision is enough where sums of instances are exact (below 2^24) and distances do not underflow.
         least = distances.min(where=distances > 0, initial=1)
         single = clusterlets.counts.sum() < 2**24 and least > 1e-30
         return cls(distances, clusterlets.counts, np.float32 if single else np.float64)
@@ -211,13 +211,13 @@ class _Search:
         """The front of a front and more partitions (N, S)."""
         n_valid = front.n_valid + labels.shape[1]
         silhouette, deviation = self._bulk_scores(labels)
-        hopeful = np.flatnonzero(~self._surely_beaten(front, silhouette, deviation))
-        if len(hopeful) == 0:
+        promising = np.flatnonzero(~self._surely_beaten(front, silhouette, deviation))
+        if len(promising) == 0:
             return ParetoFront(front.labels, front.silhouette, front.deviation, front.drawn, n_valid)
-        candidates = _canonical(labels[:, hopeful])
+        candidates = _canonical(labels[:, promising])
         labels = np.concatenate([front.labels, candidates.T])
         silhouette = np.concatenate([front.silhouette, self._exact_silhouettes(candidates)])
-        deviation = np.concatenate([front.deviation, deviation[hopeful]])
+        deviation = np.concatenate([front.deviation, deviation[promising]])
         order = np.lexsort((*labels.T[::-1], -silhouette, deviation))
         best_before = np.maximum.accumulate(np.append(-np.inf, silhouette[order]))[:-1]
         unbeaten = order[silhouette[order] > best_before]
@@ -250,14 +250,14 @@ class _Search:
         """
         best_on_front = np.append(-np.inf, front.silhouette)[np.searchsorted(front.deviation, deviation, side="right")]
         beaten = best_on_front > silhouette + self.slack
-        rest = np.flatnonzero(~beaten)
-        order = rest[np.lexsort((-silhouette[rest], deviation[rest]))]
+        undecided = np.flatnonzero(~beaten)
+        order = undecided[np.lexsort((-silhouette[undecided], deviation[undecided]))]
         beaten[order] = np.maximum.accumulate(silhouette[order]) > silhouette[order] + 2 * self.slack
         return beaten
 
 
 def _parts(labels: np.ndarray) -> Iterator[slice]:
-    """Which of the partitions (N, S) are scored at once."""
+    """Slices of the partitions (N, S) that are scored at once."""
     step = max(1, _SCORED // len(labels))
     return (slice(start, start + step) for start in range(0, labels.shape[1], step))
 
@@ -283,21 +283,21 @@ def _enumerate(group_sizes: np.ndarray) -> Iterator[np.ndarray]:
     """All valid partitions, in batches with the same number of blocks."""
     labels = np.zeros((1, 1), dtype=np.uint8)
     for _ in range(group_sizes.sum() - 1):
-        choices = labels.max(axis=0).astype(np.int64) + 2  # any block there is, or a new one
-        first = np.repeat(np.cumsum(choices) - choices, choices)
-        labels = np.vstack([labels.repeat(choices, axis=1), (np.arange(choices.sum()) - first).astype(np.uint8)])
+        choices = labels.max(axis=0).astype(np.int64) + 2  # any existing block, or a new one
+        offsets = np.repeat(np.cumsum(choices) - choices, choices)
+        labels = np.vstack([labels.repeat(choices, axis=1), (np.arange(choices.sum()) - offsets).astype(np.uint8)])
     group_starts = np.cumsum(group_sizes) - group_sizes
-    n_blocks = labels.max(axis=0) + 1
-    for number in range(2, group_sizes.min() + 1):
-        same_number = labels.compress(n_blocks == number, axis=1)
-        for start in range(0, same_number.shape[1], _DEALT):
-            batch = same_number[:, start : start + _DEALT]
-            in_groups = np.logical_or.reduceat(members_of(batch, bool), group_starts, axis=1)
-            yield batch.compress(in_groups.all(axis=(0, 1)), axis=1)
+    block_counts = labels.max(axis=0) + 1
+    for n_blocks in range(2, group_sizes.min() + 1):
+        partitions = labels.compress(block_counts == n_blocks, axis=1)
+        for start in range(0, partitions.shape[1], _DEALT):
+            batch = partitions[:, start : start + _DEALT]
+            holds_group = np.logical_or.reduceat(members_of(batch, bool), group_starts, axis=1)
+            yield batch.compress(holds_group.all(axis=(0, 1)), axis=1)
 
 
 def _sample(group_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
-    """The valid ones of ``sample_size`` random partitions, in batches with the same number of blocks."""
+    """The valid partitions among ``sample_size`` random ones, in batches with the same number of blocks."""
     for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
         if 2 <= len(sizes) <= group_sizes.min():
             for start in range(0, sizes.shape[1], _DEALT):
@@ -308,47 +308,47 @@ def _draw_block_sizes(n: int, sample_size: int, random_state: np.random.Generato
     """Sizes of the blocks (B, S) of those samples that leave no single clusterlet, grouped by their number."""
     dtype = np.min_scalar_type(n)
     for start in range(0, sample_size, _DRAWN):
-        left = np.full(min(_DRAWN, sample_size - start), n, dtype=dtype)
-        sizes = np.empty((0, len(left)), dtype=dtype)
-        while len(left):
-            size = random_state.integers(2, n, size=len(left), dtype=dtype)
-            last = size >= left
-            complete = last & (left > 1)
-            yield np.vstack([sizes, left]).compress(complete, axis=1)
-            sizes, left = np.vstack([sizes, size]).compress(~last, axis=1), (left - size)[~last]
+        remaining = np.full(min(_DRAWN, sample_size - start), n, dtype=dtype)
+        sizes = np.empty((0, len(remaining)), dtype=dtype)
+        while len(remaining):
+            size = random_state.integers(2, n, size=len(remaining), dtype=dtype)
+            is_last = size >= remaining
+            is_complete = is_last & (remaining > 1)
+            yield np.vstack([sizes, remaining]).compress(is_complete, axis=1)
+            sizes, remaining = np.vstack([sizes, size]).compress(~is_last, axis=1), (remaining - size)[~is_last]
 
 
 def _deal(sizes: np.ndarray, group_sizes: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
-    """Labels (N, S') of clusterlets put at random into blocks of given sizes (B, S), less those that miss a group.
+    """Labels (N, S') of clusterlets dealt at random to blocks of given sizes (B, S), without partitions that miss a group.
 
-    Each clusterlet in turn takes one of the places left at random, which fills the blocks with a random choice.
+    Each clusterlet in turn takes one of the free places at random, so every block is filled with a random choice.
     """
     room = sizes.copy()
-    left = int(group_sizes.sum())
+    n_left = int(group_sizes.sum())
     labels = np.empty((0, room.shape[1]), dtype=room.dtype)
     for group_size in group_sizes:
-        before, dealt = room.copy(), np.empty((group_size, room.shape[1]), dtype=room.dtype)
+        room_before, dealt = room.copy(), np.empty((group_size, room.shape[1]), dtype=room.dtype)
         for label in dealt:
-            _take_place(room, random_state.integers(left, size=room.shape[1], dtype=room.dtype), label)
-            left -= 1
-        whole = (room < before).all(axis=0)
-        room, labels = room.compress(whole, axis=1), np.vstack([labels, dealt]).compress(whole, axis=1)
+            _take_place(room, random_state.integers(n_left, size=room.shape[1], dtype=room.dtype), label)
+            n_left -= 1
+        is_complete = (room < room_before).all(axis=0)
+        room, labels = room.compress(is_complete, axis=1), np.vstack([labels, dealt]).compress(is_complete, axis=1)
     return labels
 
 
 def _take_place(room: np.ndarray, place: np.ndarray, label: np.ndarray) -> None:
     """Write to ``label`` (S,) the block that holds place number ``place`` (S,) of those left in ``room`` (B, S)."""
-    places = np.zeros_like(place)
+    cumulative_room = np.zeros_like(place)
     label[:] = 0
     for block_room in room[:-1]:
-        places += block_room
-        label += place >= places
+        cumulative_room += block_room
+        label += place >= cumulative_room
     for block, block_room in enumerate(room):
         block_room -= label == block
 
 
 def _construct(group_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
-    """Partitions in which every block was dealt every group, in batches with the same number of blocks."""
+    """Partitions in which every block gets every group, in batches with the same number of blocks."""
     for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
         n_blocks = min(len(sizes), int(group_sizes.min()))
         for start in range(0, sizes.shape[1], _DEALT):

@@ -1,4 +1,4 @@
-"""What matchers weigh candidates by: deviation from the dataset, and the rule on ties.
+"""What matchers compare candidates by: deviation from the dataset, and the rule on ties.
 
 Costs are compared up to rounding: two costs that are equal on paper must tie, so that the tie goes to the lower index
 and not to the last bit of a sum.
@@ -46,6 +46,6 @@ def first_least(costs: np.ndarray) -> np.ndarray:
 
 
 def check_whole(name: str, value, least: int) -> None:
-    """Refuse a parameter that is no whole number of at least ``least``."""
+    """ClusterletsError unless the parameter is a whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ClusterletsError(f"{name} must be a whole number of at least {least}, not {value!r}.")

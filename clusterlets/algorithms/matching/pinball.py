@@ -12,7 +12,7 @@ from clusterlets.algorithms.elementary import kullback_leibler
 from clusterlets.algorithms.matching.objectives import TIE, check_whole, deviations, first_least
 from clusterlets.errors import ClusterletsError
 
-#: What a candidate is weighed against: the clusterlet added last, or the whole cluster so far.
+#: What a candidate is compared with: the clusterlet added last, or the whole cluster so far.
 SCOPES = ("last", "cluster")
 
 
@@ -63,14 +63,14 @@ def match_balance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> n
     counts = clusterlets.counts
 
     def union_deviation(sums, is_inside, candidates):
-        added = np.where(is_inside[:, :, None], 0, counts[candidates])  # one in the cluster already changes nothing
+        added = np.where(is_inside[:, :, None], 0, counts[candidates])  # a member of the cluster changes nothing
         return deviations(sums[:, None] + added, clusterlets.group_counts)
 
     return _match_pinball(clusterlets, hops, scope, counts, union_deviation)
 
 
 def _match_pinball(clusterlets, hops, scope, features, cost):
-    """Clusters from every clusterlet of group 0, then from each of the other groups that no cluster holds by then.
+    """Clusters from every clusterlet of group 0, then from each clusterlet of the other groups that no cluster holds yet.
 
     ``cost(sums, is_inside, candidates)`` is (m, c), from the ``features`` (N, F) summed over each reference (m, F) and
     whether the reference holds the candidate (m, c).
@@ -93,10 +93,10 @@ def _match_pinball(clusterlets, hops, scope, features, cost):
 
 def _route(start: int, n_groups: int, hops: int) -> list[int]:
     """Groups in the order in which a cluster that starts from group ``start`` visits them."""
-    before, after = list(range(start)), list(range(start + 1, n_groups))
-    there = before[::-1] + after[::-1] if start else after
-    back = [*there[-2::-1], start] if there else []
-    return [group for hop in range(hops) for group in (back if hop % 2 else there)]
+    lower, higher = list(range(start)), list(range(start + 1, n_groups))
+    forward = lower[::-1] + higher[::-1] if start else higher
+    backward = [*forward[-2::-1], start] if forward else []
+    return [group for hop in range(hops) for group in (backward if hop % 2 else forward)]
 
 
 def _grow(group, starts, route, scope, features, cost):
@@ -129,7 +129,7 @@ def match_greedy_distance(
     hops : int
         Most clusterlets that join a start, at least 1.
     random_state : numpy.random.Generator
-        Order of the starts: one permutation of N, of which each start is the next that is unused.
+        Order of the starts: one permutation of N; each start is the next unused clusterlet in it.
     scope : {"cluster", "last"}
         Distance to the cluster's centroid, weighted by size, or to the clusterlet added last (the paper's text).
 
@@ -170,11 +170,11 @@ def match_greedy_distance(
 def match_greedy_balance(
     clusterlets: Clusterlets, hops: int, random_state: np.random.Generator, scope: str = "cluster"
 ) -> np.ndarray:
-    """Greedy balance matcher (G-B): crisp; the unused clusterlet of whatever group that gives least deviation joins.
+    """Greedy balance matcher (G-B): crisp; the unused clusterlet, of any group, that gives least deviation joins.
 
     As :func:`match_greedy_distance`, with the deviation from the dataset for a cost: of the cluster with the candidate
     (``scope="cluster"``), or of the clusterlet added last with the candidate (``scope="last"``). Equal deviations are
-    parted by Kullback-Leibler divergence from the dataset (of the same union), then by index. A clusterlet joins only
+    decided by Kullback-Leibler divergence from the dataset (of the same union), then by index. A clusterlet joins only
     if the deviation of the whole cluster does not rise, else the cluster is finished. O(N^2 K) time.
     """
     counts, totals = clusterlets.counts, clusterlets.group_counts
@@ -197,12 +197,12 @@ def match_greedy_balance(
 def _match_greedy(clusterlets, hops, random_state, scope, choose, level):
     """Crisp clusters, one after the other, until every clusterlet is used.
 
-    ``choose(cluster, unused)`` names who would join next (or None); they join while ``level(cluster)`` does not rise.
+    ``choose(cluster, unused)`` returns the next clusterlet to join (or None); it joins if ``level(cluster)`` does not rise.
     """
     _check_parameters(hops, scope)
     unused = np.ones(len(clusterlets), dtype=bool)
     clusters = []
-    # The next unused one of a random order is a uniform choice among the unused, whatever has joined so far.
+    # The next unused clusterlet in a random order is a uniform choice among the unused, whichever have joined so far.
     for start in random_state.permutation(len(clusterlets)):
         if unused[start]:
             unused[start] = False
@@ -214,15 +214,15 @@ def _match_greedy(clusterlets, hops, random_state, scope, choose, level):
 
 
 def _grow_greedily(cluster, unused, hops, choose, level):
-    """The cluster (list of indices) with all that join it; takes them out of ``unused``."""
-    reached = level(cluster)
+    """The cluster (list of indices) with all clusterlets that join it, which are removed from ``unused``."""
+    current = level(cluster)
     for _ in range(hops):
         joining = choose(cluster, unused)
         if joining is None:
             break
         grown = [*cluster, joining]
-        before, reached = reached, level(grown)
-        if reached > before * (1 + TIE):
+        previous, current = current, level(grown)
+        if current > previous * (1 + TIE):
             break
         cluster = grown
         unused[joining] = False
@@ -230,7 +230,7 @@ def _grow_greedily(cluster, unused, hops, choose, level):
 
 
 def _reference(cluster: list, scope: str) -> list:
-    """The part of a cluster that candidates are weighed against."""
+    """The part of a cluster that candidates are compared with."""
     return cluster if scope == "cluster" else cluster[-1:]
 
 

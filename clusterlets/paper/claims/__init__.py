@@ -1,4 +1,4 @@
-"""What the paper says in words: every claim with a verdict by the paper's own numbers, and one by ours."""
+"""The paper's claims: each with a verdict by the paper's own numbers, and one by ours."""
 
 from collections.abc import Mapping
 
@@ -19,21 +19,21 @@ __all__ = ["COLUMNS", "VERDICTS", "Numbers", "assess", "counts", "judge", "to_ma
 
 
 def assess(runs: pd.DataFrame, made: Mapping[str, Table], undivided: Mapping[str, float]) -> pd.DataFrame:
-    """One row a claim of ``reported/claims.yaml``: ``results/claims.csv``, columns ``COLUMNS``.
+    """One row per claim of ``reported/claims.yaml``: ``results/claims.csv``, columns ``COLUMNS``.
 
-    ``runs`` are those on the paper's datasets, and ``made`` their tables. A verdict takes more than half of the datasets.
-    ``undivided`` is the cohesion of each dataset as one cluster, where it was measured.
+    ``runs`` are those on the paper's datasets, and ``made`` their tables. A verdict needs more than half of the datasets.
+    ``undivided`` is the cohesion of each dataset as one cluster, for those where it was measured.
     """
-    paper, ours, in_place = Numbers.of_paper(), Numbers.of_runs(runs, made), controls.all_of(runs, made, undivided)
+    paper, ours, control_numbers = Numbers.of_paper(), Numbers.of_runs(runs, made), controls.all_of(runs, made, undivided)
     rows = [
-        _row(claim, paper, ours) | {"controls": controls.in_words(claim, ours, in_place, judge)}
+        _row(claim, paper, ours) | {"controls": controls.in_words(claim, ours, control_numbers, judge)}
         for claim in reported.claims()["claims"]
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def judge(claim: dict, numbers: Numbers) -> Finding:
-    """The verdict on one claim by some numbers, and what it rests on."""
+    """The verdict on one claim by these numbers, and the statistic it rests on."""
     scales = reported.claims()["scales"]
     arguments = {name: Scale(**scales[value]) if name == "scale" else value for name, value in claim["parameters"].items()}
     try:
@@ -45,7 +45,7 @@ def judge(claim: dict, numbers: Numbers) -> Finding:
 
 def counts(assessed: pd.DataFrame) -> pd.DataFrame:
     """How many claims have each verdict: columns ``verdict``, ``paper`` and ``ours``, rows as in ``VERDICTS``."""
-    columns = {who: assessed[f"verdict_{who}"].value_counts().reindex(VERDICTS, fill_value=0) for who in ("paper", "ours")}
+    columns = {side: assessed[f"verdict_{side}"].value_counts().reindex(VERDICTS, fill_value=0) for side in ("paper", "ours")}
     return pd.DataFrame(columns).rename_axis("verdict").reset_index()
 
 
@@ -71,7 +71,7 @@ def _test_in_words(claim: dict) -> str:
 
 
 def to_markdown(assessed: pd.DataFrame) -> str:
-    """The counts, one table of verdicts a subject, and below it each claim with its sentence, test and numbers."""
+    """The counts; then for each subject a table of verdicts, and each claim with its sentence, test and numbers."""
     header = ["# What the paper says, and what the numbers say\n", *markdown_table(counts(assessed)), ""]
     return "\n".join([*header, *(_section(subject, group) for subject, group in assessed.groupby("subject", sort=False))])
 
@@ -90,7 +90,7 @@ def _entry(row: dict) -> str:
         f"- the paper: **{row['verdict_paper']}**. {row['statistic_paper']}",
         f"- ours: **{row['verdict_ours']}**. {row['statistic_ours']}",
     ]
-    asked = [f"- controls: {row['controls']}"] if row["controls"] else []
+    controls = [f"- controls: {row['controls']}"] if row["controls"] else []
     evidence = [f"- evidence: `{row['evidence']}`"] if row["evidence"] else []
     remark = [f"- {row['remark']}"] if row["remark"] else []
-    return "\n".join([*lines, *asked, *evidence, *remark, ""])
+    return "\n".join([*lines, *controls, *evidence, *remark, ""])

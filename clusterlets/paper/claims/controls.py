@@ -1,7 +1,7 @@
 """Whether a claim about Clusterlets also holds for baselines that make no claim of fairness.
 
-A control takes Clusterlets' place, and the claim is judged as before: random partitions and plain k-means, their runs
-chosen by the same rule; and the undivided data, one cluster of everything, whatever the rule on limit cases says.
+A control takes the place of Clusterlets, and the claim is judged as before. The controls are random partitions and plain
+k-means, with runs chosen by the same rule, and the undivided data: one cluster of everything, despite the rule on limit cases.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,24 +13,24 @@ from clusterlets.paper import reported, tables
 from clusterlets.paper.claims.findings import INCONCLUSIVE, Finding
 from clusterlets.paper.claims.numbers import Numbers
 
-#: Kinds of claims about chosen runs only, of whatever method.
+#: Kinds of claims that are only about chosen runs, whatever their method.
 KINDS = ("within", "attained", "higher", "lower", "times_lower", "beats_random")
 UNDIVIDED = "undivided data"
-# A control's runs stand as C's, so that claims on the runs that C's are chosen from can be asked of it too.
+# A control's runs pass as runs of C, so that claims about runs chosen from C's can be tested on it too.
 _IN_PLACE_OF = {"method": "Clusterlets", "matcher": "C"}
 
 
 def in_place_of_clusterlets(runs: pd.DataFrame, control: str) -> Numbers:
-    """Our numbers with a control's runs as those of Clusterlets; other methods stay, and so does the control itself."""
+    """Our numbers with a control's runs in place of Clusterlets'; all other methods stay, the control itself included."""
     others = runs[runs["method"] != "Clusterlets"]
-    taken = pd.concat([others, runs[runs["method"] == control].assign(**_IN_PLACE_OF)], ignore_index=True)
-    return Numbers.of_runs(taken, tables.make(taken, reported.TABLES))
+    replaced = pd.concat([others, runs[runs["method"] == control].assign(**_IN_PLACE_OF)], ignore_index=True)
+    return Numbers.of_runs(replaced, tables.make(replaced, reported.TABLES))
 
 
 def undivided(made: Mapping[str, tables.Table], cohesion: Mapping[str, float]) -> Numbers:
     """Our tables 2 and 4 with the undivided data as Clusterlets' run; ``cohesion`` is its cohesion by dataset.
 
-    One cluster has the dataset's shares, so its deviation is zero. Table 3 is left empty: there is nothing to choose from.
+    A single cluster has the dataset's shares, so its deviation is zero. Table 3 is empty: there is nothing to choose from.
     """
     table2, table3, table4 = (made[name].frame for name in reported.TABLES[1:4])
     rows = pd.DataFrame({"dataset": [name for name in table2["dataset"] if name in cohesion]})
@@ -47,18 +47,18 @@ def undivided(made: Mapping[str, tables.Table], cohesion: Mapping[str, float]) -
 
 
 def all_of(runs: pd.DataFrame, made: Mapping[str, tables.Table], cohesion: Mapping[str, float]) -> dict[str, Numbers]:
-    """The numbers of each control, by its name; none where there are no runs of it, or nothing was measured."""
+    """The numbers of each control by name, without controls that have no runs, or for which too little was measured."""
     present = [name for name in statistics.CONTROLS[::-1] if (selection.ok(runs)["method"] == name).any()]
     numbers = {name: in_place_of_clusterlets(runs, name) for name in present}
-    of_table = [name for name in made[reported.TABLES[1]].frame["dataset"] if name in cohesion]
-    return numbers | ({UNDIVIDED: undivided(made, cohesion)} if not reported.too_few(len(of_table)) else {})
+    measured = [name for name in made[reported.TABLES[1]].frame["dataset"] if name in cohesion]
+    return numbers | ({UNDIVIDED: undivided(made, cohesion)} if not reported.too_few(len(measured)) else {})
 
 
 def in_words(claim: dict, ours: Numbers, controls: Mapping[str, Numbers], judge: Callable[[dict, Numbers], Finding]) -> str:
-    """The verdict on each control of which the claim can be asked, with the cases in which it holds; empty without one."""
+    """The verdict on each control that the claim can be tested on, with the cases in which it holds; empty if there is none."""
     if claim["kind"] == "not_behind":  # the controls are ranked among our methods
-        asked = {name: claim | {"parameters": claim["parameters"] | {"contenders": [name]}} for name in controls}
-        findings = {name: judge(of_control, ours) for name, of_control in asked.items()}
+        claims = {name: claim | {"parameters": claim["parameters"] | {"contenders": [name]}} for name in controls}
+        findings = {name: judge(control_claim, ours) for name, control_claim in claims.items()}
     else:
         findings = {name: judge(claim, numbers) for name, numbers in controls.items() if claim["kind"] in KINDS}
     conclusive = {name: finding for name, finding in findings.items() if finding.verdict != INCONCLUSIVE}

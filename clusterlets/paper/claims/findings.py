@@ -1,4 +1,4 @@
-"""What a test of a claim gives: a verdict from a share of cases or from two conditions, and the numbers in words."""
+"""The result of testing a claim: a verdict from a share of cases or from two conditions, and the numbers in words."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from clusterlets.text import decimal, significant
 HOLDS, IN_PART, FAILS, INCONCLUSIVE = "holds", "holds in part", "does not hold", "inconclusive"
 VERDICTS = (HOLDS, IN_PART, FAILS, INCONCLUSIVE)
 
-# A quotient of decimals misses a threshold by a last bit; no threshold is that fine.
+# Tolerance for quotients of decimals that miss a threshold by the last bit; no threshold is that fine.
 LAST_BIT = 1e-9
 
 
@@ -28,7 +28,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Scale:
-    """The share of cases from which on a claim holds, and above which it holds in part."""
+    """The least share of cases for a claim to hold, and the share above which it holds in part."""
 
     holds: float
     in_part: float
@@ -36,7 +36,7 @@ class Scale:
 
 
 def graded(fulfilled: pd.Series, scale: Scale, shown: pd.Series | None = None, of: str = "datasets") -> Finding:
-    """A verdict from the share of cases in which a claim comes true; the exceptions are named, with their values."""
+    """A verdict from the share of cases in which a claim is true; the exceptions are named, with their values."""
     if fulfilled.empty:
         raise CannotTell("No case is left to look at.")
     share = fulfilled.mean()
@@ -47,12 +47,12 @@ def graded(fulfilled: pd.Series, scale: Scale, shown: pd.Series | None = None, o
 
 
 def two_steps(holds: bool, in_part: bool, statistic: str) -> Finding:
-    """A verdict from two conditions, of which the second is the weaker."""
+    """A verdict from two conditions; the second is the weaker one."""
     return Finding(HOLDS if holds else IN_PART if in_part else FAILS, statistic)
 
 
 def number(value: float) -> str:
-    """Three decimals; fewer for whole and half numbers (infinity: a printed zero was divided by), one digit for tiny ones."""
+    """Three decimals; fewer for whole and half numbers and infinity (a division by a printed zero), one digit for tiny ones."""
     if np.isinf(value) or float(2 * value).is_integer():
         return f"{value:g}".replace("-", "−")
     return significant(value, 1) if abs(value) < 0.001 else decimal(value)

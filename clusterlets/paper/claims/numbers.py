@@ -1,4 +1,4 @@
-"""The numbers that claims are judged by: the paper's five tables, or ours with the runs behind them."""
+"""The numbers that decide claims: the paper's five tables, or ours with the runs behind them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,35 +24,37 @@ class Numbers:
 
     @classmethod
     def of_paper(cls) -> "Numbers":
-        """What the paper prints. Its FRAC is FRAC (nearest), and the s of its table 5 whatever was meant by it."""
-        printed = {name: reported.table(name).replace({"FRAC": "FRAC (nearest)", "cohesion": "s"}) for name in reported.TABLES}
-        return cls({name: _numeric(table) for name, table in printed.items()})
+        """The printed numbers. The paper's FRAC is FRAC (nearest); the s of its table 5 stays s, whatever it means."""
+        paper_tables = {
+            name: reported.table(name).replace({"FRAC": "FRAC (nearest)", "cohesion": "s"}) for name in reported.TABLES
+        }
+        return cls({name: _numeric(table) for name, table in paper_tables.items()})
 
     @classmethod
     def of_runs(cls, runs: pd.DataFrame, made: Mapping[str, Table]) -> "Numbers":
-        """Our tables, and the runs that they are made of; the s of table 5 is the silhouette, as in equation 1."""
+        """Our tables, and the runs behind them; the s of table 5 is the silhouette, as in equation 1."""
         return cls({name: made[name].frame.replace("centroid_silhouette", "s") for name in reported.TABLES}, runs)
 
     def check_datasets(self) -> None:
-        """A verdict takes more than half of the paper's datasets, or it would be one on something else."""
+        """Raise ``CannotTell`` for half of the paper's datasets or fewer: a verdict on these would be on something else."""
         if self.runs is not None:
             too_few = reported.too_few(self.runs["dataset"].nunique())
             if too_few:
                 raise CannotTell(too_few)
 
     def matcher(self, name: str) -> pd.Series:
-        """A row of table 1."""
+        """A matcher's row of table 1."""
         rows = self.tables["table1_matchers"].set_index("matcher")
         if name not in rows.index or pd.isna(rows.loc[name, "deviation_mean"]):
             raise CannotTell(f"No numbers for matcher {name}.")
         return rows.loc[name]
 
     def every_matcher(self) -> pd.DataFrame:
-        """Table 1, if all of the paper's matchers are in it."""
+        """Table 1; ``CannotTell`` if any of the paper's matchers is missing."""
         return pd.DataFrame([self.matcher(name) for name in selection.PAPER_NAMES.values()])
 
     def chosen(self, name: str) -> pd.DataFrame:
-        """The one run of each dataset that a table shows, or that the same rule chooses from the runs."""
+        """The run of each dataset that a table shows, or that the rule of this name selects from the runs."""
         if name in _CHOSEN_BY_TABLE:
             table, method = _CHOSEN_BY_TABLE[name]
             rows = self.tables[table]
@@ -75,7 +77,7 @@ class Numbers:
 
     @property
     def needed_runs(self) -> pd.DataFrame:
-        """Every run with a result; the paper's tables do not show single runs."""
+        """Every run with a result; ``CannotTell`` for the paper, whose tables do not show single runs."""
         if self.runs is None:
             raise CannotTell("The printed tables do not show it; it takes the runs.")
         return selection.ok(self.runs)
@@ -86,9 +88,9 @@ class Numbers:
 
     @cached_property
     def rankings(self) -> dict[str, statistics.Ranking]:
-        """Rankings of the paper's matchers, and of these with FRAC and the controls, whatever else was run.
+        """Rankings of the paper's matchers, alone and with FRAC and the controls, whatever else was run.
 
-        The paper's figure 1 is an empty picture in its source.
+        The paper has none: its figure 1 is an empty picture in its source.
         """
         if self.runs is None:
             raise CannotTell("Figure 1, which would show it, is an empty picture in the paper's source; the tables do not.")
@@ -110,7 +112,7 @@ def _numeric(printed: pd.DataFrame) -> pd.DataFrame:
     return printed.astype({column: float for column in printed if column not in _TEXT})
 
 
-# Which table shows a choice, and of which method.
+# The table that shows a choice, and the method if the table has several.
 _CHOSEN_BY_TABLE = {
     "best by deviation": ("table2_best_by_deviation", None),
     "best by cohesion": ("table3_best_by_cohesion", None),
@@ -125,7 +127,7 @@ def _best_of_clusterlets(runs: pd.DataFrame, fewest_clusters: int = 0, overlap_l
     return selection.best(runs[runs["overlap"] < overlap_limit], "deviation_mean", ["dataset"])
 
 
-# Choices that no table shows. Nearly every run of C has two clusters, so its choices keep the limit cases.
+# Choices that no table shows. Those of C include limit cases, because nearly every run of C has two clusters.
 _CHOSEN_FROM_RUNS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
     "C by deviation": lambda runs: selection.best(runs[runs["matcher"] == "C"], "deviation_mean", ["dataset"]),
     "C by cohesion": lambda runs: selection.best(runs[runs["matcher"] == "C"], "cohesion", ["dataset"]),
@@ -135,9 +137,9 @@ _CHOSEN_FROM_RUNS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 
 
 def aligned(numbers: Numbers, first: str, second: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Two choices on the datasets that both have."""
-    one, other = numbers.chosen(first), numbers.chosen(second)
-    both = [name for name in one.index if name in other.index]
-    if not both:
+    """Two choices of runs, on the datasets that both have."""
+    first_rows, second_rows = numbers.chosen(first), numbers.chosen(second)
+    datasets = [name for name in first_rows.index if name in second_rows.index]
+    if not datasets:
         raise CannotTell(f"No dataset has both {first} and {second}.")
-    return one.loc[both], other.loc[both]
+    return first_rows.loc[datasets], second_rows.loc[datasets]

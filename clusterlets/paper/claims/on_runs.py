@@ -1,7 +1,7 @@
 """Tests of claims that no table of the paper decides: on every run, and on the ranks of figure 1.
 
-A kind takes ``Numbers`` and the parameters of the claim, and gives a ``Finding``; it does not know whose numbers they are.
-If they do not decide the claim, it raises ``CannotTell``.
+Each function takes ``Numbers`` and the parameters of the claim, and returns a ``Finding``; it does not know whose numbers
+they are. If they do not decide the claim, it raises ``CannotTell``.
 """
 
 from collections.abc import Collection
@@ -16,19 +16,19 @@ from clusterlets.paper.claims.numbers import Numbers, aligned
 
 
 def filter_changes(numbers: Numbers, filtered: str, without: str, without_other: str) -> Finding:
-    """On how many datasets a filter changes the choice: holds if on more than half and on more than the other filter."""
+    """On how many datasets a filter changes the choice; holds if on more than half, and on more than the other filter does."""
     counts = []
     for unfiltered in (without, without_other):
-        one, other = aligned(numbers, filtered, unfiltered)
-        counts.append(int((one["deviation_mean"] != other["deviation_mean"]).sum()))
-    words = f"fewer than 3 clusters: {counts[0]}, overlap: {counts[1]} of {len(one)} datasets"
-    return two_steps(counts[0] > len(one) / 2 and counts[0] > counts[1], counts[0] > 0, words)
+        with_filter, without_filter = aligned(numbers, filtered, unfiltered)
+        counts.append(int((with_filter["deviation_mean"] != without_filter["deviation_mean"]).sum()))
+    words = f"fewer than 3 clusters: {counts[0]}, overlap: {counts[1]} of {len(with_filter)} datasets"
+    return two_steps(counts[0] > len(with_filter) / 2 and counts[0] > counts[1], counts[0] > 0, words)
 
 
 def apart(numbers: Numbers, better: str, worse: str) -> Finding:
-    """Whether two matchers differ by Nemenyi's test; in part: by Wilcoxon's with Holm's correction alone.
+    """Whether two matchers differ by Nemenyi's test; in part: by Wilcoxon's with Holm's correction only.
 
-    A test that could not have found a difference says nothing against the claim; another order does.
+    A test that could not have found a difference does not count against the claim; the opposite order does.
     """
     verdicts, words = _tested(numbers, better, worse)
     if verdicts["order"] and not verdicts["nemenyi"]:
@@ -37,23 +37,23 @@ def apart(numbers: Numbers, better: str, worse: str) -> Finding:
 
 
 def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
-    """Whether a matcher differs from none of the others by Nemenyi's nor Wilcoxon's test; in part: not by Nemenyi's.
+    """Whether a matcher differs from none of the others by Nemenyi's or Wilcoxon's test; in part: not by Nemenyi's.
 
-    A test that could not have found a difference says nothing for the claim.
+    A test that could not have found a difference does not count for the claim.
     """
     tested = [_tested(numbers, matcher, other) for other in others]
-    joined = not any(verdicts["nemenyi"] for verdicts, _ in tested)
-    agreed = not any(verdicts["wilcoxon"] for verdicts, _ in tested)
+    none_by_nemenyi = not any(verdicts["nemenyi"] for verdicts, _ in tested)
+    none_by_wilcoxon = not any(verdicts["wilcoxon"] for verdicts, _ in tested)
     words = "; ".join(words for _, words in tested)
-    if joined:
+    if none_by_nemenyi:
         _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), words)
-    return two_steps(joined and agreed, joined, words)
+    return two_steps(none_by_nemenyi and none_by_wilcoxon, none_by_nemenyi, words)
 
 
 def _check_power(n_datasets: int, n_pairs: int, words: str) -> None:
-    """Refuse to read anything from Wilcoxon's test where it could tell none of the pairs apart.
+    """Raise ``CannotTell`` if Wilcoxon's test could not have separated any of the pairs.
 
-    Nemenyi's always could: from three datasets on, the least that are tested, first and last can be further apart than needed.
+    Nemenyi's always can: with three datasets, the fewest that are tested, first and last can already be far enough apart.
     """
     least = paired.least_p(n_datasets, n_pairs)
     if least >= statistics.ALPHA:
@@ -64,19 +64,19 @@ def _check_power(n_datasets: int, n_pairs: int, words: str) -> None:
 
 
 def _tested(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool], str]:
-    """Both tests of two matchers over the datasets, and whether ``one`` is ahead."""
+    """Results of both tests of two matchers over the datasets, whether ``one`` is ahead, and all this in words."""
     ranking = _computed(numbers, "matchers")
     for name in (one, other):
         numbers.matcher(name)
-    pair = _pair(ranking.pairs, one, other)
-    tested = _pair(numbers.wilcoxon, one, other)
+    nemenyi = _pair(ranking.pairs, one, other)
+    wilcoxon = _pair(numbers.wilcoxon, one, other)
     words = (
-        f"{one} and {other}: {pair['rank_difference']:.2f} ranks of {ranking.critical_difference:.2f} needed, Nemenyi p "
-        f"{statistics.p_in_words(pair['p_value'])}, Wilcoxon p after Holm {statistics.p_in_words(tested['p_holm'])}"
+        f"{one} and {other}: {nemenyi['rank_difference']:.2f} ranks of {ranking.critical_difference:.2f} needed, Nemenyi p "
+        f"{statistics.p_in_words(nemenyi['p_value'])}, Wilcoxon p after Holm {statistics.p_in_words(wilcoxon['p_holm'])}"
     )
     return {
-        "nemenyi": pair["p_value"] < statistics.ALPHA,
-        "wilcoxon": tested["p_holm"] < statistics.ALPHA,
+        "nemenyi": nemenyi["p_value"] < statistics.ALPHA,
+        "wilcoxon": wilcoxon["p_holm"] < statistics.ALPHA,
         "order": ranking.mean_ranks[one] > ranking.mean_ranks[other],
     }, words
 
@@ -94,18 +94,18 @@ def _computed(numbers: Numbers, name: str) -> statistics.Ranking:
 
 
 def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
-    """Share of the pairs of matchers that Nemenyi's test, or Wilcoxon's with Holm's correction, tells apart.
+    """Share of the pairs of matchers that Nemenyi's test, or Wilcoxon's with Holm's correction, separates.
 
-    If Wilcoxon's test could not have found a difference, it says nothing for the claim.
+    If Wilcoxon's test could not have found a difference, it does not count for the claim.
     """
     ranking = _computed(numbers, "matchers")
     tests = {"Nemenyi's test": _apart(ranking.pairs), "Wilcoxon's with Holm's correction": _apart(numbers.wilcoxon)}
-    n_pairs, apart = len(ranking.pairs), set[frozenset]().union(*tests.values())
+    n_pairs, apart_by_any = len(ranking.pairs), set[frozenset]().union(*tests.values())
     by_test = ", ".join(f"{len(pairs)} by {test}" for test, pairs in tests.items())
-    words = f"{len(apart)} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {by_test}"
-    if len(apart) <= in_part * n_pairs:
+    words = f"{len(apart_by_any)} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {by_test}"
+    if len(apart_by_any) <= in_part * n_pairs:
         _check_power(len(ranking.complete), n_pairs, words)
-    return two_steps(len(apart) <= share * n_pairs, len(apart) <= in_part * n_pairs, words)
+    return two_steps(len(apart_by_any) <= share * n_pairs, len(apart_by_any) <= in_part * n_pairs, words)
 
 
 def _apart(pairs: pd.DataFrame) -> set[frozenset]:
@@ -122,9 +122,9 @@ def least_on_each_dataset(numbers: Numbers, matcher: str, scale: Scale) -> Findi
 
 
 def less_spread_over_seeds(numbers: Numbers, matcher: str, than: str, scale: Scale) -> Finding:
-    """Whether a matcher's mean deviation varies less between seeds, relative to its mean, dataset by dataset.
+    """Whether a matcher's mean deviation varies less between seeds than another's, relative to its mean, on each dataset.
 
-    The spread is pooled: root of the variance over seeds, averaged over the configurations.
+    The spread is pooled: the root of the variance over seeds, averaged over the configurations.
     """
     spreads = {name: _spread_over_seeds(numbers.needed_runs, name) for name in (matcher, than)}
     both = pd.DataFrame(spreads).dropna()
@@ -143,57 +143,57 @@ def _spread_over_seeds(runs: pd.DataFrame, name: str) -> pd.Series:
 
 
 def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:
-    """Whether the mean over the runs of C at each omega never falls and ends higher than it began, dataset by dataset."""
+    """Whether, on each dataset, the mean over the runs of C never falls as omega grows, and ends higher than it began."""
     runs = numbers.needed_runs
     means = runs[runs["matcher"] == "C"].pivot_table(index="dataset", columns="omega", values=quantity)
     if means.shape[1] < 2:
         raise CannotTell("It takes runs of C at two values of omega or more.")
     steps = means.diff(axis=1).iloc[:, 1:].round(12)
-    rising = (steps >= 0).all(axis=1) & (means.iloc[:, -1] > means.iloc[:, 0])
-    finding = graded(rising, scale)
+    rises = (steps >= 0).all(axis=1) & (means.iloc[:, -1] > means.iloc[:, 0])
+    finding = graded(rises, scale)
     overall = ", ".join(f"{value:.3f} at {omega:g}" for omega, value in means.mean().items())
     return Finding(finding.verdict, f"{finding.statistic}; over all, {overall}")
 
 
 def beats_random(numbers: Numbers, chosen: str, quantity: str, scale: Scale) -> Finding:
-    """Whether the chosen run has more of a quantity than random partitions of the dataset have on average."""
+    """Whether the chosen run has a higher value of a quantity than random partitions of the dataset on average."""
     runs = numbers.needed_runs
-    random = runs[runs["method"] == "random"].groupby("dataset")[quantity].mean()
+    random_means = runs[runs["method"] == "random"].groupby("dataset")[quantity].mean()
     rows = numbers.chosen(chosen)
-    both = [name for name in rows.index if name in random.index]
-    if not both:
+    datasets = [name for name in rows.index if name in random_means.index]
+    if not datasets:
         raise CannotTell("No dataset has both random partitions and a chosen run.")
-    ours, chance = rows.loc[both, quantity], random[both]
+    ours, chance = rows.loc[datasets, quantity], random_means[datasets]
     finding = graded(ours > chance, scale, ours.map(number) + " against " + chance.map(number))
     return Finding(finding.verdict, f"{finding.statistic}; median gain {number((ours - chance).median())}")
 
 
 def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(selection.PAPER_NAMES.values())) -> Finding:
-    """Whether the best-ranked contender ranks above a FRAC; in part: below it, but apart by neither test.
+    """Whether the best-ranked contender ranks above this FRAC; in part: below it, but neither test separates them.
 
-    These are Nemenyi's over all that are ranked, and Wilcoxon's with Holm's correction over the contenders against this FRAC.
-    If Wilcoxon's could not have found a difference, they say nothing for the claim.
+    The tests are Nemenyi's over all ranked methods, and Wilcoxon's with Holm's correction over the contenders against this
+    FRAC. If Wilcoxon's could not have found a difference, they do not count for the claim.
     """
     ranking = _computed(numbers, "with_frac")
     values, ranks = ranking.complete, ranking.mean_ranks
-    own = [name for name in ranks.index if name in contenders]
-    if frac not in ranks or not own:
+    ranked_contenders = [name for name in ranks.index if name in contenders]
+    if frac not in ranks or not ranked_contenders:
         raise CannotTell(f"Not both {frac} and {' or '.join(contenders)} are among the runs.")
-    best = own[0]
-    tested = _pair(paired.tested("", [(values[name], values[frac]) for name in own]), best, frac)
-    apart = min(tested["p_holm"], _pair(ranking.pairs, best, frac)["p_value"]) < statistics.ALPHA
+    best = ranked_contenders[0]
+    wilcoxon = _pair(paired.tested("", [(values[name], values[frac]) for name in ranked_contenders]), best, frac)
+    apart = min(wilcoxon["p_holm"], _pair(ranking.pairs, best, frac)["p_value"]) < statistics.ALPHA
     behind = int((values[best] > values[frac]).sum())
     words = (
         f"mean ranks {best} {ranks[best]:.2f}, {frac} {ranks[frac]:.2f}; critical difference "
-        f"{ranking.critical_difference:.2f}, Wilcoxon p after Holm {statistics.p_in_words(tested['p_holm'])}; "
+        f"{ranking.critical_difference:.2f}, Wilcoxon p after Holm {statistics.p_in_words(wilcoxon['p_holm'])}; "
         f"{frac} is ahead of {best} on {behind} of {len(values)} datasets"
     )
     ahead = ranks[best] > ranks[frac]
     if not ahead and not apart:
-        _check_power(len(values), len(own), words)
+        _check_power(len(values), len(ranked_contenders), words)
     return two_steps(ahead, not apart, words)
 
 
 def nobody_measured(numbers: Numbers) -> Finding:
-    """A sentence that neither the paper's numbers nor ours can decide."""
+    """A claim that neither the paper's numbers nor ours can decide."""
     raise CannotTell("Neither the tables nor the runs say anything about it.")

@@ -1,4 +1,4 @@
-"""The numbers that the paper prints, as data: one CSV a table, digits as printed, and what cannot be compared."""
+"""The numbers that the paper prints, as data: one CSV per table, digits as printed, and the cells that cannot be compared."""
 
 from functools import cache
 from importlib.resources import files
@@ -17,7 +17,7 @@ TABLES = (
 
 @cache
 def table(name: str) -> pd.DataFrame:
-    """One of the paper's tables; every cell is text, so that ``.0518`` keeps the digits it was printed with."""
+    """One of the paper's tables; every cell is text, so that ``.0518`` keeps its printed digits."""
     with (files(__name__) / f"{name}.csv").open(encoding="utf-8") as file:
         return pd.read_csv(file, dtype=str)
 
@@ -29,13 +29,13 @@ def datasets() -> tuple[str, ...]:
 
 
 def of_paper(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs on the paper's datasets, or all where there is none: what is held against the paper has nothing else in it."""
+    """The runs on the paper's datasets, so that only these are compared with the paper; all runs if there are none."""
     ours = runs["dataset"].isin(datasets())
     return runs[ours] if ours.any() else runs
 
 
 def too_few(present: int) -> str:
-    """What keeps us from a verdict over datasets where no more than half of the paper's are among the runs, else nothing."""
+    """Why there is no verdict over datasets: at most half of the paper's are among the runs. Empty if there are more."""
     total = len(datasets())
     if 2 * present > total:
         return ""
@@ -52,11 +52,11 @@ def not_comparable() -> tuple[dict, ...]:
 
 @cache
 def explanations() -> tuple[dict, ...]:
-    """Entries of ``explanations.yaml``: ``cells`` (column -> value or values), and why ours differ there."""
+    """Entries of ``explanations.yaml``: ``cells`` (column -> value or values), and why our numbers differ there."""
     return tuple(yaml.safe_load((files(__name__) / "explanations.yaml").read_text(encoding="utf-8")))
 
 
 @cache
 def claims() -> dict:
-    """``claims.yaml``: the ``scales`` that claims are graded on, and the ``claims``, each with how it is tested."""
+    """``claims.yaml``: the ``scales`` that grade claims, and the ``claims``, each with its test."""
     return yaml.safe_load((files(__name__) / "claims.yaml").read_text(encoding="utf-8"))

@@ -1,13 +1,13 @@
-"""A figure without data says so inside its PNG, and pages leave it out: no axes without a mark."""
+"""Marks the PNGs of figures without data, so that pages leave them out."""
 
 EMPTY = "nothing to show"
 
 
 def comment_of(label: object) -> dict[str, str]:
-    """What a PNG holds about a figure with this label."""
+    """PNG metadata of a figure with this label."""
     return {"Comment": EMPTY} if label == EMPTY else {}
 
 
 def is_empty(png: bytes) -> bool:
-    """Whether a PNG is of a figure without data; comments stand before the pixels."""
+    """Whether a PNG is of a figure without data; comments come before the pixels."""
     return f"Comment\0{EMPTY}".encode() in png.partition(b"IDAT")[0]

@@ -1,10 +1,10 @@
-"""Names that a person gave, as a figure shows them: letter by letter, and no longer than there is room for."""
+"""User-supplied names in figures: printed literally, and no longer than there is room for."""
 
 import matplotlib
 
-matplotlib.rcParams["text.parse_math"] = False  # "$0-$20k" is a name and no formula; and no figure has a formula
+matplotlib.rcParams["text.parse_math"] = False  # "$0-$20k" is a name; no figure has formulas
 
 
 def cut(name: str, letters: int) -> str:
-    """A name of at most so many letters, the last an ellipsis where there were more; tables have the whole."""
+    """Shorten a name to this many letters, ending in an ellipsis if it was longer; tables show it in full."""
     return name if len(name) <= letters else f"{name[: letters - 1]}…"

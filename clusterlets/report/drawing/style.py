@@ -1,7 +1,7 @@
-"""What the figures share: colors, sizes, panels, legend, and files without dates.
+"""What the figures share: colors, sizes, panels, legends, and files without dates.
 
-Figures are drawn at the size at which a paper prints them across its text, 7 inches, so that their letters are 7 points
-or more there.
+Figures are drawn at the size at which a paper prints them, 7 inches across the text, so that letters have 7 points or
+more there.
 """
 
 import io
@@ -12,7 +12,7 @@ from math import ceil
 
 import matplotlib
 
-matplotlib.use("Agg")  # before pyplot comes in: there is no screen on a cluster
+matplotlib.use("Agg")  # before pyplot is imported: a cluster has no display
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -23,7 +23,7 @@ from matplotlib.backends.backend_pdf import RendererPdf
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from clusterlets.report.drawing import names  # noqa: F401, which keeps matplotlib from reading names as formulas
+from clusterlets.report.drawing import names  # noqa: F401  (its import stops matplotlib from reading names as formulas)
 from clusterlets.report.drawing.empty import EMPTY, comment_of
 from clusterlets.storage import write_bytes
 
@@ -40,7 +40,7 @@ COLORS = {
     "random": "#882255",
 }
 _MARKERS = dict(zip(COLORS, ("o", "s", "^", "D", "v", "P", "X", "<", ">"), strict=True))
-# Of further methods, in turn. Two that share a color have markers unlike each other.
+# Further methods take these in turn. Two that share a color have different markers.
 _FURTHER_COLORS = (
     *("#7F5539", "#44AA99", "#332288", "#999933", "#AA4499", "#117733"),
     *("#6699CC", "#CC6677", "#661100", "#EE3377", "#BBCC33"),
@@ -76,24 +76,24 @@ plt.rcParams.update(
 
 
 def looks(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Color and marker of each method, by the names that the report gives them; no two methods have the same two."""
+    """Color and marker of each method, by its name in the report; no two methods share both."""
     further = {
-        name: (_FURTHER_COLORS[place % len(_FURTHER_COLORS)], _FURTHER_MARKERS[place % len(_FURTHER_MARKERS)])
-        for place, name in enumerate(sorted(set(methods) - set(COLORS)))
+        name: (_FURTHER_COLORS[number % len(_FURTHER_COLORS)], _FURTHER_MARKERS[number % len(_FURTHER_MARKERS)])
+        for number, name in enumerate(sorted(set(methods) - set(COLORS)))
     }
     return {name: further.get(name) or (COLORS[name], _MARKERS[name]) for name in methods}
 
 
 def middle(values: Iterable[float]) -> float:
-    """The middle one of the distinct values, of an even number the lower: what a figure shows that has room for one k."""
+    """The middle of the distinct values, the lower of two: the k that a figure with room for only one shows."""
     distinct = sorted(set(values))
     return distinct[(len(distinct) - 1) // 2]
 
 
 def save(figure: Figure, stem: str | os.PathLike) -> None:
-    """Write ``stem``.pdf and ``stem``.png, whole or not at all, and close the figure."""
-    about = {"pdf": {"CreationDate": None}, "png": {"Software": None, **comment_of(figure.get_label())}}
-    for suffix, metadata in about.items():
+    """Write ``stem``.pdf and ``stem``.png, each atomically, and close the figure."""
+    metadata_by_suffix = {"pdf": {"CreationDate": None}, "png": {"Software": None, **comment_of(figure.get_label())}}
+    for suffix, metadata in metadata_by_suffix.items():
         content = io.BytesIO()
         with _rasters_cut_out():
             figure.savefig(content, format=suffix, dpi=200, bbox_inches="tight", metadata=metadata)
@@ -103,9 +103,9 @@ def save(figure: Figure, stem: str | os.PathLike) -> None:
 
 @contextmanager
 def _rasters_cut_out() -> Iterator[None]:
-    """Let a PDF's rastered parts keep what they show, and not the picture of the whole page that each is cut from.
+    """Copy the pixels that a PDF's rasterized parts show, so that none keeps the picture of the whole page alive.
 
-    Matplotlib keeps them until the file is written: of 100 panels, each a page of 100 panels, 5 GB.
+    Matplotlib holds the parts until the file is written: 5 GB for 100 panels, each cut from a page of 100 panels.
     """
     draw_image = RendererPdf.draw_image
 
@@ -120,7 +120,7 @@ def _rasters_cut_out() -> Iterator[None]:
 
 
 def single(height: float) -> tuple[Figure, Axes]:
-    """A figure of one panel and of the width of a page."""
+    """A figure with one panel, as wide as a page."""
     return plt.subplots(figsize=(WIDTH, height))
 
 
@@ -133,13 +133,13 @@ def nothing(words: str = "Nothing to show: no values.") -> Figure:
 
 
 def mark_empty(figure: Figure) -> Figure:
-    """The same figure, which pages leave out: its PNG carries a comment that it shows no data."""
+    """Mark a figure as empty: its PNG gets a comment by which pages leave it out."""
     figure.set_label(EMPTY)
     return figure
 
 
 def panels(number: int, a_row: int = _PANELS_A_ROW, height: float = 1.62) -> tuple[Figure, list[Axes]]:
-    """Panels in rows, each so many inches high; without any, a figure that says so."""
+    """A figure of panels in rows, each ``height`` inches high; for none, a figure that says so."""
     if not number:
         return nothing(), []
     columns, rows = min(a_row, number), ceil(number / a_row)
@@ -152,7 +152,7 @@ def panels(number: int, a_row: int = _PANELS_A_ROW, height: float = 1.62) -> tup
 
 
 def explain(figure: Figure, look: dict[str, tuple[str, str]], x: str, y: str, key: str | None = None) -> None:
-    """What all panels share: a legend of colors and markers with ``key`` as its title, and the names of the axes."""
+    """Add what all panels share: a legend of colors and markers with ``key`` as its title, and the axis labels."""
     handles = [
         Line2D([], [], color=color, marker=marker, ls="", markersize=5, label=name) for name, (color, marker) in look.items()
     ]
@@ -162,7 +162,7 @@ def explain(figure: Figure, look: dict[str, tuple[str, str]], x: str, y: str, ke
 
 
 def explain_with(figure: Figure, handles: Sequence[Artist], key: str | None = None, columns: int = 4) -> None:
-    """A legend above all panels, which keep their height if it is a tall one."""
+    """Add a legend above all panels; the figure grows with a tall legend, so that panels keep their height."""
     figure.set_figheight(figure.get_figheight() + 0.17 * max(0, ceil(len(handles) / columns) - 2))
-    look = {"ncols": columns, "frameon": False, "handletextpad": 0.4, "columnspacing": 1.2}
-    figure.legend(handles=handles, title=key, loc="outside upper center", **look)
+    legend_style = {"ncols": columns, "frameon": False, "handletextpad": 0.4, "columnspacing": 1.2}
+    figure.legend(handles=handles, title=key, loc="outside upper center", **legend_style)

@@ -59,7 +59,7 @@ class Declaration:
 
     @property
     def folder(self) -> str:
-        """Where its files lie. Accounts differ between two runs of equal results, and so does what is drawn from them."""
+        """Folder of its files. Accounts differ between two runs with equal results, and so do figures drawn from them."""
         return "accounts" if any(path.startswith("accounts/") for path in self.reads) else "figures"
 
     def files(self, *forms: str) -> list[str]:
@@ -88,7 +88,7 @@ def declared(folder: Path = FOLDER) -> tuple[Declaration, ...]:
 
 
 def modules() -> list[str]:
-    """The files that draw, by name without ending."""
+    """The files that draw figures, by name without extension."""
     return sorted({figure.module for figure in declared()})
 
 
@@ -103,12 +103,12 @@ def of_module(module: str) -> list[Declaration]:
 
 
 def on_page(page: str) -> list[Declaration]:
-    """The figures that a page shows, by its file name."""
+    """The figures that a page shows; ``page`` is its file name."""
     return [figure for figure in declared() if any(section.startswith(f"{page}#") for section in figure.sections)]
 
 
 def images_of(page: str, results: Path) -> dict[str, bytes]:
-    """The PNG of each figure of a page by the figure's name, without those that were not drawn."""
+    """The PNG of each figure of a page, by the figure's name; figures that were not drawn are left out."""
     paths = {figure.name: results / figure.files("png")[0] for figure in on_page(page)}
     return {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
 

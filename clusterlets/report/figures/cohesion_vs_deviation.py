@@ -1,4 +1,4 @@
-"""Cohesion against mean deviation, a panel a dataset, with the front of runs that no other beats in both."""
+"""Cohesion against mean deviation, one panel per dataset, with the Pareto front of the runs."""
 
 import numpy as np
 import pandas as pd
@@ -31,20 +31,20 @@ _KEY = (
 
 
 def draw(runs: pd.DataFrame) -> Figure:
-    """A panel a dataset: every run faint, of each method the best run by mean deviation marked, and the Pareto front.
+    """One panel per dataset: every run faint, the best run of each method by mean deviation marked, and the Pareto front.
 
-    Mark and front obey the rule on limit cases; a mark is hollow where all runs of a method are limit cases.
+    Marks and front follow the rule on limit cases; a mark is hollow if all runs of its method are limit cases.
     """
     runs = selection.ok(runs).dropna(subset=["deviation_mean", "cohesion"])
     runs = runs.assign(name=selection.names(runs))
     marks, regular = _marks(runs), selection.without_limit_cases(runs)
     datasets = selection.in_order(runs["dataset"], reported.datasets())
     look = looks(selection.in_order(runs["name"], COLORS))
-    figure, places = panels(len(datasets))
-    for axes, dataset in zip(places, datasets, strict=True):
+    figure, all_axes = panels(len(datasets))
+    for axes, dataset in zip(all_axes, datasets, strict=True):
         for name, (color, marker) in look.items():
             cloud, mark = (part[(part["dataset"] == dataset) & (part["name"] == name)] for part in (runs, marks))
-            faint = {
+            cloud_style = {
                 "s": 4,
                 "alpha": min(0.35, 40 / max(len(cloud), 1)),
                 "lw": 0,
@@ -52,10 +52,10 @@ def draw(runs: pd.DataFrame) -> Figure:
                 "marker": marker,
                 "zorder": 3,
             }
-            axes.scatter(cloud["deviation_mean"], cloud["cohesion"], color=color, **faint)
-            face = mark["limit_case"].map({True: "white", False: color})
-            large = {"s": 24, "color": face, "edgecolor": color, "lw": 1.2, "zorder": 4, "marker": marker}
-            axes.scatter(mark["deviation_mean"], mark["cohesion"], **large)
+            axes.scatter(cloud["deviation_mean"], cloud["cohesion"], color=color, **cloud_style)
+            fill_color = mark["limit_case"].map({True: "white", False: color})
+            mark_style = {"s": 24, "color": fill_color, "edgecolor": color, "lw": 1.2, "zorder": 4, "marker": marker}
+            axes.scatter(mark["deviation_mean"], mark["cohesion"], **mark_style)
         front = pareto_front(regular[regular["dataset"] == dataset])
         axes.plot(*front.T, color="0.45", lw=1, drawstyle="steps-post", zorder=2)  # below all marks
         axes.set_title(cut(dataset, _LONGEST))
@@ -66,16 +66,16 @@ def draw(runs: pd.DataFrame) -> Figure:
 
 
 def pareto_front(runs: pd.DataFrame) -> np.ndarray:
-    """Mean deviation and cohesion of the runs that no other has both lower and higher, (m, 2), by rising deviation."""
+    """Mean deviation and cohesion (m, 2) of the runs that no other run beats in both, by rising deviation."""
     ordered = runs.sort_values(["deviation_mean", "cohesion"], ascending=[True, False])[["deviation_mean", "cohesion"]]
     before = ordered["cohesion"].cummax().shift(fill_value=-np.inf)
     return ordered[ordered["cohesion"] > before].to_numpy()
 
 
 def _marks(runs: pd.DataFrame) -> pd.DataFrame:
-    """The best run of each method on each dataset; a limit case where there is nothing else."""
+    """The best run of each method on each dataset; a limit case only if there is nothing else."""
     regular = selection.without_limit_cases(runs)
     runs = runs.assign(limit_case=~runs.index.isin(regular.index))
-    per = ["dataset", "name"]
-    proper = selection.best(runs[~runs["limit_case"]], "deviation_mean", per)
-    return pd.concat([proper, selection.best(runs, "deviation_mean", per)]).drop_duplicates(per)
+    keys = ["dataset", "name"]
+    best_regular = selection.best(runs[~runs["limit_case"]], "deviation_mean", keys)
+    return pd.concat([best_regular, selection.best(runs, "deviation_mean", keys)]).drop_duplicates(keys)

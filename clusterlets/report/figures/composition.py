@@ -1,4 +1,4 @@
-"""The groups of each cluster of the best clusterings, against the dataset's."""
+"""The group shares of each cluster in the best clusterings, against the dataset's."""
 
 from collections.abc import Sequence
 
@@ -28,9 +28,9 @@ FIGURES = [
     )
 ]
 
-# Okabe and Ito's, in an order in which neighbours differ in lightness too; more groups come from one scale.
+# Okabe and Ito's colors, ordered so that neighbours differ in lightness too; with more groups, one scale colors them all.
 _HUES = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#D55E00")
-_NAMED = 3  # groups whose names have room beside each other
+_NAMED = 3  # groups whose names fit side by side
 _LONGEST = 12  # letters of a group's name
 _TITLE = 28  # of a dataset's
 _LABELLED = 7  # bars with room for their sizes
@@ -39,14 +39,17 @@ _APART = 1.12  # from the left end of one method's bars to the next one's
 
 
 def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
-    """A row a dataset, a bar a cluster: the best run of Clusterlets, then FRAC's and the controls'; lines: the dataset."""
+    """One row per dataset, one bar per cluster: the best run of Clusterlets, then FRAC's and the controls'.
+
+    Lines show the dataset's shares.
+    """
     shown = runs[runs["method"].isin(selection.METHODS)]
     datasets = selection.in_order(shown["dataset"], reported.datasets())
     methods = selection.in_order(shown["method"], selection.METHODS)
     if not datasets:
         return nothing("Nothing to show: no run of Clusterlets, FRAC or a control.")
-    figure, places = panels(len(datasets), a_row=1, height=1.4)
-    for axes, dataset in zip(places, datasets, strict=True):
+    figure, all_axes = panels(len(datasets), a_row=1, height=1.4)
+    for axes, dataset in zip(all_axes, datasets, strict=True):
         axes.set_title(cut(dataset, _TITLE), loc="left", pad=14)
         axes.grid(False)
         _draw_dataset(axes, composition[composition["dataset"] == dataset], methods)
@@ -55,7 +58,7 @@ def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
 
 
 def _draw_dataset(axes: Axes, lines: pd.DataFrame, methods: Sequence[str]) -> None:
-    """The clusters of each method beside each other, and the dataset's shares through all of them."""
+    """The clusters of each method side by side, with the dataset's shares drawn across all of them."""
     axes.set(ylim=(0, 1), yticks=[0, 0.5, 1])
     if lines.empty:
         axes.set(xticks=[])
@@ -73,9 +76,9 @@ def _draw_dataset(axes: Axes, lines: pd.DataFrame, methods: Sequence[str]) -> No
     hues = _HUES if len(names) <= len(_HUES) else colormaps["viridis"](np.linspace(0.05, 0.95, len(names)))
     lefts = _APART * np.arange(len(methods))
     for left, method in zip(lefts, methods, strict=True):
-        of_method = lines[lines["method"] == method]
-        if len(of_method):
-            _draw_bars(axes, left, of_method, names, hues)
+        method_lines = lines[lines["method"] == method]
+        if len(method_lines):
+            _draw_bars(axes, left, method_lines, names, hues)
     axes.set_xticks(lefts + 0.5, [_in_words(lines[lines["method"] == method], method) for method in methods])
     axes.tick_params(axis="x", length=0)
     axes.set_xlim(-0.03, lefts[-1] + 1.03)
@@ -86,20 +89,20 @@ def _draw_dataset(axes: Axes, lines: pd.DataFrame, methods: Sequence[str]) -> No
 
 
 def _draw_bars(axes: Axes, left: float, lines: pd.DataFrame, names: list[str], hues: Sequence) -> None:
-    """Stacked bars, one a cluster, over a width of 1; with their sizes where these have room."""
+    """Stacked bars, one per cluster, over a width of 1; with their sizes if there is room."""
     shares = lines.pivot(index="cluster", columns="group", values="share")[names].to_numpy()
     starts = np.cumsum(shares, axis=1) - shares
-    places = left + (np.arange(len(shares)) + 0.5) / len(shares)
+    centers = left + (np.arange(len(shares)) + 0.5) / len(shares)
     for group, name in enumerate(names):
-        look = {"width": 0.88 / len(shares), "color": hues[group], "lw": 0, "label": name}
-        axes.bar(places, shares[:, group], bottom=starts[:, group], **look)
+        style = {"width": 0.88 / len(shares), "color": hues[group], "lw": 0, "label": name}
+        axes.bar(centers, shares[:, group], bottom=starts[:, group], **style)
     if len(shares) <= _LABELLED:
-        for place, size in zip(places, lines.drop_duplicates("cluster")["size"], strict=True):
-            axes.text(place, 0.03, f"{size:,}", rotation=90, ha="center", va="bottom", fontsize=6.5, path_effects=[_OUTLINE])
+        for center, size in zip(centers, lines.drop_duplicates("cluster")["size"], strict=True):
+            axes.text(center, 0.03, f"{size:,}", rotation=90, ha="center", va="bottom", fontsize=6.5, path_effects=[_OUTLINE])
 
 
 def _in_words(lines: pd.DataFrame, method: str) -> str:
-    """Which run it is, how many clusters it has, and how large they are."""
+    """Name of the run, its number of clusters, and their sizes."""
     if lines.empty:
         return f"{method}\nno such run\n"
     first, sizes = lines.iloc[0], lines["size"]
@@ -108,11 +111,11 @@ def _in_words(lines: pd.DataFrame, method: str) -> str:
 
 
 def _name_groups(axes: Axes, names: list[str], hues: Sequence) -> None:
-    """The names of the groups above the panel, each with its hue; how many, if they are too many."""
-    words = [(cut(name, _LONGEST), hue) for name, hue in zip(names, hues, strict=False)]
-    words = words if len(names) <= _NAMED else [(f"{len(names)} groups", "0.3")]
-    look = {"va": "bottom", "fontsize": 7}
-    text = axes.annotate("", (0, 1.03), xycoords="axes fraction", **look)
-    for name, hue in words:
-        square = axes.annotate("■ ", (1, 0), xycoords=text, color=hue, **look)
-        text = axes.annotate(f"{name}   ", (1, 0), xycoords=square, **look)
+    """The names of the groups above the panel, each with its hue; only their number if there are too many."""
+    labels = [(cut(name, _LONGEST), hue) for name, hue in zip(names, hues, strict=False)]
+    labels = labels if len(names) <= _NAMED else [(f"{len(names)} groups", "0.3")]
+    style = {"va": "bottom", "fontsize": 7}
+    text = axes.annotate("", (0, 1.03), xycoords="axes fraction", **style)
+    for name, hue in labels:
+        square = axes.annotate("■ ", (1, 0), xycoords=text, color=hue, **style)
+        text = axes.annotate(f"{name}   ", (1, 0), xycoords=square, **style)

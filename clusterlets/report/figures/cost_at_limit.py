@@ -1,4 +1,4 @@
-"""What each method costs where it keeps a limit of unfairness: a dot a method, with its range over the seeds."""
+"""What each method costs under a limit on unfairness: one dot per method, with its range over the seeds."""
 
 from textwrap import fill
 
@@ -23,37 +23,37 @@ FIGURES = [
     )
 ]
 
-LIMIT = 0.05  # of those of the leaderboard
+LIMIT = 0.05  # one of the leaderboard's
 _LONGEST = 30  # letters of a dataset's name
 _TICKS = (1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 300)
-_ENDS = (2, 3, 5, 10, 30, 100, 300)  # of the axis: the first that three quarters of the prices reach
+_ENDS = (2, 3, 5, 10, 30, 100, 300)  # of the axis: the first that at least three quarters of the prices do not exceed
 _ROW = 0.125  # inches
 _LOWEST = 0.9  # inches of a panel with its title and the numbers below it
 _KEY = 120  # letters of a line of the key
 
 
 def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
-    """A panel a dataset, at the middle k of the grid: median price and range over the seeds that score, under :data:`LIMIT`.
+    """One panel per dataset, at the middle k of the grid: median price and range over the scoring seeds, under :data:`LIMIT`.
 
-    Methods stand in the order of how often they are ranked, then of their median price.
-    The look of a method follows from all methods of the runs, so that it is the same in other figures.
+    Methods are sorted by how often they are ranked, then by median price.
+    All methods of the runs decide the look of each, so that it is the same in other figures.
     """
     shown = board[board["limit"] == LIMIT]
     if shown["rank"].notna().sum() == 0:
         return nothing(f"Nothing to show: no method keeps a largest deviation of {LIMIT:g}.")
     k = middle(shown["k"])
     shown = shown[shown["k"] == k]
-    absent = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
-    order, look = _order(shown[~shown["method"].isin(absent)]), looks(selection.in_order(selection.names(runs), COLORS))
+    never_within = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
+    order, look = _order(shown[~shown["method"].isin(never_within)]), looks(selection.in_order(selection.names(runs), COLORS))
     prices = shown.loc[shown["rank"].notna(), "price"]
     end = next((value for value in _ENDS if (prices <= value).mean() >= 0.75), _ENDS[-1])
     datasets = list(shown["dataset"].unique())
-    figure, places = panels(len(datasets), a_row=3, height=max(_LOWEST, 0.35 + _ROW * len(order)))
-    for place, (axes, dataset) in enumerate(zip(places, datasets, strict=True)):
+    figure, all_axes = panels(len(datasets), a_row=3, height=max(_LOWEST, 0.35 + _ROW * len(order)))
+    for place, (axes, dataset) in enumerate(zip(all_axes, datasets, strict=True)):
         _draw_rows(axes, shown[shown["dataset"] == dataset].set_index("method").reindex(order), look, end)
         axes.set_yticks(range(len(order)), order if place % 3 == 0 else [], fontsize=6)
         axes.set_title(cut(dataset, _LONGEST))
-    _explain(figure, k, absent)
+    _explain(figure, k, never_within)
     return figure
 
 
@@ -70,14 +70,14 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]],
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks[:-1]] + [f"≥{end:g}"])
     axes.minorticks_off()
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    for place, (name, row) in enumerate(rows.iterrows()):
+    for y, (name, row) in enumerate(rows.iterrows()):
         if pd.isna(row["price"]):
             continue
         color, marker = look[str(name)]
         low, price, high = (min(row[column], end) for column in ("price_low", "price", "price_high"))
-        face = color if pd.notna(row["rank"]) else "white"
-        axes.plot([low, high], [place, place], color=color, lw=1.1, solid_capstyle="butt", zorder=2)
-        axes.plot(price, place, marker=marker, markersize=3.6, color=color, markerfacecolor=face, zorder=3)
+        fill_color = color if pd.notna(row["rank"]) else "white"
+        axes.plot([low, high], [y, y], color=color, lw=1.1, solid_capstyle="butt", zorder=2)
+        axes.plot(price, y, marker=marker, markersize=3.6, color=color, markerfacecolor=fill_color, zorder=3)
 
 
 def _explain(figure: Figure, k: float, absent: list[str]) -> None:

@@ -67,14 +67,14 @@ _TITLE = 90  # letters of a line of the title
 
 def draw(runs: pd.DataFrame, *tables: pd.DataFrame, ranking: str) -> Figure:
     """The diagram of a ranking, by its name; ``tables`` are those of :func:`statistics.from_tables`."""
-    rankings = {each.name: each for each in from_tables(*tables)}
+    rankings = {each_ranking.name: each_ranking for each_ranking in from_tables(*tables)}
     return draw_ranking(rankings[ranking], set(selection.names(selection.ok(runs))))
 
 
 def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
     """Figure 1: mean ranks (right is better), bands join methods whose difference is not significant.
 
-    ``names`` are all methods of the runs, ranked or not, so that each has the hue that it has in other figures.
+    ``names`` are all methods of the runs, ranked or not, so that each has the same hue as in other figures.
     """
     figure, axes = single(1 if ranking.obstacle else 1.9 + 0.25 * len(ranking.mean_ranks))
     axes.set_title(fill(ranking.title, _TITLE))
@@ -90,7 +90,7 @@ def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
         label_fmt_right="  ({rank:.2f}) {label}",
         color_palette={name: color for name, (color, _) in looks({*names, *ranking.mean_ranks.index}).items()},
     )
-    for (band,) in artists["crossbars"]:  # through points in the order of a set, which is another one in every process
+    for (band,) in artists["crossbars"]:  # its points come in the order of a set, which differs by process
         band.set_xdata(sorted(band.get_xdata()))
     for label in artists["labels"]:
         label.set_color("black")
@@ -102,7 +102,7 @@ def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
 
 
 def _scale_bar(axes: Axes, start: float, length: float) -> None:
-    """The critical difference as a bar above the axis, clear of the tick labels."""
+    """Draw the critical difference as a bar above the axis, clear of the tick labels."""
     axes.plot([start, start + length], [1.6, 1.6], color="black", marker="|", markersize=8, lw=1.5)
     axes.text(start + length / 2, 1.8, f"critical difference {length:.2f}", ha="center", va="bottom", fontsize=8)
     axes.set_ylim(top=2.8)

@@ -29,15 +29,15 @@ _SHOWN = {
     "deviation_mean": ("mean deviation\n(share; darker is fairer)", "cividis"),
     "cohesion": ("cohesion\n(darker is better)", "cividis_r"),
 }
-_WRITTEN = 5  # columns in which a number has room
-_PALE = 0.408  # luminance above which a number in a cell is dark
+_WRITTEN = 5  # most columns of a map that leave room for numbers in its cells
+_PALE = 0.408  # luminance of a cell above which its number is dark
 _BESIDE = "FRAC, controls"
-_NAMES = 0.5  # inches below the map that names its columns
-_LOWEST = 1.15  # inches of a row, beside which the name of its quantity has room
+_NAMES = 0.5  # inches for the column names below the last map
+_LOWEST = 1.15  # inches: the least height of a row that leaves room for the name of its quantity
 
 
 def draw(runs: pd.DataFrame) -> Figure:
-    """A row a quantity, a column a matcher: k upwards, hops (of C omega) to the right; then FRAC and the controls."""
+    """One row per quantity, one column per matcher: k upwards, hops (for C omega) to the right; then FRAC and the controls."""
     runs = selection.ok(runs).dropna(subset=list(_SHOWN))
     parts = _parts(runs)
     if not parts:
@@ -45,15 +45,15 @@ def draw(runs: pd.DataFrame) -> Figure:
     runs = pd.concat([part for _, part, _ in parts])
     widths = [part[parameter].nunique() for _, part, parameter in parts]
     height = 0.9 + _NAMES * (parts[-1][0] == _BESIDE) + 2 * max(_LOWEST, 0.22 * runs["k"].nunique())
-    figure, places = subplots(
+    figure, axes_grid = subplots(
         *(len(_SHOWN), len(parts)), figsize=(WIDTH, height), squeeze=False, layout="constrained", width_ratios=widths
     )
-    for row, (quantity, (title, colors)) in zip(places, _SHOWN.items(), strict=True):
+    for row, (quantity, (title, colors)) in zip(axes_grid, _SHOWN.items(), strict=True):
         maps = [means(part, quantity, parameter) for _, part, parameter in parts]
-        maps = [map_.reindex(np.sort(runs["k"].unique())[::-1]) for map_ in maps]  # the same rows in all
-        limits = {"vmin": min(np.nanmin(map_) for map_ in maps), "vmax": max(np.nanmax(map_) for map_ in maps)}
-        for axes, map_ in zip(row, maps, strict=True):
-            _draw_map(axes, map_, {"cmap": colors, **limits})
+        maps = [grid_map.reindex(np.sort(runs["k"].unique())[::-1]) for grid_map in maps]  # the same rows in all
+        limits = {"vmin": min(np.nanmin(grid_map) for grid_map in maps), "vmax": max(np.nanmax(grid_map) for grid_map in maps)}
+        for axes, grid_map in zip(row, maps, strict=True):
+            _draw_map(axes, grid_map, {"cmap": colors, **limits})
             axes.set(xlabel="", ylabel="")
         for axes in row[1:]:
             axes.set_yticklabels([])
@@ -61,7 +61,7 @@ def draw(runs: pd.DataFrame) -> Figure:
         bar = figure.colorbar(row[-1].collections[0], ax=list(row), pad=0.01, aspect=12)
         bar.set_label(title, fontsize=7.5)
         bar.outline.set_visible(False)
-    for (title, _, parameter), top, bottom in zip(parts, places[0], places[-1], strict=True):
+    for (title, _, parameter), top, bottom in zip(parts, axes_grid[0], axes_grid[-1], strict=True):
         top.set_title(title)
         top.set_xticklabels([])
         if parameter == "method":
@@ -72,7 +72,7 @@ def draw(runs: pd.DataFrame) -> Figure:
 
 
 def _parts(runs: pd.DataFrame) -> list[tuple[str, pd.DataFrame, str]]:
-    """Title, runs, and what the columns are: each matcher's with its parameter, and those of FRAC and the controls."""
+    """(title, runs, column of the maps' columns): one for each matcher and its parameter, one for FRAC and the controls."""
     own = runs[(runs["method"] == "Clusterlets") & (runs["hops"].notna() | runs["omega"].notna())]
     by_matcher = [(name, own[own["matcher"] == name]) for name in selection.in_order(own["matcher"], selection.PAPER_NAMES)]
     parts = [(selection.PAPER_NAMES.get(name, name), part, _parameter(part)) for name, part in by_matcher]
@@ -82,17 +82,17 @@ def _parts(runs: pd.DataFrame) -> list[tuple[str, pd.DataFrame, str]]:
 
 def means(runs: pd.DataFrame, quantity: str, parameter: str) -> pd.DataFrame:
     """k (rows, largest first) by parameter: the mean over datasets of each dataset's mean over its seeds."""
-    of_dataset = runs.groupby(["dataset", "k", parameter])[quantity].mean()
-    return of_dataset.groupby(["k", parameter]).mean().unstack().sort_index(ascending=False)
+    dataset_means = runs.groupby(["dataset", "k", parameter])[quantity].mean()
+    return dataset_means.groupby(["k", parameter]).mean().unstack().sort_index(ascending=False)
 
 
 def _parameter(runs: pd.DataFrame) -> str:
-    """What a matcher's columns are: omega of C and of its like, hops of the others."""
+    """The parameter on a matcher's columns: omega for C and those like it, hops for the others."""
     return "hops" if runs["hops"].notna().any() else "omega"
 
 
 def _written(value: float) -> str:
-    """Three decimals; one digit and an exponent (``4e−4``) where these would show a number that is not zero as 0."""
+    """Three decimals; one digit and an exponent (``4e−4``) if these would show a nonzero number as 0."""
     if float(f"{value:.3f}") or round(value, 12) == 0:
         return decimal(value)
     digit, exponent = f"{value:.0e}".split("e")
@@ -100,7 +100,7 @@ def _written(value: float) -> str:
 
 
 def _draw_map(axes: Axes, map_: pd.DataFrame, colors: dict) -> None:
-    """Cells with their numbers, where these have room; grey where no run has a result."""
+    """Cells with their numbers, if there is room; grey where no run has a result."""
     rows, columns = (np.arange(size) + 0.5 for size in map_.shape)
     axes.set_facecolor("0.9")
     axes.spines[:].set_visible(False)

@@ -1,4 +1,4 @@
-"""What the weight of the silhouette does to C."""
+"""The effect of omega, the weight of the silhouette, on C."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -30,21 +30,21 @@ _SHOWN = {
 
 
 def draw(runs: pd.DataFrame) -> Figure:
-    """A panel a quantity over omega: a faint line a dataset, and their mean; dashed, the mean of each control."""
+    """One panel per quantity, over omega: a faint line per dataset, and their mean; dashed, the mean of each control."""
     lines = means(runs)
     if lines.empty:
         return nothing("Nothing to show: no run of C has a result.")
-    figure, places = panels(len(_SHOWN), height=1.7)
+    figure, all_axes = panels(len(_SHOWN), height=1.7)
     color, controls = COLORS["C"], means_of_controls(runs)
-    for axes, (quantity, title) in zip(places, _SHOWN.items(), strict=True):
-        of_dataset = lines[quantity].unstack("dataset")
-        axes.plot(of_dataset.index, of_dataset, color="0.7", lw=0.8, marker="o", markersize=2)
-        axes.plot(of_dataset.index, of_dataset.mean(axis=1), color=color, lw=2, marker="o", markersize=4)
-        for name, level in controls[quantity].dropna().items():
-            axes.axhline(level, color=COLORS[name], lw=1.2, ls="--")
+    for axes, (quantity, title) in zip(all_axes, _SHOWN.items(), strict=True):
+        by_dataset = lines[quantity].unstack("dataset")
+        axes.plot(by_dataset.index, by_dataset, color="0.7", lw=0.8, marker="o", markersize=2)
+        axes.plot(by_dataset.index, by_dataset.mean(axis=1), color=color, lw=2, marker="o", markersize=4)
+        for name, mean_of_control in controls[quantity].dropna().items():
+            axes.axhline(mean_of_control, color=COLORS[name], lw=1.2, ls="--")
         axes.set_title(title, fontsize=8)
         axes.set_xlabel("omega")
-        axes.set_xticks(of_dataset.index, [f"{omega:g}" for omega in of_dataset.index])
+        axes.set_xticks(by_dataset.index, [f"{omega:g}" for omega in by_dataset.index])
     mean = Line2D([], [], color=color, lw=2, marker="o", markersize=4, label="mean over datasets")
     each = Line2D([], [], color="0.7", lw=0.8, marker="o", markersize=2, label="a dataset, mean over k and seeds")
     dashed = [Line2D([], [], color=COLORS[name], lw=1.2, ls="--", label=name) for name in controls.index]
@@ -59,7 +59,7 @@ def means(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def means_of_controls(runs: pd.DataFrame) -> pd.DataFrame:
-    """Quantities by control: means over datasets of each dataset's mean over k and seeds, on the datasets that C has."""
-    of_c = selection.ok(runs[runs["matcher"] == "C"])["dataset"]
-    runs = selection.ok(runs[runs["method"].isin(CONTROLS) & runs["dataset"].isin(of_c)])
+    """Quantities by control: each dataset's mean over k and seeds, averaged over the datasets that C was run on."""
+    datasets_of_c = selection.ok(runs[runs["matcher"] == "C"])["dataset"]
+    runs = selection.ok(runs[runs["method"].isin(CONTROLS) & runs["dataset"].isin(datasets_of_c)])
     return runs.groupby(["method", "dataset"])[list(_SHOWN)].mean().groupby("method").mean()

@@ -1,4 +1,4 @@
-"""Performance profiles: how often a method is at most so many times as dear as the cheapest (Dolan and More, 2002)."""
+"""Performance profiles: how often a method costs at most so many times as much as the cheapest (Dolan and More, 2002)."""
 
 import numpy as np
 import pandas as pd
@@ -23,31 +23,31 @@ FIGURES = [
 ]
 
 _TICKS = (1, 1.25, 1.5, 2, 3)
-_MARKS = 2  # of a line
+_MARKS = 2  # on each line
 
 
 def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
-    """A panel a limit: over the factor, the share of the blocks in which a method is ranked and no dearer than that.
+    """One panel per limit: the share of blocks in which a method is ranked and within a factor of the least price.
 
-    The look of a method follows from all methods of the runs, so that it is the same in other figures.
+    All methods of the runs decide the look of each, so that it is the same in other figures.
     """
     board = board[board["rank"].notna()]
     if board.empty:
         return nothing("Nothing to show: no method keeps any limit.")
     look = looks(selection.in_order(selection.names(runs), COLORS))
-    figure, places = panels(board["limit"].nunique(), a_row=2, height=2.5)
-    for axes, (limit, of_limit) in zip(places, board.groupby("limit"), strict=True):
-        ratios = price_ratios(of_limit)
+    figure, all_axes = panels(board["limit"].nunique(), a_row=2, height=2.5)
+    for axes, (limit, rows) in zip(all_axes, board.groupby("limit"), strict=True):
+        ratios = price_ratios(rows)
         _draw_profiles(axes, ratios, look)
         title = f"largest deviation ≤ {limit:g}" if np.isfinite(limit) else "no limit"
         axes.set_title(f"{title}: {len(ratios)} blocks")
-    here = {name: look[name] for name in look if name in set(board["method"])}
-    explain(figure, here, "factor of the least price in the block (logarithmic)", "share of the blocks (up is better)")
+    shown_looks = {name: look[name] for name in look if name in set(board["method"])}
+    explain(figure, shown_looks, "factor of the least price in the block (logarithmic)", "share of the blocks (up is better)")
     return figure
 
 
 def _draw_profiles(axes: Axes, ratios: pd.DataFrame, look: dict[str, tuple[str, str]]) -> None:
-    """Steps through every ratio; marks stand apart from method to method, so that no two lie on each other."""
+    """Steps through every ratio; the marks of each method are shifted, so that no two cover each other."""
     axes.set_xscale("log")
     axes.set_xlim(1, FACTORS[-1])
     axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
@@ -61,6 +61,6 @@ def _draw_profiles(axes: Axes, ratios: pd.DataFrame, look: dict[str, tuple[str, 
         x = np.concatenate([[1.0], reached, [FACTORS[-1]]])
         y = np.concatenate([[(reached <= 1).sum()], np.arange(1, len(reached) + 1), [len(reached)]]) / len(ratios)
         axes.plot(x, y, color=color, lw=1, drawstyle="steps-post", zorder=2)
-        at = starts[:-1] * np.exp(shift)
-        heights = (reached[:, None] <= at).sum(axis=0) / len(ratios)
-        axes.plot(at, heights, color=color, marker=marker, markersize=4, ls="", zorder=3)
+        mark_factors = starts[:-1] * np.exp(shift)
+        heights = (reached[:, None] <= mark_factors).sum(axis=0) / len(ratios)
+        axes.plot(mark_factors, heights, color=color, marker=marker, markersize=4, ls="", zorder=3)

@@ -1,4 +1,4 @@
-"""What fairness costs: the price of every configuration against its delta_min, with the front of the best trade-offs."""
+"""What fairness costs: the price of every configuration against its delta_min, with the best trade-offs as a line."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -27,16 +27,16 @@ FIGURES = [
 ]
 
 _LONGEST = 20  # letters of a dataset's name
-_LABELLED = 20  # letters of a configuration beside its point
-_LEAST_TOP = 1.2  # of the axis of prices
-_LETTER, _LINE = 0.026, 0.075  # of a label, as parts of a panel's width and height
+_LABELLED = 20  # letters of the label of a configuration
+_LEAST_TOP = 1.2  # the price axis reaches at least to here
+_LETTER, _LINE = 0.026, 0.075  # width of a letter and height of a line, as shares of a panel's width and height
 _TICKS = (0, 0.02, 0.1, 0.2, 0.4, 0.7, 1)
 
 
 def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
-    """A panel a dataset, at the middle k of the grid: a mark a configuration, the front as steps with its parameters.
+    """One panel per dataset, at the middle k of the grid: a mark per configuration, the front as steps with its parameters.
 
-    The look of a method follows from all methods of the runs, so that it is the same in other figures.
+    All methods of the runs decide the look of each, so that it is the same in other figures.
     """
     if points.empty:
         return nothing("Nothing to show: it takes two methods, two seeds and runs with a cost.")
@@ -44,17 +44,19 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     k = middle(points["k"])
     shown = points[points["k"] == k]
     datasets = list(shown["dataset"].unique())
-    figure, places = panels(len(datasets), a_row=3, height=2.1)
-    for axes, dataset in zip(places, datasets, strict=True):
-        of_dataset = shown[shown["dataset"] == dataset]
-        highest = max(_LEAST_TOP, 1.15 * of_dataset.loc[of_dataset["on_front"].astype(bool), "price"].max())
-        _draw_points(axes, of_dataset[of_dataset["price"] <= highest], look, highest)
-        above = int((of_dataset["price"] > highest).sum())
+    figure, all_axes = panels(len(datasets), a_row=3, height=2.1)
+    for axes, dataset in zip(all_axes, datasets, strict=True):
+        configurations = shown[shown["dataset"] == dataset]
+        highest = max(_LEAST_TOP, 1.15 * configurations.loc[configurations["on_front"].astype(bool), "price"].max())
+        _draw_points(axes, configurations[configurations["price"] <= highest], look, highest)
+        above = int((configurations["price"] > highest).sum())
         axes.set_title(cut(dataset, _LONGEST) + (f" ({above} above)" if above else ""))
-    here = {name: look[name] for name in look if name in set(shown["method"])}
+    shown_looks = {name: look[name] for name in look if name in set(shown["method"])}
     key = "line: the front of what no configuration beats in both, with its parameters"
     x = "delta_min on an axis of square roots (left is fairer; 0: every cluster has the dataset's shares)"
-    explain(figure, here, x, f"price: cost over the least known with k = {k:g} clusters (logarithmic; down is better)", key)
+    explain(
+        figure, shown_looks, x, f"price: cost over the least known with k = {k:g} clusters (logarithmic; down is better)", key
+    )
     return figure
 
 
@@ -66,28 +68,28 @@ def _draw_points(axes: Axes, points: pd.DataFrame, look: dict[str, tuple[str, st
     axes.set_ylim(highest**-0.03, highest)
     axes.yaxis.set(major_locator=MaxNLocator(5, steps=[1, 2, 5, 10]), minor_locator=NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    for name, of_method in points.groupby("method", sort=False):
+    for name, method_points in points.groupby("method", sort=False):
         color, marker = look[str(name)]
         style = {"color": color, "marker": marker, "s": 18, "alpha": 0.85, "lw": 0.3, "edgecolor": "white"}
-        axes.scatter(of_method["delta_min"], of_method["price"], zorder=3, clip_on=False, **style)
+        axes.scatter(method_points["delta_min"], method_points["price"], zorder=3, clip_on=False, **style)
     front = points[points["on_front"].astype(bool)].sort_values(["delta_min", "price"])
     axes.plot(front["delta_min"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
     _label_front(axes, front[front["parameters"].fillna("") != ""])
 
 
 def _label_front(axes: Axes, front: pd.DataFrame) -> None:
-    """The parameters beside each point of the front, from the fairest on, but for labels that would lie on another one."""
+    """Label each point of the front with its parameters, from the fairest on; labels that would cover another are left out."""
     to_axes = axes.transData + axes.transAxes.inverted()
     halo = withStroke(linewidth=1.5, foreground="white")
-    taken: list[tuple[float, float, float]] = []
+    occupied: list[tuple[float, float, float]] = []
     for row in front.to_dict("records"):
-        words = cut(row["parameters"], _LABELLED)
+        label = cut(row["parameters"], _LABELLED)
         x, y = to_axes.transform((row["delta_min"], row["price"]))
-        width = _LETTER * len(words)
+        width = _LETTER * len(label)
         left = x if x + width < 1 else x - width
-        if all(abs(y - other) > _LINE or left > end or left + width < start for start, end, other in taken):
-            taken.append((left, left + width, y))
-            side = {"ha": "left" if left == x else "right", "fontsize": 6, "zorder": 4, "path_effects": [halo]}
+        if all(abs(y - other) > _LINE or left > end or left + width < start for start, end, other in occupied):
+            occupied.append((left, left + width, y))
+            style = {"ha": "left" if left == x else "right", "fontsize": 6, "zorder": 4, "path_effects": [halo]}
             axes.annotate(
-                words, (row["delta_min"], row["price"]), (3 if left == x else -3, 3), textcoords="offset points", **side
+                label, (row["delta_min"], row["price"]), (3 if left == x else -3, 3), textcoords="offset points", **style
             )

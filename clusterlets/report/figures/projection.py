@@ -27,31 +27,31 @@ FIGURES = [
     )
 ]
 
-# Clusters by falling size: Okabe and Ito's without black, and grey for all further ones.
+# Clusters by falling size: Okabe and Ito's colors without black, and grey for all further clusters.
 _HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#AAAAAA")
 _GREYS = ("0.65", "black", "0.4")
 _MARKERS = "o^sDvP*Xdp"
-_NAMED, _LONGEST, _TITLE = 8, 24, 40  # groups with a name, and letters of a group's and of a dataset's name
+_NAMED, _LONGEST, _TITLE = 8, 24, 40  # most groups that are named; letters of a group's and of a dataset's name
 _INK = 7_000  # square points for all marks of a panel
 
 
 def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
-    """A panel with the groups, and one for each matcher with its clusters; a row in two clusters has one inside the other."""
+    """One panel with the groups, and one for each matcher with its clusters; a row in two clusters has a mark in its mark."""
     if projection.empty:
         return nothing("Nothing to show: no run of Clusterlets has a result.")
     matchers = selection.in_order(runs.loc[runs["method"] == "Clusterlets", "matcher"], selection.PAPER_NAMES)
-    figure, places = panels(1 + len(matchers), a_row=3, height=2.05)
+    figure, all_axes = panels(1 + len(matchers), a_row=3, height=2.05)
     markers = dict(zip(sorted(projection["group"].unique()), cycle(_MARKERS)))
     rows = projection.drop_duplicates("row")
     greys = dict(zip(markers, cycle(_GREYS)))
-    places[0].set_title("the data, by group")
-    _draw_points(places[0], rows.assign(hue=rows["group"].map(greys)), markers)
-    _name_shapes(places[0], markers, greys)
-    for axes, matcher in zip(places[1:], matchers, strict=True):
+    all_axes[0].set_title("the data, by group")
+    _draw_points(all_axes[0], rows.assign(hue=rows["group"].map(greys)), markers)
+    _name_shapes(all_axes[0], markers, greys)
+    for axes, matcher in zip(all_axes[1:], matchers, strict=True):
         lines = projection[projection["matcher"] == matcher]
         axes.set_title(f"{selection.PAPER_NAMES.get(matcher, matcher)}: {_in_words(runs, lines)}")
         _draw_points(axes, lines.assign(hue=[_HUES[min(cluster, len(_HUES) - 1)] for cluster in lines["cluster"]]), markers)
-    for axes in places:
+    for axes in all_axes:
         axes.grid(False)
         axes.set(xticks=[], yticks=[], xlim=_limits(rows["x"]), ylim=_limits(rows["y"]))
     _explain(figure, rows.iloc[0], len(rows))
@@ -59,46 +59,46 @@ def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
 
 
 def _name_shapes(axes: Axes, markers: dict[str, str], greys: dict[str, str]) -> None:
-    """The groups' names with their marks; how many, if they are too many."""
-    dot = {"ls": "", "markersize": 4}
-    shapes = [Line2D([], [], color=greys[name], marker=marker, **dot) for name, marker in markers.items()]
-    words = [cut(name, _LONGEST) for name in markers]
-    if len(words) > _NAMED:
-        shapes, words = [Line2D([], [], ls="")], [f"{len(words)} groups"]
-    axes.legend(shapes, words, fontsize=7, handletextpad=0.1, borderpad=0.3, labelspacing=0.3)
+    """The groups' names with their marks; only their number if there are too many."""
+    style = {"ls": "", "markersize": 4}
+    shapes = [Line2D([], [], color=greys[name], marker=marker, **style) for name, marker in markers.items()]
+    labels = [cut(name, _LONGEST) for name in markers]
+    if len(labels) > _NAMED:
+        shapes, labels = [Line2D([], [], ls="")], [f"{len(labels)} groups"]
+    axes.legend(shapes, labels, fontsize=7, handletextpad=0.1, borderpad=0.3, labelspacing=0.3)
 
 
 def _draw_points(axes: Axes, lines: pd.DataFrame, markers: dict[str, str]) -> None:
-    """A mark a line: the first cluster of a row is a large mark, each further one a smaller mark inside it."""
+    """One mark per line: a large one for the first cluster of a row, a smaller one inside it for each further cluster."""
     depth = lines.groupby("row").cumcount()
     area = np.clip(_INK / lines["row"].nunique(), 10, 24) if len(lines) else 0
-    for inside in range(depth.max() + 1 if len(lines) else 0):
+    for depth_shown in range(depth.max() + 1 if len(lines) else 0):
         for group, marker in markers.items():
-            part = lines[(depth == inside) & (lines["group"] == group)]
-            mark = {"s": area / (1 + inside) ** 1.6, "lw": 0, "marker": marker, "rasterized": True}
+            part = lines[(depth == depth_shown) & (lines["group"] == group)]
+            mark = {"s": area / (1 + depth_shown) ** 1.6, "lw": 0, "marker": marker, "rasterized": True}
             axes.scatter(part["x"], part["y"], color=part["hue"], **mark)
 
 
 def _in_words(runs: pd.DataFrame, lines: pd.DataFrame) -> str:
-    """How many clusters the run of these lines has, and how many rows are in several."""
+    """The number of clusters in the run of these lines, and the share of rows in several clusters."""
     if lines.empty:
         return "no valid partition"
-    same = ["dataset", "matcher", "k", "seed", "omega" if lines["hops"].isna().all() else "hops"]
-    (run,) = runs.merge(lines[same].drop_duplicates(), on=same).to_dict("records")
+    keys = ["dataset", "matcher", "k", "seed", "omega" if lines["hops"].isna().all() else "hops"]
+    (run,) = runs.merge(lines[keys].drop_duplicates(), on=keys).to_dict("records")
     several = f", {run['overlap']:.0%} in several" if run["overlap"] else ""
     return f"{run['n_clusters']:.0f} clusters{several}"
 
 
 def _explain(figure: Figure, first: pd.Series, shown: int) -> None:
-    """Clusters by hue, and what is on the axes."""
-    dot = {"ls": "", "markersize": 4.5}
-    hues = [Line2D([], [], color=hue, marker="s", label=place + 1, **dot) for place, hue in enumerate(_HUES[:-1])]
+    """Add a legend of the clusters' hues, and the axis labels."""
+    style = {"ls": "", "markersize": 4.5}
+    hues = [Line2D([], [], color=hue, marker="s", label=number + 1, **style) for number, hue in enumerate(_HUES[:-1])]
     hues[0].set_label("cluster 1 (largest)")
-    further = Line2D([], [], color=_HUES[-1], marker="s", label="further ones", **dot)
+    further = Line2D([], [], color=_HUES[-1], marker="s", label="further ones", **style)
     explain_with(figure, [*hues, further], columns=len(_HUES))
-    of = f"{shown:,} of {first['rows']:,} rows" if shown < first["rows"] else f"all {shown:,} rows"
-    along = f"first principal component of {cut(first['dataset'], _TITLE)} ({first['x_share']:.0%} of the variance)"
-    figure.supxlabel(f"{along}; {of}", fontsize=8)
+    row_count = f"{shown:,} of {first['rows']:,} rows" if shown < first["rows"] else f"all {shown:,} rows"
+    x_label = f"first principal component of {cut(first['dataset'], _TITLE)} ({first['x_share']:.0%} of the variance)"
+    figure.supxlabel(f"{x_label}; {row_count}", fontsize=8)
     figure.supylabel(f"second component ({first['y_share']:.0%})", fontsize=8)
 
 

@@ -1,4 +1,4 @@
-"""The paper's numbers against ours, a panel a quantity, with the fixed bands and the largest misses named."""
+"""The paper's numbers against ours, one panel per quantity, with the fixed bands and the names of the largest misses."""
 
 from textwrap import fill
 
@@ -37,7 +37,7 @@ _VERDICT_LOOK = {
     "differs": ("#D55E00", "X"),
     "not comparable": ("#999999", "P"),
 }
-# Title, and the ticks of an axis that is logarithmic but for its part below the second; none: linear throughout.
+# Title, and ticks of a logarithmic axis, which is linear below its second tick; without ticks the axis is linear.
 _SHARES = (0, 0.01, 0.03, 0.1, 0.3)
 _PANELS = {
     "deviation_mean": ("mean deviation", _SHARES),
@@ -48,18 +48,18 @@ _PANELS = {
     "size": ("size (clusters)", (0, 2, 5, 10, 20, 50)),
     "correlation": ("correlation", ()),
 }
-_NAMED = 3  # misses with a name in each panel
+_NAMED = 3  # misses that are named in each panel
 
 
 def draw(comparison: pd.DataFrame) -> Figure:
-    """A panel a quantity: the paper's number against ours, by verdict; on the diagonal they are equal."""
+    """One panel per quantity: the paper's number against ours, by verdict; on the diagonal they are equal."""
     cells = comparison[comparison["counted"] & comparison["difference"].notna()]
     cells = cells.assign(panel=cells["quantity"].replace({"deviation_mean_std": "deviation_std"}))
     shown = selection.in_order(set(cells["panel"]) & set(_PANELS), _PANELS)
     if not shown:
         return nothing("Nothing to compare: none of the paper's datasets is among these runs.")
-    figure, places = panels(len(shown), height=1.75)
-    for axes, quantity in zip(places, shown, strict=True):
+    figure, all_axes = panels(len(shown), height=1.75)
+    for axes, quantity in zip(all_axes, shown, strict=True):
         numbers = cells[cells["panel"] == quantity].astype({"reported": float, "reproduced": float})
         title, ticks = _PANELS[quantity]
         axes.set_title(title)
@@ -71,16 +71,16 @@ def draw(comparison: pd.DataFrame) -> Figure:
             axes.scatter(points["reported"], points["reproduced"], **look)
     key = "grey: reproduced (dark) and close (light) by bands; named: the furthest out (T2: table 2)"
     explain(figure, _VERDICT_LOOK, "in the paper", "ours", key)
-    figure.draw_without_rendering()  # places are final now, so that names can be put where they are free
+    figure.draw_without_rendering()  # positions are final now, so that free places for the names can be computed
     figure.set_layout_engine("none")
-    for axes, quantity in zip(places, shown, strict=True):
+    for axes, quantity in zip(all_axes, shown, strict=True):
         numbers = cells[cells["panel"] == quantity].astype({"reported": float, "reproduced": float})
         _name(axes, largest_misses(numbers), numbers[["reported", "reproduced"]].to_numpy())
     return figure
 
 
 def largest_misses(numbers: pd.DataFrame) -> pd.DataFrame:
-    """Of the numbers that differ, those furthest out in half-widths of the band that is close."""
+    """The numbers that differ most, measured in half-widths of the band of ``close``."""
     missed = numbers[numbers["verdict"] == "differs"]
     widths = [half_widths(cell["quantity"], cell["reported"])[1] for cell in missed.to_dict("records")]
     order = (missed["difference"].abs() / widths).sort_values(ascending=False, kind="stable").index
@@ -88,7 +88,7 @@ def largest_misses(numbers: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw_bands(axes: Axes, quantity: str) -> None:
-    """The diagonal, and around it what is reproduced and what is close by bands."""
+    """Draw the diagonal, and around it the bands of ``reproduced`` and ``close``."""
     low, high = axes.get_xlim()
     left, right = axes.transData.transform([(low, low), (high, high)])[:, 0]
     across = axes.transData.inverted().transform(np.column_stack([np.linspace(left, right, 200), np.zeros(200)]))[:, 0]
@@ -99,7 +99,7 @@ def _draw_bands(axes: Axes, quantity: str) -> None:
 
 
 def _same_scale(axes: Axes, values: np.ndarray, ticks: tuple[float, ...]) -> None:
-    """The same limits and ticks on both axes: linear, or where ticks are given logarithmic, around zero linear."""
+    """Set the same limits and ticks on both axes: linear, or with ticks logarithmic and linear around zero."""
     low, high = values.min(), values.max()
     if not ticks:
         margin = 0.06 * (high - low) or 0.05
@@ -111,7 +111,7 @@ def _same_scale(axes: Axes, values: np.ndarray, ticks: tuple[float, ...]) -> Non
         axes.set_xscale("symlog", **near_zero)
         axes.set_yscale("symlog", **near_zero)
         axes.set(xticks=ticks, yticks=ticks)
-        axes.set(xlim=limits, ylim=limits)  # which ticks would have widened
+        axes.set(xlim=limits, ylim=limits)  # last, as setting ticks widens them
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axis.set_minor_locator(NullLocator())
@@ -119,9 +119,9 @@ def _same_scale(axes: Axes, values: np.ndarray, ticks: tuple[float, ...]) -> Non
 
 
 def _name(axes: Axes, missed: pd.DataFrame, points: np.ndarray) -> None:
-    """Write the names of these numbers beside them, where they cover neither a point nor each other."""
+    """Write each number's name beside it, where it covers neither a point nor another name."""
     panel, half_mark = axes.get_window_extent(), 2.5 * axes.figure.dpi / 72
-    centres = axes.transData.transform(points)  # of what is taken already, in pixels, and half of how wide and high it is
+    centres = axes.transData.transform(points)  # of what is occupied already, in pixels; halves: half its width and height
     halves = np.full_like(centres, half_mark)
     for number, cell in enumerate(missed.to_dict("records")):
         place = (cell["reported"], cell["reproduced"])
@@ -147,21 +147,21 @@ def _name(axes: Axes, missed: pd.DataFrame, points: np.ndarray) -> None:
 
 
 def _free_place(point: np.ndarray, half: np.ndarray, centres: np.ndarray, halves: np.ndarray, panel: Bbox) -> np.ndarray:
-    """The middle of a name inside the panel: it covers least, then it is near its point and its line crosses little."""
+    """Where to center a name in the panel: first to cover least, then to be near its point with a line that crosses little."""
     across, up = (np.linspace(low + h, high - h, 40) for low, high, h in zip(panel.p0, panel.p1, half + 2, strict=True))
-    tried = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
-    covered = (np.abs(tried[:, None] - centres) < halves + half).all(axis=-1).sum(axis=1)
-    line = _on_the_way(point, tried)[:, :, None]
+    candidates = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
+    covered = (np.abs(candidates[:, None] - centres) < halves + half).all(axis=-1).sum(axis=1)
+    line = _on_the_way(point, candidates)[:, :, None]
     crossed = (np.abs(line - centres) < halves).all(axis=-1).any(axis=1).sum(axis=1)
-    distance = np.hypot(*((tried - point) / (half + half.min())).T)
-    return tried[np.lexsort((distance + crossed, covered))[0]]
+    distance = np.hypot(*((candidates - point) / (half + half.min())).T)
+    return candidates[np.lexsort((distance + crossed, covered))[0]]
 
 
 def _on_the_way(point: np.ndarray, names: np.ndarray) -> np.ndarray:
-    """Dots (m, 8, 2) on the lines from a point to the middles of names (m, 2)."""
+    """Dots (m, 8, 2) on the lines from a point to the centers of names (m, 2)."""
     return point + (names - point)[:, None] * np.linspace(0.25, 0.8, 8)[:, None]
 
 
 def _short(cell: dict) -> str:
-    """The row's name, and the table in which it stands."""
+    """The names of the row and of its table."""
     return fill(f"{cell['row']}, T{cell['table'][5]}", 18)

@@ -1,4 +1,4 @@
-"""What the steps cost: time, jobs and memory."""
+"""Time, jobs and memory of the steps."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ FIGURES = [
     )
 ]
 
-# Column of steps.csv: title, color, whether its numbers span powers of ten.
+# Column of steps.csv: title, color, and whether its scale is logarithmic.
 _SHOWN = {
     "cpu_seconds": ("CPU time\nof all jobs (s)", COLORS["C"], True),
     "jobs": ("jobs", COLORS["k-means"], True),
@@ -28,23 +28,23 @@ _SHOWN = {
 
 
 def draw(steps: pd.DataFrame) -> Figure:
-    """A row a step, the costliest on top: CPU time of all its jobs, their number, memory of the largest."""
+    """One row per step, the costliest on top: CPU time of all its jobs, their number, memory of the largest."""
     if steps.empty:
         return panels(0)[0]
-    figure, places = subplots(
+    figure, all_axes = subplots(
         *(1, len(_SHOWN)), figsize=(6.2, 1.1 + 0.24 * len(steps)), sharey=True, layout="constrained", width_ratios=[3, 2, 2]
     )
-    for axes, (column, (title, color, powers)) in zip(places, _SHOWN.items(), strict=True):
+    for axes, (column, (title, color, powers)) in zip(all_axes, _SHOWN.items(), strict=True):
         _marks(axes, steps[column], color, powers)
         axes.set_title(title, fontsize=10)
-    places[0].set_yticks(range(len(steps)), steps["step"], fontsize=10)
-    places[0].set_ylim(len(steps) - 0.4, -0.6)
+    all_axes[0].set_yticks(range(len(steps)), steps["step"], fontsize=10)
+    all_axes[0].set_ylim(len(steps) - 0.4, -0.6)
     figure.supxlabel("dots: logarithmic scale; bars: from zero", fontsize=9)
     return figure
 
 
 def _marks(axes: Axes, values: pd.Series, color: str, powers: bool) -> None:
-    """A dot and its number for every step; bars only on a scale that begins at zero."""
+    """A dot and its number for every step; a bar instead of the dot on a scale that begins at zero."""
     if powers:
         axes.set_xscale("log")
         axes.set_xlim(values.min() / 2, values.max() * (values.max() / values.min() + 10) ** 0.45)

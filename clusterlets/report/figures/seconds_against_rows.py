@@ -1,4 +1,4 @@
-"""Seconds of a fit against the rows of its table. Differs from machine to machine."""
+"""Seconds per fit against the rows of its table. Differs from machine to machine."""
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ _PANELS = 3  # because 19 lines in one panel are too many
 
 
 def draw(costs: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
-    """A line a method: the median over k, parameters and tables of so many rows, the fastest methods in the first panel."""
+    """One line per method: the median over k, parameters and tables with as many rows; the fastest are in the first panel."""
     rows = datasets.set_index("dataset")["rows"]
     timed = costs.assign(rows=costs["dataset"].map(rows)).dropna(subset="rows")
     if timed.empty:
@@ -34,9 +34,9 @@ def draw(costs: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
     slowest = lines.groupby("method")["seconds"].max().sort_values(kind="stable").index
     look = looks(selection.in_order(lines["method"], COLORS))
     number = min(_PANELS, len(slowest))
-    figure, places = panels(number, a_row=_PANELS, height=2.9)
-    for place, axes in enumerate(places):
-        names = slowest[place * len(slowest) // number : (place + 1) * len(slowest) // number]
+    figure, all_axes = panels(number, a_row=_PANELS, height=2.9)
+    for panel, axes in enumerate(all_axes):
+        names = slowest[panel * len(slowest) // number : (panel + 1) * len(slowest) // number]
         _draw_lines(axes, lines[lines["method"].isin(names)], look, lines["rows"])
         axes.set_ylim(lines["seconds"].min() / 1.5, lines["seconds"].max() * 1.5)
     explain(

@@ -1,4 +1,4 @@
-"""Sensitivity analysis of the headline numbers, a panel a number, a row a choice."""
+"""Sensitivity analysis of the headline numbers: one panel per number, one row per choice."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ _MATCHERS = list(selection.PAPER_NAMES.values())
 _TABLES = ("table1_matchers", "table2_best_by_deviation", "table3_best_by_cohesion", "table4_frac_vs_clusterlets")
 _ONE = "all"
 _INK = "#333333"
-# By title: table, quantity, and whether it is one number a matcher or one in all.
+# By title: table, quantity, and rows: one number per matcher, or one in all.
 _PANELS = {
     "table 1: mean deviation": (_TABLES[0], "deviation_mean", _MATCHERS),
     "table 1: mean cohesion": (_TABLES[0], "cohesion", _MATCHERS),
@@ -38,9 +38,9 @@ _PAPER, _USUAL = "the paper", "usual choices"
 
 
 def draw(assessed: pd.DataFrame) -> Figure:
-    """The paper's number, the usual choices' on the first and on further seeds, and what each choice makes of it.
+    """The paper's number, ours with the usual choices on the first and on further seeds, and ours under each other choice.
 
-    A choice that leaves a number as it is has no mark.
+    A choice that does not change a number has no mark.
     """
     shown = assessed[assessed["table"].isin([table for table, *_ in _PANELS.values()])]
     if shown.empty:
@@ -51,26 +51,26 @@ def draw(assessed: pd.DataFrame) -> Figure:
     with plt.rc_context({**GRID, "grid.color": "0.92"}):
         size = (5.4, 0.5 + 3 * (0.6 + 0.33 * len(rows)))
         figure, axes = plt.subplots(3, 2, figsize=size, sharey=True, layout="constrained")
-    for place, (title, (table, quantity, subjects)) in zip(axes.flat, _PANELS.items(), strict=True):
+    for panel, (title, (table, quantity, subjects)) in zip(axes.flat, _PANELS.items(), strict=True):
         numbers = shown[(shown["table"] == table) & (shown["quantity"] == quantity)]
-        place.set_title(title, fontsize=9)
+        panel.set_title(title, fontsize=9)
         for position, subject in enumerate(subjects):
             offset = 0.13 * (position - (len(subjects) - 1) / 2)
             color = COLORS[subject] if subject in _MATCHERS else _INK
-            _draw_number(place, numbers[numbers["row"] == subject], rows, offset, color)
+            _draw_number(panel, numbers[numbers["row"] == subject], rows, offset, color)
         if numbers.empty:
-            place.text(0.5, 0.5, "none of the paper's\ndatasets is here", ha="center", fontsize=8, transform=place.transAxes)
-        place.margins(x=0.12)
-        place.xaxis.set_major_locator(MaxNLocator(4, integer=quantity in _COUNTS) if len(numbers) else NullLocator())
-        place.tick_params(labelsize=8)
-        place.tick_params(axis="y", length=0)
+            panel.text(0.5, 0.5, "none of the paper's\ndatasets is here", ha="center", fontsize=8, transform=panel.transAxes)
+        panel.margins(x=0.12)
+        panel.xaxis.set_major_locator(MaxNLocator(4, integer=quantity in _COUNTS) if len(numbers) else NullLocator())
+        panel.tick_params(labelsize=8)
+        panel.tick_params(axis="y", length=0)
     axes[0, 0].set(yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.4, -0.6))
     figure.legend(handles=_legend(), ncols=4, fontsize=8, loc="outside upper center", frameon=False, handletextpad=0.4)
     return figure
 
 
 def _draw_number(axes: Axes, numbers: pd.DataFrame, rows: list[str], offset: float, color: str) -> None:
-    """One number under all choices, at its height within each row."""
+    """One number under all choices; ``offset`` is its height within each row."""
     if numbers.empty:
         return
     first = numbers.iloc[0]

@@ -1,4 +1,4 @@
-"""Antidotes: k-means with added points against added rows, scores by hand, and what the search promises."""
+"""Antidotes: k-means with added points against repeated rows, scores by hand, and the guarantees of the search."""
 
 import numpy as np
 import pytest
@@ -14,12 +14,12 @@ from clusterlets.errors import ClusterletsError
 
 
 def shares_by_hand(labels, groups, n_clusters):
-    found = []
+    balances = []
     for cluster in range(n_clusters):
         p = np.array([(groups[labels == cluster] == group).mean() for group in np.unique(groups)])
         r = np.array([(groups == group).mean() for group in np.unique(groups)])
-        found.append(min(np.minimum(p / r, r / np.where(p > 0, p, 1)).tolist()) if p.all() else 0.0)
-    return found
+        balances.append(min(np.minimum(p / r, r / np.where(p > 0, p, 1)).tolist()) if p.all() else 0.0)
+    return balances
 
 
 def score_by_hand(labels, groups, n_clusters):
@@ -28,14 +28,19 @@ def score_by_hand(labels, groups, n_clusters):
 
 
 def k_means_of_rows(rows, centres, rounds=30):
-    """Lloyd's rounds in the plainest form, to see what repeated rows do."""
+    """Lloyd's algorithm in its plainest form, to see the effect of repeated rows."""
     labels = None
     for _ in range(rounds):
-        former, labels = labels, cdist(rows, centres, "sqeuclidean").argmin(axis=1)
-        if former is not None and np.array_equal(former, labels):
+        previous, labels = labels, cdist(rows, centres, "sqeuclidean").argmin(axis=1)
+        if previous is not None and np.array_equal(previous, labels):
             break
-        held = [rows[labels == cluster] for cluster in range(len(centres))]
-        centres = np.array([of.mean(axis=0) if len(of) else centre for of, centre in zip(held, centres, strict=True)])
+        members = [rows[labels == cluster] for cluster in range(len(centres))]
+        centres = np.array(
+            [
+                cluster_rows.mean(axis=0) if len(cluster_rows) else centre
+                for cluster_rows, centre in zip(members, centres, strict=True)
+            ]
+        )
     return labels
 
 
@@ -56,24 +61,24 @@ def test_balances_by_hand():
 
 
 @given(codes=st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0, 1, 5])), min_size=3, max_size=30))
-def test_balances_are_those_of_the_shares(codes):
+def test_balances_follow_from_the_shares(codes):
     labels, groups = np.array([(0, 0), (1, 5), (2, 0), *codes]).T
     np.testing.assert_allclose(least_balances(labels, groups, 3), shares_by_hand(labels, groups, 3), atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_added_points_count_as_so_many_rows(seed):
+def test_added_points_count_as_repeated_rows(seed):
     rng = np.random.default_rng(seed)
     X, groups = blobs(seed)
     centres, places = X[rng.choice(len(X), 4, replace=False)], rng.normal(2, 4, size=(5, 2))
     added = module._Added(X, groups, centres, 3.0)
-    found = added.labels(places)
-    assert np.array_equal(found, k_means_of_rows(np.concatenate([X, np.repeat(places, 3, axis=0)]), centres)[: len(X)])
-    assert not np.array_equal(found, k_means_of_rows(X, centres))
+    labels = added.labels(places)
+    assert np.array_equal(labels, k_means_of_rows(np.concatenate([X, np.repeat(places, 3, axis=0)]), centres)[: len(X)])
+    assert not np.array_equal(labels, k_means_of_rows(X, centres))
 
 
 def test_a_centre_of_added_points_alone_moves_to_their_mean():
-    """Two places of weight .2 draw the far centre to 12; divided by 1 and not by their weight, it would come to 4.8."""
+    """Two points of weight .2 draw the far centre to 12; dividing by 1 instead of their weight would give 4.8."""
     added = module._Added(np.array([[0.0], [1.0], [5.4]]), np.array([0, 1, 0]), np.array([[0.0], [20.0]]), 0.2)
     labels = added.labels(np.array([[12.0], [12.0]]))
     assert labels.tolist() == [0, 0, 0] and added.score(labels) == (-1.0, 0.0)
@@ -89,17 +94,17 @@ def test_the_score_by_hand():
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [2, 5])
-def test_the_labels_are_those_that_the_added_points_bring_about(seed, k):
+def test_the_labels_result_from_the_added_points(seed, k):
     X, groups = blobs(seed)
-    found = antidote(X, groups, k, np.random.default_rng(seed), n_evaluations=60)
-    assert len(found.places) == 5 and found.weight == 8 / 5
-    assert (found.places >= X.min(axis=0)).all() and (found.places <= X.max(axis=0)).all()
+    result = antidote(X, groups, k, np.random.default_rng(seed), n_evaluations=60)
+    assert len(result.places) == 5 and result.weight == 8 / 5
+    assert (result.places >= X.min(axis=0)).all() and (result.places <= X.max(axis=0)).all()
     added = module._Added(X, groups, module._plain(X, k, np.random.default_rng(seed)), 8 / 5)
-    assert np.array_equal(found.labels, added.labels(found.places))
+    assert np.array_equal(result.labels, added.labels(result.places))
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_longer_the_search_the_fairer_and_never_less_fair_than_plain_k_means(seed):
+def test_longer_searches_are_fairer_and_never_less_fair_than_plain_k_means(seed):
     X, groups = blobs(seed)
     scores = [score_by_hand(plain_labels(X, 4, seed), groups, 4)]
     for n_evaluations in (1, 2, 10, 40, 160):
@@ -108,30 +113,30 @@ def test_the_longer_the_search_the_fairer_and_never_less_fair_than_plain_k_means
     assert scores == sorted(scores) and scores[-1] > scores[0]
 
 
-def test_plain_k_means_stays_where_no_points_were_found_that_help():
+def test_the_result_is_plain_k_means_if_no_points_help():
     X, groups = blobs(3)
-    numbers = set()
+    n_places = set()
     for seed in range(12):
-        plain, found = plain_labels(X, 4, seed), antidote(X, groups, 4, np.random.default_rng(seed), rho=1, n_evaluations=1)
-        numbers.add(len(found.places))
-        if len(found.places):
-            assert score_by_hand(found.labels, groups, 4) >= score_by_hand(plain, groups, 4)
+        plain, result = plain_labels(X, 4, seed), antidote(X, groups, 4, np.random.default_rng(seed), rho=1, n_evaluations=1)
+        n_places.add(len(result.places))
+        if len(result.places):
+            assert score_by_hand(result.labels, groups, 4) >= score_by_hand(plain, groups, 4)
         else:
-            assert np.array_equal(found.labels, plain)
-    assert numbers == {0, 5}
+            assert np.array_equal(result.labels, plain)
+    assert n_places == {0, 5}
 
 
 @pytest.mark.parametrize(("n", "rho", "added"), [(100, 0.07, 7), (100, 0.071, 8), (90, 0.01, 1), (10, 1, 10)])
 def test_the_number_of_added_points_is_rounded_up(n, rho, added):
     X = np.random.default_rng(0).normal(size=(n, 2))
-    found = antidote(X, np.arange(n) % 2, 2, np.random.default_rng(0), rho, n_evaluations=2)
-    assert found.weight == pytest.approx(added / 5)
+    result = antidote(X, np.arange(n) % 2, 2, np.random.default_rng(0), rho, n_evaluations=2)
+    assert result.weight == pytest.approx(added / 5)
 
 
-def test_more_points_do_more():
+def test_more_points_give_fairer_clusters():
     X, groups = blobs(1, n=400)
-    reached = [score_by_hand(antidote(X, groups, 3, np.random.default_rng(0), rho).labels, groups, 3) for rho in (0.005, 0.2)]
-    assert reached[1] > reached[0] + 0.05
+    scores = [score_by_hand(antidote(X, groups, 3, np.random.default_rng(0), rho).labels, groups, 3) for rho in (0.005, 0.2)]
+    assert scores[1] > scores[0] + 0.05
 
 
 def test_steps_have_mean_0_and_variance_1():
@@ -139,11 +144,11 @@ def test_steps_have_mean_0_and_variance_1():
     assert abs(steps.mean()) < 0.02 and abs(steps.var() - 1) < 0.03 and 3 < abs(steps).max() <= 6
 
 
-def test_the_generator_alone_decides():
+def test_the_result_depends_on_the_generator_alone():
     X, groups = blobs(2)
-    one, same, other = (antidote(X, groups, 4, np.random.default_rng(seed), n_evaluations=30) for seed in (3, 3, 4))
-    assert np.array_equal(one.labels, same.labels) and np.array_equal(one.places, same.places)
-    assert not np.array_equal(one.places, other.places)
+    first, again, other = (antidote(X, groups, 4, np.random.default_rng(seed), n_evaluations=30) for seed in (3, 3, 4))
+    assert np.array_equal(first.labels, again.labels) and np.array_equal(first.places, again.places)
+    assert not np.array_equal(first.places, other.places)
 
 
 @settings(max_examples=60)
@@ -154,10 +159,10 @@ def test_any_table_gives_clusters_without_gaps(rows, data):
     table = np.array(rows)
     X, groups = table[:, :2].astype(float), table[:, 2]
     k = data.draw(st.integers(1, len(X)))
-    found = antidote(X, groups, k, np.random.default_rng(0), n_evaluations=8)
-    m = min(k, len(np.unique(X, axis=0)))
-    assert found.labels.shape == (len(X),) and set(found.labels) == set(range(found.labels.max() + 1))
-    assert found.labels.max() < m and np.isfinite(found.places).all()
+    result = antidote(X, groups, k, np.random.default_rng(0), n_evaluations=8)
+    most_clusters = min(k, len(np.unique(X, axis=0)))
+    assert result.labels.shape == (len(X),) and set(result.labels) == set(range(result.labels.max() + 1))
+    assert result.labels.max() < most_clusters and np.isfinite(result.places).all()
 
 
 def test_one_cluster_and_one_for_each_row():
@@ -172,8 +177,8 @@ def test_on_a_real_table_the_clusters_become_fairer():
     X = ((table.data - table.data.mean(axis=0)) / table.data.std(axis=0))[:, :10]
     for seed in range(2):
         before = least_balances(plain_labels(X, 2, seed), table.target, 2).min()
-        found = antidote(X, table.target, 2, np.random.default_rng(seed)).labels
-        assert least_balances(found, table.target, 2).min() > before
+        labels = antidote(X, table.target, 2, np.random.default_rng(seed)).labels
+        assert least_balances(labels, table.target, 2).min() > before
 
 
 @pytest.mark.parametrize(
@@ -193,7 +198,7 @@ def test_on_a_real_table_the_clusters_become_fairer():
         ({"n_evaluations": 0}, "n_evaluations = 0"),
     ],
 )
-def test_what_cannot_be_searched_is_refused_in_words(changes, words):
-    good = {"X": np.array([[0.0], [1.0], [2.0]]), "groups": np.array([0, 1, 0]), "n_clusters": 2}
+def test_unusable_input_is_refused(changes, words):
+    valid = {"X": np.array([[0.0], [1.0], [2.0]]), "groups": np.array([0, 1, 0]), "n_clusters": 2}
     with pytest.raises(ClusterletsError, match=words):
-        antidote(**good | {"random_state": np.random.default_rng(0)} | changes)
+        antidote(**valid | {"random_state": np.random.default_rng(0)} | changes)

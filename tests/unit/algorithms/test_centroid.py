@@ -1,4 +1,4 @@
-"""C: its front and its choices against naive and exact enumeration; its sampling against exact probabilities."""
+"""Matcher C: its front and choices against naive and exact enumeration; its sampling against exact probabilities."""
 
 import os
 import subprocess
@@ -137,7 +137,7 @@ def test_enumeration_against_all_partitions(group_sizes, seed):
             assert tuple(best_partition(front, omega, equation)) == naive_best(scored, omega, equation)
 
 
-def test_enumeration_takes_over_where_partitions_are_no_more_than_samples():
+def test_partitions_are_enumerated_if_they_are_no_more_than_the_samples():
     clusterlets = on_a_grid((3, 3), 1)  # 203 partitions
     assert sample_partitions(clusterlets, 203, np.random.default_rng(0)).drawn == "enumerated"
     assert sample_partitions(clusterlets, 202, np.random.default_rng(0)).drawn == "sampled"
@@ -195,11 +195,11 @@ def process_probabilities(n):
     """Exact probability of each partition (a frozenset of blocks) under the sampling process."""
     from itertools import combinations
 
-    found = Counter()
+    probabilities = Counter()
 
     def go(left, blocks, probability):
         if not left:
-            found[frozenset(blocks)] += probability
+            probabilities[frozenset(blocks)] += probability
             return
         for size in range(2, n):
             if size >= len(left):
@@ -210,8 +210,8 @@ def process_probabilities(n):
                 go(rest, (*blocks, frozenset(block)), probability / (n - 2) / comb(len(left), size))
 
     go(frozenset(range(n)), (), Fraction(1))
-    assert sum(found.values()) == 1
-    return found
+    assert sum(probabilities.values()) == 1
+    return probabilities
 
 
 @pytest.mark.parametrize("group_sizes", [(3, 4), (2, 2, 2)])
@@ -231,14 +231,14 @@ def test_samples_follow_the_process(group_sizes):
 
 
 def test_block_sizes_fill_the_partition_and_leave_no_single_clusterlet():
-    groups = [sizes for sizes in centroid._draw_block_sizes(9, 2000, np.random.default_rng(0)) if sizes.size]
-    assert [len(sizes) for sizes in groups] == [2, 3, 4]
-    assert all((sizes.sum(axis=0) == 9).all() and sizes.min() == 2 for sizes in groups)
-    # Chance that no single one is left of r: after a size of 2..8 below r, that of the rest; else all are taken.
+    by_n_blocks = [sizes for sizes in centroid._draw_block_sizes(9, 2000, np.random.default_rng(0)) if sizes.size]
+    assert [len(sizes) for sizes in by_n_blocks] == [2, 3, 4]
+    assert all((sizes.sum(axis=0) == 9).all() and sizes.min() == 2 for sizes in by_n_blocks)
+    # Chance that r clusterlets leave no single one: a drawn size of 2..8 below r leaves that of the rest; else it takes all.
     chance = {0: 1, 1: 0}
     for r in range(2, 10):
         chance[r] = sum(chance[max(r - size, 0)] for size in range(2, 9)) / 7
-    assert sum(sizes.shape[1] for sizes in groups) == pytest.approx(2000 * chance[9], abs=60)  # 3 standard deviations
+    assert sum(sizes.shape[1] for sizes in by_n_blocks) == pytest.approx(2000 * chance[9], abs=60)  # 3 standard deviations
 
 
 class AllButTwo:
@@ -254,7 +254,7 @@ class AllButTwo:
         return np.full(options["size"], high - 2, dtype=options["dtype"])
 
 
-def test_batches_hold_as_many_samples_as_were_asked_for(monkeypatch):
+def test_batches_hold_as_many_samples_as_requested(monkeypatch):
     monkeypatch.setattr(centroid, "_DRAWN", 64)
     monkeypatch.setattr(centroid, "_DEALT", 16)
     group_sizes = np.array([4, 5])
@@ -274,10 +274,10 @@ def test_construction_begins_below_the_share_of_valid_samples(monkeypatch):
 
 
 @pytest.mark.parametrize("exponent", [-100, 100])
-def test_units_are_no_matter_even_where_single_precision_ends(exponent):
+def test_units_do_not_matter_even_beyond_single_precision(exponent):
     clusterlets = anywhere((6, 6), 0)
-    moved = build((6, 6), clusterlets.centroids * 2.0**exponent, clusterlets.sizes)
-    fronts = [sample_partitions(c, 3000, np.random.default_rng(0)) for c in (clusterlets, moved)]
+    rescaled = build((6, 6), clusterlets.centroids * 2.0**exponent, clusterlets.sizes)
+    fronts = [sample_partitions(c, 3000, np.random.default_rng(0)) for c in (clusterlets, rescaled)]
     assert fronts[0].labels.tobytes() == fronts[1].labels.tobytes()
     assert fronts[0].silhouette.tobytes() == fronts[1].silhouette.tobytes()
 
@@ -321,7 +321,7 @@ def test_construction_deals_every_group_to_every_block():
     ]
     assert all(is_valid(clusterlets, labels) for labels in set(partitions))
     assert {max(labels) + 1 for labels in partitions} == {2, 3}
-    # The first group's 3 clusterlets over two blocks: all 6 ways, alike.
+    # The first group's 3 clusterlets over two blocks: all 6 ways are equally likely.
     heads = Counter(labels[:3] for labels in partitions if max(labels) == 1)
     assert len(heads) == 6 and chisquare(list(heads.values())).pvalue > 1e-3
 
@@ -336,7 +336,7 @@ def test_bulk_scores_are_within_the_slack(seed):
         heaps = np.random.default_rng(0).integers(0, 4, 40)[:, None] * 1e3
         clusterlets = build((20, 20), heaps + clusterlets.centroids * 1e-6, clusterlets.sizes)
     search = centroid._Search.of(clusterlets)
-    # The bound that its docstring derives, at least, and not so large that everything would be scored again.
+    # At least the bound derived in its docstring, but not so large that everything would be scored again.
     assert search.bulk is np.float32 and (4 * 40 + 12) * np.finfo(np.float32).eps < search.slack < 5e-5
     distances = centroid_distances(clusterlets.centroids)
     for batch in centroid._sample(np.array([20, 20]), 300, np.random.default_rng(seed)):
@@ -355,7 +355,7 @@ def test_bulk_scores_are_within_the_slack(seed):
 
 @pytest.mark.parametrize("merged, scored", [(333, 10**6), (10**6, 3333), (333, 1)])
 @pytest.mark.parametrize("seed", range(3))
-def test_front_does_not_hang_on_the_rounding_of_bulk_scores_nor_on_batches(seed, merged, scored, monkeypatch):
+def test_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_batches(seed, merged, scored, monkeypatch):
     clusterlets = anywhere((10, 12), seed) if seed else on_a_grid((10, 12), 0, width=4, largest=2)
     plain = sample_partitions(clusterlets, 20_000, np.random.default_rng(seed))
     noise = np.random.default_rng(99)
@@ -367,24 +367,24 @@ def test_front_does_not_hang_on_the_rounding_of_bulk_scores_nor_on_batches(seed,
 
     monkeypatch.setattr(centroid._Search, "_bulk_scores", shaken)
     in_parts(monkeypatch, merged, scored)
-    other = sample_partitions(clusterlets, 20_000, np.random.default_rng(seed))
-    assert plain.labels.tobytes() == other.labels.tobytes()
-    assert plain.silhouette.tobytes() == other.silhouette.tobytes()
-    assert plain.deviation.tobytes() == other.deviation.tobytes()
+    perturbed = sample_partitions(clusterlets, 20_000, np.random.default_rng(seed))
+    assert plain.labels.tobytes() == perturbed.labels.tobytes()
+    assert plain.silhouette.tobytes() == perturbed.silhouette.tobytes()
+    assert plain.deviation.tobytes() == perturbed.deviation.tobytes()
 
 
-def test_only_what_is_truly_beaten_is_dropped():
+def test_only_truly_beaten_partitions_are_dropped():
     search = centroid._Search.of(anywhere((5, 5), 0))
     rng = np.random.default_rng(0)
     truth, deviation = rng.integers(0, 40, 600) * search.slack / 4, rng.integers(0, 30, 600) / 30
     silhouettes = np.array([2.0, 8.0]) * search.slack
-    known = ParetoFront(np.zeros((2, 10), dtype=int), silhouettes, np.array([0.2, 0.5]), "sampled", 2)
+    front = ParetoFront(np.zeros((2, 10), dtype=int), silhouettes, np.array([0.2, 0.5]), "sampled", 2)
     bulk = truth + rng.uniform(-1, 1, 600) * search.slack
-    beaten = search._surely_beaten(known, bulk, deviation)
-    s = np.append(truth, known.silhouette)
-    beaters = (np.append(deviation, known.deviation) <= deviation[:, None]) & (s > truth[:, None])
+    beaten = search._surely_beaten(front, bulk, deviation)
+    s = np.append(truth, front.silhouette)
+    beaters = (np.append(deviation, front.deviation) <= deviation[:, None]) & (s > truth[:, None])
     assert beaters.any(axis=1)[beaten].all()
-    assert beaten.sum() > 300  # and that is most of them
+    assert beaten.sum() > 300  # most of them
 
 
 def test_single_precision_only_where_it_is_exact_enough():
@@ -397,23 +397,23 @@ def test_single_precision_only_where_it_is_exact_enough():
         assert centroid._Search.of(build((5, 5), ordinary.centroids, sizes)).bulk is bulk
     tiny = build((5, 5), [0, 1e-35, *range(1, 9)], ordinary.sizes)
     assert centroid._Search.of(tiny).bulk is np.float64
-    # The counts' scale is no matter; in single precision it would be.
-    few, same = (sample_partitions(c, 5000, np.random.default_rng(0)) for c in (ordinary, many))
-    assert few.labels.tobytes() == same.labels.tobytes()
+    # The scale of the counts does not matter; in single precision it would.
+    plain, scaled = (sample_partitions(c, 5000, np.random.default_rng(0)) for c in (ordinary, many))
+    assert plain.labels.tobytes() == scaled.labels.tobytes()
 
 
 # ---- silhouette
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_silhouette_is_that_of_scikit_learn(seed):
+def test_silhouette_matches_scikit_learn(seed):
     from sklearn.metrics import silhouette_score
 
     rng = np.random.default_rng(seed)
     centroids = rng.normal(size=(12, 3)) if seed % 2 else rng.integers(0, 2, (12, 2)).astype(float)  # many coincide
     labels = np.unique(rng.integers(0, 2 + seed, 12), return_inverse=True)[1]
-    found = centroid_silhouette(centroid_distances(centroids), labels)
-    assert found == pytest.approx(silhouette_score(centroids, labels), abs=1e-12)
+    silhouette = centroid_silhouette(centroid_distances(centroids), labels)
+    assert silhouette == pytest.approx(silhouette_score(centroids, labels), abs=1e-12)
 
 
 def test_silhouette_by_hand():
@@ -447,10 +447,10 @@ def test_the_printed_equation_does_not_weigh():
     front = front_of((0.25, 0.0), (0.4, 0.25))
     first, second = [0, 1, 0, 1], [0, 1, 1, 0]
     assert best_partition(front, 0).tolist() == first
-    assert best_partition(front, 0, "printed").tolist() == second  # 1 whatever the deviation: the higher silhouette
+    assert best_partition(front, 0, "printed").tolist() == second  # 1 whatever the deviation, so the higher silhouette wins
     assert best_partition(front, 0.25).tolist() == best_partition(front, 0.25, "printed").tolist() == first
     assert best_partition(front, 0.75).tolist() == second
-    # s - delta at every omega > 0, as printed: the corrected one weighs.
+    # As printed, it is s - delta at every omega > 0; only the corrected equation weighs.
     assert best_partition(front, 0.75, "printed").tolist() == first
 
 
@@ -510,8 +510,8 @@ print(before, limits())
 """
 
 
-def test_threads_that_sample_leave_the_callers_threads_as_they_were():
+def test_sampling_in_threads_leaves_the_callers_thread_limits_unchanged():
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
-    done = subprocess.run([sys.executable, "-c", THREADS], env=environment, capture_output=True, text=True, check=True)
-    before, after = done.stdout.split("] [")
+    process = subprocess.run([sys.executable, "-c", THREADS], env=environment, capture_output=True, text=True, check=True)
+    before, after = process.stdout.split("] [")
     assert before.strip("[]\n") == after.strip("[]\n") != ""

@@ -1,4 +1,4 @@
-"""Features whose squares no number can hold are refused wherever they come in, and all others give sound results."""
+"""Features whose squares no float can hold are refused at every entry point; all others give sound results."""
 
 import numpy as np
 import pytest
@@ -27,13 +27,13 @@ GROUPS = np.arange(60) % 2
         lambda X: fairness_report(X, GROUPS, GROUPS),
     ],
 )
-def test_what_cannot_be_squared_is_refused(factor, compute):
+def test_features_that_cannot_be_squared_are_refused(factor, compute):
     with pytest.raises(ClusterletsError, match="feature [01] .*unit"):
         compute(X * factor)
 
 
 @pytest.mark.parametrize("estimator", [FRAC(3), ClusterletClustering(3, matcher="G-B")])
-def test_rows_to_predict_may_be_alike_but_not_too_large(estimator):
+def test_rows_to_predict_may_be_close_but_not_too_large(estimator):
     fitted = estimator.fit(X, sensitive_features=GROUPS)
     with pytest.raises(ClusterletsError, match="feature 1 holds 1e\\+160"):
         fitted.predict([[0.0, 0.0], [0.0, 1e160]])
@@ -41,15 +41,15 @@ def test_rows_to_predict_may_be_alike_but_not_too_large(estimator):
 
 
 @pytest.mark.parametrize("factor", [2.0**300, 2.0**-300])
-def test_up_to_there_the_scale_changes_nothing(factor):
-    plain, other = (frac(table, GROUPS, 3, np.random.default_rng(0)) for table in (X, X * factor))
-    assert np.array_equal(plain.labels_fair, other.labels_fair)
-    plain, other = (extract_clusterlets(table, GROUPS, 5, np.random.default_rng(0)) for table in (X, X * factor))
-    assert np.array_equal(plain.labels, other.labels)
+def test_within_the_limits_the_scale_changes_nothing(factor):
+    plain, scaled_result = (frac(table, GROUPS, 3, np.random.default_rng(0)) for table in (X, X * factor))
+    assert np.array_equal(plain.labels_fair, scaled_result.labels_fair)
+    plain, scaled_result = (extract_clusterlets(table, GROUPS, 5, np.random.default_rng(0)) for table in (X, X * factor))
+    assert np.array_equal(plain.labels, scaled_result.labels)
     assert diameter(X * factor) == diameter(X) * factor
 
 
-def test_a_narrow_feature_beside_a_wide_one_counts_only_where_it_is_standardised():
+def test_a_narrow_feature_beside_a_wide_one_is_checked_only_for_standardising():
     table = np.column_stack([X[:, 0], X[:, 1] * 1e-170])
     check_magnitudes(table)
     with pytest.raises(ClusterletsError, match="^feature 'height' varies by"):
@@ -57,26 +57,26 @@ def test_a_narrow_feature_beside_a_wide_one_counts_only_where_it_is_standardised
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_the_largest_magnitude_is_still_taken(sign):
+def test_the_largest_magnitude_is_still_accepted(sign):
     check_magnitudes(np.array([[sign * 1e100], [0.0]]))
     with pytest.raises(ClusterletsError, match="^feature 0 holds 1e\\+100, .* above 1e\\+100"):
         check_magnitudes(np.array([[sign * np.nextafter(1e100, np.inf)], [0.0]]))
 
 
-def test_the_least_width_is_still_taken():
+def test_the_smallest_width_is_still_accepted():
     check_magnitudes(np.array([[1 / 1e100], [0.0]]), each=True)
     check_magnitudes(np.array([[1 / 1e100, 1e-170], [0.0, 0.0]]))
     with pytest.raises(ClusterletsError, match="^feature 0 varies by 1e-100 alone"):
         check_magnitudes(np.array([[np.nextafter(1 / 1e100, 0)], [0.0]]))
 
 
-def test_features_that_do_not_vary_are_no_fault():
+def test_constant_features_are_accepted():
     check_magnitudes(np.full((5, 2), 1e-300), each=True)
     check_magnitudes(np.zeros((5, 2)), each=True)
 
 
 @pytest.mark.parametrize("factor", [1e160, 1e-170])
-def test_nothing_infinite_is_made_by_scaling(factor):
+def test_scaling_yields_nothing_infinite(factor):
     table = Table(X * factor, GROUPS, ("weight", "height"), ("a", "b"))
     with pytest.raises(ClusterletsError, match="'(weight|height)'"):
         scaled(table, "standard")

@@ -34,7 +34,7 @@ def start(tmp_path):
     """Start a process that calls a kernel; its cache is a folder of the test."""
 
     def start(before="pass"):
-        # In one step, as a process that was started before may be about to read it; numba compares the time of the source.
+        # Replaced in one step, because an earlier process may be about to read it; numba compares the source's timestamp.
         (tmp_path / "next.py").write_text(MODULE.format(before=before))
         os.utime(tmp_path / "next.py", (1, 1))
         (tmp_path / "next.py").replace(tmp_path / "doubling.py")
@@ -51,7 +51,7 @@ def said(process):
     return output.split()
 
 
-def test_of_processes_that_start_together_one_compiles(start):
+def test_only_one_of_several_simultaneous_processes_compiles(start):
     processes = [start() for _ in range(4)]
     outputs = sorted(said(process) for process in processes)
     assert outputs == [["compiled", "42.0"], *[["loaded", "42.0"]] * 3]
@@ -59,7 +59,7 @@ def test_of_processes_that_start_together_one_compiles(start):
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", ["emptied", "cut", "overwritten"])
-def test_a_damaged_kernel_is_compiled_anew_and_kept_again(start, tmp_path, suffix, damage):
+def test_a_damaged_kernel_is_recompiled_and_cached_again(start, tmp_path, suffix, damage):
     said(start())
     files = list((tmp_path / "kept").rglob(f"*.{suffix}"))
     assert files
@@ -70,13 +70,13 @@ def test_a_damaged_kernel_is_compiled_anew_and_kept_again(start, tmp_path, suffi
     assert said(start()) == ["loaded", "42.0"]
 
 
-def test_compiling_is_told_before_it_happens_and_loading_is_not(start):
-    telling = "twice = kept.before_compiling(lambda: print('soon', end=' '))(twice)"
-    assert said(start(telling)) == ["soon", "compiled", "42.0"]
-    assert said(start(telling)) == ["loaded", "42.0"]
+def test_compiling_is_announced_and_loading_is_not(start):
+    announce = "twice = kept.before_compiling(lambda: print('soon', end=' '))(twice)"
+    assert said(start(announce)) == ["soon", "compiled", "42.0"]
+    assert said(start(announce)) == ["loaded", "42.0"]
 
 
-def test_works_where_nothing_can_be_kept(start, tmp_path):
+def test_works_without_a_writable_cache(start, tmp_path):
     refuse = "import tempfile; tempfile.TemporaryFile = lambda dir: open('/dev/null/full')"
     assert said(start(refuse)) == ["compiled", "42.0"]
     assert not list(tmp_path.rglob("*.nbi"))

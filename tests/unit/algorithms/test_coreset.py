@@ -1,4 +1,4 @@
-"""Coresets: what their weights add up to, what their promise is worth, and the clusterings that rest on them."""
+"""Coresets: the sums of their weights, how closely they approximate costs, and the clusterings computed from them."""
 
 import numpy as np
 import pytest
@@ -33,19 +33,19 @@ def test_weights_add_up_to_the_instances_of_each_group(seed, n, k, size, n_group
     assert weights.shape == rows.shape and (weights >= 1).all()
     totals = np.bincount(groups)
     assert np.bincount(groups[rows], weights, n_groups) == pytest.approx(totals)
-    if size >= n * n:  # so many of each ring that none is left out
+    if size >= n * n:  # so large that no row of any ring is left out
         assert np.array_equal(rows, np.arange(n)) and (weights == 1).all()
 
 
 @pytest.mark.parametrize("size", [300, 1000, 3000])
-def test_a_coreset_has_about_the_size_that_is_asked_for(size):
+def test_a_coreset_has_about_the_requested_size(size):
     X, groups = table(np.random.default_rng(0), 20_000, 2, "plain")
     rows, _ = sample_coreset(X, groups, 5, size, np.random.default_rng(0))
     assert 0.5 * size < len(rows) <= 1.1 * size
 
 
-def test_every_place_of_a_group_is_in_its_coreset():
-    """Of rows at few places, each place is a centre, and has its own ring: weights are the rows at each place."""
+def test_every_distinct_place_of_a_group_is_in_its_coreset():
+    """If rows lie at few places, each place is a centre with its own ring, and weights count the rows at each place."""
     X = np.repeat([[0.0], [1.0], [50.0]], [500, 300, 200], axis=0)
     groups = np.zeros(1000, int)
     rows, weights = sample_coreset(X, groups, 3, 30, np.random.default_rng(0))
@@ -53,7 +53,7 @@ def test_every_place_of_a_group_is_in_its_coreset():
 
 
 def test_far_rows_are_not_left_out():
-    """Two rows in 5,000 that are most of the cost: rings hold what a plain sample of 200 misses."""
+    """Two rows of 5,000 make up most of the cost: the rings keep what a plain sample of 200 would miss."""
     X = np.random.default_rng(1).normal(size=(5000, 2))
     X[[7, 4321]] += [[300, 0], [0, 300]]
     groups = np.arange(5000) % 2
@@ -63,22 +63,22 @@ def test_far_rows_are_not_left_out():
 
 
 @pytest.mark.parametrize(("kind", "n_groups"), [("plain", 2), ("apart", 2), ("apart", 3)])
-def test_the_promise_is_worth_more_with_more_rows(kind, n_groups):
+def test_more_rows_approximate_costs_more_closely(kind, n_groups):
     X, groups = table(np.random.default_rng(2), 4000, n_groups, kind)
     errors = []
     for size in (100, 1500):
-        of_size = []
+        errors_of_size = []
         for seed in range(3):
             rows, weights = sample_coreset(X, groups, 4, size, np.random.default_rng(seed))
-            of_size.append(largest_error(X, groups, rows, weights, 4, np.random.default_rng(9), n_trials=4))
-        errors.append(np.mean(of_size))
+            errors_of_size.append(largest_error(X, groups, rows, weights, 4, np.random.default_rng(9), n_trials=4))
+        errors.append(np.mean(errors_of_size))
     assert errors[1] < 0.06 and errors[1] < 0.8 * errors[0]
 
 
 def test_the_whole_table_is_its_own_coreset():
     X, groups = table(np.random.default_rng(3), 400, 2, "apart")
     assert largest_error(X, groups, np.arange(400), np.ones(400), 3, np.random.default_rng(0), n_trials=4) == 0
-    # Each weight doubled doubles the cost, nearly: the slack of a cluster stays what it is.
+    # Doubling every weight nearly doubles the cost: the slack of a cluster stays the same.
     doubled = largest_error(X, groups, np.arange(400), np.full(400, 2.0), 3, np.random.default_rng(0), n_trials=4)
     assert doubled == pytest.approx(1, abs=0.02)
 
@@ -104,9 +104,9 @@ def test_every_table_gives_a_fair_clustering(seed, n, k, size, n_groups, kind, d
 @pytest.mark.parametrize(("kind", "n_groups"), [("plain", 2), ("apart", 2), ("apart", 3)])
 def test_the_clustering_is_nearly_as_good_as_that_of_all_rows(kind, n_groups):
     X, groups = table(np.random.default_rng(4), 6000, n_groups, kind)
-    whole = min(fair_flow(X, groups, 4, np.random.default_rng(seed), n_init=1).inertia for seed in range(3))
-    found = min(sse(X, coreset_clustering(X, groups, 4, np.random.default_rng(seed), size=600)) for seed in range(3))
-    assert found < 1.1 * whole
+    full_cost = min(fair_flow(X, groups, 4, np.random.default_rng(seed), n_init=1).inertia for seed in range(3))
+    coreset_cost = min(sse(X, coreset_clustering(X, groups, 4, np.random.default_rng(seed), size=600)) for seed in range(3))
+    assert coreset_cost < 1.1 * full_cost
 
 
 def test_one_seed_one_result_whatever_the_memory_layout_and_the_codes():
@@ -135,18 +135,18 @@ def test_one_seed_one_result_whatever_the_memory_layout_and_the_codes():
     ],
 )
 def test_unusable_input_is_refused(change, message):
-    usual = {"X": np.zeros((6, 2)), "groups": np.array([0, 1] * 3), "n_clusters": 2, "random_state": np.random.default_rng(0)}
+    valid = {"X": np.zeros((6, 2)), "groups": np.array([0, 1] * 3), "n_clusters": 2, "random_state": np.random.default_rng(0)}
     with pytest.raises(ClusterletsError, match=message):
-        coreset_clustering(**(usual | change))
+        coreset_clustering(**(valid | change))
 
 
 @pytest.mark.parametrize(("k", "known"), [(5, 105_824), pytest.param(20, 75_372, marks=pytest.mark.slow)])
-def test_a_real_table_from_a_tenth_of_it(k, known):
-    """The sums known are those of fair rounds on all rows."""
+def test_a_real_table_is_clustered_well_from_a_tenth_of_it(k, known):
+    """``known`` is the sum of squares that fair rounds on all rows reach."""
     X, groups = standardised("magic")
-    found = min(
+    best_labels = min(
         (coreset_clustering(X, groups, k, np.random.default_rng(s)) for s in range(3)), key=lambda labels: sse(X, labels)
     )
-    assert is_fair(found, groups, k, 0.0) and sse(X, found) < 1.05 * known
+    assert is_fair(best_labels, groups, k, 0.0) and sse(X, best_labels) < 1.05 * known
     rows, weights = sample_coreset(X, groups, k, 2000, np.random.default_rng(0))
     assert largest_error(X, groups, rows, weights, k, np.random.default_rng(0), n_trials=4) < 0.1

@@ -1,4 +1,4 @@
-"""Moves of counts: never worse, always fair, and none left that one could see by trying all."""
+"""Moves of counts: never worse, always fair, and trying them all finds none left that pays."""
 
 from itertools import combinations, permutations, product
 
@@ -15,7 +15,7 @@ KINDS = ["plain", "few values", "equal", "apart"]
 
 
 def problem(seed, n, k, n_groups, kind, delta):
-    """Costs, groups, bounds, and fair labels from random counts made whole, each group the cheapest for its own."""
+    """Costs, groups, fair labels and bounds: random counts are rounded, and each group gets the cheapest labels for its own."""
     rng = np.random.default_rng(seed)
     groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
     costs = {
@@ -64,26 +64,26 @@ def cost_of(costs, labels):
 def test_it_is_never_worse_and_always_fair(seed, n, k, n_groups, kind, delta, most):
     costs, groups, labels, low, high = problem(seed, n, min(k, n), min(n_groups, n), kind, delta)
     before = labels.copy()
-    found = move_counts(costs, groups, labels, low, high, most)
+    moved = move_counts(costs, groups, labels, low, high, most)
     assert np.array_equal(labels, before), "those handed in stay as they are"
-    counts = counts_of(found, groups, costs.shape[1])
+    counts = counts_of(moved, groups, costs.shape[1])
     assert are_fair(counts, low, high)
-    assert cost_of(costs, found) <= cost_of(costs, labels) + 1e-9
+    assert cost_of(costs, moved) <= cost_of(costs, labels) + 1e-9
     if most == 0 or kind == "equal":
-        assert np.array_equal(found, labels)
-    # Every group is still the cheapest for its counts.
-    assert cost_of(costs, found) == pytest.approx(cost_of(costs, cheapest(costs, groups, counts)), abs=1e-9)
+        assert np.array_equal(moved, labels)
+    # Each group still has the cheapest labels for its counts.
+    assert cost_of(costs, moved) == pytest.approx(cost_of(costs, cheapest(costs, groups, counts)), abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["plain", "few values", "apart"])
 @pytest.mark.parametrize(("n_groups", "delta"), [(1, 0.0), (2, 0.0), (2, 0.3), (3, 0.0), (3, 0.3)])
-def test_no_move_of_one_or_two_instances_is_left_that_pays(n_groups, delta, kind):
-    """Each is tried by transports of its own: all single moves, and all pairs of two groups that have a cluster in common."""
+def test_no_paying_move_of_one_or_two_instances_is_left(n_groups, delta, kind):
+    """Tries all single moves and all pairs of moves of two groups (which share a cluster), each by its own transports."""
     k = 3
     for seed in range(4):
         costs, groups, labels, low, high = problem(seed, 24, k, n_groups, kind, delta)
-        found = move_counts(costs, groups, labels, low, high, 1000)
-        counts, reached = counts_of(found, groups, k), cost_of(costs, found)
+        moved = move_counts(costs, groups, labels, low, high, 1000)
+        counts, cost = counts_of(moved, groups, k), cost_of(costs, moved)
         singles = [(group, *ends) for group in range(n_groups) for ends in permutations(range(k), 2)]
         pairs = [pair for pair in combinations(singles, 2) if pair[0][0] != pair[1][0]]
         for moves in [*((single,) for single in singles), *pairs]:
@@ -92,41 +92,43 @@ def test_no_move_of_one_or_two_instances_is_left_that_pays(n_groups, delta, kind
                 changed[group, source] -= 1
                 changed[group, target] += 1
             if (changed >= 0).all() and are_fair(changed, low, high):
-                assert cost_of(costs, cheapest(costs, groups, changed)) >= reached - 1e-9
+                assert cost_of(costs, cheapest(costs, groups, changed)) >= cost - 1e-9
 
 
-def test_small_tables_end_at_the_optimum_nearly_always():
-    missed = 0
+def test_small_tables_nearly_always_end_at_the_optimum():
+    n_missed = 0
     for seed in range(20):
         k, n_groups = 2 + seed % 2, 1 + seed % 3
         costs, groups, labels, low, high = problem(seed, 8, k, n_groups, "plain", 0.0)
-        ways = (np.array(way) for way in product(range(k), repeat=8))
-        least = min(cost_of(costs, way) for way in ways if are_fair(counts_of(way, groups, k), low, high))
-        reached = cost_of(costs, move_counts(costs, groups, labels, low, high, 1000))
-        assert reached >= least - 1e-9
-        missed += reached > least + 1e-9
-    assert missed <= 2
+        assignments = (np.array(assignment) for assignment in product(range(k), repeat=8))
+        optimum = min(
+            cost_of(costs, assignment) for assignment in assignments if are_fair(counts_of(assignment, groups, k), low, high)
+        )
+        cost = cost_of(costs, move_counts(costs, groups, labels, low, high, 1000))
+        assert cost >= optimum - 1e-9
+        n_missed += cost > optimum + 1e-9
+    assert n_missed <= 2
 
 
 def test_one_instance_moves_by_hand():
-    """Of one group, 2 is in cluster 0 and nearer to 1."""
+    """One group; instance 2 is in cluster 0 but nearer to cluster 1."""
     costs = np.array([[0.0, 9.0], [0.0, 9.0], [5.0, 1.0], [9.0, 0.0]])
-    found = move_counts(costs, np.zeros(4, int), np.array([0, 0, 0, 1]), np.ones(1), np.ones(1), 10)
-    assert found.tolist() == [0, 0, 1, 1]
+    moved = move_counts(costs, np.zeros(4, int), np.array([0, 0, 0, 1]), np.ones(1), np.ones(1), 10)
+    assert moved.tolist() == [0, 0, 1, 1]
 
 
 def test_two_groups_move_together_by_hand():
-    """Of halves, 1 and 2 in cluster 0. Its one of group 0 gains 5 elsewhere, but leaves 0 and 2; one of group 1 goes too."""
+    """Equal shares; cluster 0 holds 1 and 2. Moving its one of group 0 gains 5 but leaves 0 and 2; one of group 1 goes too."""
     costs = np.array([[5.0, 0.0], [9.0, 0.0], [9.0, 0.0], [9.0, 0.0], [0.0, 1.0], [0.0, 9.0], [9.0, 0.0], [9.0, 0.0]])
     groups, labels = np.repeat([0, 1], 4), np.array([0, 1, 1, 1, 0, 0, 1, 1])
-    found = move_counts(costs, groups, labels, np.full(2, 0.5), np.full(2, 0.5), 1)
-    assert found.tolist() == [1, 1, 1, 1, 1, 0, 1, 1]
+    moved = move_counts(costs, groups, labels, np.full(2, 0.5), np.full(2, 0.5), 1)
+    assert moved.tolist() == [1, 1, 1, 1, 1, 0, 1, 1]
 
 
 def test_no_cluster_is_emptied():
     costs = np.array([[0.0, 9.0], [0.0, 9.0], [0.0, 9.0]])
-    found = move_counts(costs, np.zeros(3, int), np.array([0, 0, 1]), np.ones(1), np.ones(1), 10)
-    assert found.tolist() == [0, 0, 1]
+    moved = move_counts(costs, np.zeros(3, int), np.array([0, 0, 1]), np.ones(1), np.ones(1), 10)
+    assert moved.tolist() == [0, 0, 1]
 
 
 def test_the_same_input_gives_the_same_labels_whatever_the_memory_layout():
@@ -136,7 +138,7 @@ def test_the_same_input_gives_the_same_labels_whatever_the_memory_layout():
         assert np.array_equal(move_counts(variant, groups.astype(np.int32), labels, low, high, 100), expected)
 
 
-def test_a_few_moves_are_on_the_way_of_many():
+def test_further_moves_never_raise_the_cost():
     costs, groups, labels, low, high = problem(2, 300, 5, 2, "plain", 0.0)
-    reached = [cost_of(costs, move_counts(costs, groups, labels, low, high, most)) for most in range(12)]
-    assert reached == sorted(reached, reverse=True) and reached[4] < reached[0]
+    final_costs = [cost_of(costs, move_counts(costs, groups, labels, low, high, most)) for most in range(12)]
+    assert final_costs == sorted(final_costs, reverse=True) and final_costs[4] < final_costs[0]

@@ -66,24 +66,24 @@ def test_the_ends_of_the_doubles():
     expected = [-np.inf, -np.inf, np.nan, np.nan, np.inf, np.nan, 0.0, -744.4400719213812, 709.782712893384]
     np.testing.assert_array_equal(log(x), expected)
     x = [0.0, -0.0, np.inf, -np.inf, np.nan, 709.782712893384, 709.79, -745.2, -745.1, 1e308, -1e308]
-    found = exp(x)
-    np.testing.assert_allclose(found[5], LARGEST, rtol=1e-12)
-    np.testing.assert_array_equal(np.delete(found, 5), [1, 1, np.inf, 0, np.nan, np.inf, 0, LEAST, np.inf, 0])
+    powers = exp(x)
+    np.testing.assert_allclose(powers[5], LARGEST, rtol=1e-12)
+    np.testing.assert_array_equal(np.delete(powers, 5), [1, 1, np.inf, 0, np.nan, np.inf, 0, LEAST, np.inf, 0])
 
 
-def test_shapes_are_kept_and_integers_are_taken():
+def test_shapes_are_kept_and_integers_are_accepted():
     assert log([[1, 2], [4, 8]]).shape == (2, 2) and exp(np.empty((0, 3))).shape == (0, 3)
     assert float(exp(0)) == 1 and float(log(1)) == 0
 
 
 @given(POSITIVE, POSITIVE)
-def test_both_keep_the_order(a, b):
+def test_both_are_monotonic(a, b):
     low, high = sorted((a, b))
     assert log(low) <= log(high) and exp(log(low)) <= exp(log(high))
 
 
 def test_the_bits_are_these_on_any_processor():
-    """Recorded once; numpy's log and exp give other ones with AVX-512 than without."""
+    """Recorded once; numpy's log and exp give different bits with AVX-512 than without."""
     stream = np.random.default_rng(3)
     x = np.ldexp(stream.random(20_000), stream.integers(-1000, 1000, 20_000))
     y = 1449 * stream.random(20_000) - 740
@@ -92,15 +92,15 @@ def test_the_bits_are_these_on_any_processor():
 
 
 @pytest.mark.parametrize("without", ["X86_V4 AVX512_ICL", "X86_V3 X86_V4 AVX512_ICL"])
-def test_scores_do_not_hang_on_what_numpy_finds_in_the_processor(without):
+def test_scores_do_not_depend_on_the_processors_vector_instructions(without):
     """Divergence and price of fairness with vector instructions switched off, as far as this processor has them."""
-    found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
-    without = " ".join(name for name in without.split() if name in found)
+    extensions = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
+    without = " ".join(name for name in without.split() if name in extensions)
     digests = {
         subprocess.run(
-            [sys.executable, "-c", RESULTS], check=True, capture_output=True, text=True, env={**os.environ, **switched}
+            [sys.executable, "-c", RESULTS], check=True, capture_output=True, text=True, env={**os.environ, **variables}
         ).stdout
-        for switched in ({}, {"NPY_DISABLE_CPU_FEATURES": without})
+        for variables in ({}, {"NPY_DISABLE_CPU_FEATURES": without})
     }
     assert digests == {"cfc5661e51ea97803a4f87ce22503eb37e31ec23683d0da601c25a50a7362eac\n"}
 
@@ -116,13 +116,13 @@ def test_the_divergence_is_the_sum_by_hand():
     st.floats(1e-6, 1e9),
     st.integers(2, 200),
 )
-def test_the_price_is_numpys_interpolation(reference, cost, size):
-    known = sorted(reference)
-    found = price_of_fairness(cost, size, reference)
-    if not known[0] <= size <= known[-1]:
-        assert np.isnan(found)
+def test_the_price_matches_numpys_interpolation(reference, cost, size):
+    sizes = sorted(reference)
+    price = price_of_fairness(cost, size, reference)
+    if not sizes[0] <= size <= sizes[-1]:
+        assert np.isnan(price)
         return
-    expected = np.exp(np.interp(np.log(size), np.log(known), [np.log(reference[k]) for k in known]))
-    assert found == pytest.approx(cost / expected, rel=1e-12)
+    expected = np.exp(np.interp(np.log(size), np.log(sizes), [np.log(reference[k]) for k in sizes]))
+    assert price == pytest.approx(cost / expected, rel=1e-12)
     if size in reference:
-        assert found == cost / reference[size]
+        assert price == cost / reference[size]

@@ -23,18 +23,18 @@ def is_fair(labels, groups, k, delta):
     """The definition, count by count."""
     low, high = share_bounds(groups, delta)
     for cluster in range(k):
-        held = np.bincount(groups[labels == cluster], minlength=len(low))
-        size = int(held.sum())
+        counts = np.bincount(groups[labels == cluster], minlength=len(low))
+        size = int(counts.sum())
         if size == 0:
             return False
-        for count, least, most in zip(held, low, high):
+        for count, least, most in zip(counts, low, high):
             if not floor(least * size + 1e-9) <= count <= ceil(most * size - 1e-9):
                 return False
     return True
 
 
 def least_cost(costs, groups, delta):
-    """By enumeration, from the cheapest on."""
+    """By enumeration, cheapest first."""
     n, k = costs.shape
     labels = all_labels(n, k)
     totals = costs[np.arange(n), labels].sum(axis=1)
@@ -52,39 +52,39 @@ def small_problem(seed):
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_it_is_the_cheapest_and_between_the_bound_and_the_cost_of_the_quick_one(seed):
+def test_it_is_the_cheapest_and_lies_between_bound_and_cost_of_the_quick_one(seed):
     costs, groups = small_problem(seed)
     for delta in DELTAS:
-        found, quick = exact_assignment(costs, groups, delta), fair_assignment(costs, groups, delta)
+        exact, quick = exact_assignment(costs, groups, delta), fair_assignment(costs, groups, delta)
         least = least_cost(costs, groups, delta)
-        assert found.is_optimal and is_fair(found.labels, groups, costs.shape[1], delta)
-        assert found.cost == pytest.approx(costs[np.arange(len(groups)), found.labels].sum())
-        assert found.cost == pytest.approx(least, rel=1e-5, abs=1e-9)
-        assert found.bound <= least + 1e-9 and found.bound == pytest.approx(least, rel=1e-5, abs=1e-9)
+        assert exact.is_optimal and is_fair(exact.labels, groups, costs.shape[1], delta)
+        assert exact.cost == pytest.approx(costs[np.arange(len(groups)), exact.labels].sum())
+        assert exact.cost == pytest.approx(least, rel=1e-5, abs=1e-9)
+        assert exact.bound <= least + 1e-9 and exact.bound == pytest.approx(least, rel=1e-5, abs=1e-9)
         assert quick.bound <= least * (1 + 1e-9) + 1e-9 and least <= quick.cost + 1e-9
 
 
 def test_a_case_by_hand():
     """Two of each group, apart: no centre may take two of a group and none of the other. Three and one are allowed."""
     costs = np.array([[0.0, 9.0], [0.0, 5.0], [7.0, 0.0], [8.0, 0.0]])
-    found = exact_assignment(costs, np.array([0, 0, 1, 1]))
-    assert found.labels.tolist() == [0, 1, 1, 1] and found.cost == 5
+    exact = exact_assignment(costs, np.array([0, 0, 1, 1]))
+    assert exact.labels.tolist() == [0, 1, 1, 1] and exact.cost == 5
 
 
 def test_no_cluster_is_empty():
-    found = exact_assignment(np.array([[0.0, 3.0], [0.0, 2.0], [0.0, 4.0]]), np.zeros(3, int))
-    assert found.labels.tolist() == [0, 1, 0] and found.cost == 2
+    exact = exact_assignment(np.array([[0.0, 3.0], [0.0, 2.0], [0.0, 4.0]]), np.zeros(3, int))
+    assert exact.labels.tolist() == [0, 1, 0] and exact.cost == 2
 
 
 def test_as_many_clusters_as_instances():
     costs = np.array([[4.0, 1.0, 3.0], [2.0, 0.0, 5.0], [3.0, 2.0, 2.0]])
-    found = exact_assignment(costs, np.array([0, 1, 0]))
-    assert found.labels.tolist() == [1, 0, 2] and found.cost == 5
+    exact = exact_assignment(costs, np.array([0, 1, 0]))
+    assert exact.labels.tolist() == [1, 0, 2] and exact.cost == 5
 
 
 def test_equal_centres_cost_nothing():
-    found = exact_assignment(np.zeros((12, 3)), np.arange(12) % 2)
-    assert found.cost == found.bound == 0 and found.is_optimal and is_fair(found.labels, np.arange(12) % 2, 3, 0.0)
+    exact = exact_assignment(np.zeros((12, 3)), np.arange(12) % 2)
+    assert exact.cost == exact.bound == 0 and exact.is_optimal and is_fair(exact.labels, np.arange(12) % 2, 3, 0.0)
 
 
 @pytest.mark.parametrize("unit", [1e-8, 1e12])
@@ -93,28 +93,28 @@ def test_the_unit_of_costs_does_not_matter(unit):
     assert exact_assignment(costs * unit, groups).cost == pytest.approx(exact_assignment(costs, groups).cost * unit)
 
 
-def test_what_all_assignments_cost_is_no_part_of_the_problem():
+def test_a_constant_added_to_all_costs_changes_nothing():
     costs, groups = small_problem(5)
-    found, offset = exact_assignment(costs, groups), exact_assignment(costs + 1e6, groups)
-    assert (offset.labels == found.labels).all()
+    exact, offset = exact_assignment(costs, groups), exact_assignment(costs + 1e6, groups)
+    assert (offset.labels == exact.labels).all()
 
 
-def test_a_table_of_some_size_is_proved():
+def test_a_larger_table_is_solved_to_optimality():
     rng = np.random.default_rng(0)
     groups = (rng.random(300) < 0.3).astype(int)
     X = rng.normal(size=(300, 2)) + groups[:, None]
     costs = np.square(X[:, None] - X[:4]).sum(axis=2)
-    found, quick = exact_assignment(costs, groups), fair_assignment(costs, groups)
-    assert found.is_optimal and is_fair(found.labels, groups, 4, 0.0)
-    assert quick.bound <= found.bound * (1 + 1e-6) <= found.cost * (1 + 2e-6) <= quick.cost * (1 + 3e-6)
+    exact, quick = exact_assignment(costs, groups), fair_assignment(costs, groups)
+    assert exact.is_optimal and is_fair(exact.labels, groups, 4, 0.0)
+    assert quick.bound <= exact.bound * (1 + 1e-6) <= exact.cost * (1 + 2e-6) <= quick.cost * (1 + 3e-6)
 
 
-def test_out_of_time_there_still_is_an_assignment_and_a_bound():
+def test_when_time_runs_out_there_is_still_an_assignment_and_a_bound():
     rng = np.random.default_rng(0)
     groups = rng.integers(0, 3, size=400)
     costs = rng.random((400, 8))
-    found = exact_assignment(costs, groups, time_limit=0.01)
-    assert not found.is_optimal and is_fair(found.labels, groups, 8, 0.0) and 0 < found.bound <= found.cost
+    exact = exact_assignment(costs, groups, time_limit=0.01)
+    assert not exact.is_optimal and is_fair(exact.labels, groups, 8, 0.0) and 0 < exact.bound <= exact.cost
 
 
 def test_unusable_input_is_refused():

@@ -1,4 +1,4 @@
-"""Clusterlets: one group each, as many as asked for or as there are distinct instances, in order, reproducible."""
+"""Clusterlets: one group each, as many as requested or as there are distinct instances, in order, reproducible."""
 
 import numpy as np
 import pytest
@@ -17,21 +17,21 @@ def test_invariants(seed, n_groups, k, on_grid):
     rng = np.random.default_rng(seed)
     groups = np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=30)])
     X = rng.integers(0, 3, size=(len(groups), 2)).astype(float) if on_grid else rng.normal(size=(len(groups), 2))
-    found = extract_clusterlets(X, groups, k, np.random.default_rng(seed))
+    clusterlets = extract_clusterlets(X, groups, k, np.random.default_rng(seed))
     for group in range(n_groups):
         distinct = len(np.unique(X[groups == group], axis=0))
-        assert (found.group == group).sum() == min(k, distinct)
-    assert (np.diff(found.group) >= 0).all()
-    assert np.array_equal(found.group[found.labels], groups)
-    assert np.array_equal(found.sizes, np.bincount(found.labels))
-    assert np.array_equal(found.group_counts, np.bincount(groups))
-    for index in range(len(found)):
-        members = X[found.labels == index]
-        assert found.centroids[index] == pytest.approx(members.mean(axis=0))
-        assert found.inertia[index] == pytest.approx(((members - members.mean(axis=0)) ** 2).sum())
+        assert (clusterlets.group == group).sum() == min(k, distinct)
+    assert (np.diff(clusterlets.group) >= 0).all()
+    assert np.array_equal(clusterlets.group[clusterlets.labels], groups)
+    assert np.array_equal(clusterlets.sizes, np.bincount(clusterlets.labels))
+    assert np.array_equal(clusterlets.group_counts, np.bincount(groups))
+    for index in range(len(clusterlets)):
+        members = X[clusterlets.labels == index]
+        assert clusterlets.centroids[index] == pytest.approx(members.mean(axis=0))
+        assert clusterlets.inertia[index] == pytest.approx(((members - members.mean(axis=0)) ** 2).sum())
 
 
-def test_same_stream_same_clusterlets_another_stream_others():
+def test_the_same_stream_gives_the_same_clusterlets_and_another_gives_others():
     rng = np.random.default_rng(3)
     X, groups = rng.normal(size=(300, 3)), rng.integers(2, size=300)
     first, again, other = (extract_clusterlets(X, groups, 8, np.random.default_rng(seed)) for seed in (1, 1, 2))
@@ -63,7 +63,7 @@ def test_a_gap_in_the_group_codes_is_refused():
         extract_clusterlets(np.zeros((2, 1)), np.array([0, 2]), 2, np.random.default_rng(0))
 
 
-def test_groups_of_two_groups_or_out_of_order_are_refused():
+def test_clusterlets_of_two_groups_or_out_of_order_are_refused():
     X = np.zeros((2, 1))
     with pytest.raises(ValueError, match="exactly one group"):
         clusterlets_from_labels(X, np.array([0, 1]), np.array([0, 0]))

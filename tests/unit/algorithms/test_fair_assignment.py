@@ -27,7 +27,7 @@ def all_labels(n, k):
 
 
 def least_cost(costs, groups, delta):
-    """By enumeration, from the cheapest on."""
+    """By enumeration, cheapest first."""
     labels = all_labels(*costs.shape)
     totals = costs[np.arange(len(costs)), labels].sum(axis=1)
     return next(totals[row] for row in np.argsort(totals) if is_fair(labels[row], groups, costs.shape[1], delta))
@@ -40,11 +40,11 @@ def test_the_least_cost_of_all_assignments_lies_between_bound_and_cost(seed):
     X, groups = table(rng, n, n_groups, KINDS[seed % 4], outlier=1e6)
     costs = squared_distances(X, X[rng.choice(n, k, replace=False)] + rng.normal(size=2))
     for delta in DELTAS:
-        found, least = fair_assignment(costs, groups, delta), least_cost(costs, groups, delta)
-        assert is_fair(found.labels, groups, k, delta)
-        assert found.cost == pytest.approx(costs[np.arange(n), found.labels].sum())
-        assert found.bound <= least * (1 + 1e-9) + 1e-9 and least <= found.cost * (1 + 1e-9) + 1e-9
-        assert found.gap == pytest.approx(found.cost / found.bound - 1)
+        result, least = fair_assignment(costs, groups, delta), least_cost(costs, groups, delta)
+        assert is_fair(result.labels, groups, k, delta)
+        assert result.cost == pytest.approx(costs[np.arange(n), result.labels].sum())
+        assert result.bound <= least * (1 + 1e-9) + 1e-9 and least <= result.cost * (1 + 1e-9) + 1e-9
+        assert result.gap == pytest.approx(result.cost / result.bound - 1)
 
 
 def balances(labels, groups, k):
@@ -62,29 +62,33 @@ def test_a_bound_on_the_balance_is_kept_at_nearly_the_least_cost(seed):
     totals = np.bincount(groups)
     for part in (0.0, 0.4, 0.9, 1.0):
         balance = part * totals.min() / totals.max()
-        found = fair_assignment(costs, groups, balance=balance)
-        assert set(found.labels) == set(range(k))
-        if (balances(found.labels, groups, k) >= balance - 1e-9).all():
-            ways = all_labels(n, k)
-            ways = ways[np.argsort(costs[np.arange(n), ways].sum(axis=1))]
-            fair = (way for way in ways if len(set(way)) == k and (balances(way, groups, k) >= balance - 1e-9).all())
-            least = costs[np.arange(n), next(fair)].sum()
-            assert found.bound <= least * (1 + 1e-9) + 1e-9 and least <= found.cost * (1 + 1e-9) + 1e-9
-        sizes = np.bincount(found.labels, minlength=k)
+        result = fair_assignment(costs, groups, balance=balance)
+        assert set(result.labels) == set(range(k))
+        if (balances(result.labels, groups, k) >= balance - 1e-9).all():
+            assignments = all_labels(n, k)
+            assignments = assignments[np.argsort(costs[np.arange(n), assignments].sum(axis=1))]
+            fair_ones = (
+                assignment
+                for assignment in assignments
+                if len(set(assignment)) == k and (balances(assignment, groups, k) >= balance - 1e-9).all()
+            )
+            least = costs[np.arange(n), next(fair_ones)].sum()
+            assert result.bound <= least * (1 + 1e-9) + 1e-9 and least <= result.cost * (1 + 1e-9) + 1e-9
+        sizes = np.bincount(result.labels, minlength=k)
         for group in (0, 1):
-            counts = np.bincount(found.labels[groups == group], minlength=k)
+            counts = np.bincount(result.labels[groups == group], minlength=k)
             assert (counts >= np.floor(balance / (1 + balance) * sizes + 1e-9)).all()
 
 
-def test_a_balance_that_whole_instances_can_keep_is_kept():
+def test_a_balance_that_whole_instances_can_reach_is_kept():
     rng = np.random.default_rng(0)
     X, groups = rng.normal(size=(400, 2)), (np.arange(400) % 3 == 0).astype(int)
     X += groups[:, None]
     costs, counts = squared_distances(X, X[:5]), np.bincount(groups)
-    found = fair_assignment(costs, groups, balance=0.45)
-    assert (balances(found.labels, groups, 5) >= 0.45).all() and found.gap < 0.02
+    result = fair_assignment(costs, groups, balance=0.45)
+    assert (balances(result.labels, groups, 5) >= 0.45).all() and result.gap < 0.02
     assert balances(costs.argmin(axis=1), groups, 5).min() < 0.3
-    # A bound on shares would hold the rarer group down as well; this one lets a cluster have as much of it as it likes.
+    # A bound on shares would cap the rarer group too; this one lets a cluster hold as much of it as the balance allows.
     low, high = balance_bounds(groups, 0.45)
     assert low == pytest.approx([9 / 29, 9 / 29]) and high == pytest.approx([20 / 29, 20 / 29])
     assert balance_bounds(groups, counts.min() / counts.max())[0][1] == pytest.approx(counts[1] / 400)
@@ -106,15 +110,15 @@ def test_a_balance_that_no_clustering_has_is_refused(groups, balance, message):
 
 
 def test_small_tables_nearly_always_get_the_optimum():
-    costs_above = []
+    excesses = []
     for seed in range(60):
         rng = np.random.default_rng(seed)
         k, n_groups = int(rng.integers(1, 4)), int(rng.integers(1, 4))
         X, groups = table(rng, 8, n_groups, KINDS[seed % 4], outlier=1e6)
         costs = squared_distances(X, X[rng.choice(8, k, replace=False)] + rng.normal(size=2))
         for delta in (0.0, 0.3):
-            costs_above.append(fair_assignment(costs, groups, delta).cost / least_cost(costs, groups, delta) - 1)
-    assert np.mean(np.array(costs_above) > 1e-9) < 0.05 and max(costs_above) < 0.3
+            excesses.append(fair_assignment(costs, groups, delta).cost / least_cost(costs, groups, delta) - 1)
+    assert np.mean(np.array(excesses) > 1e-9) < 0.05 and max(excesses) < 0.3
 
 
 @pytest.mark.parametrize(("n", "k", "n_groups"), [(60, 3, 2), (60, 4, 3), (120, 5, 2)])
@@ -124,8 +128,8 @@ def test_a_proved_optimum_lies_between_bound_and_cost(n, k, n_groups):
         X, groups = table(rng, n, n_groups, "plain")
         costs = squared_distances(X, X[:k])
         for delta in (0.0, 0.2):
-            found, exact = fair_assignment(costs, groups, delta), exact_assignment(costs, groups, delta, time_limit=10)
-            assert found.bound <= exact.cost * (1 + 1e-9) and exact.bound <= found.cost * (1 + 1e-9)
+            result, exact = fair_assignment(costs, groups, delta), exact_assignment(costs, groups, delta, time_limit=10)
+            assert result.bound <= exact.cost * (1 + 1e-9) and exact.bound <= result.cost * (1 + 1e-9)
 
 
 @settings(max_examples=150)
@@ -143,27 +147,27 @@ def test_shares_keep_their_bounds_and_no_cluster_is_empty(seed, n, k, n_groups, 
     k, n_groups = min(k, n), min(n_groups, n)
     X, groups = table(rng, n, n_groups, kind, once, outlier=1e6)
     costs = squared_distances(X, X[rng.integers(0, n, size=k)])  # equal centres among them
-    found = fair_assignment(costs, groups, delta)
-    assert is_fair(found.labels, groups, k, delta)
-    assert found.cost == pytest.approx(costs[np.arange(n), found.labels].sum())
-    assert 0 <= found.bound <= found.cost and found.gap >= 0
-    # Those of this solution, as those of nearby centres: they change the way, not what is promised.
-    again = fair_assignment(costs, groups, delta, found.multipliers)
-    assert is_fair(again.labels, groups, k, delta) and again.bound <= found.cost * (1 + 1e-9)
+    result = fair_assignment(costs, groups, delta)
+    assert is_fair(result.labels, groups, k, delta)
+    assert result.cost == pytest.approx(costs[np.arange(n), result.labels].sum())
+    assert 0 <= result.bound <= result.cost and result.gap >= 0
+    # Starting from these multipliers, or those of nearby centres, changes the path but not the guarantees.
+    again = fair_assignment(costs, groups, delta, result.multipliers)
+    assert is_fair(again.labels, groups, k, delta) and again.bound <= result.cost * (1 + 1e-9)
 
 
 def test_a_case_by_hand():
-    """Four of each group, apart; three clusters. A case whose counts are forced: halves, up to whole instances."""
+    """Four of each group, apart; two clusters. The counts are forced: halves, up to whole instances."""
     costs = np.array([[0.0, 9.0]] * 4 + [[7.0, 0.0]] * 4)
     costs[0, 1], costs[7, 0] = 5, 6
     groups = np.repeat([0, 1], 4)
-    found = fair_assignment(costs, groups)
+    result = fair_assignment(costs, groups)
     # Of three in cluster 1 (or 0) it may hold one or two of a group: 2 of group 0 there, 3 of group 1, cost 5 + 9 + 6.
-    assert is_fair(found.labels, groups, 2, 0.0) and found.cost == least_cost(costs, groups, 0.0)
-    assert found.labels[0] == 1, "the cheapest to move"
+    assert is_fair(result.labels, groups, 2, 0.0) and result.cost == least_cost(costs, groups, 0.0)
+    assert result.labels[0] == 1, "the cheapest to move"
 
 
-def test_whole_instances_are_all_that_delta_0_allows_beyond_the_shares():
+def test_delta_0_allows_less_than_one_instance_beyond_the_shares():
     groups = np.repeat([0, 1], [30, 60])
     X = np.random.default_rng(0).normal(size=(90, 2)) + 5 * groups[:, None]
     labels = fair_assignment(squared_distances(X, X[::30]), groups).labels
@@ -176,7 +180,7 @@ def test_whole_instances_are_all_that_delta_0_allows_beyond_the_shares():
 def test_bounds_that_bind_nothing_leave_the_nearest_centres(n_groups):
     X, groups = table(np.random.default_rng(1), 60, n_groups, "plain")
     costs = squared_distances(X, X[:4])
-    # 0.999 allows a group nothing or all of a cluster as small as these.
+    # In clusters as small as these, 0.999 allows a group anything from none to all.
     assert np.array_equal(fair_assignment(costs, groups, 0.999).labels, costs.argmin(axis=1))
 
 
@@ -184,19 +188,19 @@ def test_one_cluster_and_as_many_as_instances():
     rng = np.random.default_rng(2)
     X, groups = table(rng, 12, 3, "plain")
     assert not fair_assignment(squared_distances(X, X[:1]), groups).labels.any()
-    found = fair_assignment(squared_distances(X, X), groups)
-    assert sorted(found.labels) == list(range(12))
-    assert found.cost == found.bound == found.gap == 0 and found.labels.tolist() == list(range(12))
+    result = fair_assignment(squared_distances(X, X), groups)
+    assert sorted(result.labels) == list(range(12))
+    assert result.cost == result.bound == result.gap == 0 and result.labels.tolist() == list(range(12))
 
 
-def test_equal_centres_share_what_there_is():
+def test_equal_centres_share_the_instances():
     groups = np.arange(12) % 2
-    found = fair_assignment(np.zeros((12, 3)), groups)
-    assert found.cost == found.bound == found.gap == 0 and is_fair(found.labels, groups, 3, 0.0)
+    result = fair_assignment(np.zeros((12, 3)), groups)
+    assert result.cost == result.bound == result.gap == 0 and is_fair(result.labels, groups, 3, 0.0)
 
 
 @pytest.mark.parametrize(("n", "k", "n_groups", "most"), [(1000, 5, 2, 0.01), (1000, 5, 3, 0.02), (3000, 10, 2, 0.01)])
-def test_the_gap_is_small_on_tables_of_some_size(n, k, n_groups, most):
+def test_the_gap_is_small_on_larger_tables(n, k, n_groups, most):
     for seed in range(3):
         X, groups = table(np.random.default_rng(seed), n, n_groups, "plain")
         for delta in (0.0, 0.2):
@@ -210,9 +214,9 @@ def test_the_order_of_clusters_and_the_names_of_groups_do_not_change_the_cost(n_
     expected = fair_assignment(costs, groups, 0.1)
     permuted = fair_assignment(costs[:, order], groups, 0.1)
     renamed = fair_assignment(costs, n_groups - 1 - groups, 0.1)
-    for found in (permuted, renamed):
-        assert found.bound == pytest.approx(expected.bound, rel=1e-3)
-        assert found.cost == pytest.approx(expected.cost, rel=1e-2)
+    for result in (permuted, renamed):
+        assert result.bound == pytest.approx(expected.bound, rel=1e-3)
+        assert result.cost == pytest.approx(expected.cost, rel=1e-2)
 
 
 def test_memory_layout_and_type_of_the_input_do_not_matter():
@@ -221,9 +225,9 @@ def test_memory_layout_and_type_of_the_input_do_not_matter():
     before = costs.copy()
     expected = fair_assignment(costs, groups, 0.1)
     for variant in (costs.tolist(), costs.astype(int), np.asfortranarray(costs), np.repeat(costs, 2, axis=1)[:, ::2]):
-        found = fair_assignment(variant, groups.astype(np.int8), 0.1)
-        assert np.array_equal(found.labels, expected.labels) and found.bound == expected.bound
-        assert found.multipliers.tobytes() == expected.multipliers.tobytes()
+        result = fair_assignment(variant, groups.astype(np.int8), 0.1)
+        assert np.array_equal(result.labels, expected.labels) and result.bound == expected.bound
+        assert result.multipliers.tobytes() == expected.multipliers.tobytes()
     assert np.array_equal(costs, before)
 
 
@@ -233,8 +237,8 @@ def test_a_group_whose_costs_hardly_differ_takes_any_price():
     costs = squared_distances(X, X[:4])
     costs[groups == 2] = 1 + 1e-15 * rng.integers(0, 3, size=((groups == 2).sum(), 4))
     with np.errstate(all="raise"):
-        found = fair_assignment(costs, groups)
-    assert is_fair(found.labels, groups, 4, 0.0)
+        result = fair_assignment(costs, groups)
+    assert is_fair(result.labels, groups, 4, 0.0)
 
 
 class TestWholeCounts:
@@ -258,11 +262,11 @@ class TestWholeCounts:
             "concentrated": np.eye(k)[np.zeros(n_groups, int)],
             "nothing": np.zeros((n_groups, k)),
         }[kind]
-        found, _ = whole_counts(parts * totals[:, None], low, high, totals)
-        sizes = found.sum(axis=0)
-        assert found.dtype == np.int64 and np.array_equal(found.sum(axis=1), totals) and (sizes >= 1).all()
-        assert (found >= np.floor(low[:, None] * sizes + 1e-9)).all()
-        assert (found <= np.ceil(high[:, None] * sizes - 1e-9)).all()
+        counts, _ = whole_counts(parts * totals[:, None], low, high, totals)
+        sizes = counts.sum(axis=0)
+        assert counts.dtype == np.int64 and np.array_equal(counts.sum(axis=1), totals) and (sizes >= 1).all()
+        assert (counts >= np.floor(low[:, None] * sizes + 1e-9)).all()
+        assert (counts <= np.ceil(high[:, None] * sizes - 1e-9)).all()
 
     def test_whole_ones_within_the_bounds_stay(self):
         counts = np.array([[3, 5, 2], [6, 10, 4]])
@@ -270,10 +274,10 @@ class TestWholeCounts:
         assert np.array_equal(whole_counts(counts.astype(float), low, high, np.array([10, 20]))[0], counts)
 
     def test_by_hand(self):
-        """Sizes 2.4 and 3.6 become 2 and 4; halves of each then are forced."""
+        """Sizes 2.4 and 3.6 become 2 and 4, which forces halves of each."""
         low, high = share_bounds(np.array([0, 1] * 3), 0.0)
-        found, _ = whole_counts(np.array([[1.2, 1.8], [1.2, 1.8]]), low, high, np.array([3, 3]))
-        assert found.tolist() == [[1, 2], [1, 2]]
+        counts, _ = whole_counts(np.array([[1.2, 1.8], [1.2, 1.8]]), low, high, np.array([3, 3]))
+        assert counts.tolist() == [[1, 2], [1, 2]]
 
     def test_an_empty_cluster_gets_one(self):
         low, high = share_bounds(np.zeros(5, int), 0.0)

@@ -1,4 +1,4 @@
-"""The dual of fair assignment against the linear program, and what its parts promise."""
+"""The dual of fair assignment against the linear program, and the guarantees of its parts."""
 
 from math import exp, log
 
@@ -17,7 +17,7 @@ KINDS = ["plain", "duplicates", "apart", "offset", "equal"]
 
 
 def problem(seed, n, k, n_groups, kind="plain"):
-    """Costs (n, k) and groups (n,), each of which occurs, some once."""
+    """Costs (n, k) and groups (n,); every group occurs, some only once."""
     rng = np.random.default_rng(seed)
     others = rng.choice(n_groups, n - n_groups, p=rng.dirichlet(np.full(n_groups, 0.7)))
     groups = rng.permutation(np.concatenate([np.arange(n_groups), others]))
@@ -33,16 +33,16 @@ def problem(seed, n, k, n_groups, kind="plain"):
 
 
 def linear_program(costs, weights, groups, n_groups, low, high, slack):
-    """Its least value, with a row for each bound of each group."""
+    """The linear program's least value, with a row for each bound of each group."""
     n, k = costs.shape
     rows = np.concatenate([low[:, None] - np.eye(n_groups), np.eye(n_groups) - high[:, None]])
-    held = csr_array((weights, (groups, np.arange(n))), shape=(n_groups, n))
-    shares = kron(csr_array(rows) @ held, eye_array(k))
-    each = kron(eye_array(n), np.ones((1, k)))
-    right = np.full(shares.shape[0], slack)
-    solved = linprog((costs * weights[:, None]).ravel(), shares, right, each, np.ones(n), (0, None), method="highs")
-    assert solved.status == 0
-    return solved.fun
+    group_weights = csr_array((weights, (groups, np.arange(n))), shape=(n_groups, n))
+    shares = kron(csr_array(rows) @ group_weights, eye_array(k))
+    memberships = kron(eye_array(n), np.ones((1, k)))
+    limits = np.full(shares.shape[0], slack)
+    solution = linprog((costs * weights[:, None]).ravel(), shares, limits, memberships, np.ones(n), (0, None), method="highs")
+    assert solution.status == 0
+    return solution.fun
 
 
 @settings(max_examples=80)
@@ -60,22 +60,22 @@ def test_the_bound_is_never_above_the_linear_program_and_hardly_below(seed, n, k
     low, high = share_bounds(groups, delta)
     slack = 0.0 if exact else whole_slack(n, delta)
     dual = solve_dual(costs, np.ones(n), groups, n_groups, share_rows(low, high), slack)
-    least = linear_program(costs, np.ones(n), groups, n_groups, low, high, slack)
-    assert dual.bound <= least * (1 + 1e-9) + 1e-9
-    assert dual.bound >= least - 0.05 * abs(least) - 1e-9, "small tables are the hardest"
+    optimum = linear_program(costs, np.ones(n), groups, n_groups, low, high, slack)
+    assert dual.bound <= optimum * (1 + 1e-9) + 1e-9
+    assert dual.bound >= optimum - 0.05 * abs(optimum) - 1e-9, "small tables are the hardest"
 
 
 @pytest.mark.parametrize("kind", ["plain", "duplicates", "apart", "offset"])
 @pytest.mark.parametrize(("n_groups", "delta"), [(1, 0.0), (2, 0.0), (2, 0.2), (3, 0.0), (5, 0.2)])
-def test_it_is_the_linear_program_to_a_thousandth(kind, n_groups, delta):
+def test_the_bound_is_within_a_thousandth_of_the_linear_program(kind, n_groups, delta):
     n, k = 500, 6
     for seed in range(3):
         costs, groups = problem(seed, n, k, n_groups, kind)
         low, high = share_bounds(groups, delta)
         slack = whole_slack(n, delta)
         dual = solve_dual(costs, np.ones(n), groups, n_groups, share_rows(low, high), slack)
-        least = linear_program(costs, np.ones(n), groups, n_groups, low, high, slack)
-        assert least * (1 - 1e-3) <= dual.bound <= least * (1 + 1e-9)
+        optimum = linear_program(costs, np.ones(n), groups, n_groups, low, high, slack)
+        assert optimum * (1 - 1e-3) <= dual.bound <= optimum * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("n_groups", [2, 3])
@@ -88,21 +88,21 @@ def test_weights_count_like_instances(n_groups):
     repeated = solve_dual(np.repeat(costs, times, axis=0), np.ones(times.sum()), np.repeat(groups, times), n_groups, rows, 1.0)
     assert weighted.bound == pytest.approx(repeated.bound, rel=1e-6)
     assert weighted.counts == pytest.approx(repeated.counts, abs=0.5)
-    least = linear_program(costs, times.astype(float), groups, n_groups, low, high, 1.0)
-    assert least * (1 - 1e-3) <= weighted.bound <= least * (1 + 1e-9)
+    optimum = linear_program(costs, times.astype(float), groups, n_groups, low, high, 1.0)
+    assert optimum * (1 - 1e-3) <= weighted.bound <= optimum * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n_groups", [1, 2, 4])
-def test_its_parts_belong_together(kind, n_groups):
+def test_its_parts_are_consistent(kind, n_groups):
     costs, groups = problem(2, 300, 5, n_groups, kind)
     rows, weights = share_rows(*share_bounds(groups, 0.1)), np.random.default_rng(0).uniform(0.5, 3, size=300)
     dual = solve_dual(costs, weights, groups, n_groups, rows, 1.0)
     assert (dual.multipliers >= 0).all() and dual.multipliers.shape == (len(rows), 5)
     assert dual.prices == pytest.approx(rows.T @ dual.multipliers)
-    # The multipliers' own value, by the definition, is a bound too, and the best one met is at least that.
-    least = (costs + dual.prices[groups]).min(axis=1)
-    assert dual.bound >= (weights * least).sum() - dual.multipliers.sum() - 1e-6 * abs(dual.bound)
+    # The value of the multipliers is a bound by definition, and the best bound met is at least that.
+    optimum = (costs + dual.prices[groups]).min(axis=1)
+    assert dual.bound >= (weights * optimum).sum() - dual.multipliers.sum() - 1e-6 * abs(dual.bound)
     parts = fractional_assignment(costs, groups, dual)
     assert (parts >= 0).all() and parts.sum(axis=1) == pytest.approx(np.ones(300))
     counts = np.stack([(parts * weights[:, None])[groups == group].sum(axis=0) for group in range(n_groups)])
@@ -124,11 +124,11 @@ def test_a_case_by_hand():
     groups = np.array([0, 0, 1, 1])
     dual = solve_dual(costs, np.ones(4), groups, 2, share_rows(*share_bounds(groups, 0.0)), 0.0)
     assert dual.bound == pytest.approx(12, rel=1e-3) and dual.bound <= 12 + 1e-9
-    # Of three quarters of an instance more than its share each cluster may hold as much.
+    # With slack, a cluster may exceed a share by three quarters of an instance.
     slack = whole_slack(4, 0.0)
     dual = solve_dual(costs, np.ones(4), groups, 2, share_rows(*share_bounds(groups, 0.0)), slack)
-    least = linear_program(costs, np.ones(4), groups, 2, *share_bounds(groups, 0.0), slack)
-    assert slack == 0.75 and dual.bound == pytest.approx(least, rel=1e-3)
+    optimum = linear_program(costs, np.ones(4), groups, 2, *share_bounds(groups, 0.0), slack)
+    assert slack == 0.75 and dual.bound == pytest.approx(optimum, rel=1e-3)
 
 
 def test_one_group_costs_what_the_nearest_clusters_cost():
@@ -138,16 +138,16 @@ def test_one_group_costs_what_the_nearest_clusters_cost():
 
 
 def test_rounded_distances_of_0_do_not_set_the_scale():
-    """Rows at their centres, up to the last bit, must not pass for the size of costs."""
+    """Rows at their centres, up to the last bit, must not determine the scale of the costs."""
     rng = np.random.default_rng(0)
     X, groups = rng.normal(size=60), np.repeat([0, 1], 30)
     X[:30] = X[0]
     costs = np.square(X[:, None] - np.r_[X[0] + 1e-13, X[30:34]])
     costs = np.maximum(costs - costs.min(axis=1, keepdims=True), 1e-30)
     low, high = share_bounds(groups, 0.0)
-    least = linear_program(costs, np.ones(60), groups, 2, low, high, 59 / 60)
+    optimum = linear_program(costs, np.ones(60), groups, 2, low, high, 59 / 60)
     bound = solve_dual(costs, np.ones(60), groups, 2, share_rows(low, high), 59 / 60).bound
-    assert 5 < 0.98 * least <= bound <= least * (1 + 1e-9)
+    assert 5 < 0.98 * optimum <= bound <= optimum * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("unit", [2.0**-200, 2.0**200])
@@ -162,11 +162,11 @@ def test_multipliers_of_nearby_costs_lead_to_the_same_bound():
     costs, groups = problem(7, 800, 6, 2, "apart")
     rows, weights = share_rows(*share_bounds(groups, 0.0)), np.ones(800)
     before = solve_dual(costs, weights, groups, 2, rows, 0.9)
-    given = before.multipliers.copy()
+    multipliers = before.multipliers.copy()
     near = costs * np.random.default_rng(0).uniform(0.98, 1.02, size=costs.shape)
     again = solve_dual(near, weights, groups, 2, rows, 0.9, before.multipliers, TEMPERATURES[3:])
     assert again.bound == pytest.approx(solve_dual(near, weights, groups, 2, rows, 0.9).bound, rel=1e-4)
-    assert np.array_equal(before.multipliers, given), "those handed in stay as they are"
+    assert np.array_equal(before.multipliers, multipliers), "those handed in stay as they are"
 
 
 @pytest.mark.parametrize("n_groups", [2, 3])
@@ -181,10 +181,10 @@ def test_the_numbers_of_clusters_do_not_matter(n_groups):
 def test_the_same_input_gives_the_same_bytes():
     costs, groups = problem(9, 300, 5, 3)
     rows = share_rows(*share_bounds(groups, 0.0))
-    one, two = (solve_dual(costs, np.ones(300), groups, 3, rows, 1.0) for _ in range(2))
+    first, second = (solve_dual(costs, np.ones(300), groups, 3, rows, 1.0) for _ in range(2))
     for name in ("multipliers", "prices", "counts"):
-        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
-    assert one.bound == two.bound
+        assert getattr(first, name).tobytes() == getattr(second, name).tobytes()
+    assert first.bound == second.bound
 
 
 @given(
@@ -192,21 +192,21 @@ def test_the_same_input_gives_the_same_bytes():
     counts=st.lists(st.integers(0, 9), min_size=5, max_size=5),
     delta=st.sampled_from([0.0, 0.1, 0.4, 0.9]),
 )
-def test_rows_say_that_shares_keep_their_bounds(shares, counts, delta):
+def test_rows_express_the_bounds_on_shares(shares, counts, delta):
     groups, m = np.repeat(np.arange(len(shares)), shares), np.array(counts[: len(shares)])
     low, high = share_bounds(groups, delta)
     size = m.sum()
-    kept = (m >= low * size - 1e-9).all() and (m <= high * size + 1e-9).all()
+    within_bounds = (m >= low * size - 1e-9).all() and (m <= high * size + 1e-9).all()
     rows = share_rows(low, high)
-    assert kept == bool((rows @ m <= 1e-9 * (1 + 1e-3)).all())
+    assert within_bounds == bool((rows @ m <= 1e-9 * (1 + 1e-3)).all())
     assert len(rows) == (2 if len(shares) == 2 else 2 * len(shares))
 
 
-def test_exponentials_and_logarithms_are_good_to_twelve_digits():
+def test_exponentials_and_logarithms_are_accurate_to_twelve_digits():
     values = np.concatenate([np.linspace(0, 40, 400), [41.0, 1e9]])
-    found = values.copy()
-    module._exponentials(found, 0.0, 1.0)
-    assert found == pytest.approx([exp(-min(value, 40)) for value in values], rel=1e-12)
+    exponentials = values.copy()
+    module._exponentials(exponentials, 0.0, 1.0)
+    assert exponentials == pytest.approx([exp(-min(value, 40)) for value in values], rel=1e-12)
     for x in np.concatenate([10.0 ** np.linspace(-300, 300, 200), np.linspace(0.5, 2, 100)]):
         assert module._log(x) == pytest.approx(log(x), rel=1e-12, abs=1e-15)
 
@@ -216,7 +216,7 @@ def test_a_positive_definite_system_is_solved_and_others_are_refused(size):
     rng = np.random.default_rng(size)
     root = rng.normal(size=(size, size))
     matrix, right = root @ root.T + np.eye(size), rng.normal(size=size)
-    found, lower = right.copy(), np.tril(matrix)
-    assert module._solve(lower, found)
-    assert matrix @ found == pytest.approx(right)
+    solution, lower = right.copy(), np.tril(matrix)
+    assert module._solve(lower, solution)
+    assert matrix @ solution == pytest.approx(right)
     assert not module._solve(-np.eye(size), right)

@@ -1,4 +1,4 @@
-"""Fair k-means against all fair clusterings of small tables, its promises, and sums of squares measured elsewhere."""
+"""Fair k-means against all fair clusterings of small tables, its guarantees, and sums of squares measured elsewhere."""
 
 from itertools import product
 
@@ -34,13 +34,13 @@ def test_every_table_gives_a_fair_clustering(seed, n, k, n_groups, kind, delta, 
     rng = np.random.default_rng(seed)
     k, n_groups = min(k, n, 9 if seed % 4 else n), min(n_groups, n)
     X, groups = table(rng, n, n_groups, kind, once)
-    found = fair_flow(X, groups, k, rng, delta)
-    assert is_fair(found.labels, groups, k, delta)
-    assert np.isfinite(found.centres).all() and found.gap >= 0 and 1 <= found.n_iter <= 100
+    result = fair_flow(X, groups, k, rng, delta)
+    assert is_fair(result.labels, groups, k, delta)
+    assert np.isfinite(result.centres).all() and result.gap >= 0 and 1 <= result.n_iter <= 100
     scale = np.square(X - X.mean(axis=0)).sum()
-    assert found.inertia == pytest.approx(sse(X, found.labels), rel=1e-6, abs=1e-9 * scale)
-    means = np.stack([X[found.labels == cluster].mean(axis=0) for cluster in range(k)])
-    assert found.centres == pytest.approx(means, rel=1e-9, abs=1e-9)
+    assert result.inertia == pytest.approx(sse(X, result.labels), rel=1e-6, abs=1e-9 * scale)
+    means = np.stack([X[result.labels == cluster].mean(axis=0) for cluster in range(k)])
+    assert result.centres == pytest.approx(means, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -48,27 +48,27 @@ def test_ten_starts_come_near_the_best_of_all_fair_clusterings(seed):
     rng = np.random.default_rng(seed)
     n, k, n_groups = 8, 2 + seed % 2, 2 + seed // 2 % 2
     X, groups = table(rng, n, n_groups, ["plain", "apart"][seed % 2])
-    ways = (np.array(way) for way in product(range(k), repeat=n))
-    least = min(sse(X, way) for way in ways if is_fair(way, groups, k, 0.0))
-    found = min(fair_flow(X, groups, k, np.random.default_rng(start)).inertia for start in range(10))
-    assert least * (1 - 1e-9) <= found <= least * 1.1
+    assignments = (np.array(assignment) for assignment in product(range(k), repeat=n))
+    optimum = min(sse(X, assignment) for assignment in assignments if is_fair(assignment, groups, k, 0.0))
+    best = min(fair_flow(X, groups, k, np.random.default_rng(start)).inertia for start in range(10))
+    assert optimum * (1 - 1e-9) <= best <= optimum * 1.1
 
 
 def test_a_case_by_hand():
     """Two places with one of each group: no cluster across them."""
     X, groups = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 1, 0, 1])
-    found = fair_flow(X, groups, 2, np.random.default_rng(0))
-    assert found.labels[0] == found.labels[1] != found.labels[2] == found.labels[3]
-    assert found.inertia == 1 and sorted(found.centres[:, 0]) == [0.5, 10.5]
+    result = fair_flow(X, groups, 2, np.random.default_rng(0))
+    assert result.labels[0] == result.labels[1] != result.labels[2] == result.labels[3]
+    assert result.inertia == 1 and sorted(result.centres[:, 0]) == [0.5, 10.5]
 
 
 def test_groups_apart_must_be_joined_across():
     """Each group has two places of its own; fair clusters pair the lower ones and the upper ones."""
     X = np.array([[0.0, 0.0]] * 5 + [[0.0, 3.0]] * 5 + [[20.0, 0.0]] * 5 + [[20.0, 3.0]] * 5)
-    found = fair_flow(X, np.repeat([0, 1], 10), 2, np.random.default_rng(0))
+    result = fair_flow(X, np.repeat([0, 1], 10), 2, np.random.default_rng(0))
     # Halves of ten and ten cost 2,000; one instance more on one side, which whole instances allow, hardly less.
-    assert 1900 < found.inertia <= 2000 + 1e-9
-    for half in (found.labels[:5], found.labels[5:10]):
+    assert 1900 < result.inertia <= 2000 + 1e-9
+    for half in (result.labels[:5], result.labels[5:10]):
         assert np.bincount(half, minlength=2).max() >= 4
 
 
@@ -76,8 +76,8 @@ def test_it_does_better_than_one_assignment_at_plain_centres():
     X, groups = table(np.random.default_rng(1), 600, 2, "apart")
     for seed in range(3):
         centres = lloyd(X, X[kmeans_plus_plus(X, 5, np.random.default_rng(seed))]).centres
-        once = fair_assignment(distances_to_centres(X, centres, 5), groups)
-        assert fair_flow(X, groups, 5, np.random.default_rng(seed)).inertia < sse(X, once.labels)
+        assignment = fair_assignment(distances_to_centres(X, centres, 5), groups)
+        assert fair_flow(X, groups, 5, np.random.default_rng(seed)).inertia < sse(X, assignment.labels)
 
 
 def test_more_rounds_are_never_worse_and_end():
@@ -98,36 +98,36 @@ def test_more_unfairness_costs_less():
 def test_a_bound_on_the_balance_is_kept_and_a_weaker_one_costs_less():
     X, groups = table(np.random.default_rng(3), 600, 2, "apart")
     counts = np.bincount(groups)
-    own = counts.min() / counts.max()
+    table_balance = counts.min() / counts.max()
     costs = []
-    for balance in (0.9 * own, 0.5 * own, 0.0):
-        found = fair_flow(X, groups, 4, np.random.default_rng(0), balance=balance)
-        of_clusters = np.stack([np.bincount(found.labels[groups == group], minlength=4) for group in (0, 1)])
-        assert (of_clusters.min(axis=0) / of_clusters.max(axis=0) >= balance).all()
-        costs.append(found.inertia)
+    for balance in (0.9 * table_balance, 0.5 * table_balance, 0.0):
+        result = fair_flow(X, groups, 4, np.random.default_rng(0), balance=balance)
+        cluster_counts = np.stack([np.bincount(result.labels[groups == group], minlength=4) for group in (0, 1)])
+        assert (cluster_counts.min(axis=0) / cluster_counts.max(axis=0) >= balance).all()
+        costs.append(result.inertia)
     assert costs == sorted(costs, reverse=True) and costs[2] < 0.9 * costs[0]
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.3])
 def test_a_large_table_starts_from_a_sample(delta, monkeypatch):
     X, groups = table(np.random.default_rng(4), 3000, 3, "apart", once=False)
-    groups[np.flatnonzero(groups == 2)[7:]] = 0  # a group below the least that a sample holds of it
-    whole = fair_flow(X, groups, 4, np.random.default_rng(0), delta)
+    groups[np.flatnonzero(groups == 2)[7:]] = 0  # a group smaller than a sample's minimum for each group
+    unsampled = fair_flow(X, groups, 4, np.random.default_rng(0), delta)
     monkeypatch.setattr(module, "_SAMPLE", 500)
     sampled = fair_flow(X, groups, 4, np.random.default_rng(0), delta)
-    assert is_fair(sampled.labels, groups, 4, delta) and sampled.inertia < 1.1 * whole.inertia
+    assert is_fair(sampled.labels, groups, 4, delta) and sampled.inertia < 1.1 * unsampled.inertia
 
 
-def test_a_sample_stands_for_all_instances_of_each_group(monkeypatch):
-    seen = []
+def test_a_sample_represents_all_instances_of_each_group(monkeypatch):
+    calls = []
     monkeypatch.setattr(module, "_SAMPLE", 300)
     rounds = module.fractional_lloyd
-    monkeypatch.setattr(module, "fractional_lloyd", lambda *given: seen.append(given) or rounds(*given))
+    monkeypatch.setattr(module, "fractional_lloyd", lambda *given: calls.append(given) or rounds(*given))
     X, groups = table(np.random.default_rng(6), 2000, 3, "plain")
     groups[np.flatnonzero(groups == 2)[20:]] = 0
     fair_flow(X, groups, 2, np.random.default_rng(0))
-    ((rows, weights, of_sample, *_),) = seen
-    assert len(rows) < 500 and np.bincount(of_sample, weights) == pytest.approx(np.bincount(groups), rel=1e-3)
+    ((rows, weights, sample_groups, *_),) = calls
+    assert len(rows) < 500 and np.bincount(sample_groups, weights) == pytest.approx(np.bincount(groups), rel=1e-3)
 
 
 def test_one_seed_one_result_whatever_the_memory_layout_and_the_codes():
@@ -137,11 +137,11 @@ def test_one_seed_one_result_whatever_the_memory_layout_and_the_codes():
     expected = fair_flow(X, groups, 4, np.random.default_rng(0), 0.1)
     variants = ((np.asfortranarray(X), groups), (X.astype(int), groups.astype(np.int8)), (X.tolist(), 5 * groups + 2))
     for variant, codes in variants:
-        found = fair_flow(variant, codes, 4, np.random.default_rng(0), 0.1)
-        assert np.array_equal(found.labels, expected.labels) and found.centres.tobytes() == expected.centres.tobytes()
+        result = fair_flow(variant, codes, 4, np.random.default_rng(0), 0.1)
+        assert np.array_equal(result.labels, expected.labels) and result.centres.tobytes() == expected.centres.tobytes()
     assert np.array_equal(X, before)
-    one, other = (fair_flow(X, groups, 4, np.random.default_rng(seed), 0.1, n_init=1).labels for seed in (0, 1))
-    assert not np.array_equal(one, other)
+    first, other = (fair_flow(X, groups, 4, np.random.default_rng(seed), 0.1, n_init=1).labels for seed in (0, 1))
+    assert not np.array_equal(first, other)
 
 
 @pytest.mark.parametrize(
@@ -162,12 +162,12 @@ def test_one_seed_one_result_whatever_the_memory_layout_and_the_codes():
     ],
 )
 def test_unusable_input_is_refused(change, message):
-    usual = {"X": np.zeros((6, 2)), "groups": np.array([0, 1] * 3), "n_clusters": 2, "random_state": np.random.default_rng(0)}
+    valid = {"X": np.zeros((6, 2)), "groups": np.array([0, 1] * 3), "n_clusters": 2, "random_state": np.random.default_rng(0)}
     with pytest.raises(ClusterletsError, match=message):
-        fair_flow(**(usual | change))
+        fair_flow(**(valid | change))
 
 
-# Of an exact assignment in every round, and of the published MS-FlowFC; benchmarks/bench_fair_flow.py runs more.
+# `known` is from an exact assignment in every round, `published` from MS-FlowFC; benchmarks/bench_fair_flow.py runs more.
 @pytest.mark.parametrize(
     ("name", "k", "seeds", "known", "published"),
     [
@@ -176,9 +176,9 @@ def test_unusable_input_is_refused(change, message):
         pytest.param("adult", 5, [0], None, 244_783, marks=pytest.mark.slow),
     ],
 )
-def test_sums_of_squares_known_of_real_tables(name, k, seeds, known, published):
+def test_sums_of_squares_of_real_tables(name, k, seeds, known, published):
     X, groups = standardised(name)
-    found = min((fair_flow(X, groups, k, np.random.default_rng(seed)) for seed in seeds), key=lambda run: run.inertia)
-    assert is_fair(found.labels, groups, k, 0.0) and found.inertia == pytest.approx(sse(X, found.labels))
-    assert found.inertia < published and found.gap < 0.003
-    assert known is None or found.inertia < 1.01 * known
+    best = min((fair_flow(X, groups, k, np.random.default_rng(seed)) for seed in seeds), key=lambda run: run.inertia)
+    assert is_fair(best.labels, groups, k, 0.0) and best.inertia == pytest.approx(sse(X, best.labels))
+    assert best.inertia < published and best.gap < 0.003
+    assert known is None or best.inertia < 1.01 * known

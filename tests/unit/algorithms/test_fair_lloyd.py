@@ -32,41 +32,41 @@ def least_social_cost(X, groups, labels, start):
         return group_costs(X, groups, labels, flat[:-1].reshape(k, d))
 
     first = np.append(start.ravel(), group_costs(X, groups, labels, start).max())
-    found = minimize(
+    solution = minimize(
         lambda flat: flat[-1],
         first,
         method="SLSQP",
         constraints={"type": "ineq", "fun": lambda flat: flat[-1] - costs(flat)},
         options={"maxiter": 500, "ftol": 1e-12},
     )
-    return costs(found.x).max()
+    return costs(solution.x).max()
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("n_groups", [1, 2, 3, 5])
-def test_the_centres_are_those_of_least_social_cost(seed, n_groups):
+def test_the_centres_have_the_least_social_cost(seed, n_groups):
     X, groups = table(seed, n_groups=n_groups)
     labels = np.random.default_rng(seed).integers(0, 3, size=len(X))
     start = np.array([X[labels == cluster].mean(axis=0) for cluster in range(3)])
-    found = fair_centres(X, groups, labels, start)
-    assert found.social_cost == pytest.approx(group_costs(X, groups, labels, found.centres).max(), rel=1e-12)
-    assert 0 <= found.gap <= 1e-7 and found.bound <= found.social_cost
-    assert found.social_cost == pytest.approx(least_social_cost(X, groups, labels, start), rel=1e-5)
+    result = fair_centres(X, groups, labels, start)
+    assert result.social_cost == pytest.approx(group_costs(X, groups, labels, result.centres).max(), rel=1e-12)
+    assert 0 <= result.gap <= 1e-7 and result.bound <= result.social_cost
+    assert result.social_cost == pytest.approx(least_social_cost(X, groups, labels, start), rel=1e-5)
 
 
 def test_clusters_of_one_group_each():
     X, groups = np.array([[0.0], [2.0], [10.0], [16.0], [30.0]]), np.array([0, 0, 1, 1, 2])
-    found = fair_centres(X, groups, groups, np.zeros((3, 1)))
+    result = fair_centres(X, groups, groups, np.zeros((3, 1)))
     # Nothing is shared, so every group can have its mean; the largest cost is that of group 1, 9.
-    assert found.social_cost == pytest.approx(9) and found.bound == pytest.approx(9)
-    assert found.centres[1, 0] == pytest.approx(13, abs=0.01)
+    assert result.social_cost == pytest.approx(9) and result.bound == pytest.approx(9)
+    assert result.centres[1, 0] == pytest.approx(13, abs=0.01)
 
 
 def test_two_groups_by_hand():
     # One cluster: group 0 at 0 and 4 (mean 2, within 4), group 1 at 10. At c: 4 + (c - 2)^2 = (10 - c)^2 gives c = 5.75.
     X, groups = np.array([[0.0], [4.0], [10.0]]), np.array([0, 0, 1])
-    found = fair_lloyd(X, groups, 1, np.random.default_rng(0))
-    assert found.centres[0, 0] == pytest.approx(5.75, abs=1e-5) and found.social_cost == pytest.approx(4.25**2)
+    result = fair_lloyd(X, groups, 1, np.random.default_rng(0))
+    assert result.centres[0, 0] == pytest.approx(5.75, abs=1e-5) and result.social_cost == pytest.approx(4.25**2)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -75,14 +75,14 @@ def test_rounds_never_raise_the_cost_nor_undercut_the_optimum(seed, n_groups):
     X, groups = table(seed, n=7, n_groups=n_groups, d=1)
     costs = []
     for max_iter in range(1, 8):
-        found = fair_lloyd(X, groups, 2, np.random.default_rng(seed), max_iter, tol=0)
-        costs.append(found.social_cost)
-        assert found.social_cost == pytest.approx(group_costs(X, groups, found.labels, found.centres).max(), rel=1e-12)
-        squares = np.square(X[:, None] - found.centres).sum(axis=2)
-        assert (found.labels == squares.argmin(axis=1)).all()
+        result = fair_lloyd(X, groups, 2, np.random.default_rng(seed), max_iter, tol=0)
+        costs.append(result.social_cost)
+        assert result.social_cost == pytest.approx(group_costs(X, groups, result.labels, result.centres).max(), rel=1e-12)
+        squares = np.square(X[:, None] - result.centres).sum(axis=2)
+        assert (result.labels == squares.argmin(axis=1)).all()
     assert all(later <= earlier for earlier, later in pairwise(costs))
-    least = min(fair_centres(X, groups, np.array(labels), np.zeros((2, 1))).bound for labels in product(range(2), repeat=7))
-    assert costs[-1] >= least * (1 - 1e-9)
+    optimum = min(fair_centres(X, groups, np.array(labels), np.zeros((2, 1))).bound for labels in product(range(2), repeat=7))
+    assert costs[-1] >= optimum * (1 - 1e-9)
 
 
 def test_it_is_fairer_than_plain_k_means():
@@ -94,7 +94,7 @@ def test_it_is_fairer_than_plain_k_means():
     assert fair.social_cost < 0.7 * group_costs(X, groups, plain.labels, plain.centres).max()
 
 
-# Two in which rounding once ended Newton's steps early.
+# Two tables on which rounding once ended Newton's method early.
 @example(n=13, values=4, n_groups=3, seed=3628800)
 @example(n=11, values=5, n_groups=6, seed=723)
 @settings(max_examples=60)
@@ -103,12 +103,12 @@ def test_any_table_is_clustered(n, values, n_groups, seed):
     rng = np.random.default_rng(seed)
     X, groups = rng.integers(0, values, size=(n, 2)).astype(float), rng.integers(0, n_groups, size=n)
     for k in {1, min(3, n), n}:
-        found = fair_lloyd(X, groups, k, np.random.default_rng(seed))
-        assert len(found.centres) == min(k, len(np.unique(X, axis=0))) and np.isfinite(found.centres).all()
-        assert found.gap <= 1e-7
-        assert found.social_cost == pytest.approx(group_costs(X, groups, found.labels, found.centres).max(), abs=1e-12)
+        result = fair_lloyd(X, groups, k, np.random.default_rng(seed))
+        assert len(result.centres) == min(k, len(np.unique(X, axis=0))) and np.isfinite(result.centres).all()
+        assert result.gap <= 1e-7
+        assert result.social_cost == pytest.approx(group_costs(X, groups, result.labels, result.centres).max(), abs=1e-12)
         if k == n:
-            assert found.social_cost == pytest.approx(0, abs=1e-12)
+            assert result.social_cost == pytest.approx(0, abs=1e-12)
 
 
 def test_a_centre_without_rows_takes_the_farthest_row():

@@ -1,4 +1,4 @@
-"""FairKM against its objective, worked out anew, and against all clusterings of small tables."""
+"""FairKM against its objective, recomputed, and against all clusterings of small tables."""
 
 from itertools import pairwise, product
 
@@ -20,8 +20,8 @@ def terms(X, groups, labels):
     for cluster in np.unique(labels):
         members = labels == cluster
         sse += np.square(X[members] - X[members].mean(axis=0)).sum()
-        found = np.bincount(groups[members], minlength=len(shares)) / members.sum()
-        unfairness += members.mean() ** 2 * np.square(found - shares).mean()
+        cluster_shares = np.bincount(groups[members], minlength=len(shares)) / members.sum()
+        unfairness += members.mean() ** 2 * np.square(cluster_shares - shares).mean()
     return sse, unfairness
 
 
@@ -33,7 +33,7 @@ def table(seed, n=60, n_groups=3, d=2):
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("penalty", [0, 0.3, 30, "authors"])
-def test_every_move_changes_the_objective_by_what_was_said_and_lowers_it(seed, penalty):
+def test_every_move_lowers_the_objective_by_the_stated_change(seed, penalty):
     X, groups = table(seed)
     labels = lloyd(X, X[kmeans_plus_plus(X, 5, np.random.default_rng(seed))]).labels
     weight = module._weight(penalty, len(X), 5, terms(X, groups, labels)[0])
@@ -43,33 +43,33 @@ def test_every_move_changes_the_objective_by_what_was_said_and_lowers_it(seed, p
         assert moved == (labels != before).any() and ((changes < 0) == (labels != before)).all()
         sse, unfairness = terms(X, groups, before)
         for row in np.flatnonzero(labels != before):
-            former = sse + weight * unfairness
+            previous = sse + weight * unfairness
             before[row] = labels[row]
             sse, unfairness = terms(X, groups, before)
-            assert sse + weight * unfairness - former == pytest.approx(changes[row], rel=1e-6, abs=1e-9 * former)
+            assert sse + weight * unfairness - previous == pytest.approx(changes[row], rel=1e-6, abs=1e-9 * previous)
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("penalty", [0, 1, 100])
-def test_no_single_move_is_left_and_the_optimum_is_not_undercut(seed, penalty):
+def test_no_single_move_pays_and_the_optimum_is_not_undercut(seed, penalty):
     X, groups = table(seed, n=7, n_groups=2)
-    found = fairkm(X, groups, 3, np.random.default_rng(seed), penalty, max_iter=1000)
-    assert found.converged
+    result = fairkm(X, groups, 3, np.random.default_rng(seed), penalty, max_iter=1000)
+    assert result.converged
 
     def objective(labels):
         sse, unfairness = terms(X, groups, labels)
-        return sse + found.weight * unfairness
+        return sse + result.weight * unfairness
 
-    assert found.objective == pytest.approx(objective(found.labels))
-    assert (found.sse, found.unfairness) == pytest.approx(terms(X, groups, found.labels))
-    least = min(objective(np.array(labels)) for labels in product(range(3), repeat=7))
-    assert found.objective >= least * (1 - 1e-9)
+    assert result.objective == pytest.approx(objective(result.labels))
+    assert (result.sse, result.unfairness) == pytest.approx(terms(X, groups, result.labels))
+    optimum = min(objective(np.array(labels)) for labels in product(range(3), repeat=7))
+    assert result.objective >= optimum * (1 - 1e-9)
     for row in range(7):
-        if (found.labels == found.labels[row]).sum() > 1:
+        if (result.labels == result.labels[row]).sum() > 1:
             for cluster in range(3):
-                other = found.labels.copy()
-                other[row] = cluster
-                assert objective(other) >= found.objective * (1 - 1e-9)
+                changed = result.labels.copy()
+                changed[row] = cluster
+                assert objective(changed) >= result.objective * (1 - 1e-9)
 
 
 def test_a_case_by_hand():
@@ -84,22 +84,22 @@ def test_a_case_by_hand():
 
 def test_a_larger_penalty_makes_fairer_clusters():
     X, groups = table(1, n=400)
-    found = [fairkm(X, groups, 4, np.random.default_rng(0), penalty) for penalty in (0, 1, 100, 10_000)]
-    assert all(fairer.unfairness <= other.unfairness for other, fairer in pairwise(found))
-    assert found[-1].unfairness < found[0].unfairness / 100
+    results = [fairkm(X, groups, 4, np.random.default_rng(0), penalty) for penalty in (0, 1, 100, 10_000)]
+    assert all(fairer.unfairness <= less_fair.unfairness for less_fair, fairer in pairwise(results))
+    assert results[-1].unfairness < results[0].unfairness / 100
 
 
-def test_the_authors_weight_hangs_on_n_and_k():
+def test_the_authors_weight_depends_on_n_and_k():
     X, groups = table(0)
     assert fairkm(X, groups, 5, np.random.default_rng(0), "authors").weight == 144
 
 
 def test_it_ends_after_max_iter_passes():
     X, groups = table(3, n=500)
-    found = fairkm(X, groups, 6, np.random.default_rng(0), 100, max_iter=1)
+    result = fairkm(X, groups, 6, np.random.default_rng(0), 100, max_iter=1)
     further = fairkm(X, groups, 6, np.random.default_rng(0), 100, max_iter=200)
-    assert (found.n_iter, found.converged) == (1, False)
-    assert further.converged and 1 < further.n_iter < 200 and further.objective < found.objective
+    assert (result.n_iter, result.converged) == (1, False)
+    assert further.converged and 1 < further.n_iter < 200 and further.objective < result.objective
 
 
 @settings(max_examples=60)
@@ -108,10 +108,10 @@ def test_any_table_is_clustered(n, values, seed, penalty):
     rng = np.random.default_rng(seed)
     X, groups = rng.integers(0, values, size=(n, 2)).astype(float), rng.integers(0, 4, size=n)
     for k in {1, min(2, n), n}:
-        found = fairkm(X, groups, k, np.random.default_rng(seed), penalty)
-        assert found.labels.shape == (n,) and found.labels.min() >= 0 and found.labels.max() < k
-        sse, _ = terms(X, np.unique(groups, return_inverse=True)[1], found.labels)
-        assert found.sse == pytest.approx(sse, abs=1e-9) and np.isfinite(found.objective)
+        result = fairkm(X, groups, k, np.random.default_rng(seed), penalty)
+        assert result.labels.shape == (n,) and result.labels.min() >= 0 and result.labels.max() < k
+        sse, _ = terms(X, np.unique(groups, return_inverse=True)[1], result.labels)
+        assert result.sse == pytest.approx(sse, abs=1e-9) and np.isfinite(result.objective)
 
 
 @pytest.mark.parametrize("penalty", [-1, float("nan"), float("inf"), "author"])
@@ -122,7 +122,7 @@ def test_unusable_penalties_are_refused(penalty):
 
 def test_unusable_tables_are_refused():
     X, groups = table(0)
-    for bad, said in [
+    for arguments, message in [
         ((X[:, 0], groups, 2), "X \\(n, d\\)"),
         ((X, groups[1:], 2), "groups \\(n,\\)"),
         ((X, groups, 0), "0 clusters of 60 instances"),
@@ -132,7 +132,7 @@ def test_unusable_tables_are_refused():
         ((X * np.nan, groups, 2), "finite features"),
         ((X * 1e120, groups, 2), "1e\\+100"),
     ]:
-        with pytest.raises(ClusterletsError, match=said):
-            fairkm(*bad, np.random.default_rng(0))
+        with pytest.raises(ClusterletsError, match=message):
+            fairkm(*arguments, np.random.default_rng(0))
     with pytest.raises(ClusterletsError, match="max_iter = 0"):
         fairkm(X, groups, 2, np.random.default_rng(0), max_iter=0)

@@ -1,4 +1,4 @@
-"""Fairlets against all decompositions, an assignment of copies, published sums, and their promises."""
+"""Fairlets against all decompositions, an assignment of copies, published sums, and their guarantees."""
 
 import os
 from itertools import product
@@ -39,22 +39,24 @@ def sse(X, labels):
 
 
 def least_cost(reds, blues):
-    """By every way to give the blues to reds."""
+    """By enumeration of all assignments of blues to reds."""
     n_reds, n_blues = len(reds), len(blues)
     allowed = {n_blues // n_reds, -(-n_blues // n_reds)}
-    ways = (np.array(way) for way in product(range(n_reds), repeat=n_blues))
-    return min(cost(reds, blues, way) for way in ways if set(np.bincount(way, minlength=n_reds)) <= allowed)
+    assignments = (np.array(assignment) for assignment in product(range(n_reds), repeat=n_blues))
+    return min(
+        cost(reds, blues, assignment) for assignment in assignments if set(np.bincount(assignment, minlength=n_reds)) <= allowed
+    )
 
 
 def assigned_cost(reds, blues):
-    """By an assignment to copies of the reds, some of which may stay empty."""
-    times, more = divmod(len(blues), len(reds))
+    """The least cost, by an assignment to copies of the reds, some of which may stay empty."""
+    copies_each, remainder = divmod(len(blues), len(reds))
     squares = ((blues[:, None] - reds) ** 2).sum(axis=2)
-    n_spare = len(reds) - more if more else 0
-    copies = np.hstack([squares] * (times + bool(more)))
-    filled = np.zeros((n_spare, copies.shape[1]))
-    filled[:, : times * len(reds)] = squares.sum() * 10
-    return np.vstack([copies, filled])[linear_sum_assignment(np.vstack([copies, filled]))].sum()
+    n_spare = len(reds) - remainder if remainder else 0
+    copies = np.hstack([squares] * (copies_each + bool(remainder)))
+    spare_rows = np.zeros((n_spare, copies.shape[1]))
+    spare_rows[:, : copies_each * len(reds)] = squares.sum() * 10
+    return np.vstack([copies, spare_rows])[linear_sum_assignment(np.vstack([copies, spare_rows]))].sum()
 
 
 @pytest.mark.parametrize("kind", ["plain", "duplicates", "apart", "outlier"])
@@ -86,8 +88,8 @@ def test_larger_tables_are_as_cheap_as_an_assignment_of_copies(seed, n_reds, mor
         patch.setattr(module, "NEIGHBOURS", neighbours)
         patch.setattr(module, "MOST_PAIRS", 0 if auction else 10**9)
         red_of = cheapest_stars(reds, blues)
-    taken = np.bincount(red_of, minlength=n_reds)
-    assert taken.min() >= len(blues) // n_reds and taken.max() <= -(-len(blues) // n_reds)
+    blues_per_red = np.bincount(red_of, minlength=n_reds)
+    assert blues_per_red.min() >= len(blues) // n_reds and blues_per_red.max() <= -(-len(blues) // n_reds)
     width = np.ptp(np.vstack([reds, blues]), axis=0)
     rounding = len(blues) * 2.0**-39 * (width**2).sum()
     assert cost(reds, blues, red_of) <= assigned_cost(reds, blues) * (1 + 1e-12) + rounding
@@ -102,8 +104,8 @@ def test_more_than_two_tiles_and_many_equal_rows(n_reds, n_blues, values, most_p
     assert cost(reds, blues, cheapest_stars(reds, blues)) == pytest.approx(assigned_cost(reds, blues), rel=1e-9)
 
 
-def test_the_auction_changes_the_time_alone(monkeypatch):
-    """Above the limit on pairs too; without ties the optimum is one."""
+def test_the_auction_changes_only_the_time(monkeypatch):
+    """Also above the limit on pairs; without ties the optimum is unique."""
     rng = np.random.default_rng(4)
     reds, blues = rng.normal(size=(700, 3)), rng.normal(size=(1600, 3))
     assert len(reds) * len(blues) > module.MOST_PAIRS
@@ -116,7 +118,7 @@ def test_by_hand():
     X = np.array([[0.0], [10.0], [1.0], [2.0], [3.0], [9.0]])
     # Reds 0 and 10 take two blues each: 3 must go to 10, although 0 is nearer.
     assert fairlet_decomposition(X, np.array([0, 0, 1, 1, 1, 1])).tolist() == [0, 1, 0, 0, 1, 1]
-    # Of three blues one red takes one and the other two.
+    # Of three blues, one red takes one and the other takes two.
     assert fairlet_decomposition(X[:5], np.array([0, 0, 1, 1, 1])).tolist() == [0, 1, 0, 0, 1]
     # The rarer group is the centre, whatever its code.
     assert fairlet_decomposition(X, np.array([1, 1, 0, 0, 0, 0])).tolist() == [0, 1, 0, 0, 1, 1]
@@ -131,22 +133,26 @@ def test_every_cluster_keeps_the_balance(seed, n, share, k):
     fairlets = fairlet_decomposition(X, groups)
     rarer = np.bincount(groups).argmin()
     labels = methods.get("fairlets")().fit(X, groups, k, np.random.default_rng(seed))
-    fewer, more = np.bincount(groups).min(), np.bincount(groups).max()
-    for sets in (fairlets, labels):
-        reds, blues = np.bincount(sets, groups == rarer), np.bincount(sets, groups != rarer)
-        assert (blues >= reds * (more // fewer)).all() and (blues <= reds * -(-more // fewer)).all() and (reds > 0).all()
-    assert set(fairlets) == set(range(fewer)) and set(labels) == set(range(len(set(labels)))) and len(set(labels)) <= k
+    n_rarer, n_other = np.bincount(groups).min(), np.bincount(groups).max()
+    for partition in (fairlets, labels):
+        reds, blues = np.bincount(partition, groups == rarer), np.bincount(partition, groups != rarer)
+        assert (
+            (blues >= reds * (n_other // n_rarer)).all() and (blues <= reds * -(-n_other // n_rarer)).all() and (reds > 0).all()
+        )
+    assert set(fairlets) == set(range(n_rarer)) and set(labels) == set(range(len(set(labels)))) and len(set(labels)) <= k
 
 
 def test_seeds_share_the_fairlets_of_a_table_and_other_tables_get_their_own(monkeypatch):
-    asked = []
-    monkeypatch.setattr(module, "fairlet_decomposition", lambda X, groups: asked.append(X) or fairlet_decomposition(X, groups))
+    decomposed = []
+    monkeypatch.setattr(
+        module, "fairlet_decomposition", lambda X, groups: decomposed.append(X) or fairlet_decomposition(X, groups)
+    )
     rng = np.random.default_rng(5)
     X, groups = rng.normal(size=(60, 2)), np.arange(60) % 3 == 0
     tables = [(X, groups * 1), (X.copy(), groups * 1), (X + 1, groups * 1), (X + 1, 1 - groups), (X, groups * 1)]
-    found = [methods.get("fairlets")().fit(*table, 4, np.random.default_rng(0)) for table in tables]
-    assert len(asked) == 4
-    for table, labels in zip(tables, found, strict=True):
+    results = [methods.get("fairlets")().fit(*table, 4, np.random.default_rng(0)) for table in tables]
+    assert len(decomposed) == 4
+    for table, labels in zip(tables, results, strict=True):
         expected = cluster_fairlets(table[0], fairlet_decomposition(*table), 4, np.random.default_rng(0))
         assert (labels == expected).all()
 
@@ -165,7 +171,7 @@ def test_constant_and_extreme_features(X):
     assert sorted(np.bincount(fairlets)) == [3, 4]
 
 
-def test_mistakes_are_named():
+def test_unusable_input_is_refused():
     X = np.zeros((4, 1))
     for features, groups, message in (
         (X, [0, 0, 0, 0], "two groups, 0 and 1, and here are 1"),
@@ -178,7 +184,7 @@ def test_mistakes_are_named():
             fairlet_decomposition(features, np.array(groups))
 
 
-def test_pairs_that_must_stay_together_are_found():
+def test_pairs_of_equal_rows_stay_together():
     """Two groups at the same places in five heaps: fairlets are pairs of equal rows, and clusters the heaps."""
     rng = np.random.default_rng(0)
     heaps = np.repeat(np.arange(5.0) * 100, 20)[:, None] + rng.normal(size=(100, 2))

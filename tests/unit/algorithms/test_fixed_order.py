@@ -1,6 +1,6 @@
-"""What is promised byte for byte is computed from operations that give the same bits on every processor.
+"""Results promised byte for byte come from operations that give the same bits on every processor.
 
-The source of every module is searched for those that do not: functions of the C library and of numpy with several
+The tests search the source of every module for those that do not: functions of the C library and of numpy with several
 implementations (log, exp, powers), products of matrices (BLAS), compiled code that may fuse a product and a sum (pandas'
 spreads, ``np.interp``, scipy, scikit-learn), and parsers that do not round correctly.
 """
@@ -19,10 +19,10 @@ _ELEMENTARY = set(
 _PRODUCTS = set("einsum dot matmul inner vdot tensordot kron convolve correlate corrcoef cov vecdot matvec vecmat".split())
 _COMPILED = set("interp linalg fft polyfit polyval quantile percentile".split())
 _OF_ARRAYS = _ELEMENTARY | _PRODUCTS | _COMPILED
-# Methods of tables (and of groups of them) that compute sums of products in compiled code. Those of arrays with these
-# names are made of sums and products of whole arrays; they are allowed one by one below, as the source shows no types.
+# Methods of tables (and of groups of them) that compute sums of products in compiled code. Array methods with
+# these names use sums and products of whole arrays; they are allowed one by one below, because the source shows no types.
 _OF_TABLES = {"std", "var", "sem", "skew", "kurt", "kurtosis", "corr", "corrwith", "cov", "ewm", "dot", "interpolate"}
-_BY_NAME = {"agg", "aggregate", "apply", "transform", "pivot_table"}  # which take such a method's name
+_BY_NAME = {"agg", "aggregate", "apply", "transform", "pivot_table"}  # take the name of such a method
 _PARSERS = {"read_csv", "read_table", "to_numeric"}
 # Draws that pass through products and logarithms in C; integers, permutations and choices do not.
 _DRAWS = set(
@@ -31,10 +31,10 @@ _DRAWS = set(
 )
 _LIBRARIES = {"scipy", "sklearn", "statsmodels", "scikit_posthocs", "bottleneck", "numexpr"}
 
-# Nothing here computes a number that is promised byte for byte.
+# These modules compute no number that is promised byte for byte.
 UNPROMISED = (
-    "clusterlets.estimators",  # the library's face, not the workflow's
-    "clusterlets.tuning",  # the same; what it finds hangs on the time anyway
+    "clusterlets.estimators",  # used by the library, not the workflow
+    "clusterlets.tuning",  # likewise; its results depend on the time anyway
     "clusterlets.commands",
     "clusterlets.report.drawing",
     "clusterlets.report.figures",
@@ -70,14 +70,14 @@ ALLOWED = {
 
 
 def found_in(source):
-    """What a source holds of the above, as pairs of the function's name (empty outside of any) and the thing."""
+    """The above operations in a source, as sorted pairs of function name (empty outside of any) and operation."""
     return sorted(set(_found(ast.parse(source), "")))
 
 
 def _found(node, inside):
     for child in ast.iter_child_nodes(node):
         name = child.name if isinstance(child, ast.FunctionDef) else inside
-        yield from ((name, thing) for thing in _things(child))
+        yield from ((name, operation) for operation in _things(child))
         yield from _found(child, name)
 
 
@@ -109,9 +109,9 @@ def _things(node):
 
 
 def _is_exact_power(base, exponent):
-    """A power of two, or whole numbers that stand in the source."""
-    of_two = isinstance(base, ast.Constant) and base.value == 2
-    return of_two or all(isinstance(part, ast.Constant) and isinstance(part.value, int) for part in (base, exponent))
+    """Whether it is a power of two or of literal whole numbers."""
+    is_base_two = isinstance(base, ast.Constant) and base.value == 2
+    return is_base_two or all(isinstance(part, ast.Constant) and isinstance(part.value, int) for part in (base, exponent))
 
 
 def _texts(call):
@@ -131,18 +131,18 @@ def is_in(module, packages):
 
 
 @pytest.mark.parametrize("module", sorted(name for name in MODULES if not is_in(name, UNPROMISED)))
-def test_no_promised_number_hangs_on_the_processor(module):
-    found = {(module, *place) for place in found_in(MODULES[module].read_text(encoding="utf-8"))}
-    allowed = {place for place in ALLOWED if place[0] == module}
-    assert found == allowed, "ALLOWED is to hold what is there, each with its reason, and nothing else"
+def test_no_promised_number_depends_on_the_processor(module):
+    uses = {(module, *use) for use in found_in(MODULES[module].read_text(encoding="utf-8"))}
+    allowed = {use for use in ALLOWED if use[0] == module}
+    assert uses == allowed, "ALLOWED is to hold what is there, each with its reason, and nothing else"
 
 
-def test_what_is_unpromised_is_there():
+def test_unpromised_modules_exist():
     assert all(any(is_in(module, [name]) for module in MODULES) for name in UNPROMISED)
     assert not is_in("clusterlets.paper.reported", UNPROMISED)
 
 
-# A line a source, and what is to be found in it.
+# Each line holds a source and the operation to find in it.
 PLANTED = """
 np.log(x): np.log
 math.exp(x): math.exp
@@ -194,12 +194,12 @@ read_table(path, columns)
 
 
 @pytest.mark.parametrize("line", PLANTED.strip().splitlines())
-def test_each_of_them_is_found(line):
-    source, thing = line.rsplit(": ", 1)
-    assert found_in(source) == [("", thing)]
-    assert found_in(f"class C:\n    def f():\n        if x:\n            {source}") == [("f", thing)]
+def test_each_operation_is_found(line):
+    source, operation = line.rsplit(": ", 1)
+    assert found_in(source) == [("", operation)]
+    assert found_in(f"class C:\n    def f():\n        if x:\n            {source}") == [("f", operation)]
 
 
 @pytest.mark.parametrize("source", EXACT.strip().splitlines())
-def test_what_is_exact_is_not_taken_for_it(source):
+def test_exact_operations_pass(source):
     assert found_in(source) == []

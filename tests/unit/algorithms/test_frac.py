@@ -1,4 +1,4 @@
-"""FRAC against a direct simulation of its definition, hand-computed cases, and its promises."""
+"""FRAC against a direct simulation of its definition, hand-computed cases, and its guarantees."""
 
 import hashlib
 import inspect
@@ -34,9 +34,9 @@ def simulate(X, groups, centres, taus):
         free = [i for i in range(len(X)) if groups[i] == group]
         dealt = len(free) if tau == Fraction(1, n_clusters) else n_clusters * floor(tau * len(free))
         for _ in range(dealt):
-            taken = min(free, key=lambda i: (distances[i][turn], i))
-            free.remove(taken)
-            labels[taken] = turn
+            nearest = min(free, key=lambda i: (distances[i][turn], i))
+            free.remove(nearest)
+            labels[nearest] = turn
             turn = (turn + 1) % n_clusters
         for i in free:
             labels[i] = min(range(n_clusters), key=lambda index: (distances[i][index], index))
@@ -92,7 +92,7 @@ class TestFairAssignmentByHand:
         # group 0 reaches centres 0 and 1 only; group 1 begins with centre 2
         assert fair_assignment(X, groups, column(0, 0, 0)).tolist() == [0, 1, 1, 2, 0, 2, 0]
 
-    def test_small_distances_are_told_apart(self):
+    def test_small_distances_are_distinguished(self):
         assert fair_assignment(column(2e-9, 1e-9), np.zeros(2, int), column(0, 5)).tolist() == [1, 0]
 
     def test_more_centres_than_points(self):
@@ -100,8 +100,8 @@ class TestFairAssignmentByHand:
 
 
 class TestTau:
-    def test_a_float_is_read_as_the_fraction_it_stands_for(self):
-        assert floor((1 / 49) * 49) == 0  # what floats make of it
+    def test_a_float_is_read_as_the_fraction_it_approximates(self):
+        assert floor((1 / 49) * 49) == 0  # in floats
         labels = fair_assignment(np.zeros((49, 1)), np.zeros(49, int), column(*[0.0] * 40), tau=1 / 49)
         assert np.bincount(labels, minlength=40).min() == 1
 
@@ -128,10 +128,10 @@ class TestTau:
         ends = sorted({Fraction(a, b) for b in range(1, 8) for a in range(1, 3 * b)})
         for low in ends:
             for high in (end for end in ends if end >= low):
-                # In any interval between two of these there is one with a denominator of at most 7: an end.
+                # Any interval between two of these holds a fraction with a denominator of at most 7: an end.
                 denominator = next(b for b in range(1, 8) if -(-low * b // 1) <= high * b // 1)
-                found = frac_module._simplest_between(low, high)
-                assert low <= found <= high and found.denominator == denominator
+                simplest = frac_module._simplest_between(low, high)
+                assert low <= simplest <= high and simplest.denominator == denominator
 
     @pytest.mark.parametrize("tau", [-0.1, 0.34, [0.1, 0.34], [0.1], [0.1, 0.1, 0.1], float("nan"), float("inf"), -1])
     def test_unusable_values_are_refused(self, tau):
@@ -167,9 +167,9 @@ def test_equals_the_simulation(seed):
     n_clusters, n_groups = len(centres), groups.max() + 1
     even = Fraction(1, n_clusters)
     per_group = [even * Fraction(int(rng.integers(0, 8)), 7) for _ in range(n_groups)]
-    same = even * Fraction(int(rng.integers(0, 8)), 7)
+    common = even * Fraction(int(rng.integers(0, 8)), 7)
     sizes = np.bincount(groups)
-    for tau, taus in ((None, [even] * n_groups), (same, [same] * n_groups), (per_group, per_group)):
+    for tau, taus in ((None, [even] * n_groups), (common, [common] * n_groups), (per_group, per_group)):
         labels = fair_assignment(X, groups, centres, tau)
         assert (labels == simulate(X, groups, centres, taus)).all()
         counts = group_counts(labels, groups, n_clusters)
@@ -194,10 +194,10 @@ def test_equals_the_simulation_where_centres_look_ahead_repeatedly(values):
 def test_sorting_by_digits_is_a_stable_sort(n):
     rng = np.random.default_rng(n)
     keys = 10.0 ** rng.integers(-320, 300, size=n) * rng.random(n)  # subnormal ones among them
-    for found in (keys, rng.integers(5, size=n) / 7, np.zeros(n), np.arange(n)[::-1] / 3):
-        before = found.copy()
-        assert np.array_equal(frac_module._ascending(found), np.argsort(found, kind="stable"))
-        assert np.array_equal(found, before)
+    for unsorted in (keys, rng.integers(5, size=n) / 7, np.zeros(n), np.arange(n)[::-1] / 3):
+        before = unsorted.copy()
+        assert np.array_equal(frac_module._ascending(unsorted), np.argsort(unsorted, kind="stable"))
+        assert np.array_equal(unsorted, before)
 
 
 def test_memory_layout_and_type_of_the_input_do_not_matter():
@@ -219,12 +219,12 @@ class TestFrac:
 
     def iterates(self, X, groups, centres, rounds):
         """(labels, cost) of each round, by the simulation."""
-        found = []
+        iterates = []
         for _ in range(rounds):
             labels = simulate(X, groups, centres, [Fraction(1, len(centres))] * (groups.max() + 1))
             centres = np.array([X[labels == index].mean(axis=0) for index in range(len(centres))])
-            found.append((labels, ((X - centres[labels]) ** 2).sum(), centres))
-        return found
+            iterates.append((labels, ((X - centres[labels]) ** 2).sum(), centres))
+        return iterates
 
     @pytest.mark.parametrize("seed", range(4))
     def test_keeps_the_best_round(self, seed):
@@ -239,7 +239,7 @@ class TestFrac:
         nearest = [min(range(4), key=lambda index: squared_distance(x, result.centres[index])) for x in X]
         assert (result.labels_nearest == np.unique(nearest, return_inverse=True)[1]).all()
 
-    def test_some_run_is_not_monotone(self):
+    def test_some_runs_are_not_monotone(self):
         X, groups = self.data(1)
         costs = [cost for _, cost, _ in self.iterates(X, groups, X[:4], 30)]
         assert min(costs) < costs[-1], "this data should show why the best round is kept"
@@ -251,7 +251,7 @@ class TestFrac:
         settled = [abs(a - b) <= 0.01 * b for a, b in pairwise(costs)].index(True) + 2
         assert frac(X, groups, 4, np.random.default_rng(5), tol=0.01).n_iter == settled
 
-    def test_ends_where_nothing_changes_even_if_no_change_is_allowed(self):
+    def test_ends_when_nothing_changes_even_with_zero_tolerance(self):
         X, groups = column(0, 1, 10, 11), np.array([0, 1, 0, 1])
         assert frac(X, groups, 2, np.random.default_rng(0), tol=0).n_iter < 10
 
@@ -272,13 +272,13 @@ class TestFrac:
         assert runs[0].labels_fair.tobytes() == runs[1].labels_fair.tobytes()
         assert runs[0].centres.tobytes() != runs[2].centres.tobytes()
 
-    def test_first_centres_are_rows_distinct_in_value_while_there_are_such(self):
+    def test_first_centres_are_rows_with_distinct_values_while_there_are_any(self):
         X = np.repeat([[0.0], [1.0], [-0.0], [2.0]], [40, 1, 40, 1], axis=0)
         for seed in range(20):
-            first = frac_module._first_centres(X, 3, np.random.default_rng(seed), "random")
-            assert sorted(first.ravel().tolist()) == [0, 1, 2]
-            more = frac_module._first_centres(X, 5, np.random.default_rng(seed), "random")
-            assert sorted(more.ravel().tolist()) == [0, 0, 0, 1, 2]
+            three = frac_module._first_centres(X, 3, np.random.default_rng(seed), "random")
+            assert sorted(three.ravel().tolist()) == [0, 1, 2]
+            five = frac_module._first_centres(X, 5, np.random.default_rng(seed), "random")
+            assert sorted(five.ravel().tolist()) == [0, 0, 0, 1, 2]
 
     @pytest.mark.parametrize("cluster", [frac, frac_oe, lambda *args: frac(*args, init="k-means++")])
     def test_fewer_distinct_rows_than_clusters(self, cluster):
@@ -288,7 +288,7 @@ class TestFrac:
         assert np.ptp(counts, axis=0).max() <= 1 and result.centres.shape == (4, 1)
         assert result.labels_nearest.max() < 4
 
-    def test_empty_clusters_keep_their_centre_and_their_number_goes(self):
+    def test_empty_clusters_keep_their_centre_and_lose_their_number(self):
         X, groups = np.zeros((6, 1)), np.zeros(6, int)
         result = frac(X, groups, 3, np.random.default_rng(0), tau=0)
         assert result.labels_fair.tolist() == result.labels_nearest.tolist() == [0] * 6
@@ -309,7 +309,7 @@ class TestFrac:
         for result in (frac(X, groups, 1, np.random.default_rng(0)), frac_oe(X, groups, 1, np.random.default_rng(0))):
             assert not result.labels_fair.any() and not result.labels_nearest.any()
 
-    def test_only_at_the_end(self):
+    def test_frac_oe_assigns_fairly_only_at_the_end(self):
         X, groups = self.data()
         result = frac_oe(X, groups, 3, np.random.default_rng(0))
         labels = frac_module.kmeans_labels(X, 3, np.random.default_rng(0))
@@ -320,14 +320,14 @@ class TestFrac:
         assert result.cost == pytest.approx(((X - fair_means[result.labels_fair]) ** 2).sum())
         assert result.n_iter == 1
 
-    def test_the_centres_of_plain_k_means_are_repeated_where_they_are_too_few(self, monkeypatch):
+    def test_the_centres_of_plain_k_means_are_repeated_if_they_are_too_few(self, monkeypatch):
         X, groups = column(0, 1, 2, 10, 11, 12), np.array([0, 1] * 3)
         monkeypatch.setattr(frac_module, "kmeans_labels", lambda X, k, random_state: np.array([0, 0, 0, 1, 1, 1]))
         result = frac_oe(X, groups, 4, np.random.default_rng(0))
         assert (result.labels_fair == fair_assignment(X, groups, column(1, 11, 1, 11))).all()
         assert result.n_iter == 1
 
-    def test_kmeans_plus_plus_starts_from_distinct_rows_and_repeats_them_where_they_are_too_few(self):
+    def test_kmeans_plus_plus_starts_from_distinct_rows_and_repeats_them_if_they_are_too_few(self):
         X = column(0, 0, 0, 5, 5, 9)
         for seed in range(20):
             three = frac_module._first_centres(X, 3, np.random.default_rng(seed), "k-means++")
@@ -347,7 +347,7 @@ class TestFrac:
         with pytest.raises(ClusterletsError, match=f"{n_clusters} clusters of 6 instances"):
             cluster(np.zeros((6, 1)), np.zeros(6, int), n_clusters, np.random.default_rng(0))
 
-    def test_other_mistakes_are_named(self):
+    def test_other_unusable_input_is_refused(self):
         X, groups, rng = np.zeros((6, 2)), np.zeros(6, int), np.random.default_rng(0)
         for mistake, message in (
             (lambda: frac(X, groups, 2, rng, init="best"), "init = 'best'"),
@@ -385,6 +385,6 @@ def test_two_processes_compile_at_once_and_the_number_of_threads_changes_no_byte
         )
         for n in ("1", "2")
     ]
-    outputs = [process.communicate(timeout=600)[0] for process in processes]  # compiling, perhaps on a busy machine
+    outputs = [process.communicate(timeout=600)[0] for process in processes]  # includes compiling, perhaps on a busy machine
     assert [process.returncode for process in processes] == [0, 0]
     assert outputs[0] == outputs[1] and len(outputs[0].strip()) == hashlib.sha256().digest_size * 2

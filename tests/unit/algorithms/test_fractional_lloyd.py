@@ -26,7 +26,7 @@ def table(seed, n=300, n_groups=2, kind="plain"):
 
 
 def some_weights(seed, groups):
-    """Those of each group add up to its instances, as in a sample that stands for a table."""
+    """The weights of each group add up to its instances, as in a sample that represents a table."""
     weights = np.random.default_rng(seed).uniform(0.5, 5, size=len(groups))
     return weights * (np.bincount(groups) / np.bincount(groups, weights))[groups]
 
@@ -62,8 +62,8 @@ def test_its_centres_cost_less_than_those_of_plain_k_means(kind, n_groups):
         weights, bounds = some_weights(0, groups), share_bounds(groups, 0.0)
         plain, _ = weighted_kmeans(X, weights, 4, np.random.default_rng(seed))
         centres, _ = fractional_lloyd(X, weights, groups, 4, bounds, 1.0, np.random.default_rng(seed))
-        gained = fair_cost(X, weights, groups, centres, bounds) / fair_cost(X, weights, groups, plain, bounds)
-        assert gained < 1
+        cost_ratio = fair_cost(X, weights, groups, centres, bounds) / fair_cost(X, weights, groups, plain, bounds)
+        assert cost_ratio < 1
 
 
 def test_more_rounds_and_more_starts_do_not_cost_more():
@@ -71,14 +71,14 @@ def test_more_rounds_and_more_starts_do_not_cost_more():
     weights, bounds = np.ones(400), share_bounds(groups, 0.0)
     costs = {}
     for n_init, max_iter in ((1, 1), (1, 5), (1, 30), (6, 5)):
-        random_state = np.random.default_rng(4)  # the first start of six is the only one of one
-        found = fractional_lloyd(X, weights, groups, 6, bounds, 1.0, random_state, n_init, max_iter, tol=0)[0]
-        costs[n_init, max_iter] = fair_cost(X, weights, groups, found, bounds)
+        random_state = np.random.default_rng(4)  # the first of six starts is also the only start of n_init = 1
+        centres = fractional_lloyd(X, weights, groups, 6, bounds, 1.0, random_state, n_init, max_iter, tol=0)[0]
+        costs[n_init, max_iter] = fair_cost(X, weights, groups, centres, bounds)
     assert costs[1, 30] < costs[1, 5] < costs[1, 1]
     assert costs[6, 5] <= costs[1, 5] * (1 + 1e-3)
 
 
-def test_of_one_cluster_the_centre_is_the_weighted_mean():
+def test_the_centre_of_a_single_cluster_is_the_weighted_mean():
     X, groups = table(2, 50, 3)
     weights = np.random.default_rng(0).uniform(0.5, 5, size=50)
     centres, _ = fractional_lloyd(X, weights, groups, 1, share_bounds(groups, 0.0), 1.0, np.random.default_rng(0))
@@ -86,7 +86,7 @@ def test_of_one_cluster_the_centre_is_the_weighted_mean():
 
 
 def test_a_case_by_hand():
-    """Two places with as many of each group: the centres are the places, and a weight of 3 is three rows."""
+    """Two places with equal counts of both groups: the centres are the places, and a weight of 3 counts as three rows."""
     X, groups = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 1, 0, 1])
     bounds = share_bounds(groups, 0.0)
     for seed in range(5):
@@ -109,8 +109,8 @@ def test_one_seed_one_result_whatever_the_memory_layout():
     bounds, weights = share_bounds(groups, 0.1), np.ones(300)
     expected = fractional_lloyd(X, weights, groups, 4, bounds, 1.0, np.random.default_rng(0))
     for variant in (X, np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2]):
-        found = fractional_lloyd(variant, weights, groups, 4, bounds, 1.0, np.random.default_rng(0))
-        assert all(one.tobytes() == two.tobytes() for one, two in zip(found, expected, strict=True))
+        result = fractional_lloyd(variant, weights, groups, 4, bounds, 1.0, np.random.default_rng(0))
+        assert all(array.tobytes() == expected_array.tobytes() for array, expected_array in zip(result, expected, strict=True))
     other = fractional_lloyd(X, weights, groups, 4, bounds, 1.0, np.random.default_rng(1))
     assert other[0].tobytes() != expected[0].tobytes()
 
@@ -122,5 +122,5 @@ def test_distances_are_squares_of_differences(n_features):
     expected = np.square(X[:, None] - centres).sum(axis=2)
     for variant in (X, np.asfortranarray(X)):
         assert distances_to_centres(variant, centres, 3) == pytest.approx(expected)
-    more = distances_to_centres(X, centres, 5)
-    assert np.array_equal(more[:, 3], more[:, 0]) and np.array_equal(more[:, 4], more[:, 0])
+    padded = distances_to_centres(X, centres, 5)
+    assert np.array_equal(padded[:, 3], padded[:, 0]) and np.array_equal(padded[:, 4], padded[:, 0])

@@ -33,7 +33,7 @@ def test_sums_are_symmetric_and_an_empty_group_has_none():
     assert not sums[1].any()
 
 
-def test_large_offset_loses_no_digits_that_matter():
+def test_a_large_offset_loses_no_significant_digits():
     rng = np.random.default_rng(1)
     X, labels = rng.normal(size=(400, 3)) + 1e6, rng.integers(3, size=400)
     expected = brute_sums(X - 1e6, labels, 3)
@@ -41,7 +41,7 @@ def test_large_offset_loses_no_digits_that_matter():
 
 
 @pytest.mark.parametrize("outlier", [1e9, 1e12, 1e15])
-def test_an_outlier_costs_the_other_pairs_no_digit(outlier):
+def test_an_outlier_costs_the_other_pairs_no_digits(outlier):
     rng = np.random.default_rng(2)
     X, labels = rng.normal(size=(300, 3)), np.arange(300) % 3
     X[299] = outlier
@@ -50,8 +50,8 @@ def test_an_outlier_costs_the_other_pairs_no_digit(outlier):
     assert np.allclose(distance_sums(X, labels, 4), expected, rtol=1e-12)
 
 
-def test_every_sum_has_its_own_order():
-    """In plain Python: for each row the distances to the earlier rows of a group in their order; these sums in order."""
+def test_every_sum_is_added_in_its_documented_order():
+    """In plain Python: for each row, sum the distances to a group's earlier rows in order; then add these sums in order."""
     rng = np.random.default_rng(3)
     X, labels = rng.normal(size=(290, 3)), rng.integers(4, size=290)
     rows, groups = X.tolist(), labels
@@ -69,16 +69,16 @@ def test_every_sum_has_its_own_order():
 
 
 @pytest.mark.parametrize("n_groups", [2, 7])
-def test_several_groupings_at_once_give_what_each_gives_by_itself(n_groups):
+def test_several_groupings_at_once_give_the_same_sums_as_one_by_one(n_groups):
     rng = np.random.default_rng(4)
     X, labels = rng.normal(size=(400, 3)), rng.integers(n_groups, size=(12, 400))
-    assert np.array_equal(distance_sums(X, labels, n_groups), [distance_sums(X, one, n_groups) for one in labels])
-    by_itself = [within_sums(X, one, n_groups) for one in labels]
+    assert np.array_equal(distance_sums(X, labels, n_groups), [distance_sums(X, grouping, n_groups) for grouping in labels])
+    separately = [within_sums(X, grouping, n_groups) for grouping in labels]
     together = within_sums(X, labels, n_groups)
-    assert np.allclose(together, by_itself, rtol=1e-12, atol=0)
-    # Of few clusters it takes all pairs once; of many, each cluster by itself.
+    assert np.allclose(together, separately, rtol=1e-12, atol=0)
+    # With few clusters it computes all pairs once; with many, each cluster separately.
     diagonals = distance_sums(X, labels, n_groups).diagonal(axis1=1, axis2=2)
-    assert np.array_equal(together, diagonals if n_groups == 2 else by_itself)
+    assert np.array_equal(together, diagonals if n_groups == 2 else separately)
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 2], [0, -1, 1], [[0, 1, 1], [0, 1, 2]]])
@@ -96,7 +96,7 @@ def test_equal_rows_of_integers_are_at_distance_zero():
 
 
 def grouped(n, shares, seed=0):
-    """Rows around a centre a group, one group far wider than the rest."""
+    """Rows around one centre for each group; one group is far wider than the rest."""
     rng = np.random.default_rng(seed)
     labels = rng.choice(len(shares), n, p=shares)
     return rng.normal(size=(n, 2)) * (1 + 9 * (labels == 1))[:, None] + 5 * labels[:, None], labels
@@ -114,7 +114,7 @@ def test_samples_give_the_sums_within_their_standard_error():
     estimates, errors = draws.mean(axis=1), draws.std(axis=1, ddof=1) / 4
     spread = estimates.std(axis=0, ddof=1)
     assert (np.abs(estimates.mean(axis=0) - exact) < 4 * spread / np.sqrt(60)).all(), "biased"
-    # The spread of 60 estimates is within a tenth or so of what the standard errors say.
+    # The spread of 60 estimates is within about a tenth of the standard errors.
     assert np.sqrt((errors**2).mean(axis=0)) == pytest.approx(spread, rel=0.5)
     assert (spread / exact).max() < 0.1
 
@@ -130,7 +130,7 @@ def test_two_standard_errors_cover_the_exact_cohesion_of_most_tables():
     assert 0.92 <= np.mean(covered) <= 0.99
 
 
-def test_groups_seen_whole_are_exact():
+def test_groups_sampled_whole_are_exact():
     X, labels = grouped(50, [0.4, 0.3, 0.3])
     labels[labels == 2] = 3  # group 2 is empty
     X, labels = np.vstack([X, [[7.0, 7.0]]]), np.append(labels, 4)  # group 4 has one row
@@ -143,16 +143,16 @@ def test_groups_seen_whole_are_exact():
 def test_samples_are_the_first_rows_of_each_group_in_the_order():
     X, labels = grouped(900, [0.5, 0.5])
     order = order_of(900, 0)
-    found = sampled_sums(X, labels, 2, order, sample_size=50)
+    sums = sampled_sums(X, labels, 2, order, sample_size=50)
     sizes = np.bincount(labels)
     for part in (0, 7):
-        taken = np.rint(sizes / 18).astype(int)
-        rows = [order[labels[order] == group][part * size : (part + 1) * size] for group, size in enumerate(taken)]
+        sample_sizes = np.rint(sizes / 18).astype(int)
+        rows = [order[labels[order] == group][part * size : (part + 1) * size] for group, size in enumerate(sample_sizes)]
         distances = cdist(X[rows[0]], X[rows[0]])
-        within = distances.sum() / (taken[0] * (taken[0] - 1)) * sizes[0] * (sizes[0] - 1)
+        within = distances.sum() / (sample_sizes[0] * (sample_sizes[0] - 1)) * sizes[0] * (sizes[0] - 1)
         between = cdist(X[rows[0]], X[rows[1]]).mean() * sizes.prod()
-        assert found[part, 0] == pytest.approx([within, between], rel=1e-12)
-    assert not np.array_equal(found, sampled_sums(X, labels, 2, order_of(900, 1), 50))
+        assert sums[part, 0] == pytest.approx([within, between], rel=1e-12)
+    assert not np.array_equal(sums, sampled_sums(X, labels, 2, order_of(900, 1), 50))
 
 
 @pytest.mark.parametrize("n", [1, 2, 50, 1000])
@@ -178,7 +178,7 @@ def test_beyond_the_limit_the_largest_distance_is_exact_or_bounded(monkeypatch):
     exact = diameter(everywhere), diameter(on_a_sphere)
     monkeypatch.setattr(geometry, "EXACT_LIMIT", 1000)
     assert diameter_bounds(everywhere) == (exact[0], exact[0])
-    found, at_most = diameter_bounds(on_a_sphere)
-    assert 0.9 * exact[1] < found <= exact[1] < at_most <= 2.1
-    assert diameter(on_a_sphere) == found
+    at_least, at_most = diameter_bounds(on_a_sphere)
+    assert 0.9 * exact[1] < at_least <= exact[1] < at_most <= 2.1
+    assert diameter(on_a_sphere) == at_least
     assert diameter_bounds(on_a_sphere[:1000]) == (diameter(on_a_sphere[:1000]),) * 2

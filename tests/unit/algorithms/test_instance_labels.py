@@ -20,8 +20,8 @@ def labelled_rows(draw):
     return X, labels, rng
 
 
-def test_of_the_own_clusters_the_nearest_centre_decides_and_of_equals_the_first():
-    """The row at 5 is nearest to the cluster at 6, which does not hold it; the row at 2 is in the middle."""
+def test_a_row_gets_the_nearest_of_its_own_clusters_and_the_first_of_equals():
+    """The row at 5 is nearest to the cluster at 6 but not a member of it; the row at 2 is half way between two centres."""
     X, centres = np.array([[0.0], [2.0], [5.0]]), np.array([[1.0], [3.0], [6.0]])
     members = [np.array([0, 1, 2]), np.array([0, 1, 2]), np.array([], dtype=int)]
     assert nearest_own_centre(X, members, centres).tolist() == [0, 0, 1]
@@ -29,15 +29,15 @@ def test_of_the_own_clusters_the_nearest_centre_decides_and_of_equals_the_first(
 
 @settings(max_examples=100)
 @given(labelled_rows())
-def test_from_pieces_they_are_those_of_the_rows(case):
+def test_labels_from_pieces_are_those_from_rows(case):
     X, piece_of, rng = case
     membership = rng.random((3, piece_of.max() + 1)) < 0.4
     membership[rng.integers(3, size=membership.shape[1]), np.arange(membership.shape[1])] = True
     membership = membership[membership.any(axis=1)]
     centroids, _ = moments_by_label(X, piece_of, membership.shape[1])
     centres = cluster_centres(membership, np.bincount(piece_of), centroids)
-    held = membership[:, piece_of]
-    assert centres == pytest.approx(np.stack([X[rows].mean(axis=0) for rows in held]), abs=1e-9)
+    row_membership = membership[:, piece_of]
+    assert centres == pytest.approx(np.stack([X[rows].mean(axis=0) for rows in row_membership]), abs=1e-9)
     labels = labels_of_pieces(X, piece_of, membership, centres)
-    expected = np.where(held.T, np.square(X[:, None] - centres).sum(axis=2), np.inf).argmin(axis=1)
+    expected = np.where(row_membership.T, np.square(X[:, None] - centres).sum(axis=2), np.inf).argmin(axis=1)
     assert np.array_equal(labels, expected)

@@ -1,4 +1,4 @@
-"""The compiled loops against plain sums, on few rows: every lane, every row of a block, every edge of a tile and a label."""
+"""The compiled loops against plain sums, on few rows: every lane, every row of a block, every edge of tiles and labels."""
 
 from itertools import product
 
@@ -46,18 +46,18 @@ def test_tiles_hold_every_feature_of_every_row_and_zeros(n, d):
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("n_labellings", [1, 2, 3])
-def test_distances_are_added_in_the_order_that_is_written_down(n, n_labellings):
+def test_distances_are_added_in_the_documented_order(n, n_labellings):
     rows, tiles = rows_and_tiles(n, 3)
     labels = np.random.default_rng(n).integers(4, size=(n_labellings, n))
     distances = np.sqrt(squares(rows, rows))
     expected = np.full((n_labellings, 5, 5), 0.5)  # the last label is empty
     for labelling, j in product(range(n_labellings), range(n)):
-        of_rows = labels[labelling]
+        row_labels = labels[labelling]
         for a in range(5):
             total = 0.0
-            for i in np.flatnonzero(of_rows[:j] == a):
+            for i in np.flatnonzero(row_labels[:j] == a):
                 total += distances[i, j]
-            expected[labelling, a, of_rows[j]] += total
+            expected[labelling, a, row_labels[j]] += total
     sums = np.full((n_labellings, 5, 5), 0.5)
     add_distances(rows, tiles, labels, sums)
     assert np.array_equal(sums, expected)
@@ -88,12 +88,12 @@ def test_largest_distance_of_rows_by_descending_radius(n, d):
         radii = np.linalg.norm(X, axis=1)
         order = np.argsort(-radii)
         rows = X[order]
-        found = largest_squared_distance(rows, tiles_of(rows), radii[order] * (1 + 1e-9))
-        assert found == squares(rows, rows).max()
+        largest = largest_squared_distance(rows, tiles_of(rows), radii[order] * (1 + 1e-9))
+        assert largest == squares(rows, rows).max()
 
 
-def test_the_largest_distance_may_be_that_of_the_two_innermost_blocks():
-    """Radii that are alike prune nothing: the pair may lie anywhere."""
+def test_the_largest_distance_may_be_in_the_two_innermost_blocks():
+    """Equal radii prune nothing: the pair may lie anywhere."""
     for seed in range(10):
         angles = np.random.default_rng(seed).uniform(0, 2 * np.pi, LANES + ROWS + 1)
         for radius in (0.1, 1, 3):
@@ -102,7 +102,7 @@ def test_the_largest_distance_may_be_that_of_the_two_innermost_blocks():
             assert largest_squared_distance(rows, tiles_of(rows), radii) == squares(rows, rows).max()
 
 
-def test_the_zeros_that_fill_the_last_tile_are_no_rows():
+def test_the_zeros_that_fill_the_last_tile_do_not_count_as_rows():
     rows = 100 + np.random.default_rng(0).normal(size=(LANES + 3, 2))
     assert largest_squared_distance(rows, tiles_of(rows), np.full(len(rows), 1e3)) == squares(rows, rows).max()
 
@@ -117,7 +117,7 @@ def test_nearest_centres_and_their_distances(n, k):
     assert np.array_equal(labels, expected.argmin(axis=1)) and np.array_equal(distances, expected.min(axis=1))
 
 
-def test_of_equal_centres_the_lowest_is_the_nearest():
+def test_ties_between_equal_centres_go_to_the_lowest():
     rows, tiles = rows_and_tiles(LANES + 5, 2)
     centres = np.repeat(np.random.default_rng(1).normal(size=(3, 2)), 2, axis=0)
     labels, distances = np.empty(len(rows), dtype=np.int64), np.empty(len(rows))
@@ -126,13 +126,13 @@ def test_of_equal_centres_the_lowest_is_the_nearest():
 
 
 @pytest.mark.parametrize(("n", "candidates"), list(product(SIZES, [1, 3, ROWS, ROWS + 1])))
-def test_what_candidates_would_lower(n, candidates):
+def test_distances_and_potentials_with_each_candidate(n, candidates):
     rows, tiles = rows_and_tiles(n, 3)
     distances = np.random.default_rng(1).exponential(size=n)
-    chosen = np.random.default_rng(2).normal(size=(candidates, 3))
+    centres = np.random.default_rng(2).normal(size=(candidates, 3))
     lowered, potentials = np.full((candidates, n), -1.0), np.full(candidates, -1.0)
-    candidate_distances(tiles, chosen, distances, lowered, potentials)
-    assert np.array_equal(lowered, np.minimum(distances, squares(chosen, rows)))
+    candidate_distances(tiles, centres, distances, lowered, potentials)
+    assert np.array_equal(lowered, np.minimum(distances, squares(centres, rows)))
     for row, potential in zip(lowered, potentials):
         lanes = [0.0] * LANES
         for index, value in enumerate(row.tolist()):

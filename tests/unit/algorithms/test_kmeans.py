@@ -1,4 +1,4 @@
-"""k-means against scikit-learn from the same centres, against exact arithmetic where rows tie, and its promises."""
+"""k-means against scikit-learn from the same centres, against exact arithmetic where rows tie, and its guarantees."""
 
 import warnings
 from fractions import Fraction
@@ -46,7 +46,7 @@ def every_row(X, rng):
 
 
 def one_twice(X, rng):
-    """Two equal centres: all their rows tie, and the second one gets none."""
+    """Two equal centres: all their rows tie, and the second centre gets none."""
     return np.repeat(X[rng.choice(len(X), 4, replace=False)], [1, 2, 1, 1], axis=0)
 
 
@@ -67,22 +67,22 @@ def test_same_labels_and_inertia_as_scikit_learn(table, start, seed):
     rng = np.random.default_rng(seed)
     X = table(rng)
     centres = start(X, rng)
-    found, expected = lloyd(X, centres), as_scikit_learn(X, centres)
-    assert np.array_equal(found.labels, expected.labels_)
-    assert found.inertia == pytest.approx(expected.inertia_, rel=1e-10, abs=1e-10)
-    assert found.n_iter == expected.n_iter_
-    assert found.centres == pytest.approx(expected.cluster_centers_, rel=1e-9, abs=1e-9)
+    result, expected = lloyd(X, centres), as_scikit_learn(X, centres)
+    assert np.array_equal(result.labels, expected.labels_)
+    assert result.inertia == pytest.approx(expected.inertia_, rel=1e-10, abs=1e-10)
+    assert result.n_iter == expected.n_iter_
+    assert result.centres == pytest.approx(expected.cluster_centers_, rel=1e-9, abs=1e-9)
 
 
 def exact_lloyd(X, centres):
-    """Rounds until nothing changes, in exact arithmetic: the nearest centre, the lowest of equals; then the means."""
+    """Lloyd's rounds in exact arithmetic until nothing changes: nearest centre (lowest index on ties), then means."""
     X = [[Fraction(value) for value in row] for row in X.tolist()]
     centres = [[Fraction(value) for value in row] for row in centres.tolist()]
     labels = None
     while True:
         distances = [[sum((x - c) ** 2 for x, c in zip(row, centre)) for centre in centres] for row in X]
-        former, labels = labels, [min(range(len(centres)), key=row.__getitem__) for row in distances]
-        if labels == former or set(labels) != set(range(len(centres))):
+        previous, labels = labels, [min(range(len(centres)), key=row.__getitem__) for row in distances]
+        if labels == previous or set(labels) != set(range(len(centres))):
             return np.array(labels), sum(min(row) for row in distances), set(labels) == set(range(len(centres)))
         centres = [
             [sum(values) / len(values) for values in zip(*(row for row, label in zip(X, labels) if label == index))]
@@ -91,33 +91,33 @@ def exact_lloyd(X, centres):
 
 
 def test_ties_go_to_the_lowest_centre_as_in_exact_arithmetic():
-    """On a small grid of whole numbers, where rows lie half way between centres again and again."""
-    compared = ties = 0
+    """On a small grid of whole numbers, where rows often lie half way between centres."""
+    n_compared = n_ties = 0
     for seed in range(700):
         rng = np.random.default_rng(seed)
         X = rng.integers(4, size=(rng.integers(4, 12), rng.integers(1, 3))).astype(float)
         centres = every_row(X, rng)[: rng.integers(1, 4)]
-        labels, inertia, whole = exact_lloyd(X, centres)
-        if not whole or not exactly_representable(X, labels):
+        labels, inertia, all_filled = exact_lloyd(X, centres)
+        if not all_filled or not exactly_representable(X, labels):
             continue
-        found = lloyd(X, centres, tol=0)
-        assert np.array_equal(found.labels, labels)
-        assert found.inertia == pytest.approx(float(inertia), abs=1e-12)
+        result = lloyd(X, centres, tol=0)
+        assert np.array_equal(result.labels, labels)
+        assert result.inertia == pytest.approx(float(inertia), abs=1e-12)
         distances = ((X[:, None] - centres) ** 2).sum(axis=2)
-        ties += ((distances == distances.min(axis=1, keepdims=True)).sum(axis=1) > 1).any()
-        compared += 1
-    assert compared > 100 and ties > 20
+        n_ties += ((distances == distances.min(axis=1, keepdims=True)).sum(axis=1) > 1).any()
+        n_compared += 1
+    assert n_compared > 100 and n_ties > 20
 
 
 def exactly_representable(X, labels):
-    """Whether the clusters' means have no rounding: their sizes are powers of two."""
+    """Whether the clusters' means need no rounding: their sizes are powers of two."""
     sizes = np.bincount(labels)
     return (sizes & (sizes - 1) == 0).all()
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 @pytest.mark.parametrize("k", [3, pytest.param(10, marks=pytest.mark.slow), pytest.param(30, marks=pytest.mark.slow)])
-def test_mean_cost_is_that_of_scikit_learn(load, k):
+def test_mean_cost_matches_scikit_learn(load, k):
     X = load().data
     rng = np.random.default_rng(k)
     ours = np.mean([lloyd(X, X[kmeans_plus_plus(X, k, rng)]).inertia for _ in range(300)])
@@ -126,36 +126,36 @@ def test_mean_cost_is_that_of_scikit_learn(load, k):
 
 
 def test_first_centres_are_drawn_by_squared_distance():
-    """Three places, k = 2, by hand: from 0 the candidates are 1 with chance .1 and 3 with .9, from 3 both alike, ..."""
+    """Three places, k = 2, by hand: from 0 the candidates are 1 with chance .1 and 3 with .9; for 3 see below."""
     X = np.array([[0.0], [1.0], [3.0]])
     pairs = np.array([kmeans_plus_plus(X, 2, np.random.default_rng(seed)) for seed in range(6000)])
-    # Two candidates; the better one of the two is kept. With both at hand, the costs are 1 (3 beside 0) against 4 (1).
+    # Of two candidates the better one is kept. If both places are drawn, 3 beside 0 costs 1, and 1 beside 0 costs 4.
     share = np.array([(pairs[pairs[:, 0] == 0][:, 1] == 1).mean(), (pairs[pairs[:, 0] == 2][:, 1] == 1).mean()])
     assert share[0] == pytest.approx(0.1**2, abs=0.01)
-    # From 3 the chances are 4/13 (1) and 9/13 (0); either costs 1, and the first of equals is kept.
+    # From 3 the chances are 4/13 (1) and 9/13 (0); either costs 1, so the first of equals is kept.
     assert share[1] == pytest.approx(4 / 13, abs=0.03)
 
 
 @settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 40), st.integers(1, 4))
-def test_first_centres_are_distinct_rows_as_many_as_there_are(seed, k, n, d):
+def test_first_centres_are_as_many_distinct_rows_as_there_are(seed, k, n, d):
     X = np.random.default_rng(seed).integers(3, size=(n, d)).astype(float)
-    chosen = kmeans_plus_plus(X, k, np.random.default_rng(seed))
+    rows = kmeans_plus_plus(X, k, np.random.default_rng(seed))
     distinct = len(np.unique(X, axis=0))
-    assert len(np.unique(X[chosen], axis=0)) == len(chosen) == min(k, distinct)
+    assert len(np.unique(X[rows], axis=0)) == len(rows) == min(k, distinct)
 
 
 @settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 20), st.integers(1, 300), st.integers(1, 5))
-def test_the_result_is_what_it_says(seed, k, n, d):
+def test_the_result_is_consistent(seed, k, n, d):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     centres = X[kmeans_plus_plus(X, k, rng)]
-    found = lloyd(X, centres)
-    distances = ((X[:, None] - found.centres) ** 2).sum(axis=2)
-    assert distances[np.arange(n), found.labels] == pytest.approx(distances.min(axis=1), abs=1e-12)
-    assert found.inertia == pytest.approx(distances.min(axis=1).sum())
-    assert found.inertia <= ((X[:, None] - centres) ** 2).sum(axis=2).min(axis=1).sum() * (1 + 1e-12)
+    result = lloyd(X, centres)
+    distances = ((X[:, None] - result.centres) ** 2).sum(axis=2)
+    assert distances[np.arange(n), result.labels] == pytest.approx(distances.min(axis=1), abs=1e-12)
+    assert result.inertia == pytest.approx(distances.min(axis=1).sum())
+    assert result.inertia <= ((X[:, None] - centres) ** 2).sum(axis=2).min(axis=1).sum() * (1 + 1e-12)
 
 
 def test_labels_have_no_gaps_and_follow_the_stream():
@@ -168,8 +168,8 @@ def test_labels_have_no_gaps_and_follow_the_stream():
 def test_one_round_at_most():
     X = np.random.default_rng(0).normal(size=(200, 2))
     centres = X[:5]
-    found = lloyd(X, centres, max_iter=1)
+    result = lloyd(X, centres, max_iter=1)
     nearest = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
     means = np.array([X[nearest == index].mean(axis=0) for index in range(5)])
-    assert found.n_iter == 1 and found.centres == pytest.approx(means)
-    assert np.array_equal(found.labels, ((X[:, None] - means) ** 2).sum(axis=2).argmin(axis=1))
+    assert result.n_iter == 1 and result.centres == pytest.approx(means)
+    assert np.array_equal(result.labels, ((X[:, None] - means) ** 2).sum(axis=2).argmin(axis=1))

@@ -1,4 +1,4 @@
-"""D, B, G-D and G-B: by hand, and against section 3 of docs/reproduction.md written down naively and exactly."""
+"""D, B, G-D and G-B: by hand, and against a naive, exact implementation of section 3 of docs/reproduction.md."""
 
 import math
 import subprocess
@@ -23,19 +23,19 @@ from clusterlets.errors import ClusterletsError
 
 def build(positions, sizes=None):
     """Clusterlets from positions and sizes by group; a position is a number or a tuple."""
-    sizes = sizes or [[1] * len(of_group) for of_group in positions]
-    group = np.repeat(np.arange(len(positions)), [len(of_group) for of_group in positions])
-    flat_sizes = np.array([size for of_group in sizes for size in of_group])
+    sizes = sizes or [[1] * len(group_values) for group_values in positions]
+    group = np.repeat(np.arange(len(positions)), [len(group_values) for group_values in positions])
+    flat_sizes = np.array([size for group_values in sizes for size in group_values])
     counts = np.zeros((len(group), len(positions)), dtype=np.int64)
     counts[np.arange(len(group)), group] = flat_sizes
-    centroids = np.array([np.atleast_1d(p) for of_group in positions for p in of_group], dtype=float)
+    centroids = np.array([np.atleast_1d(p) for group_values in positions for p in group_values], dtype=float)
     labels = np.repeat(np.arange(len(group)), flat_sizes)
     return Clusterlets(group, counts, centroids, np.zeros(len(group)), labels)
 
 
 def by_size(sizes):
-    """Clusterlets of which only the sizes matter."""
-    return build([[0] * len(of_group) for of_group in sizes], sizes)
+    """Clusterlets whose sizes alone matter."""
+    return build([[0] * len(group_sizes) for group_sizes in sizes], sizes)
 
 
 def clusters(membership):
@@ -43,7 +43,7 @@ def clusters(membership):
 
 
 class InOrder:
-    """A generator whose permutation is known."""
+    """A generator that returns a fixed permutation."""
 
     def __init__(self, *order):
         self.order = order
@@ -54,11 +54,11 @@ class InOrder:
 
 
 def random_clusterlets(rng, n_groups, dimensions=1, grid=True):
-    """Few clusterlets, unequal numbers of a group; on a small grid, so that ties are common."""
-    numbers = rng.integers(1, 6, n_groups)
-    sizes = [rng.integers(1, 7, number).tolist() for number in numbers]
+    """A few clusterlets, unequal numbers for each group; on a small grid, so that ties are common."""
+    group_sizes = rng.integers(1, 6, n_groups)
+    sizes = [rng.integers(1, 7, n).tolist() for n in group_sizes]
     draw = (lambda: rng.integers(0, 12, dimensions)) if grid else (lambda: rng.normal(size=dimensions))
-    return build([[tuple(draw()) for _ in range(number)] for number in numbers], sizes)
+    return build([[tuple(draw()) for _ in range(n)] for n in group_sizes], sizes)
 
 
 # ---- by hand: two groups
@@ -166,12 +166,12 @@ def test_greedy_distance_joins_at_equal_distance():
     assert clusters(match_greedy_distance(clusterlets, 2, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2}, {3}]
 
 
-def test_greedy_balance_parts_ties_by_divergence_and_stops_when_deviation_rises():
+def test_greedy_balance_breaks_ties_by_divergence_and_stops_when_deviation_rises():
     # A quarter is group 0. 2 with 18 is 1/10, 2 with 3 is 4/10: both .15 off, KL .0725 against .0541. Then 1 makes
-    # 7/10 and 2 makes 2/23, both further off. 1 takes what is left.
+    # 7/10 and 2 makes 2/23, both further off. 1 takes the rest.
     clusterlets = by_size([[2, 5], [18, 3]])
     assert clusters(match_greedy_balance(clusterlets, 4, InOrder(0, 1, 2, 3))) == [{0, 3}, {1, 2}]
-    # B knows no divergence: the lower index.
+    # B ignores divergence, so the lower index wins.
     assert clusters(match_balance(clusterlets, 1))[0] == {0, 2}
 
 
@@ -192,12 +192,12 @@ def test_greedy_balance_joins_when_deviation_stays():
     assert clusters(match_greedy_balance(clusterlets, 2, InOrder(0, 1, 2, 3))) == [{0, 1, 2}, {3}]
 
 
-def test_greedy_balance_by_the_last_added_still_asks_the_whole_cluster():
+def test_greedy_balance_by_the_last_added_still_compares_the_whole_cluster():
     # Halves. 2 takes 3 (2/5). To that 3, 40 of group 0 is best, but 42 : 3 is further off than 2 : 3: finished.
     # 40 takes 38; to that 38 the 1 left is all there is, and 40 : 39 is nearer than 40 : 38.
     clusterlets = by_size([[2, 40], [1, 3, 38]])
-    found = match_greedy_balance(clusterlets, 2, InOrder(0, 1, 2, 3, 4), "last")
-    assert clusters(found) == [{0, 3}, {1, 2, 4}]
+    membership = match_greedy_balance(clusterlets, 2, InOrder(0, 1, 2, 3, 4), "last")
+    assert clusters(membership) == [{0, 3}, {1, 2, 4}]
 
 
 # ---- against section 3, naively
@@ -206,12 +206,12 @@ def test_greedy_balance_by_the_last_added_still_asks_the_whole_cluster():
 def naive_route(start, n_groups, steps):
     """A walk on the line of groups: forward, bounce, back, bounce."""
     line = list(range(n_groups)) if start == 0 else [*range(start, -1, -1), *range(n_groups - 1, start, -1)]
-    at, step, order = 0, 1, []
+    position, step, order = 0, 1, []
     for _ in range(steps):
-        if not 0 <= at + step < len(line):
+        if not 0 <= position + step < len(line):
             step = -step
-        at += step
-        order.append(line[at])
+        position += step
+        order.append(line[position])
     return order
 
 
@@ -236,38 +236,38 @@ def distance(clusterlets, i, j):
 
 
 def naive_pinball(clusterlets, hops, cost):
-    """``cost(cluster, last, candidate)``; the first of the least, in index order."""
+    """Minimises ``cost(cluster, last, candidate)``; ties go to the lowest index."""
     n_groups = clusterlets.counts.shape[1]
-    found = []
+    distinct = []
     for start in range(len(clusterlets)):
         group = int(clusterlets.group[start])
-        if group > 0 and any(start in cluster for cluster in found):
+        if group > 0 and any(start in cluster for cluster in distinct):
             continue
         cluster, last = {start}, start
         for visited in naive_route(group, n_groups, hops * (n_groups - 1)):
             candidates = [j for j in range(len(clusterlets)) if clusterlets.group[j] == visited]
             last = min(candidates, key=lambda j: (cost(cluster, last, j), j))
             cluster = cluster | {last}
-        if cluster not in found:
-            found.append(cluster)
-    return found
+        if cluster not in distinct:
+            distinct.append(cluster)
+    return distinct
 
 
 def naive_greedy(clusterlets, hops, order, choose, level):
-    unused, found = set(range(len(clusterlets))), []
+    unused, grown = set(range(len(clusterlets))), []
     for start in order:
         if start not in unused:
             continue
         unused -= {start}
         cluster = [start]
         for _ in range(hops):
-            joining = choose(cluster, sorted(unused))
-            if joining is None or level([*cluster, joining]) > level(cluster):
+            candidate = choose(cluster, sorted(unused))
+            if candidate is None or level([*cluster, candidate]) > level(cluster):
                 break
-            cluster.append(joining)
-            unused -= {joining}
-        found.append(set(cluster))
-    return found
+            cluster.append(candidate)
+            unused -= {candidate}
+        grown.append(set(cluster))
+    return grown
 
 
 def naive_distance_to_centre(clusterlets, group, j):
@@ -277,7 +277,7 @@ def naive_distance_to_centre(clusterlets, group, j):
         for axis in range(clusterlets.centroids.shape[1])
     ]
     squares = [(Fraction(float(x)) - c) ** 2 for x, c in zip(clusterlets.centroids[j], centre)]
-    return sum(squares)  # as the crow flies, squared: the order is the same, and exact
+    return sum(squares)  # squared Euclidean distance: the same order, and exact
 
 
 CASES = [(n_groups, scope, seed) for n_groups in (2, 3, 4) for scope in ("last", "cluster") for seed in range(25)]
@@ -302,7 +302,7 @@ def test_pinball_matchers_against_the_naive_ones(n_groups, scope, seed):
 
 @pytest.mark.parametrize("scope", ["last", "cluster"])
 @pytest.mark.parametrize("seed", range(12))
-def test_hops_without_end_end_where_no_cluster_grows_any_more(scope, seed):
+def test_unlimited_hops_end_when_no_cluster_grows(scope, seed):
     clusterlets = random_clusterlets(np.random.default_rng(seed), 2 + seed % 2)
 
     def summed(cluster, last, j):
@@ -315,8 +315,8 @@ def test_hops_without_end_end_where_no_cluster_grows_any_more(scope, seed):
         expected = naive_pinball(clusterlets, 3 * len(clusterlets), cost)
         assert clusters(match(clusterlets, 10**18, scope)) == expected
     for match in (match_greedy_distance, match_greedy_balance):
-        found = (match(clusterlets, hops, np.random.default_rng(seed)) for hops in (len(clusterlets), 10**18))
-        assert np.array_equal(*found)
+        memberships = (match(clusterlets, hops, np.random.default_rng(seed)) for hops in (len(clusterlets), 10**18))
+        assert np.array_equal(*memberships)
 
 
 @pytest.mark.parametrize(("n_groups", "scope", "seed"), CASES)
@@ -349,21 +349,21 @@ def test_greedy_matchers_against_the_naive_ones(n_groups, scope, seed):
         }
         return min((j for j in tied if tied[j] <= min(tied.values()) + 1e-12), default=None)
 
-    found = match_greedy_distance(clusterlets, hops, np.random.default_rng(seed), scope)
-    assert clusters(found) == naive_greedy(clusterlets, hops, order, nearest, last_distance)
-    found = match_greedy_balance(clusterlets, hops, np.random.default_rng(seed), scope)
+    membership = match_greedy_distance(clusterlets, hops, np.random.default_rng(seed), scope)
+    assert clusters(membership) == naive_greedy(clusterlets, hops, order, nearest, last_distance)
+    membership = match_greedy_balance(clusterlets, hops, np.random.default_rng(seed), scope)
     level = lambda cluster: naive_deviation(clusterlets, cluster)  # noqa: E731
-    assert clusters(found) == naive_greedy(clusterlets, hops, order, fairest, level)
+    assert clusters(membership) == naive_greedy(clusterlets, hops, order, fairest, level)
 
 
-def test_the_starts_are_uniform_among_the_unused():
-    # Pairs far apart: whatever starts takes its partner. The first clusters' pairs come in every order alike.
+def test_starts_are_uniform_among_the_unused():
+    # Pairs far apart: each start takes its partner. All orders of the pairs are equally likely.
     clusterlets = build([[0, 100, 200], [1, 101, 201]])
     rng = np.random.default_rng(5)
     orders = {}
     for _ in range(1200):
-        found = match_greedy_distance(clusterlets, 1, rng)
-        key = tuple(int(np.flatnonzero(row)[0]) for row in found)
+        membership = match_greedy_distance(clusterlets, 1, rng)
+        key = tuple(int(np.flatnonzero(row)[0]) for row in membership)
         orders[key] = orders.get(key, 0) + 1
     assert len(orders) == 6 and min(orders.values()) > 150  # 200 each, standard deviation 13
 
@@ -382,7 +382,7 @@ def test_ties_are_exact_at_a_million_instances():
     assert clusters(match_balance(clusterlets, 1))[0] == {0, expected}
 
 
-# ---- refusals and the register
+# ---- refusals and the registry
 
 ALL = [match_distance, match_balance, match_greedy_distance, match_greedy_balance]
 
@@ -416,11 +416,11 @@ def test_an_unknown_matcher_is_refused_with_the_nearest():
 
 
 @pytest.mark.parametrize(("name", "other"), [("D", "centroid"), ("C", "pinball")])
-def test_a_matcher_imports_neither_the_others_nor_anything_heavy(name, other):
+def test_a_matcher_imports_neither_other_matchers_nor_heavy_packages(name, other):
     code = (
         "import sys; from clusterlets import methods; methods.get(sys.argv[1]);"
         "print([m for m in ('sklearn', 'scipy', 'pandas', 'numba', 'clusterlets.algorithms.matching.' + sys.argv[2])"
         " if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code, name, other], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    process = subprocess.run([sys.executable, "-c", code, name, other], capture_output=True, text=True, check=True)
+    assert process.stdout.strip() == "[]"

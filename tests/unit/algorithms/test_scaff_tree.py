@@ -19,23 +19,26 @@ ROUNDING = 1e-12
 
 
 def area(is_positive, is_left):
-    """Area under the ROC curve of a split's sides as scores, by its meaning: pairs in the right order, ties as half."""
+    """Area under the ROC curve with a split's sides as scores, by definition: pairs in the right order, ties as half."""
     pairs = list(product(is_left[is_positive].tolist(), is_left[~is_positive].tolist()))
     if not pairs:
         return Fraction(1, 2)
-    right = sum(Fraction(1 if one > other else 0) + Fraction(one == other, 2) for one, other in pairs) / len(pairs)
-    return max(right, 1 - right)
+    in_order = sum(
+        Fraction(1 if left_of_positive > left_of_negative else 0) + Fraction(left_of_positive == left_of_negative, 2)
+        for left_of_positive, left_of_negative in pairs
+    ) / len(pairs)
+    return max(in_order, 1 - in_order)
 
 
 def gain(targets, groups, is_left, theta):
-    """SCAFF of a split of the rows given, less that of no split."""
+    """SCAFF of a split of these rows, less that of no split."""
     labels = sum(Fraction(int((targets == t).sum()), len(targets)) * area(targets == t, is_left) for t in np.unique(targets))
     worst = max(area(groups == h, is_left) for h in np.unique(groups))
     return (1 - theta) * (labels - Fraction(1, 2)) - theta * (worst - Fraction(1, 2))
 
 
 def cuts(X, rows, least_size):
-    """Every cut of a leaf as (feature, highest value on the left, which of the rows are there)."""
+    """Every cut of a leaf as (feature, highest value on the left, mask of the rows on the left)."""
     for feature in range(X.shape[1]):
         values = X[rows, feature]
         for value in np.unique(values)[:-1]:
@@ -52,31 +55,31 @@ def fall(X, rows, is_left):
 
 
 def check_against_every_cut(X, groups, targets, n_leaves, theta):
-    """Follow the tree's splits, and hold each against all cuts of all leaves of that moment."""
+    """Follow the tree's splits, and compare each with all cuts of all leaves at that moment."""
     tree = grow_tree(X, groups, targets, n_leaves, theta)
     n, least_size, exact = len(X), max(1, len(X) // (20 * n_leaves)), Fraction(theta)
     leaves = {0: np.arange(n)}
     for split in tree.splits:
         gains = {
-            (node, feature, value): float(gain(targets[rows], groups[rows], left, exact) * len(rows) / n)
+            (node, feature, value): float(gain(targets[rows], groups[rows], on_left, exact) * len(rows) / n)
             for node, rows in leaves.items()
-            for feature, value, left in cuts(X, rows, least_size)
+            for feature, value, on_left in cuts(X, rows, least_size)
         }
         rows = leaves.pop(split.node)
-        left = X[rows, split.feature] <= split.threshold
-        below, above = X[rows[left], split.feature].max(), X[rows[~left], split.feature].min()
+        on_left = X[rows, split.feature] <= split.threshold
+        below, above = X[rows[on_left], split.feature].max(), X[rows[~on_left], split.feature].min()
         assert split.threshold == (below + above) / 2
         if not split.forced:
             assert gains[split.node, split.feature, below] >= max(gains.values()) - ROUNDING
             assert gains[split.node, split.feature, below] > 0
         else:
             assert max(gains.values(), default=0) <= ROUNDING * n
-            whole = {**leaves, split.node: rows}
-            least = least_size if any(list(cuts(X, of_leaf, least_size)) for of_leaf in whole.values()) else 1
-            splittable = [of_leaf for of_leaf in whole.values() if list(cuts(X, of_leaf, least))]
-            assert squared_error(X, rows) >= max(squared_error(X, of_leaf) for of_leaf in splittable) - 1e-9
-            assert fall(X, rows, left) >= max(fall(X, rows, other) for *_, other in cuts(X, rows, least)) - 1e-9
-        leaves |= {split.left: rows[left], split.right: rows[~left]}
+            leaves_before = {**leaves, split.node: rows}
+            smallest = least_size if any(list(cuts(X, leaf_rows, least_size)) for leaf_rows in leaves_before.values()) else 1
+            splittable = [leaf_rows for leaf_rows in leaves_before.values() if list(cuts(X, leaf_rows, smallest))]
+            assert squared_error(X, rows) >= max(squared_error(X, leaf_rows) for leaf_rows in splittable) - 1e-9
+            assert fall(X, rows, on_left) >= max(fall(X, rows, is_left) for *_, is_left in cuts(X, rows, smallest)) - 1e-9
+        leaves |= {split.left: rows[on_left], split.right: rows[~on_left]}
     assert len(leaves) == min(n_leaves, len(np.unique(X, axis=0)))
     assert {frozenset(rows.tolist()) for rows in leaves.values()} == {
         frozenset(np.flatnonzero(tree.labels == label).tolist()) for label in range(tree.labels.max() + 1)
@@ -115,13 +118,13 @@ class TestByHand:
         split = self.split(self.X, [0, 1, 0, 1], self.TARGETS, 0.0)
         assert (split.node, split.left, split.right, split.feature, split.threshold, split.forced) == (0, 1, 2, 0, 1.5, False)
 
-    def test_groups_that_agree_with_the_labels_weigh_against_them(self):
+    def test_groups_that_agree_with_the_labels_lower_the_gain(self):
         """Cut 1.5: label area 1, group area 1. Cut .5: 1/2 of one label, none of the other: 3/4; group 3/4 too."""
         assert self.split(self.X[:, :1], [0, 0, 1, 1], self.TARGETS, 0.25).threshold == 1.5
         assert not self.split(self.X[:, :1], [0, 0, 1, 1], self.TARGETS, 0.25).forced
 
-    def test_at_even_weights_nothing_is_gained_where_the_groups_are_the_labels(self):
-        """And the sum of squared errors decides: it falls by 4 at 1.5, by 3 at .5 and 2.5."""
+    def test_at_equal_weights_no_split_gains_if_the_groups_are_the_labels(self):
+        """The sum of squared errors then decides: it falls by 4 at 1.5, by 3 at .5 and 2.5."""
         split = self.split(self.X[:, :1], [0, 0, 1, 1], self.TARGETS, 0.5)
         assert split.forced and split.threshold == 1.5
 
@@ -130,23 +133,23 @@ class TestByHand:
             groups = (np.arange(n) % 7 < 3).astype(int)
             assert all(split.forced for split in grow_tree(np.arange(n)[:, None], groups, groups, 5, 0.5).splits)
 
-    def test_of_equally_good_forced_cuts_the_lower_is_taken(self):
+    def test_ties_of_forced_cuts_go_to_the_lower_feature_and_threshold(self):
         split = self.split([[0, 0], [1, 1], [2, 2]], [0, 0, 0], [0, 0, 0], 0.0)
         assert (split.feature, split.threshold, split.forced) == (0, 0.5, True)
 
-    def test_a_feature_without_groups_is_taken_where_the_best_one_shows_them(self):
-        """Feature 0 tells labels and groups wholly; feature 1 the labels by 3/4 and the groups not: .25 (1 - theta)."""
+    def test_a_feature_that_hides_the_groups_wins_if_the_best_one_shows_them(self):
+        """Feature 0 separates labels and groups fully; feature 1 the labels by 3/4 and the groups not: .25 (1 - theta)."""
         X = [[0, 0], [0, 0], [0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [1, 1]]
         targets, groups = [0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1, 1, 1]
         assert self.split(X, groups, targets, 0.0).feature == 0
-        shown = [0, 1, 0, 1, 0, 1, 0, 1]  # feature 1: group areas 1/2 + |1/4 - 3/4| / 2 = 3/4; feature 0: 1/2
-        assert self.split(X, shown, targets, 0.9).feature == 0
-        mixed = [0, 1, 0, 0, 1, 1, 0, 1]  # feature 1: 1/2; feature 0: 1/2 + |3/4 - 1/4| / 2 = 3/4
-        assert self.split(X, mixed, targets, 0.25).feature == 0  # .75 * .5 - .25 * .25 = .3125 against .75 * .25
-        assert self.split(X, mixed, targets, 0.75).feature == 1  # .25 * .5 - .75 * .25 < 0, against .25 * .25
+        by_feature_1 = [0, 1, 0, 1, 0, 1, 0, 1]  # feature 1: group areas 1/2 + |1/4 - 3/4| / 2 = 3/4; feature 0: 1/2
+        assert self.split(X, by_feature_1, targets, 0.9).feature == 0
+        by_feature_0 = [0, 1, 0, 0, 1, 1, 0, 1]  # feature 1: 1/2; feature 0: 1/2 + |3/4 - 1/4| / 2 = 3/4
+        assert self.split(X, by_feature_0, targets, 0.25).feature == 0  # .75 * .5 - .25 * .25 = .3125 against .75 * .25
+        assert self.split(X, by_feature_0, targets, 0.75).feature == 1  # .25 * .5 - .75 * .25 < 0, against .25 * .25
 
-    def test_the_group_told_best_counts_and_not_their_mean(self):
-        """Feature 0 tells group 0 of three wholly, the others by 3/4; feature 1 all three by less, and the labels as well."""
+    def test_the_best_separated_group_counts_not_their_mean(self):
+        """Feature 0 separates group 0 of three fully, the others by 3/4; feature 1 all three less, and the labels as well."""
         X = [[0, 0], [0, 0], [1, 0], [1, 1], [1, 1], [1, 1]]
         groups = [0, 0, 1, 2, 1, 2]
         targets = [0, 0, 0, 1, 1, 1]
@@ -156,19 +159,19 @@ class TestByHand:
         forced = self.split(X, groups, targets, 0.75)
         assert forced.forced and forced.feature == 1
 
-    def test_labels_count_by_their_instances(self):
-        """Labels of 1, 1 and 6 rows: a split that frees the large one wins over one that frees a small one."""
+    def test_labels_are_weighted_by_their_instances(self):
+        """Labels of 1, 1 and 6 rows: a split that separates the large one wins over one that separates a small one."""
         X = [[0, 0], [1, 1], [1, 0], [1, 0], [1, 0], [1, 1], [1, 1], [1, 1]]
         targets = [0, 1, 2, 2, 2, 2, 2, 2]
         # feature 0: (1/8) 1 + (1/8) (4/7) + (6/8) (3/4) = .759; feature 1: (1/8)(11/14) 2 + (6/8)(1/2) = .571
         assert self.split(X, [0, 1] * 4, targets, 0.0).feature == 0
-        # Without the first row: both labels are told by feature 1 alone, 1/2 + (1/2) (1 - 3/6) = 3/4.
+        # Without the first row: feature 1 alone separates both labels, 1/2 + (1/2) (1 - 3/6) = 3/4.
         split = self.split(X[1:], [0, 1, 0, 1, 0, 1, 0], [0, 1, 1, 1, 1, 1, 1], 0.0)
         assert (split.feature, split.forced) == (1, False)
 
     def test_equal_gains_go_to_the_lower_feature_threshold_and_older_leaf(self):
         X = np.array([[0.0, 0.0], [1, 1], [2, 2]])
-        split = self.split(X, [0, 0, 0], [0, 1, 0], 0.0)  # each of the four cuts tells row 1 by 3/4
+        split = self.split(X, [0, 0, 0], [0, 1, 0], 0.0)  # each of the four cuts separates row 1 by 3/4
         assert (split.feature, split.threshold) == (0, 0.5)
         X = np.array([[0.0], [1], [10], [11], [20], [21], [30], [31]])
         tree = grow_tree(X, np.zeros(8, int), np.arange(8) // 2, 4, 0.0)
@@ -182,15 +185,15 @@ class TestByHand:
 
     def test_a_leaf_is_not_smaller_than_its_least_size_while_others_can_be_split(self):
         X = np.arange(120.0)[:, None]
-        targets = (X[:, 0] > 0).astype(int)  # told by the first row alone; the least size is 120 // 40
+        targets = (X[:, 0] > 0).astype(int)  # only the first row differs; the least size is 120 // 40
         assert self.split(X, np.zeros(120, int), targets, 0.0).threshold == 2.5
 
-    def test_smaller_leaves_come_only_where_there_would_be_too_few(self):
+    def test_smaller_leaves_are_allowed_only_if_there_would_be_too_few(self):
         X = np.repeat([[0.0], [1.0]], [119, 1], axis=0)
         split = self.split(X, np.zeros(120, int), np.zeros(120, int), 0.0)
         assert split.forced and split.threshold == 0.5
 
-    def test_a_threshold_between_neighbouring_numbers_parts_them(self):
+    def test_a_threshold_between_neighbouring_numbers_separates_them(self):
         low = np.nextafter(1, 2)
         high = np.nextafter(low, 2)
         assert low + (high - low) / 2 == high
@@ -204,20 +207,20 @@ def test_the_nodes_lead_every_instance_to_its_label(n_leaves):
     X = np.round(rng.normal(size=(200, 3)), 1)
     tree = grow_tree(X, rng.integers(2, size=200), rng.integers(4, size=200), n_leaves, 0.25)
     nodes = tree.nodes()
-    at = np.zeros(200, int)
-    while (nodes.feature[at] >= 0).any():
-        inner = np.flatnonzero(nodes.feature[at] >= 0)
-        goes_left = X[inner, nodes.feature[at[inner]]] <= nodes.threshold[at[inner]]
-        at[inner] = np.where(goes_left, nodes.children_left[at[inner]], nodes.children_right[at[inner]])
-    assert np.array_equal(nodes.cluster[at], tree.labels)
+    node_of = np.zeros(200, int)
+    while (nodes.feature[node_of] >= 0).any():
+        inner = np.flatnonzero(nodes.feature[node_of] >= 0)
+        goes_left = X[inner, nodes.feature[node_of[inner]]] <= nodes.threshold[node_of[inner]]
+        node_of[inner] = np.where(goes_left, nodes.children_left[node_of[inner]], nodes.children_right[node_of[inner]])
+    assert np.array_equal(nodes.cluster[node_of], tree.labels)
     leaves = nodes.feature < 0
     assert sorted(nodes.cluster[leaves]) == list(range(n_leaves)) and (nodes.cluster[~leaves] == -1).all()
     assert np.isnan(nodes.threshold[leaves]).all() and np.isfinite(nodes.threshold[~leaves]).all()
     assert (nodes.children_left[leaves] == -1).all() and (nodes.children_right[leaves] == -1).all()
 
 
-def test_the_text_is_laid_out_as_scikit_learns():
-    """Its tree of the same labels splits at the same places."""
+def test_the_text_has_the_layout_of_scikit_learn():
+    """scikit-learn's tree of the same labels splits at the same places."""
     X = np.array([[0.0, 5], [1, 4], [10, 5], [11, 4], [20, 5], [21, 4]])
     labels = np.repeat([0, 1, 2], 2)
     ours = grow_tree(X, np.zeros(6, int), labels, 3, 0.0).nodes()
@@ -258,16 +261,16 @@ def test_only_the_order_of_a_features_values_matters(seed):
     assert np.array_equal(grow_tree(stretched, groups, targets, 5, 0.25).labels, tree.labels)
 
 
-def test_a_column_given_twice_and_one_without_values_are_never_split():
+def test_repeated_and_constant_columns_are_never_split():
     _, X, groups, targets, tree = unforced_tree(9)
     wide = np.column_stack([X, X[:, ::-1], np.full(len(X), 3.0)])
     again = grow_tree(wide, groups, targets, 5, 0.25)
     assert np.array_equal(again.labels, tree.labels) and all(split.feature < 4 for split in again.splits)
 
 
-def test_twice_every_row_is_the_same_tree():
+def test_repeating_every_row_gives_the_same_tree():
     _, X, groups, targets, tree = unforced_tree(4, n=60)
-    twice = grow_tree(*(np.repeat(of_row, 2, axis=0) for of_row in (X, groups, targets)), 5, 0.25)
+    twice = grow_tree(*(np.repeat(array, 2, axis=0) for array in (X, groups, targets)), 5, 0.25)
     assert np.array_equal(twice.labels, np.repeat(tree.labels, 2))
 
 
@@ -276,13 +279,13 @@ def test_twice_every_row_is_the_same_tree():
     data=st.data(),
     theta=st.floats(0, 1),
 )
-def test_there_are_as_many_clusters_as_can_be(rows, data, theta):
+def test_there_are_as_many_clusters_as_possible(rows, data, theta):
     table = np.array(rows)
     X, groups = table[:, :2].astype(float), table[:, 2]
     k = data.draw(st.integers(1, len(X)))
     labels = scaff_tree(X, groups, k, np.random.default_rng(0), theta).labels
     assert set(labels) == set(range(min(k, len(np.unique(X, axis=0)))))
-    # Rows that coincide are together.
+    # Rows that coincide share a cluster.
     assert len(np.unique(np.column_stack([X, labels]), axis=0)) == len(np.unique(X, axis=0))
 
 
@@ -292,16 +295,16 @@ def test_one_cluster_and_one_for_each_row():
     assert sorted(scaff_tree(X, groups, 30, np.random.default_rng(0)).labels) == list(range(30))
 
 
-def test_without_features_that_differ_there_is_one_cluster():
+def test_constant_features_give_one_cluster():
     tree = scaff_tree(np.ones((9, 2)), np.arange(9) % 2, 4, np.random.default_rng(0))
     assert tree.labels.tolist() == [0] * 9 and tree.splits == ()
 
 
-def test_it_learns_what_k_means_finds_with_the_generators_draws():
+def test_it_learns_the_k_means_labels_of_the_same_generator():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [40, 0], [0, 40]], 100, axis=0)
-    found = scaff_tree(X, rng.integers(2, size=300), 3, np.random.default_rng(5), theta=0.0).labels
-    assert adjusted_rand_score(found, kmeans_labels(X, 3, np.random.default_rng(5))) == 1
+    labels = scaff_tree(X, rng.integers(2, size=300), 3, np.random.default_rng(5), theta=0.0).labels
+    assert adjusted_rand_score(labels, kmeans_labels(X, 3, np.random.default_rng(5))) == 1
 
 
 def test_on_a_real_table_a_larger_theta_trades_the_labels_for_the_groups():
@@ -333,7 +336,7 @@ def test_on_a_real_table_a_larger_theta_trades_the_labels_for_the_groups():
         ({"targets": np.array([0, 1])}, "labels of at least 0"),
     ],
 )
-def test_what_makes_no_tree_is_refused_in_words(changes, words):
-    good = {"X": np.array([[0.0], [1.0], [2.0]]), "groups": np.array([0, 1, 0]), "targets": np.array([0, 1, 0]), "n_leaves": 2}
+def test_unusable_input_is_refused(changes, words):
+    valid = {"X": np.array([[0.0], [1.0], [2.0]]), "groups": np.array([0, 1, 0]), "targets": np.array([0, 1, 0]), "n_leaves": 2}
     with pytest.raises(ClusterletsError, match=words):
-        grow_tree(**good | changes)
+        grow_tree(**valid | changes)

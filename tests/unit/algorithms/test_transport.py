@@ -14,7 +14,7 @@ KINDS = ["plain", "few values", "equal", "apart"]
 
 
 def problem(seed, n, k, kind="plain"):
-    """Costs (n, k), and sizes of which some may be 0."""
+    """Costs (n, k), and cluster sizes, some of which may be 0."""
     rng = np.random.default_rng(seed)
     costs = {
         "plain": rng.random((n, k)),
@@ -30,13 +30,13 @@ def cost_of(costs, labels):
 
 
 def least_cost(costs, sizes):
-    """By an assignment to copies of the clusters."""
+    """The least cost, by an assignment to copies of the clusters."""
     copies = costs[:, np.repeat(np.arange(len(sizes)), sizes)]
     return copies[linear_sum_assignment(copies)].sum()
 
 
 def rounding(costs):
-    """By how much the total may be above the least: n costs, each rounded by half a unit, in two solutions."""
+    """How far the total may lie above the least: n costs, each rounded by half a unit, in two solutions."""
     return len(costs) * np.ptp(costs, axis=1).max(initial=0) * 2.0**-BITS * 2 + 1e-12 * np.abs(costs).sum()
 
 
@@ -50,14 +50,14 @@ def rounding(costs):
 )
 def test_no_assignment_with_these_sizes_is_cheaper(seed, n, k, kind, starts):
     costs, sizes = problem(seed, n, k, kind)
-    first = None if starts is None else starts * np.random.default_rng(seed).normal(size=k)
-    labels, prices = transport(costs, sizes, first)
+    first_prices = None if starts is None else starts * np.random.default_rng(seed).normal(size=k)
+    labels, prices = transport(costs, sizes, first_prices)
     assert np.array_equal(np.bincount(labels, minlength=k), sizes)
     assert abs(cost_of(costs, labels) - least_cost(costs, sizes)) <= rounding(costs)
     # The prices prove it: with them, each instance is in a cluster of least cost.
     assert prices.min() == 0 and np.isfinite(prices).all()
-    paid = costs + prices
-    assert (paid[np.arange(n), labels] <= paid.min(axis=1) + rounding(costs)).all()
+    priced_costs = costs + prices
+    assert (priced_costs[np.arange(n), labels] <= priced_costs.min(axis=1) + rounding(costs)).all()
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -65,20 +65,20 @@ def test_it_is_the_optimum_of_the_linear_program(seed):
     n, k = 150, 6
     costs, sizes = problem(seed, n, k)
     rows = vstack([kron(eye_array(n), np.ones((1, k))), kron(np.ones((1, n)), eye_array(k))])
-    solved = linprog(costs.ravel(), A_eq=rows, b_eq=np.r_[np.ones(n), sizes], method="highs")
-    assert cost_of(costs, transport(costs, sizes)[0]) == pytest.approx(solved.fun, rel=1e-9)
+    solution = linprog(costs.ravel(), A_eq=rows, b_eq=np.r_[np.ones(n), sizes], method="highs")
+    assert cost_of(costs, transport(costs, sizes)[0]) == pytest.approx(solution.fun, rel=1e-9)
 
 
 def test_a_case_by_hand():
-    """All want the first cluster; the one that loses least by it goes."""
+    """All are nearest to the first cluster; the one that loses least moves."""
     labels, prices = transport(np.array([[0.0, 5.0], [0.0, 2.0], [1.0, 9.0]]), np.array([2, 1]))
     assert labels.tolist() == [0, 1, 0]
-    # A price of 2 on the first cluster is the least with which the second instance stays out.
+    # A price of 2 on the first cluster is the lowest that keeps the second instance out.
     assert prices.tolist() == [2, 0]
 
 
 def test_a_chain_of_moves_by_hand():
-    """Cluster 0 is over full and 2 is empty; it is cheaper to pass through 1 (1 + 1) than to go straight (9)."""
+    """Cluster 0 is too full and 2 is empty; moving through 1 (1 + 1) is cheaper than moving directly (9)."""
     costs = np.array([[0.0, 1.0, 9.0], [0.0, 8.0, 9.0], [9.0, 0.0, 1.0]])
     assert transport(costs, np.array([1, 1, 1]))[0].tolist() == [1, 0, 2]
 
@@ -109,12 +109,12 @@ def test_powers_of_two_in_the_unit_change_nothing(kind):
         assert np.array_equal(scaled, labels) and np.array_equal(scaled_prices, prices * 2.0**exponent)
 
 
-def test_costs_of_numbers_that_are_nearly_0_keep_the_sizes():
+def test_subnormal_costs_keep_the_sizes():
     costs, sizes = problem(3, 50, 5)
     assert np.array_equal(np.bincount(transport(costs * 1e-310, sizes)[0], minlength=5), sizes)
 
 
-def test_what_an_instance_pays_everywhere_does_not_matter():
+def test_a_constant_added_to_an_instances_costs_changes_nothing():
     costs, sizes = problem(4, 60, 4, "few values")
     offset = costs + np.random.default_rng(0).integers(0, 1000, size=(60, 1))
     assert np.array_equal(transport(offset, sizes)[0], transport(costs, sizes)[0])
@@ -137,17 +137,17 @@ def test_memory_layout_and_type_of_the_input_do_not_matter():
     frozen = costs.copy()
     frozen.flags.writeable = False
     for variant in (costs.tolist(), costs.astype(int), np.asfortranarray(costs), frozen, np.repeat(costs, 2, axis=1)[:, ::2]):
-        for found, same in zip(transport(variant, sizes.astype(np.int32)), expected, strict=True):
-            assert found.tobytes() == same.tobytes()
+        for array, expected_array in zip(transport(variant, sizes.astype(np.int32)), expected, strict=True):
+            assert array.tobytes() == expected_array.tobytes()
     assert np.array_equal(costs, before)
 
 
-def test_ties_do_not_hang_and_repeat_themselves():
-    """2,000 equal instances in all, of three kinds."""
+def test_many_ties_end_and_are_reproducible():
+    """2,000 instances of three kinds, equal within each kind."""
     costs = np.repeat(np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [0.0, 0.0, 0.0]]), [1000, 600, 400], axis=0)
     sizes = np.array([500, 700, 800])
     labels, _ = transport(costs, sizes)
-    # 500 of the first kind and 600 of the second are at home; the 400 that do not mind fill up. So 500 + 0 pay 1.
+    # 500 of the first kind and 600 of the second cost nothing, nor do the 400 that fit anywhere; the other 500 pay 1.
     assert cost_of(costs, labels) == 500
     assert labels.tobytes() == transport(costs, sizes)[0].tobytes()
 

@@ -1,4 +1,4 @@
-"""Tree fairlets: the promise of balance over all small counts and random tables, and what the tree keeps together."""
+"""Tree fairlets: the guaranteed balance for all small counts and random tables, and what the tree keeps together."""
 
 from fractions import Fraction
 
@@ -41,15 +41,15 @@ def test_the_largest_fraction_below_the_balance_of_the_table(fewer, more, larges
     assert promised_balance(fewer, more, largest_q) == balance
 
 
-def test_too_rare_a_group_has_no_clustering():
-    with pytest.raises(NoClusteringError, match="Take largest_q = 21 or more") as refused:
+def test_a_table_with_too_rare_a_group_has_no_clustering():
+    with pytest.raises(NoClusteringError, match="Take largest_q = 21 or more") as error:
         tree_fairlets(np.zeros((22, 1)), np.append(0, np.ones(21, int)), np.random.default_rng(0))
-    assert refused.value.status == "infeasible"
+    assert error.value.status == "infeasible"
     assert set(tree_fairlets(np.zeros((22, 1)), np.append(0, np.ones(21, int)), np.random.default_rng(0), 21)) == {0}
 
 
 def test_balanced_points_of_one_leaf_split_into_balanced_fairlets():
-    """All rows are equal, so that the root is a leaf: every balanced pair of counts, and p/q below it."""
+    """All rows are equal, so the root is a leaf: every balanced pair of counts, with p/q at most its balance."""
     rng = np.random.default_rng(0)
     for fewer in range(1, 16):
         for more in range(fewer, 32):
@@ -90,7 +90,7 @@ def test_every_fairlet_and_every_cluster_keeps_the_balance(seed, n, n_features, 
     assert is_balanced(counts_of(labels, groups), balance) and labels.max() < 4
 
 
-def test_what_children_give_and_keep_is_balanced():
+def test_what_children_pass_up_and_keep_is_balanced():
     rng = np.random.default_rng(1)
     for _ in range(3000):
         q = int(rng.integers(1, 9))
@@ -99,15 +99,15 @@ def test_what_children_give_and_keep_is_balanced():
         total = counts.sum(axis=0)
         if np.gcd(p, q) > 1 or total.min() * q < total.max() * p:
             continue
-        kept, leaving = counts.copy(), np.empty_like(counts)
+        remaining, leaving = counts.copy(), np.empty_like(counts)
         leave_balanced = getattr(module._leave_balanced, "py_func", module._leave_balanced)
-        leave_balanced(kept, p, q, leaving)
-        assert (kept >= 0).all() and (leaving >= 0).all() and (kept + leaving == counts).all()
-        assert is_balanced(kept.T, Fraction(p, q)) and is_balanced(leaving.sum(axis=0)[:, None], Fraction(p, q))
+        leave_balanced(remaining, p, q, leaving)
+        assert (remaining >= 0).all() and (leaving >= 0).all() and (remaining + leaving == counts).all()
+        assert is_balanced(remaining.T, Fraction(p, q)) and is_balanced(leaving.sum(axis=0)[:, None], Fraction(p, q))
 
 
-def test_heaps_that_are_balanced_by_themselves_stay_apart():
-    """Heaps in opposite corners part at the root, wherever it is shifted; nothing has to cross."""
+def test_balanced_heaps_stay_apart():
+    """Heaps in opposite corners separate at the root, however it is shifted; no row has to cross."""
     rng = np.random.default_rng(0)
     X = np.repeat([[0.0, 0.0], [1e6, 1e6]], 40, axis=0) + rng.normal(size=(80, 2))
     groups = np.tile([0, 1], 40)
@@ -116,14 +116,14 @@ def test_heaps_that_are_balanced_by_themselves_stay_apart():
         assert len(set(labels[:40])) == len(set(labels[40:])) == 1 and labels[0] != labels[40]
 
 
-def test_the_tree_is_worth_more_than_chance():
+def test_the_tree_is_better_than_chance():
     rng = np.random.default_rng(0)
     X, groups = rng.normal(size=(2000, 2)), (rng.random(2000) < 0.4).astype(int)
-    found = tree_fairlets(X, groups, np.random.default_rng(0), 10)
-    assert sse(X, found) < 0.2 * sse(X, rng.permutation(found))
+    fairlets = tree_fairlets(X, groups, np.random.default_rng(0), 10)
+    assert sse(X, fairlets) < 0.2 * sse(X, rng.permutation(fairlets))
 
 
-def test_units_and_places_do_not_matter_but_the_shift_does():
+def test_units_and_offsets_do_not_matter_but_the_random_shift_does():
     rng = np.random.default_rng(0)
     X, groups = rng.integers(0, 2**20, size=(300, 3)).astype(float), (rng.random(300) < 0.4).astype(int)
     first = tree_fairlets(X, groups, np.random.default_rng(0))
@@ -132,7 +132,7 @@ def test_units_and_places_do_not_matter_but_the_shift_does():
     assert (first != tree_fairlets(X, groups, np.random.default_rng(1))).any()
 
 
-def test_mistakes_are_named():
+def test_unusable_input_is_refused():
     X, rng = np.zeros((4, 1)), np.random.default_rng(0)
     for features, groups, largest_q, message in (
         (X, [0, 0, 0, 0], 20, "two groups, 0 and 1, and here are 1"),
@@ -145,7 +145,7 @@ def test_mistakes_are_named():
             tree_fairlets(features, np.array(groups), rng, largest_q)
 
 
-def test_faults_of_the_grid_are_told():
+def test_faults_of_the_grid_are_reported():
     method = methods.get("tree-fairlets")()
     assert method.faults(3, largest_q=10, n_init=2) == []
     assert "largest_q: 0" in method.faults(3, largest_q=0)[0] and "n_init: 1.5" in method.faults(3, n_init=1.5)[0]

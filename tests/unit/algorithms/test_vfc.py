@@ -24,8 +24,8 @@ def table(seed=0, n=300):
 def error(groups, labels):
     """Sum over clusters of KL(r || p)."""
     shares = np.bincount(groups) / len(groups)
-    found = [np.bincount(groups[labels == c], minlength=len(shares)) / (labels == c).sum() for c in np.unique(labels)]
-    return sum((shares * np.log(shares / share)).sum() for share in found)
+    cluster_shares = [np.bincount(groups[labels == c], minlength=len(shares)) / (labels == c).sum() for c in np.unique(labels)]
+    return sum((shares * np.log(shares / share)).sum() for share in cluster_shares)
 
 
 def sse(X, labels):
@@ -49,7 +49,7 @@ class Problem(module._Problem):
         module._weigh(costs, lipschitz, self.weights)
 
 
-def test_a_step_is_that_of_the_paper():
+def test_a_step_matches_the_paper():
     rng = np.random.default_rng(0)
     costs, groups = 5 * rng.random((50, 4)), np.repeat([0, 1, 2], [10, 25, 15])
     problem = Problem(costs, groups, weight=20.0, lipschitz=3.0)
@@ -62,11 +62,11 @@ def test_a_step_is_that_of_the_paper():
     assert cost == pytest.approx((expected * costs).sum())
     assert problem.trial_masses == pytest.approx(np.array([expected[groups == h].sum(axis=0) for h in range(3)]))
     assert problem._objective(cost, problem.trial_masses) == pytest.approx(objective(costs, groups, expected, 20))
-    # Constants by mass are the same step where none of them is above the one for all.
+    # Constants by mass give the same step if none of them exceeds the common one.
     problem.by_mass, problem.lipschitz = True, 1000.0
     problem._try(costs)
-    slow = soft * np.exp(-(costs + 20 * slopes) / 1000)
-    assert problem.trial == pytest.approx(slow / slow.sum(axis=1, keepdims=True), rel=1e-10)
+    small_step = soft * np.exp(-(costs + 20 * slopes) / 1000)
+    assert problem.trial == pytest.approx(small_step / small_step.sum(axis=1, keepdims=True), rel=1e-10)
 
 
 @pytest.mark.parametrize("by_mass", [False, True])
@@ -80,27 +80,27 @@ def test_no_step_raises_the_objective(by_mass):
         values.append(problem._lower(costs, values[-1]))
     assert values[-1] == pytest.approx(objective(costs, groups, problem.soft, 300), rel=1e-9)
     assert all(later <= earlier * (1 + 1e-8) for earlier, later in pairwise(values))
-    # Far below the start, and no shift of a row's share lowers it much further.
+    # It is far below the start, and shifting a row's share lowers it hardly any further.
     assert values[-1] < 0.9 * values[0]
     for row in range(0, 80, 9):
         for cluster in range(5):
-            other = problem.soft.copy()
-            other[row] *= 0.9
-            other[row, cluster] += 0.1
-            assert objective(costs, groups, other, 300) > values[-1] * (1 - 1e-3)
+            shifted = problem.soft.copy()
+            shifted[row] *= 0.9
+            shifted[row, cluster] += 0.1
+            assert objective(costs, groups, shifted, 300) > values[-1] * (1 - 1e-3)
 
 
 def test_without_fairness_it_is_nearly_plain_k_means():
     X, groups = table()
     plain = lloyd(X, X[kmeans_plus_plus(X, 3, np.random.default_rng(0))]).inertia
-    found = vfc(X, groups, 3, np.random.default_rng(0), 0)
-    assert plain * 0.999 <= sse(X, found.labels) <= plain * 1.02
+    result = vfc(X, groups, 3, np.random.default_rng(0), 0)
+    assert plain * 0.999 <= sse(X, result.labels) <= plain * 1.02
 
 
-def test_a_larger_weight_makes_fairer_and_dearer_clusters():
+def test_a_larger_weight_makes_fairer_and_costlier_clusters():
     X, groups = table()
-    found = [vfc(X, groups, 3, np.random.default_rng(0), weight).labels for weight in (0, 0.3, 3)]
-    errors, costs = [error(groups, labels) for labels in found], [sse(X, labels) for labels in found]
+    labelings = [vfc(X, groups, 3, np.random.default_rng(0), weight).labels for weight in (0, 0.3, 3)]
+    errors, costs = [error(groups, labels) for labels in labelings], [sse(X, labels) for labels in labelings]
     assert errors[0] > errors[1] > errors[2] < errors[0] / 3 and costs[0] < costs[1] < costs[2]
 
 
@@ -111,41 +111,41 @@ def test_units_do_not_matter():
         assert np.array_equal(vfc(X * unit, groups, 4, np.random.default_rng(0), 1).labels, expected)
 
 
-def test_one_outlier_of_one_group_ends_in_a_clustering_or_its_status():
+def test_an_outlier_of_one_group_gives_a_clustering_or_a_status():
     X, groups = table(5)
     X[0], groups[0] = 1000.0, 0
     for weight in (0, 1, 30):
         try:
-            found = vfc(X, groups, 3, np.random.default_rng(0), weight)
-        except NoClusteringError as refused:
-            assert refused.status == "not_converged" and weight > 0
+            result = vfc(X, groups, 3, np.random.default_rng(0), weight)
+        except NoClusteringError as failure:
+            assert failure.status == "not_converged" and weight > 0
         else:
-            assert np.bincount(found.labels, minlength=3).all()
+            assert np.bincount(result.labels, minlength=3).all()
 
 
-def test_rounds_that_do_not_settle_are_a_status():
+def test_rounds_that_do_not_settle_give_a_status():
     X, groups = table()
-    with pytest.raises(NoClusteringError, match="does not settle within max_iter = 2 rounds") as refused:
+    with pytest.raises(NoClusteringError, match="does not settle within max_iter = 2 rounds") as failure:
         vfc(X, groups, 3, np.random.default_rng(0), 1, max_iter=2)
-    assert refused.value.status == "not_converged"
+    assert failure.value.status == "not_converged"
 
 
-def test_steps_that_do_not_settle_are_a_status(monkeypatch):
+def test_steps_that_do_not_settle_give_a_status(monkeypatch):
     monkeypatch.setattr(module, "_MOST_INNER", 3)
-    with pytest.raises(NoClusteringError, match="shares do not settle within 3 steps") as refused:
+    with pytest.raises(NoClusteringError, match="shares do not settle within 3 steps") as failure:
         vfc(*table(), 3, np.random.default_rng(0), 1)
-    assert refused.value.status == "not_converged"
+    assert failure.value.status == "not_converged"
 
 
-def test_an_objective_that_rises_is_a_status(monkeypatch):
+def test_a_rising_objective_gives_a_status(monkeypatch):
     rising = iter(range(10_000))
     monkeypatch.setattr(module._Problem, "_objective", lambda *_: float(next(rising)))
-    with pytest.raises(NoClusteringError, match="VFC diverges") as refused:
+    with pytest.raises(NoClusteringError, match="VFC diverges") as failure:
         vfc(*table(), 3, np.random.default_rng(0), 1)
-    assert refused.value.status == "not_converged" and next(rising) == 61  # after those of the start and of 60 steps
+    assert failure.value.status == "not_converged" and next(rising) == 61  # after the values of the start and of 60 steps
 
 
-def test_an_empty_cluster_starts_again_from_k_means_and_then_is_a_status(monkeypatch):
+def test_an_empty_cluster_restarts_from_k_means_and_then_gives_a_status(monkeypatch):
     starts, rounds = [], module._outer_rounds
 
     def spoilt(X, groups, centres, *rest):
@@ -157,10 +157,10 @@ def test_an_empty_cluster_starts_again_from_k_means_and_then_is_a_status(monkeyp
     vfc(X, groups, 3, np.random.default_rng(0), 1)
     first = X[kmeans_plus_plus(X, 3, np.random.default_rng(0))]
     assert np.array_equal(starts[0], first) and np.array_equal(starts[1], lloyd(X, first).centres)
-    with pytest.raises(NoClusteringError, match="leaves a cluster empty") as refused:
+    with pytest.raises(NoClusteringError, match="leaves a cluster empty") as failure:
         monkeypatch.setattr(module, "_outer_rounds", lambda *_: None)
         vfc(X, groups, 3, np.random.default_rng(0), 1)
-    assert refused.value.status == "not_converged"
+    assert failure.value.status == "not_converged"
 
 
 @settings(max_examples=40)
@@ -170,13 +170,13 @@ def test_any_table_has_a_clustering_or_a_status(n, values, n_groups, seed, weigh
     X, groups = rng.integers(0, values, size=(n, 2)).astype(float), rng.integers(0, n_groups, size=n)
     for k in {1, min(2, n), n}:
         try:
-            found = vfc(X, groups, k, np.random.default_rng(seed), weight)
+            result = vfc(X, groups, k, np.random.default_rng(seed), weight)
         except NoClusteringError:
             assert weight > 0 or k > 1
         else:
-            present = np.unique(found.labels)
+            present = np.unique(result.labels)
             assert np.array_equal(present, np.arange(min(k, len(np.unique(X, axis=0)))))
-            assert np.isfinite(found.objective) and found.objective >= 0
+            assert np.isfinite(result.objective) and result.objective >= 0
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_unusable_parameters_are_refused(parameters, said):
 
 
 @pytest.mark.slow
-def test_the_figures_of_the_paper_come_back():
+def test_the_figures_of_the_paper_are_reproduced():
     """Adult as the paper prepares it, k = 10: it prints SSE 9,984.01, error .018 and balance .41; a rerun 10,356 +- 328."""
     rows = [line.split(", ") for line in (mirror() / "adult" / "adult.data").read_text().splitlines() if line]
     X = np.array([[float(row[column]) for column in (0, 2, 4, 10, 12)] for row in rows])
@@ -203,7 +203,7 @@ def test_the_figures_of_the_paper_come_back():
     X /= np.sqrt(np.square(X).sum(axis=1))[:, None]
     plain = lloyd(X, X[kmeans_plus_plus(X, 10, np.random.default_rng(0))]).inertia
     assert len(X) == 32561 and 9500 < plain < 9600
-    # The published lambda and L, in the units of ours.
+    # The published lambda and L, converted to our units.
     labels = vfc(X, sex, 10, np.random.default_rng(0), 9000 / plain, 2 / (plain / len(X))).labels
     counts = np.array([np.bincount(sex[labels == cluster]) for cluster in range(10)])
     assert 9900 < sse(X, labels) < 10320

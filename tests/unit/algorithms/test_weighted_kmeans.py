@@ -16,7 +16,7 @@ def cost(X, weights, centres):
 
 @settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 40), n_clusters=st.integers(1, 45), distinct=st.integers(1, 50))
-def test_labels_are_of_nearest_centres_and_centres_are_weighted_means(seed, n, n_clusters, distinct):
+def test_labels_name_the_nearest_centres_and_centres_are_weighted_means(seed, n, n_clusters, distinct):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(distinct, 2))[rng.integers(distinct, size=n)]
     weights = rng.integers(1, 9, size=n).astype(float)
@@ -25,19 +25,21 @@ def test_labels_are_of_nearest_centres_and_centres_are_weighted_means(seed, n, n
     squares = ((X[:, None] - centres) ** 2).sum(axis=2)
     assert squares[np.arange(n), labels] == pytest.approx(squares.min(axis=1))
     means = np.array([np.average(X[labels == c], axis=0, weights=weights[labels == c]) for c in range(len(centres))])
-    # The last round may leave centres a little from the means, by the tolerance of the end.
+    # After the last round, centres may be off the means by the stopping tolerance.
     spread = (weights[:, None] * (X - np.average(X, axis=0, weights=weights)) ** 2).sum() / weights.sum() / 2
     assert ((means - centres) ** 2).sum() <= 2e-3 * spread + 1e-12
 
 
-def test_a_weight_stands_for_copies_of_a_row():
+def test_a_weight_counts_as_copies_of_a_row():
     rng = np.random.default_rng(3)
     X, weights = rng.normal(size=(30, 3)), rng.integers(1, 6, size=30)
     copied = np.repeat(X, weights, axis=0)
     start = X[:4]
     centres, labels, total = module._lloyd(X, module.tiles_of(X), weights.astype(float), start)
-    of_copies, labels_of_copies, total_of_copies = module._lloyd(copied, module.tiles_of(copied), np.ones(len(copied)), start)
-    assert centres == pytest.approx(of_copies) and total == pytest.approx(total_of_copies)
+    centres_of_copies, labels_of_copies, total_of_copies = module._lloyd(
+        copied, module.tiles_of(copied), np.ones(len(copied)), start
+    )
+    assert centres == pytest.approx(centres_of_copies) and total == pytest.approx(total_of_copies)
     assert (np.repeat(labels, weights) == labels_of_copies).all()
 
 
@@ -48,8 +50,10 @@ def test_a_heavy_row_draws_the_centre():
 
 def test_first_centres_are_drawn_by_weight():
     X, weights = np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 998.0, 1.0])
-    drawn = [module._first_centres(X, module.tiles_of(X), weights, 1, np.random.default_rng(seed))[0] for seed in range(200)]
-    assert np.mean(np.array(drawn) == 1) > 0.95
+    first_rows = [
+        module._first_centres(X, module.tiles_of(X), weights, 1, np.random.default_rng(seed))[0] for seed in range(200)
+    ]
+    assert np.mean(np.array(first_rows) == 1) > 0.95
 
 
 def test_a_centre_without_rows_takes_the_row_that_costs_most():
@@ -67,7 +71,7 @@ def test_more_starts_never_cost_more():
     assert costs[0] >= costs[1] >= costs[2] and costs[0] > costs[2]
 
 
-def test_mistakes_are_named():
+def test_unusable_input_is_refused():
     X, rng = np.zeros((3, 1)), np.random.default_rng(0)
     for weights in ([1, 1], [1, 0, 1], [1, np.nan, 1], [1, np.inf, 1]):
         with pytest.raises(ClusterletsError, match="3 rows need as many weights"):

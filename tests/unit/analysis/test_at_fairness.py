@@ -1,4 +1,4 @@
-"""The highest cohesion at a given fairness: by hand, by a loop, and on made runs."""
+"""The highest cohesion at a given fairness: by hand, by a loop, and on synthetic runs."""
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,8 @@ def runs():
 
 
 def row_of(frame, method, limit, limit_cases=at_fairness.LEFT_OUT):
-    found = frame[(frame["method"] == method) & (frame["limit"] == limit) & (frame["limit_cases"] == limit_cases)]
-    return found.squeeze()
+    matches = frame[(frame["method"] == method) & (frame["limit"] == limit) & (frame["limit_cases"] == limit_cases)]
+    return matches.squeeze()
 
 
 def test_configurations_are_judged_by_their_means_over_seeds():
@@ -37,7 +37,7 @@ def test_configurations_are_judged_by_their_means_over_seeds():
     assert row_of(frame, "random", 0.05)["best"] and not row_of(frame, "Clusterlets", 0.05)["best"]
 
 
-def test_limit_cases_are_left_out_by_their_means_and_then_kept():
+def test_limit_cases_are_judged_by_their_means_and_left_out_or_kept():
     frame = at_fairness.at_given_fairness(
         some_runs({"n_clusters": 2, "deviation_mean": 0.001}, {"n_clusters": 3, "deviation_mean": 0.04, "k": 10})
     )
@@ -46,7 +46,7 @@ def test_limit_cases_are_left_out_by_their_means_and_then_kept():
     assert row_of(frame, "Clusterlets", 0.05)["k"] == 10
 
 
-def test_configurations_that_differ_in_a_further_parameter_stay_apart():
+def test_configurations_that_differ_in_another_parameter_stay_separate():
     frame = at_fairness.at_given_fairness(
         some_runs(
             {"method": "mine", "matcher": None, "hops": None, "cohesion": 0.9, "deviation_mean": 0.3},
@@ -56,42 +56,42 @@ def test_configurations_that_differ_in_a_further_parameter_stay_apart():
     assert row_of(frame, "mine", 0.1)["parameters"] == "share=0.2"
 
 
-def test_every_row_is_the_best_that_a_loop_finds(runs):
+def test_every_row_matches_the_best_found_by_a_loop(runs):
     frame = at_fairness.at_given_fairness(runs)
     assert len(frame) == 2 * 2 * 4 * 5
     means = selection.configuration_means(selection.ok(runs))
     for row in frame.to_dict("records"):
-        kept = means[(means["dataset"] == row["dataset"]) & (means["method"] == row["method"])]
-        kept = kept[kept["deviation_mean"] <= row["limit"]]
+        candidates = means[(means["dataset"] == row["dataset"]) & (means["method"] == row["method"])]
+        candidates = candidates[candidates["deviation_mean"] <= row["limit"]]
         if row["limit_cases"] == at_fairness.LEFT_OUT:
-            kept = kept[(kept["n_clusters"] >= 3) & (kept["overlap"] < 0.5)]
-        assert row["cohesion"] == pytest.approx(kept["cohesion"].max(), nan_ok=True)
+            candidates = candidates[(candidates["n_clusters"] >= 3) & (candidates["overlap"] < 0.5)]
+        assert row["cohesion"] == pytest.approx(candidates["cohesion"].max(), nan_ok=True)
     highest = frame.groupby(["limit_cases", "dataset", "limit"])["cohesion"].transform("max")
     assert frame["best"].tolist() == (frame["cohesion"] == highest).tolist() and frame["best"].any()
 
 
 def test_a_wider_limit_never_costs_cohesion(runs):
-    wide = at_fairness.at_given_fairness(runs).pivot(
+    by_limit = at_fairness.at_given_fairness(runs).pivot(
         index=["limit_cases", "dataset", "method"], columns="limit", values="cohesion"
     )
-    assert (wide.fillna(0).diff(axis=1).iloc[:, 1:] >= 0).all(axis=None)
+    assert (by_limit.fillna(0).diff(axis=1).iloc[:, 1:] >= 0).all(axis=None)
 
 
-def test_sentences_count_what_the_rows_say(runs, tmp_path):
+def test_sentences_agree_with_the_rows(runs, tmp_path):
     frame = at_fairness.at_given_fairness(runs)
     part = frame[(frame["limit"] == 0.05) & (frame["limit_cases"] == at_fairness.LEFT_OUT)]
-    (words,) = (line for line in at_fairness.in_words(frame) if "at most 0.05, limit cases left out, on 2 datasets" in line)
+    (sentence,) = (line for line in at_fairness.in_words(frame) if "at most 0.05, limit cases left out, on 2 datasets" in line)
     for method, group in part.groupby("method"):
-        assert f"{method} {group['cohesion'].notna().sum()}" in words.split("keeps the limit:")[1]
-        assert (f"{method} has it on {group['best'].sum()}" in words) == bool(group["best"].any())
+        assert f"{method} {group['cohesion'].notna().sum()}" in sentence.split("keeps the limit:")[1]
+        assert (f"{method} has it on {group['best'].sum()}" in sentence) == bool(group["best"].any())
     assert all(line in at_fairness.to_markdown(frame) for line in at_fairness.in_words(frame))
     write_csv(tmp_path / "table.csv", frame)
     assert at_fairness.to_markdown(read_lines(tmp_path / "table.csv")) == at_fairness.to_markdown(frame)
 
 
-def test_without_a_run_there_is_nothing_to_say(runs):
-    nothing = at_fairness.at_given_fairness(runs[:0])
-    assert nothing.empty and at_fairness.in_words(nothing) == []
+def test_without_runs_there_are_no_sentences(runs):
+    without_runs = at_fairness.at_given_fairness(runs[:0])
+    assert without_runs.empty and at_fairness.in_words(without_runs) == []
     infeasible = at_fairness.at_given_fairness(runs.assign(status="infeasible", cohesion=np.nan, deviation_mean=np.nan))
     assert infeasible["cohesion"].isna().all() and not infeasible["best"].any()
     assert all("no method keeps the limit" in line for line in at_fairness.in_words(infeasible))

@@ -1,4 +1,4 @@
-"""The Bayesian signed-rank test against closed forms, a loop over the draws, and what it must not depend on."""
+"""The Bayesian signed-rank test against closed forms and a loop over the draws, and the symmetries it must have."""
 
 import numpy as np
 import pandas as pd
@@ -7,14 +7,14 @@ from scipy.stats import beta
 
 from clusterlets.analysis import bayes
 
-# Three standard errors of a probability of one half, and what Laplace's rule adds.
+# Three standard errors of a probability of one half, plus what Laplace's rule adds.
 NEAR = 3 * 0.5 / np.sqrt(bayes.DRAWS) + 2 / bayes.DRAWS
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 10])
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_differences_of_one_sign_beyond_twice_the_region_have_a_closed_form(n, sign):
-    """Then only the pair of the prior's observation with itself lies within: its weight squared, and below a half."""
+    """Only the prior's observation paired with itself then lies within; outside wins if its squared weight is below a half."""
     below, within, above = bayes.posterior(sign * np.linspace(0.02, 0.4, n), rope=0.005)
     outside = beta.cdf(np.sqrt(0.5), bayes.PRIOR, n)
     assert (below if sign < 0 else above) == pytest.approx(outside, abs=NEAR)
@@ -23,19 +23,19 @@ def test_differences_of_one_sign_beyond_twice_the_region_have_a_closed_form(n, s
 
 
 @pytest.mark.parametrize("n", [1, 4])
-def test_differences_that_reach_out_of_the_region_only_with_each_other_have_one_too(n):
-    """Between one and two half-widths: with the prior's observation they average within; outside is the rest, squared."""
+def test_differences_that_leave_the_region_only_in_pairs_have_a_closed_form(n):
+    """Between one and two half-widths: averaged with the prior's observation they lie within; outside is the rest, squared."""
     _, within, above = bayes.posterior(np.linspace(0.006, 0.009, n), rope=0.005)
     assert above == pytest.approx(beta.cdf(1 - np.sqrt(0.5), bayes.PRIOR, n), abs=NEAR)
     assert within == pytest.approx(1 - above, abs=2 / bayes.DRAWS)
 
 
-def test_within_the_region_all_is_equivalent():
+def test_differences_within_the_region_are_equivalent():
     assert bayes.posterior(np.linspace(-0.004, 0.004, 7))[1] == (bayes.DRAWS + 1) / (bayes.DRAWS + 3)
     assert bayes.posterior([])[1] == (bayes.DRAWS + 1) / (bayes.DRAWS + 3)
 
 
-def test_the_counts_are_those_of_a_loop_over_all_pairs():
+def test_the_counts_match_a_loop_over_all_pairs():
     differences = np.random.default_rng(2).normal(0.003, 0.01, 6)
     z = np.append(0.0, differences)
     average = (z[:, None] + z) / 2
@@ -47,7 +47,7 @@ def test_the_counts_are_those_of_a_loop_over_all_pairs():
     assert bayes.posterior(differences) == pytest.approx(counts / counts.sum(), abs=0.04)
 
 
-def test_the_other_way_round_below_and_above_change_places():
+def test_reversed_differences_swap_below_and_above():
     differences = np.random.default_rng(5).normal(0.004, 0.01, 9)
     below, within, above = bayes.posterior(differences)
     assert bayes.posterior(-differences) == pytest.approx((above, within, below), abs=1e-12)
@@ -58,7 +58,7 @@ def test_a_difference_on_the_edge_of_the_region_lies_within():
     assert bayes.posterior([0.1 + 0.2 - 0.3 + 0.005] * 8, rope=0.005)[1] > 0.999  # 0.0050000000000000553
 
 
-def test_every_pair_once():
+def test_every_pair_is_compared_once():
     values = pd.DataFrame(np.random.default_rng(0).random((6, 3)), columns=list("abc"))
     table = bayes.signed_ranks({"x": values, "y": values[["a", "b"]]})
     assert list(table.columns) == bayes.COLUMNS

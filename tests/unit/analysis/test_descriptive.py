@@ -16,7 +16,7 @@ NUMBERS = st.floats(min_value=-1e6, max_value=1e6, allow_subnormal=False).map(la
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=60))
-def test_the_variance_is_that_of_exact_arithmetic(values):
+def test_the_variance_matches_exact_arithmetic(values):
     exact = [Fraction(value) for value in values]
     mean = sum(exact) / len(exact)
     expected = float(sum((value - mean) ** 2 for value in exact) / len(exact))
@@ -33,13 +33,13 @@ def test_by_hand():
     assert correlation([1, 1, 2, 3], [1, 2, 4, 3], "kendall") == pytest.approx(3 / sqrt(5 * 6))
 
 
-def test_missing_values_are_left_out_and_nothing_has_no_spread():
+def test_missing_values_are_ignored_and_no_values_have_no_spread():
     assert variance([1.0, np.nan, 3.0]) == 1.0
     assert isnan(variance([])) and isnan(std([np.nan]))
 
 
 @given(st.lists(st.tuples(NUMBERS, NUMBERS | st.sampled_from([0.0, 0.25, 0.5])), min_size=3, max_size=60))
-def test_spreads_and_coefficients_are_those_of_pandas(pairs):
+def test_spreads_and_coefficients_match_pandas(pairs):
     frame = pd.DataFrame(pairs, columns=["x", "y"])
     assert std(frame["x"]) == pytest.approx(frame["x"].std(ddof=0), rel=1e-12, abs=1e-9 * frame["x"].abs().max())
     assume(all(std(frame[side]) > 1e-3 * frame[side].abs().max() for side in "xy"))
@@ -59,8 +59,8 @@ def test_an_unknown_coefficient_is_refused():
         correlation([1, 2, 3], [1, 2, 3], "phi")
 
 
-def test_the_order_of_the_rows_moves_no_bit():
-    """Sums in the order of the rows, as pandas takes them, move the last bits of most of these."""
+def test_the_order_of_the_rows_changes_no_bit():
+    """Sums in row order, as in pandas, would change the last bits of most of these."""
     stream = np.random.default_rng(0)
     x = stream.random(5000)
     y = x + stream.random(5000)
@@ -70,7 +70,7 @@ def test_the_order_of_the_rows_moves_no_bit():
         assert len({correlation(x[order], y[order], coefficient) for order in orders}) == 1
 
 
-def test_spreads_and_correlations_of_the_tables_hang_on_no_order(synthetic):
+def test_spreads_and_correlations_of_the_tables_do_not_depend_on_row_order(synthetic):
     shuffled = synthetic.sample(frac=1, random_state=0)
     for build, columns in ((tables.by_matcher, ["deviation_mean_std", "cohesion_std"]), (tables.correlations, ["value"])):
         pd.testing.assert_frame_equal(build(synthetic)[columns], build(shuffled)[columns], check_exact=True)

@@ -1,4 +1,4 @@
-"""Configurations chosen on some seeds and scored on others, and the best of equally many: by brute force and by hand."""
+"""Configurations selected on some seeds and scored on others, and the best of equally many: by brute force and by hand."""
 
 from itertools import combinations
 
@@ -15,9 +15,9 @@ FRAC = {"method": "FRAC (fair)", "matcher": None, "hops": None}
 def test_the_expected_least_is_the_mean_over_all_draws():
     values = np.random.default_rng(2).random(7).tolist()
     values[3] = values[5]
-    for drawn in range(1, 8):
-        least = [min(draw) for draw in combinations(values, drawn)]
-        assert held_out.expected_least(values, drawn) == pytest.approx(np.mean(least), abs=1e-12)
+    for n_drawn in range(1, 8):
+        minima = [min(draw) for draw in combinations(values, n_drawn)]
+        assert held_out.expected_least(values, n_drawn) == pytest.approx(np.mean(minima), abs=1e-12)
 
 
 @pytest.mark.parametrize("drawn", [0, 3])
@@ -27,7 +27,7 @@ def test_no_more_can_be_drawn_than_there_are(drawn):
 
 
 def seeds(deviations, **run):
-    """A run for each of the deviations, on seeds from 0."""
+    """One run for each deviation, with seeds from 0."""
     return [{**run, "seed": seed, "deviation_mean": value} for seed, value in enumerate(deviations)]
 
 
@@ -49,7 +49,7 @@ def row(found, method, dataset="pima"):
     return match
 
 
-def test_the_choice_is_scored_on_the_seeds_that_did_not_choose(found):
+def test_the_selection_is_scored_on_the_other_seeds(found):
     ours = row(found, "Clusterlets")
     assert (ours["matcher"], ours["k"], ours["parameters"]) == ("G-B", 5, "hops=1")
     assert (ours["deviation_chosen"], ours["deviation_held_out"]) == (pytest.approx(0.1), pytest.approx(0.5))
@@ -57,11 +57,11 @@ def test_the_choice_is_scored_on_the_seeds_that_did_not_choose(found):
     assert (frac["k"], frac["deviation_chosen"], frac["deviation_held_out"]) == (5, pytest.approx(0.04), pytest.approx(0.06))
 
 
-def test_the_best_is_expected_of_as_many_configurations_as_the_fewest(found):
+def test_the_expected_best_is_over_the_smallest_number_of_configurations(found):
     ours, frac = row(found, "Clusterlets"), row(found, "FRAC (fair)")
-    assert [(each["configurations"], each["drawn"]) for each in (ours, frac)] == [(3, 2), (2, 2)]
+    assert [(scores["configurations"], scores["drawn"]) for scores in (ours, frac)] == [(3, 2), (2, 2)]
     assert (ours["best_run"], frac["best_run"]) == (0.01, 0.04)
-    # The best runs of the three are .1, .01 and .3: two of three draws of two hold .01, the third .1.
+    # The best runs of the three are .1, .01 and .3: two of the three draws of two include .01, the third .1.
     assert ours["expected_best"] == pytest.approx((0.01 + 0.01 + 0.1) / 3)
     assert frac["expected_best"] == pytest.approx(0.04)
 
@@ -69,33 +69,33 @@ def test_the_best_is_expected_of_as_many_configurations_as_the_fewest(found):
 def test_the_means_are_over_datasets_that_have_every_method():
     runs = synthetic_runs(("pima", "credit", "magic"), seeds=10, ks=(2, 5, 10))
     without = runs[(runs["dataset"] != "magic") | (runs["method"] != "FRAC (fair)")]
-    found = held_out.by_dataset(without)
+    table = held_out.by_dataset(without)
     for method in ("Clusterlets", "random"):
-        of_both = [row(found, method, name)["deviation_held_out"] for name in ("pima", "credit")]
-        assert row(found, method, held_out.ALL)["deviation_held_out"] == pytest.approx(np.mean(of_both))
-    assert len(found) == 3 * 5 - 1 + 5
-    said = held_out.to_markdown(found)
-    assert "over 2 datasets is" in said and f"{row(found, 'random', 'all')['deviation_held_out']:.4f} (random)" in said
+        deviations = [row(table, method, name)["deviation_held_out"] for name in ("pima", "credit")]
+        assert row(table, method, held_out.ALL)["deviation_held_out"] == pytest.approx(np.mean(deviations))
+    assert len(table) == 3 * 5 - 1 + 5
+    text = held_out.to_markdown(table)
+    assert "over 2 datasets is" in text and f"{row(table, 'random', 'all')['deviation_held_out']:.4f} (random)" in text
 
 
-def test_parameters_make_configurations():
+def test_parameters_distinguish_configurations():
     runs = some_runs(*seeds([0.2] * 10, **FRAC), *seeds([0.1] * 5 + [0.4] * 5, **FRAC))
     runs["parameters"] = ["tau=balanced"] * 10 + ["tau=0.1"] * 10
-    found = row(held_out.by_dataset(runs), "FRAC (fair)")
-    assert (found["parameters"], found["configurations"]) == ("tau=0.1", 2)
-    assert found["deviation_held_out"] == pytest.approx(0.4)
+    best = row(held_out.by_dataset(runs), "FRAC (fair)")
+    assert (best["parameters"], best["configurations"]) == ("tau=0.1", 2)
+    assert best["deviation_held_out"] == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize("seeds_below", [5, 0])
 def test_without_further_seeds_nothing_is_scored(seeds_below):
     runs = synthetic_runs(("pima",), seeds=5, ks=(5,))
-    found = held_out.by_dataset(runs[runs["seed"] < seeds_below])
-    assert found["deviation_held_out"].isna().all() and held_out.ALL not in set(found["dataset"])
-    assert "Not computed" in held_out.to_markdown(found)
+    table = held_out.by_dataset(runs[runs["seed"] < seeds_below])
+    assert table["deviation_held_out"].isna().all() and held_out.ALL not in set(table["dataset"])
+    assert "Not computed" in held_out.to_markdown(table)
 
 
 def test_seeds_beyond_the_papers_ten_and_other_methods_change_nothing():
     runs = synthetic_runs(("pima",), seeds=12, ks=(5, 10))
-    other = runs[runs["method"] == "random"].assign(method="fairlets", deviation_mean=0.0)
-    more, same = (held_out.by_dataset(some) for some in (pd.concat([runs, other]), runs[runs["seed"] < 10]))
-    pd.testing.assert_frame_equal(more, same)
+    fairlets = runs[runs["method"] == "random"].assign(method="fairlets", deviation_mean=0.0)
+    extended, expected = (held_out.by_dataset(variant) for variant in (pd.concat([runs, fairlets]), runs[runs["seed"] < 10]))
+    pd.testing.assert_frame_equal(extended, expected)

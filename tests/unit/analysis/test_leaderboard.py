@@ -1,4 +1,4 @@
-"""The leaderboard: who is chosen on the first seeds, how it is scored on the others, fronts and what sums them up."""
+"""The leaderboard: selection on the first seeds, scores on the others, fronts and their summaries."""
 
 import itertools
 
@@ -46,7 +46,7 @@ def summed_up(table):
 # ---- a block ---------------------------------------------------------------------------------------------------------
 
 
-def test_parameters_are_chosen_on_the_first_seeds_and_scored_on_the_others():
+def test_parameters_are_selected_on_the_first_seeds_and_scored_on_the_others():
     board = leaderboard.leaderboard(runs(FAIR, LOOSE, PLAIN))
     strict, loose, free = (line(board, "fair-flow", limit) for limit in (0.01, 0.1, np.inf))
     assert (strict["parameters"], strict["price"], strict["rank"]) == ("delta=0", pytest.approx(1.6), 1)
@@ -61,13 +61,13 @@ def test_parameters_are_chosen_on_the_first_seeds_and_scored_on_the_others():
     assert missed["outcome"] == "none keeps the limit"
 
 
-def test_the_seeds_that_score_choose_nothing():
+def test_the_scoring_seeds_do_not_affect_the_selection():
     better = ("fair-flow", "delta=0.1", [*FAIR[2][:1], (0.02, 3.0), (0.001, 1.0), (0.001, 1.0)])
     board = leaderboard.leaderboard(runs(FAIR, better, PLAIN))
     assert line(board, "fair-flow", 0.01)["parameters"] == "delta=0"
 
 
-def test_what_keeps_the_limit_on_the_choosing_seeds_alone_gets_no_rank_but_is_shown():
+def test_a_method_within_the_limit_on_the_selection_seeds_alone_is_shown_without_a_rank():
     board = leaderboard.leaderboard(runs(FAIR, LUCKY))
     lucky = line(board, "lucky", 0.01)
     assert pd.isna(lucky["rank"]) and lucky["outcome"] == "misses the limit"
@@ -80,7 +80,7 @@ def test_runs_without_a_result_count_against_a_method():
     seldom = ("seldom", "a=1", [(0.001, 1.3), (0.001, 1.3), (0.001, 1.3), None])
     never = ("never", "a=1", [None] * 4)
     board = leaderboard.leaderboard(runs(often, seldom, never, FAIR))
-    assert pd.isna(line(board, "often", 0.01)["rank"])  # one of two choosing seeds failed
+    assert pd.isna(line(board, "often", 0.01)["rank"])  # one of the two selection seeds failed
     assert line(board, "never", 0.01)["outcome"] == "no result"
     assert (line(board, "never", 0.01)["runs"], line(board, "never", 0.01)["statuses"]) == (4, "timeout 4")
     for limit in (0.01, np.inf):
@@ -89,30 +89,30 @@ def test_runs_without_a_result_count_against_a_method():
         assert (row["price_low"], row["price_high"], row["statuses"]) == (1.3, 1.3, "timeout 1")
 
 
-def test_an_overlapping_clustering_has_no_price_and_costs_no_less_for_that():
+def test_an_overlapping_clustering_has_no_price_and_counts_as_no_result():
     table = runs(FAIR, ("half", "a=1", [(0.005, 1.1), (0.005, 1.1), (0.005, 1.1), (0.005, np.nan)]))
     row = line(leaderboard.leaderboard(table), "half", 0.01)
     assert (row["ok"], row["within"]) == (2, 0.5) and pd.isna(row["rank"]) and row["outcome"] == "misses the limit"
 
 
-def test_fewer_clusters_than_asked_for_are_held_against_as_many_as_asked_for():
+def test_fewer_clusters_than_requested_are_compared_with_the_requested_number():
     table = runs(FAIR, PLAIN)  # the least cost with five clusters is 50
-    fewer, more = table.iloc[:1].copy(), table.iloc[:1].copy()
-    fewer[["n_clusters", "kmeans_cost", "price_over_best"]] = [2, 200.0, 1.0]
-    more[["n_clusters", "kmeans_cost", "price_over_best"]] = [9, 45.0, 1.7]
-    assert leaderboard.prices(pd.concat([table, fewer, more], ignore_index=True)).tolist()[-2:] == [4.0, 1.7]
+    too_few, too_many = table.iloc[:1].copy(), table.iloc[:1].copy()
+    too_few[["n_clusters", "kmeans_cost", "price_over_best"]] = [2, 200.0, 1.0]
+    too_many[["n_clusters", "kmeans_cost", "price_over_best"]] = [9, 45.0, 1.7]
+    assert leaderboard.prices(pd.concat([table, too_few, too_many], ignore_index=True)).tolist()[-2:] == [4.0, 1.7]
     assert leaderboard.prices(table).equals(table["price_over_best"])
 
 
 def test_a_method_has_three_configurations_spread_over_its_grid():
-    several = [("vfc", f"w={place}", FAIR[2]) for place in (9, 10, 1, 2)]
-    kept = leaderboard.entering(runs(*several, FAIR))
-    assert list(kept.loc[kept["method"] == "vfc", "parameters"].unique()) == ["w=9", "w=10", "w=2"]
-    assert line(leaderboard.leaderboard(runs(*several, FAIR)), "vfc", 0.01)["tried"] == 3
-    assert line(leaderboard.leaderboard(runs(*several, FAIR)), "vfc", 0.01)["parameters"] == "w=9"  # equal: the grid's order
+    lines = [("vfc", f"w={weight}", FAIR[2]) for weight in (9, 10, 1, 2)]
+    entered = leaderboard.entering(runs(*lines, FAIR))
+    assert list(entered.loc[entered["method"] == "vfc", "parameters"].unique()) == ["w=9", "w=10", "w=2"]
+    assert line(leaderboard.leaderboard(runs(*lines, FAIR)), "vfc", 0.01)["tried"] == 3
+    assert line(leaderboard.leaderboard(runs(*lines, FAIR)), "vfc", 0.01)["parameters"] == "w=9"  # ties go by the grid's order
 
 
-def test_blocks_are_ranked_apart_and_equal_prices_share_a_rank():
+def test_blocks_are_ranked_separately_and_equal_prices_share_a_rank():
     other = ("other", "a=1", FAIR[2])
     table = pd.concat([runs(FAIR, other), runs(FAIR, dataset="wine"), runs(FAIR, other, k=10)], ignore_index=True)
     board = leaderboard.leaderboard(table)
@@ -121,43 +121,46 @@ def test_blocks_are_ranked_apart_and_equal_prices_share_a_rank():
 
 
 def median(rows, score):
-    """Of the seeds of a configuration, where no result counts as infinite."""
+    """Median over the seeds of a configuration; a missing result counts as infinite."""
     return rows[score].fillna(np.inf).median()
 
 
 def chosen_by_a_plain_search(own, limit):
-    """Parameters that the first two of five seeds choose, and the price on the others: infinite where it misses the limit."""
-    halves = [(name, one[one["seed"] < 2], one[one["seed"] >= 2]) for name, one in own.groupby("parameters", sort=False)]
-    may = [half for half in halves if median(half[1], "deviation_max") <= limit and median(half[1], "price") < np.inf]
-    if not may:
+    """Parameters selected on the first two of five seeds, and their price on the others: infinite if they miss the limit."""
+    halves = [
+        (name, configuration_runs[configuration_runs["seed"] < 2], configuration_runs[configuration_runs["seed"] >= 2])
+        for name, configuration_runs in own.groupby("parameters", sort=False)
+    ]
+    eligible = [half for half in halves if median(half[1], "deviation_max") <= limit and median(half[1], "price") < np.inf]
+    if not eligible:
         return None
-    name, _, scoring = min(may, key=lambda half: median(half[1], "price"))
+    name, _, scoring = min(eligible, key=lambda half: median(half[1], "price"))
     return name, median(scoring, "price") if median(scoring, "deviation_max") <= limit else np.inf
 
 
 @pytest.mark.parametrize("limit", [0.05, np.inf])
-def test_ranks_and_choices_are_those_of_a_plain_search(limit):
+def test_ranks_and_choices_match_a_plain_search(limit):
     table = synthetic_runs(("pima", "credit"), seeds=5, ks=(5,))
     entered = leaderboard.entering(table)
     entered = entered.assign(price=leaderboard.prices(entered))
     board = leaderboard.leaderboard(table)
     for dataset, part in entered.groupby("dataset"):
         searched = {method: chosen_by_a_plain_search(own, limit) for method, own in part.groupby("method")}
-        found = {method: choice for method, choice in searched.items() if choice}
-        prices = {method: price for method, (_, price) in found.items() if price < np.inf}
-        here = board[(board["limit"] == limit) & (board["dataset"] == dataset)].set_index("method")
-        assert here["parameters"].dropna().to_dict() == {method: name for method, (name, _) in found.items()}
+        choices = {method: choice for method, choice in searched.items() if choice}
+        prices = {method: price for method, (_, price) in choices.items() if price < np.inf}
+        block = board[(board["limit"] == limit) & (board["dataset"] == dataset)].set_index("method")
+        assert block["parameters"].dropna().to_dict() == {method: name for method, (name, _) in choices.items()}
         ranks = {method: 1 + sum(other < price for other in prices.values()) for method, price in prices.items()}
-        assert here["rank"].dropna().to_dict() == ranks and ranks
+        assert block["rank"].dropna().to_dict() == ranks and ranks
 
 
 # ---- fronts ----------------------------------------------------------------------------------------------------------
 
 
-def test_fronts_hold_what_nothing_beats():
+def test_fronts_hold_the_undominated_points():
     table = runs(FAIR, LOOSE, PLAIN, ("worse", "a=1", [(0.35, 1.3)] * 4), ("equal", "a=1", LOOSE[2]))
-    known = leaderboard.points(table)
-    flags = dict(zip(known["method"] + " " + known["parameters"], known["on_front"], strict=True))
+    points = leaderboard.points(table)
+    flags = dict(zip(points["method"] + " " + points["parameters"], points["on_front"], strict=True))
     assert flags == {
         "fair-flow delta=0": True,
         "fair-flow delta=0.3": True,
@@ -170,23 +173,23 @@ def test_fronts_hold_what_nothing_beats():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_an_area_is_that_of_a_fine_grid_of_points(seed):
+def test_an_area_matches_a_fine_grid_of_points(seed):
     values = np.random.default_rng(seed).integers(0, 10, size=(6, 2))
-    lines = [(f"m{place}", "", [(delta / 20, 1 + price / 10)] * 2) for place, (delta, price) in enumerate(values)]
+    lines = [(f"m{index}", "", [(delta / 20, 1 + price / 10)] * 2) for index, (delta, price) in enumerate(values)]
     hypervolume = summed_up(runs(*lines)).groupby("method")["hypervolume"].first()
     cells = list(itertools.product(np.arange(0.05, 1, 0.1), np.arange(1.05, 2, 0.1)))
 
     def covered(points):
         return sum(any(delta / 10 < x and 1 + price / 10 < y for delta, price in points) for x, y in cells)
 
-    expected = {f"m{place}": covered([point]) / covered(values) for place, point in enumerate(values)}
+    expected = {f"m{index}": covered([point]) / covered(values) for index, point in enumerate(values)}
     assert hypervolume.to_dict() == pytest.approx(expected, abs=1e-6)
 
 
 # ---- over all blocks -------------------------------------------------------------------------------------------------
 
 
-def test_methods_without_a_rank_share_the_places_that_are_left():
+def test_methods_without_a_rank_share_the_remaining_ranks():
     strict = summed_up(runs(FAIR, LOOSE, PLAIN, LUCKY))
     strict = strict[strict["limit"] == 0.01].set_index("method")
     assert strict["mean_rank"].to_dict() == {"fair-flow": 1, "k-means": 2.5, "lucky": 2.5}
@@ -194,19 +197,21 @@ def test_methods_without_a_rank_share_the_places_that_are_left():
     assert strict.loc["fair-flow", [f"within_{factor:g}" for factor in leaderboard.FACTORS]].tolist() == [1.0] * 7
 
 
-def test_the_profile_counts_blocks_by_how_much_dearer_a_method_is():
+def test_the_profile_counts_blocks_by_relative_price():
     near, far = (("other", "a=1", [(0.005, price)] * 4) for price in (1.6 * 1.05, 1.6 * 1.4))
     table = pd.concat([runs(FAIR, near), runs(FAIR, far, k=10), runs(("other", "a=1", [None] * 4), FAIR, k=20)])
-    found = summed_up(table.reset_index(drop=True))
-    other = found[(found["limit"] == 0.01) & (found["method"] == "other")].iloc[0]
+    summary = summed_up(table.reset_index(drop=True))
+    other = summary[(summary["limit"] == 0.01) & (summary["method"] == "other")].iloc[0]
     shares = {factor: other[f"within_{factor:g}"] for factor in leaderboard.FACTORS}
     assert shares == pytest.approx({1: 0, 1.05: 1 / 3, 1.1: 1 / 3, 1.25: 1 / 3, 1.5: 2 / 3, 2: 2 / 3, 3: 2 / 3}, abs=1e-6)
     assert (other["blocks"], other["ranked"]) == (3, 2)
 
 
-def test_a_block_in_which_nobody_keeps_the_limit_is_no_block():
-    found = summed_up(pd.concat([runs(FAIR, PLAIN), runs(PLAIN, LOOSE, k=10)], ignore_index=True))
-    assert set(found.loc[found["limit"] == 0.01, "blocks"]) == {1} and set(found.loc[found["limit"] == 0.1, "blocks"]) == {2}
+def test_a_block_in_which_no_method_keeps_the_limit_does_not_count():
+    summary = summed_up(pd.concat([runs(FAIR, PLAIN), runs(PLAIN, LOOSE, k=10)], ignore_index=True))
+    assert set(summary.loc[summary["limit"] == 0.01, "blocks"]) == {1} and set(
+        summary.loc[summary["limit"] == 0.1, "blocks"]
+    ) == {2}
 
 
 def test_one_seed_one_method_and_no_runs_give_an_empty_board():
@@ -216,10 +221,10 @@ def test_one_seed_one_method_and_no_runs_give_an_empty_board():
         assert list(summed_up(table).columns) == leaderboard.OVERALL and not len(summed_up(table))
 
 
-def test_a_file_between_changes_nothing(tmp_path):
+def test_writing_and_reading_files_changes_nothing(tmp_path):
     table = synthetic_runs(("pima", "credit"), seeds=4, ks=(5, 10))
-    board, known = leaderboard.leaderboard(table), leaderboard.points(table)
-    for name, frame in (("board", board), ("known", known)):
+    board, points = leaderboard.leaderboard(table), leaderboard.points(table)
+    for name, frame in (("board", board), ("known", points)):
         write_csv(tmp_path / f"{name}.csv", frame)
     read = [read_lines(tmp_path / f"{name}.csv") for name in ("board", "known")]
-    assert leaderboard.overall(*read).equals(leaderboard.overall(board, known))
+    assert leaderboard.overall(*read).equals(leaderboard.overall(board, points))

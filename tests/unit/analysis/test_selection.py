@@ -1,4 +1,4 @@
-"""Which runs enter and which one wins: every rule on runs small enough to check by eye."""
+"""Which runs enter and which one wins: every rule, on few enough runs to check by eye."""
 
 import pytest
 from synthetic_runs import some_runs, synthetic_runs
@@ -9,7 +9,7 @@ from clusterlets.grid import runs_frame
 
 
 def winner(*changes: dict, by: str = "deviation_mean") -> int:
-    """Position of the best of these runs, whichever way round they come."""
+    """Position of the best of these runs, in either order."""
     runs = some_runs(*changes)
     (first,) = selection.best(runs, by, ["dataset"]).index
     (backwards,) = selection.best(runs[::-1], by, ["dataset"]).index
@@ -35,7 +35,7 @@ def test_least_deviation_and_most_cohesion_win():
         ({"matcher": "G-B"}, {"matcher": "D"}),
     ],
 )
-def test_ties_fall_in_the_order_of_the_rule(better, worse):
+def test_ties_are_broken_in_the_order_of_the_rule(better, worse):
     assert winner(worse, better) == 1
 
 
@@ -43,7 +43,7 @@ def test_a_tie_of_cohesion_goes_to_the_lower_max_deviation():
     assert winner({"k": 2}, {"k": 30, "deviation_max": 0.1, "deviation_mean": 0.3}, by="cohesion") == 1
 
 
-def test_hops_before_no_hops_and_last_bits_do_not_decide():
+def test_no_hops_win_ties_and_last_bits_do_not_decide():
     assert winner({"matcher": "C", "hops": None, "omega": 0}, {"hops": 4}) == 1
     assert winner({"deviation_mean": 0.3, "deviation_max": 0.9}, {"deviation_mean": 0.1 + 0.2}) == 1
 
@@ -53,7 +53,7 @@ def test_a_run_without_the_value_never_wins():
     assert list(selection.best(runs, "deviation_mean", ["dataset"]).index) == [2]
 
 
-def test_limit_cases_end_exactly_at_three_clusters_and_below_half_overlap():
+def test_limit_cases_end_exactly_at_three_clusters_and_half_overlap():
     runs = some_runs({"n_clusters": 2}, {"n_clusters": 3}, {"overlap": 0.5}, {"overlap": 0.4999}, {"overlap": None})
     assert list(selection.without_limit_cases(runs).index) == [1, 3]
 
@@ -71,7 +71,7 @@ def test_configuration_means_are_over_seeds_of_one_configuration():
     assert first[["deviation_mean", "deviation_mean_std", "n_clusters", "seeds"]].tolist() == pytest.approx([0.2, 0.1, 3.5, 2])
 
 
-def test_names_and_order_keep_what_a_reader_plugs_in():
+def test_names_and_order_keep_methods_that_a_user_adds():
     runs = some_runs({"matcher": "G-D"}, {"method": "FRAC (fair)", "matcher": None}, {"matcher": "mine"})
     assert list(selection.names(runs)) == ["G-D-PB", "FRAC (fair)", "mine"]
     assert selection.in_order(["zoo", "pima", "adult", "ant", "pima"], ["adult", "bank", "pima"]) == [

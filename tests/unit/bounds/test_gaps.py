@@ -1,4 +1,4 @@
-"""Gaps above lower bounds: never negative, 0 where nothing could be gained, and above what enumeration finds possible."""
+"""Gaps above lower bounds: never negative, 0 where nothing can be gained, and at least the gap found by enumeration."""
 
 from itertools import product
 
@@ -17,12 +17,12 @@ from clusterlets.errors import ClusterletsError
 
 
 def unfairness(labels, groups):
-    least = 1.0
+    worst_ratio = 1.0
     for cluster in set(labels.tolist()):
         for group in set(groups.tolist()):
-            share, held = (groups == group).mean(), (groups[labels == cluster] == group).mean()
-            least = min(least, held / share, share / held if held else 0.0)
-    return 1 - least
+            share, cluster_share = (groups == group).mean(), (groups[labels == cluster] == group).mean()
+            worst_ratio = min(worst_ratio, cluster_share / share, share / cluster_share if cluster_share else 0.0)
+    return 1 - worst_ratio
 
 
 def table(seed, n=60, n_groups=2):
@@ -33,7 +33,7 @@ def table(seed, n=60, n_groups=2):
 
 @pytest.mark.parametrize("seed", range(25))
 def test_no_equally_fair_labels_at_these_centres_are_below_the_bound(seed):
-    """Enumeration: cost / (1 + gap) is the bound, and nothing that is as fair costs less."""
+    """By enumeration: cost / (1 + gap) is the bound, and no labels as fair cost less."""
     n_groups = 2 + seed % 2
     X, groups, rng = table(seed, 6, n_groups)
     k = 2 + seed % 4 // 2
@@ -42,12 +42,12 @@ def test_no_equally_fair_labels_at_these_centres_are_below_the_bound(seed):
     gap = assignment_gap(X, groups, labels, centres)
     costs = np.square(X[:, None] - centres).sum(axis=2)
     allowed = unfairness(labels, groups)
-    others = (np.array(other) for other in product(range(k), repeat=len(X)))
-    as_fair = (other for other in others if unfairness(other, groups) <= allowed + 1e-12)
-    least = min(costs[np.arange(len(X)), other].sum() for other in as_fair)
+    labelings = (np.array(candidate) for candidate in product(range(k), repeat=len(X)))
+    as_fair = (candidate for candidate in labelings if unfairness(candidate, groups) <= allowed + 1e-12)
+    least_cost = min(costs[np.arange(len(X)), candidate].sum() for candidate in as_fair)
     cost = costs[np.arange(len(X)), labels].sum()
-    assert gap >= 0 and cost / (1 + gap) <= least * (1 + 1e-9) + 1e-12
-    assert gap >= cost / least - 1 - 1e-9
+    assert gap >= 0 and cost / (1 + gap) <= least_cost * (1 + 1e-9) + 1e-12
+    assert gap >= cost / least_cost - 1 - 1e-9
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -55,32 +55,32 @@ def test_equally_fair_labels_have_the_same_bound(seed):
     """Swapping instances of a group keeps all counts: cost / (1 + gap) stays, and the cheaper labels have the smaller gap."""
     X, groups, _ = table(seed)
     costs = np.square(X[:, None] - X[:3]).sum(axis=2)
-    dear = np.arange(60) // 2 % 3  # ten of each group in each cluster
-    cheap = dear.copy()
+    costly = np.arange(60) // 2 % 3  # ten of each group in each cluster
+    cheap = costly.copy()
     for group in range(2):
         cheap[groups == group] = transport(costs[groups == group], np.full(3, 10))[0]
-    gaps = [assignment_gap(X, groups, labels, X[:3]) for labels in (cheap, dear)]
-    paid = [costs[np.arange(60), labels].sum() for labels in (cheap, dear)]
-    assert 0 <= gaps[0] < gaps[1] and paid[0] / (1 + gaps[0]) == pytest.approx(paid[1] / (1 + gaps[1]))
+    gaps = [assignment_gap(X, groups, labels, X[:3]) for labels in (cheap, costly)]
+    totals = [costs[np.arange(60), labels].sum() for labels in (cheap, costly)]
+    assert 0 <= gaps[0] < gaps[1] and totals[0] / (1 + gaps[0]) == pytest.approx(totals[1] / (1 + gaps[1]))
 
 
 @pytest.mark.parametrize("n_groups", [1, 2, 3])
-def test_plain_k_means_has_none(n_groups):
+def test_plain_k_means_has_no_gap(n_groups):
     X, groups, rng = table(1, 120, n_groups)
-    found = lloyd(X, X[kmeans_plus_plus(X, 4, rng)], max_iter=1000, tol=0)
-    assert assignment_gap(X, groups, found.labels) == pytest.approx(0, abs=1e-9)
-    assert assignment_gap(X, groups, found.labels, found.centres) == pytest.approx(0, abs=1e-9)
+    result = lloyd(X, X[kmeans_plus_plus(X, 4, rng)], max_iter=1000, tol=0)
+    assert assignment_gap(X, groups, result.labels) == pytest.approx(0, abs=1e-9)
+    assert assignment_gap(X, groups, result.labels, result.centres) == pytest.approx(0, abs=1e-9)
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.2])
-def test_that_of_a_fair_assignment_is_small(delta):
+def test_the_gap_of_a_fair_assignment_is_small(delta):
     X, groups, _ = table(4, 3000, 3)
     costs = np.square(X[:, None] - X[:5]).sum(axis=2)
     labels = fair_assignment(costs, groups, delta).labels
     assert 0 <= assignment_gap(X, groups, labels, X[:5]) < 0.02
 
 
-def test_that_of_an_exact_assignment_is_no_larger_than_its_distance_from_the_program():
+def test_the_gap_of_an_exact_assignment_is_small():
     """At the labels' own unfairness, without slack, the program's optimum is at most the least cost there."""
     X, groups, _ = table(9, 40)
     costs = np.square(X[:, None] - X[:3]).sum(axis=2)
@@ -97,7 +97,7 @@ def test_a_larger_delta_has_a_larger_gap():
 
 @settings(max_examples=80)
 @given(st.data())
-def test_it_is_never_negative(data):
+def test_a_gap_is_never_negative(data):
     n = data.draw(st.integers(1, 25))
     k = data.draw(st.integers(1, min(n, 5)))
     numbers = st.one_of(st.integers(-3, 3), st.floats(-1e4, 1e4))
@@ -124,24 +124,24 @@ def test_transport_gap():
             transport_gap(sse, bound)
 
 
-def test_transport_gap_of_matched_pairs_is_none():
+def test_matched_pairs_have_no_transport_gap():
     X, groups = np.array([[0.0], [1.0], [20.0], [21.0]]), np.array([0, 1, 0, 1])
     assert transport_gap(1.0, sse_bounds(X, groups, [2], [0.0])[0, 0]) == pytest.approx(0, abs=1e-4)
 
 
 class TestInput:
-    def test_labels_that_are_less_fair_than_asked(self):
+    def test_labels_that_are_less_fair_than_requested_are_refused(self):
         X, groups = np.zeros((4, 1)), np.array([0, 0, 1, 1])
         with pytest.raises(ClusterletsError, match="unfairness of 1; delta must be from there"):
             assignment_gap(X, groups, groups, delta=0.5)
 
-    def test_lengths(self):
+    def test_different_lengths_are_refused(self):
         with pytest.raises(ClusterletsError, match="2 instances, 1 groups and 2 labels"):
             assignment_gap(np.zeros((2, 1)), np.zeros(1, int), np.zeros(2, int))
 
-    def test_labels_without_a_centre(self):
+    def test_labels_without_a_centre_are_refused(self):
         with pytest.raises(ClusterletsError, match=r"0\.\.1"):
             assignment_gap(np.zeros((2, 1)), np.zeros(2, int), np.array([0, 2]), np.zeros((2, 1)))
 
-    def test_constant_features(self):
+    def test_constant_features_have_no_gap(self):
         assert assignment_gap(np.ones((6, 2)), np.arange(6) % 2, np.arange(6) % 3) == 0

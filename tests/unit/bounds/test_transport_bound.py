@@ -19,11 +19,13 @@ CLUSTERS = [1, 2, 3, 4]
 @cache
 def partitions(n):
     """Every partition of n instances into at most four clusters, as rows of labels."""
-    found = np.zeros((1, 1), dtype=int)
+    labels = np.zeros((1, 1), dtype=int)
     for _ in range(n - 1):
-        longer = [np.pad(found[found.max(axis=1) + 1 >= label], ((0, 0), (0, 1)), constant_values=label) for label in range(4)]
-        found = np.vstack(longer)
-    return found
+        longer = [
+            np.pad(labels[labels.max(axis=1) + 1 >= label], ((0, 0), (0, 1)), constant_values=label) for label in range(4)
+        ]
+        labels = np.vstack(longer)
+    return labels
 
 
 def optima(X, groups):
@@ -36,11 +38,11 @@ def optima(X, groups):
         sizes = np.maximum(inside.sum(axis=1), 1)
         errors -= np.square(inside @ X).sum(axis=1) / sizes
         for group, share in enumerate(shares):
-            held = (inside & (groups == group)).sum(axis=1) / sizes
-            least = np.where(held > 0, np.minimum(held / share, share / np.maximum(held, 1e-9)), 0)
-            worst = np.where(inside.any(axis=1), np.minimum(worst, least), worst)
-    used = labels.max(axis=1) + 1
-    return np.array([[errors[(1 - worst <= d + 1e-12) & (used <= k)].min() for k in CLUSTERS] for d in DELTAS])
+            cluster_share = (inside & (groups == group)).sum(axis=1) / sizes
+            ratio = np.where(cluster_share > 0, np.minimum(cluster_share / share, share / np.maximum(cluster_share, 1e-9)), 0)
+            worst = np.where(inside.any(axis=1), np.minimum(worst, ratio), worst)
+    n_used = labels.max(axis=1) + 1
+    return np.array([[errors[(1 - worst <= d + 1e-12) & (n_used <= k)].min() for k in CLUSTERS] for d in DELTAS])
 
 
 def small_table(seed, n_groups):
@@ -56,7 +58,7 @@ def small_table(seed, n_groups):
 
 @pytest.mark.parametrize("n_groups", [2, 3])
 @pytest.mark.parametrize("seed", range(30))
-def test_no_fair_partition_falls_below(seed, n_groups):
+def test_no_fair_partition_falls_below_the_bound(seed, n_groups):
     X, groups = small_table(seed, n_groups)
     bounds, best = sse_bounds(X, groups, CLUSTERS, DELTAS), optima(X, groups)
     assert (bounds >= 0).all() and (bounds <= best * (1 + 1e-12) + 1e-12).all()
@@ -73,9 +75,9 @@ def test_small_tables_have_useful_bounds():
 
 class TestEquality:
     def test_pairs_that_stay_together(self):
-        """As many clusters as pairs, each at a cheapest match: SSE = n r_0 r_1 W_2^2."""
-        left = np.array([[0.0, 0.0], [10.0, 3.0], [-4.0, 7.0]])
-        X, groups = np.vstack([left, left + np.array([1.0, 0.5])]), np.repeat([0, 1], 3)
+        """As many clusters as pairs, each a cheapest match: SSE = n r_0 r_1 W_2^2."""
+        first_group = np.array([[0.0, 0.0], [10.0, 3.0], [-4.0, 7.0]])
+        X, groups = np.vstack([first_group, first_group + np.array([1.0, 0.5])]), np.repeat([0, 1], 3)
         assert sse_bounds(X, groups, [3], [0.0]) == pytest.approx(3 * 1.25 / 2, rel=1e-4)
 
     def test_three_groups_that_stay_together(self):
@@ -84,13 +86,13 @@ class TestEquality:
         assert sse_bounds(X, groups, [2], [0.0]) == pytest.approx(2 * (4 + 1 + 9), rel=1e-4)  # 0, 1, 5 about 2
 
     def test_the_groups_own_spread_counts(self):
-        """Two clusters of four points: the match of each group is perfect, and the error that of the groups."""
-        one = np.array([[0.0], [1.0], [50.0], [51.0]])
-        bound = sse_bounds(np.vstack([one, one]), np.repeat([0, 1], 4), [1, 2], [0.0])[0]
-        assert bound[0] == pytest.approx(2 * np.square(one - one.mean()).sum(), rel=1e-8)
+        """Two clusters of four points: the groups match perfectly, so the error is that within the groups."""
+        group_rows = np.array([[0.0], [1.0], [50.0], [51.0]])
+        bound = sse_bounds(np.vstack([group_rows, group_rows]), np.repeat([0, 1], 4), [1, 2], [0.0])[0]
+        assert bound[0] == pytest.approx(2 * np.square(group_rows - group_rows.mean()).sum(), rel=1e-8)
         assert bound[1] == pytest.approx(0, abs=1e-8)
 
-    def test_one_cluster_is_the_table(self):
+    def test_the_bound_of_one_cluster_is_the_tables_error(self):
         X = np.random.default_rng(0).normal(size=(40, 3))
         assert sse_bounds(X, np.arange(40) % 2, [1], [0.0, 0.5]) == pytest.approx(np.square(X - X.mean(axis=0)).sum(), rel=1e-8)
 
@@ -99,19 +101,19 @@ class TestEquality:
         assert sse_bounds(X, np.zeros(4, int), [2], [0.0])[0] == pytest.approx(eigenvalue_bounds(X, np.array([2])), rel=1e-8)
 
     def test_singletons_break_the_strict_bound_but_not_that_of_their_own_delta(self):
-        """What the docs warn of: as many clusters as instances keep shares up to whole instances, at no error at all."""
+        """The docs warn of this: as many clusters as instances keep shares up to whole instances, at zero error."""
         X, groups = np.array([[0.0], [5.0]]), np.array([0, 1])
         assert sse_bounds(X, groups, [2], [0.0, 1.0]).ravel() == pytest.approx([12.5, 0], abs=1e-6)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 60, 400])
-def test_equal_masses_are_nearly_an_exact_assignment(n):
+def test_equal_masses_come_close_to_an_exact_assignment(n):
     rng = np.random.default_rng(n)
     rows, columns = rng.normal(size=(n, 3)), rng.normal(size=(n, 3)) + 0.3
     costs = np.square(rows[:, None] - columns[None]).sum(axis=2)
     exact = costs[linear_sum_assignment(costs)].mean()
-    (found,) = transport_bounds(rows, columns, [(1 / n, 1 / n)], [(1 / n, 1 / n)])
-    assert exact * (1 - 1e-3) <= found <= exact
+    (bound,) = transport_bounds(rows, columns, [(1 / n, 1 / n)], [(1 / n, 1 / n)])
+    assert exact * (1 - 1e-3) <= bound <= exact
 
 
 def least_transport(costs, of_rows, of_columns):
@@ -119,12 +121,12 @@ def least_transport(costs, of_rows, of_columns):
     sums = scipy.sparse.vstack(
         [scipy.sparse.kron(scipy.sparse.eye(m), np.ones((1, n))), scipy.sparse.kron(np.ones((1, m)), scipy.sparse.eye(n))]
     )
-    low, high = (np.repeat([of_rows[place], of_columns[place]], [m, n]) for place in (0, 1))
+    low, high = (np.repeat([of_rows[end], of_columns[end]], [m, n]) for end in (0, 1))
     return linprog(costs.ravel(), scipy.sparse.vstack([sums, -sums]), np.concatenate([high, -low]), method="highs").fun
 
 
 @pytest.mark.parametrize("kind", ["normal", "far outliers", "duplicates", "a column"])
-def test_intervals_are_nearly_the_linear_program(kind):
+def test_intervals_come_close_to_the_linear_program(kind):
     rng = np.random.default_rng(3)
     rows, columns = rng.normal(size=(30, 3)), rng.normal(size=(20, 3)) + 0.5
     if kind == "far outliers":
@@ -135,24 +137,24 @@ def test_intervals_are_nearly_the_linear_program(kind):
         columns = columns[:1]
     shares = np.array([len(rows), len(columns)]) / (len(rows) + len(columns))
     intervals = [share_intervals(shares, delta) for delta in (0, 0.1, 0.3, 0.6)]
-    of_rows, of_columns = ([(low[h], high[h]) for low, high in intervals] for h in (1, 0))
-    found = transport_bounds(rows, columns, of_rows, of_columns)
+    row_intervals, column_intervals = ([(low[h], high[h]) for low, high in intervals] for h in (1, 0))
+    bounds = transport_bounds(rows, columns, row_intervals, column_intervals)
     costs = np.square(rows[:, None] - columns[None]).sum(axis=2)
-    exact = [least_transport(costs, *both) for both in zip(of_rows, of_columns)]
-    assert (found <= np.multiply(exact, 1 + 1e-7)).all() and (found >= np.multiply(exact, 0.98)).all()
-    swapped = transport_bounds(columns, rows, of_columns, of_rows)
-    assert swapped == pytest.approx(found, rel=0.02)
+    exact = [least_transport(costs, *pair) for pair in zip(row_intervals, column_intervals)]
+    assert (bounds <= np.multiply(exact, 1 + 1e-7)).all() and (bounds >= np.multiply(exact, 0.98)).all()
+    swapped = transport_bounds(columns, rows, column_intervals, row_intervals)
+    assert swapped == pytest.approx(bounds, rel=0.02)
 
 
-def test_a_table_of_levels_is_nearly_exact_too():
-    """More pairs than are solved at once: parts of the points come first."""
+def test_a_table_solved_in_levels_is_nearly_exact_too():
+    """More pairs than are solved at once, so parts of the points are solved first."""
     rng = np.random.default_rng(5)
     n = 1600
     rows, columns = rng.normal(size=(n, 2)), rng.normal(size=(n, 2)) * 1.5 + 1
     costs = np.square(rows[:, None] - columns[None]).sum(axis=2)
     exact = costs[linear_sum_assignment(costs)].mean()
-    found = transport_bounds(rows, columns, [(1 / n, 1 / n), (0.5 / n, 2 / n)], [(1 / n, 1 / n), (0.5 / n, 2 / n)])
-    assert 0.98 * exact < found[0] <= exact and 0 < found[1] < found[0]
+    bounds = transport_bounds(rows, columns, [(1 / n, 1 / n), (0.5 / n, 2 / n)], [(1 / n, 1 / n), (0.5 / n, 2 / n)])
+    assert 0.98 * exact < bounds[0] <= exact and 0 < bounds[1] < bounds[0]
 
 
 @pytest.mark.parametrize("shares", [[0.5, 0.5], [0.1, 0.9], [0.2, 0.3, 0.5], [1.0]])
@@ -161,7 +163,7 @@ def test_intervals_of_shares_hold_the_shares(shares, delta):
     low, high = share_intervals(np.array(shares), delta)
     assert (low <= shares).all() and (shares <= high).all() and (low >= 0).all() and (high <= 1).all()
     if len(shares) == 2:
-        assert low + high[::-1] == pytest.approx([1, 1])  # what one group must have is what the other may not
+        assert low + high[::-1] == pytest.approx([1, 1])  # one group's minimum and the other's maximum make up the whole
     assert low.sum() == pytest.approx(1) if len(shares) == 1 or delta == 0 else low.sum() < 1
 
 
@@ -175,14 +177,14 @@ def test_any_labels_cost_at_least_the_bound_of_their_own_delta(data):
     X = np.array(data.draw(st.lists(numbers, min_size=2 * n, max_size=2 * n)), dtype=float).reshape(n, 2)
     groups = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
     labels = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
-    error, least = 0.0, 1.0
+    error, worst_ratio = 0.0, 1.0
     for cluster in set(labels.tolist()):
         inside = labels == cluster
         error += np.square(X[inside] - X[inside].mean(axis=0)).sum()
         for group in set(groups.tolist()):
-            share, held = (groups == group).mean(), (groups[inside] == group).mean()
-            least = min(least, held / share, share / held if held else 0.0)
-    bound = sse_bounds(X, groups, [len(set(labels.tolist()))], [1 - least])[0, 0]
+            share, cluster_share = (groups == group).mean(), (groups[inside] == group).mean()
+            worst_ratio = min(worst_ratio, cluster_share / share, share / cluster_share if cluster_share else 0.0)
+    bound = sse_bounds(X, groups, [len(set(labels.tolist()))], [1 - worst_ratio])[0, 0]
     assert 0 <= bound <= error * (1 + 1e-12) + 1e-9 * np.square(X - X.mean(axis=0)).sum()
 
 
@@ -208,7 +210,7 @@ class TestInput:
         assert sse_bounds(X + 1000, groups, [4], [0.1]) == pytest.approx(expected, rel=1e-3)
 
     @pytest.mark.parametrize("unit", [2.0**-200, 2.0**200])
-    def test_a_unit_squares(self, unit):
+    def test_bounds_scale_with_the_square_of_the_unit(self, unit):
         X, groups = self.table()
         assert (sse_bounds(X * unit, groups, [3], [0.1]) == sse_bounds(X, groups, [3], [0.1]) * unit * unit).all()
 
@@ -221,7 +223,7 @@ class TestInput:
     def test_one_instance(self):
         assert sse_bounds([[3.0]], [0], [1, 4], [0.0]).tolist() == [[0, 0]]
 
-    def test_nothing_asked_is_nothing_told(self):
+    def test_empty_requests_give_empty_bounds(self):
         X, groups = self.table()
         assert sse_bounds(X, groups, [], [0.0]).shape == (1, 0) and sse_bounds(X, groups, [2], []).shape == (0, 1)
 

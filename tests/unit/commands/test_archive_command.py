@@ -21,7 +21,7 @@ from clusterlets.provenance import manifest, packing
 from clusterlets.storage import save_json, save_text
 
 ROOT = Path(__file__).resolve().parents[3]
-# Where `make test` puts the libraries; they may as well be on the path already.
+# Where `make test` puts the libraries; they may also be installed already.
 LIBRARIES = Path(sys.prefix) / "archive-packages"
 needs_libraries = pytest.mark.skipif(
     not LIBRARIES.is_dir() and not importlib.util.find_spec("rocrate_validator"),
@@ -58,15 +58,15 @@ PROVENANCE = {
 
 
 def finish(folder, provenance=PROVENANCE):
-    """A results folder as a finished run leaves it."""
+    """Fill a results folder as a finished run leaves it."""
     for file in FILES:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text(file)
     for cell in CELLS:
         save_text(folder / cell, cell)
-    described = dict.fromkeys(SETTINGS["tables"], COUNTS) | {"people": COUNTS | {"source_sha256": "beef"}}
-    made = manifest.make(folder, FILES, PROVENANCE["settings"], described, {"numpy": "2.4.6"}, {})
-    (folder / "manifest.json").write_text(json.dumps(made))
+    descriptions = dict.fromkeys(SETTINGS["tables"], COUNTS) | {"people": COUNTS | {"source_sha256": "beef"}}
+    contents = manifest.make(folder, FILES, PROVENANCE["settings"], descriptions, {"numpy": "2.4.6"}, {})
+    (folder / "manifest.json").write_text(json.dumps(contents))
     (folder / "accounts").mkdir(exist_ok=True)
     (folder / "accounts" / "steps.csv").write_text("step,jobs\n")
     save_json(folder / "accounts" / "provenance.json", provenance)
@@ -80,31 +80,31 @@ def with_libraries(*command, cwd):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Where a finished run was packed."""
+    """The folder in which a finished run was packed."""
     folder = tmp_path_factory.mktemp("archive")
     finish(folder / "results")
-    done = with_libraries("-m", "clusterlets", "archive", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    process = with_libraries("-m", "clusterlets", "archive", cwd=folder)
+    assert process.returncode == 0, process.stderr
     assert re.fullmatch(
-        r"results\.crate\.zip: \d+ files, .* valid by workflow-run-crate-0\.5\. Ready to deposit\.\n", done.stdout
+        r"results\.crate\.zip: \d+ files, .* valid by workflow-run-crate-0\.5\. Ready to deposit\.\n", process.stdout
     )
     return folder
 
 
 @pytest.fixture(scope="module")
 def entities(folder):
-    """What the crate's metadata say, by the entities' names."""
+    """The entities of the crate's metadata, by id."""
     with zipfile.ZipFile(folder / "results.crate.zip") as packed:
         graph = json.loads(packed.read("ro-crate-metadata.json"))["@graph"]
     return {entity["@id"]: entity for entity in graph}
 
 
 def ids(references):
-    return {one["@id"] for one in references}
+    return {reference["@id"] for reference in references}
 
 
 @needs_libraries
-def test_what_was_packed_is_the_finished_run_with_its_workflow(folder, tmp_path):
+def test_the_archive_holds_the_finished_run_and_its_workflow(folder, tmp_path):
     with zipfile.ZipFile(folder / "results.crate.zip") as packed:
         names = set(packed.namelist())
         packed.extractall(tmp_path)
@@ -122,24 +122,24 @@ def test_what_was_packed_is_the_finished_run_with_its_workflow(folder, tmp_path)
 
 @needs_libraries
 def test_the_same_run_makes_the_same_bytes(folder):
-    done = with_libraries("-m", "clusterlets", "archive", "--results", "results", "-o", "again.zip", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    process = with_libraries("-m", "clusterlets", "archive", "--results", "results", "-o", "again.zip", cwd=folder)
+    assert process.returncode == 0, process.stderr
     assert (folder / "again.zip").read_bytes() == (folder / "results.crate.zip").read_bytes()
 
 
 @needs_libraries
-def test_every_file_has_the_checksum_that_the_metadata_name(folder, entities):
+def test_the_metadata_give_the_checksum_of_every_file(folder, entities):
     with zipfile.ZipFile(folder / "results.crate.zip") as packed:
-        held = [entity for name, entity in entities.items() if name in packed.namelist() and "sha256" in entity]
-        assert len(held) > 100
-        assert [one["@id"] for one in held if hashlib.sha256(packed.read(one["@id"])).hexdigest() != one["sha256"]] == []
-        described = {one["@id"] for one in held} | {"ro-crate-metadata.json"}
-        others = {name for name in packed.namelist() if not name.endswith("/")} - described
-    assert others == {f"results/{cell}" for cell in CELLS}
+        hashed = [entity for name, entity in entities.items() if name in packed.namelist() and "sha256" in entity]
+        assert len(hashed) > 100
+        assert [item["@id"] for item in hashed if hashlib.sha256(packed.read(item["@id"])).hexdigest() != item["sha256"]] == []
+        described_files = {item["@id"] for item in hashed} | {"ro-crate-metadata.json"}
+        undescribed = {name for name in packed.namelist() if not name.endswith("/")} - described_files
+    assert undescribed == {f"results/{cell}" for cell in CELLS}
 
 
 @needs_libraries
-def test_the_run_names_when_with_what_and_what_it_made(entities):
+def test_the_run_names_its_times_software_inputs_and_results(entities):
     run, workflow = entities["#run"], entities["Snakefile"]
     assert (run["startTime"], run["endTime"]) == ("2026-11-21T13:00:00+00:00", "2026-11-21T13:09:07+00:00")
     assert run["instrument"] == {"@id": "Snakefile"} == entities["./"]["mainEntity"]
@@ -154,7 +154,7 @@ def test_the_run_names_when_with_what_and_what_it_made(entities):
 
 
 @needs_libraries
-def test_raw_data_are_named_by_address_and_checksum(entities):
+def test_raw_data_have_their_address_and_checksum(entities):
     raw = {entities[name]["name"]: entities[name] for name in ids(entities["#run"]["object"]) if "name" in entities[name]}
     for dataset in ("adult", "iris"):
         for file in describe(dataset)["files"]:
@@ -173,7 +173,7 @@ def test_licence_authors_and_papers_are_those_of_the_citation(entities):
     papers = {entities[name]["name"]: entities[name] for name in ids(root["citation"])}
     assert papers.keys() == {paper["title"] for paper in citation["references"]}
     paper = papers["Fair Clustering with Clusterlets"]
-    assert [entities[one["@id"]]["name"] for one in paper["author"]] == ["Mattia Setzu", "Riccardo Guidotti"]
+    assert [entities[author["@id"]]["name"] for author in paper["author"]] == ["Mattia Setzu", "Riccardo Guidotti"]
     assert paper["datePublished"] == "2025"
 
 
@@ -186,12 +186,12 @@ def test_the_validator_finds_what_is_missing(folder, tmp_path):
     del graph["./"]["license"], graph["#run"]["instrument"], graph["Snakefile"]["programmingLanguage"]
     contents["ro-crate-metadata.json"] = json.dumps(metadata).encode()
     (tmp_path / "less.zip").write_bytes(packing.pack(contents))
-    ask = (
+    code = (
         "from pathlib import Path; from clusterlets.provenance.crate_validation import faults; print(*faults(Path('less.zip')))"
     )
-    done = with_libraries("-c", ask, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert all(name in done.stdout for name in ("license", "instrument", "programmingLanguage")), done.stdout
+    process = with_libraries("-c", code, cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert all(name in process.stdout for name in ("license", "instrument", "programmingLanguage")), process.stdout
 
 
 def refused(capsys, *arguments):
@@ -227,13 +227,13 @@ def lose_the_logs(folder):
         (lose_the_logs, "counts no job"),
     ],
 )
-def test_a_run_that_is_unfinished_or_was_changed_is_refused(spoil, told, tmp_path, monkeypatch, capsys):
+def test_an_unfinished_or_changed_run_is_refused(spoil, told, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     spoil(finish(tmp_path / "results"))
     assert told in refused(capsys)
 
 
-def test_without_its_libraries_the_command_says_how_to_have_them(tmp_path, monkeypatch, capsys):
+def test_without_its_libraries_the_command_says_how_to_install_them(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(archive, "find_spec", lambda name: None)
     finish(tmp_path / "results")
@@ -242,12 +242,12 @@ def test_without_its_libraries_the_command_says_how_to_have_them(tmp_path, monke
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A repository whose Snakefile was committed, and changed afterwards."""
+    """A repository whose Snakefile changed after the commit."""
 
     def git(*arguments):
         identity = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"]
-        done = subprocess.run(["git", "-C", str(tmp_path), *identity, *arguments], capture_output=True, text=True, check=True)
-        return done.stdout.strip()
+        result = subprocess.run(["git", "-C", str(tmp_path), *identity, *arguments], capture_output=True, text=True, check=True)
+        return result.stdout.strip()
 
     git("init", "--quiet")
     for name in ("Snakefile", "clusterlets/a.py", "clusterlets/__pycache__/a.pyc", "notes.txt"):
@@ -261,13 +261,13 @@ def checkout(tmp_path):
 
 def test_the_source_is_that_of_the_run(checkout):
     folder, commit = checkout
-    of_commit = packing.source_files({"commit": commit, "dirty": False}, folder)
-    assert of_commit == {"Snakefile": b"before", "clusterlets/a.py": b"before"}
-    now = {"Snakefile": b"after", "clusterlets/a.py": b"before"}
-    assert packing.source_files({"commit": commit, "dirty": True}, folder) == packing.source_files(None, folder) == now
+    committed = packing.source_files({"commit": commit, "dirty": False}, folder)
+    assert committed == {"Snakefile": b"before", "clusterlets/a.py": b"before"}
+    current = {"Snakefile": b"after", "clusterlets/a.py": b"before"}
+    assert packing.source_files({"commit": commit, "dirty": True}, folder) == packing.source_files(None, folder) == current
 
 
-def test_a_commit_that_is_not_here_is_refused(checkout):
+def test_an_unknown_commit_is_refused(checkout):
     folder, _ = checkout
     with pytest.raises(ClusterletsError, match="Commit 0000.* made the results, and .* does not have it"):
         packing.source_files({"commit": "0" * 40, "dirty": False}, folder)

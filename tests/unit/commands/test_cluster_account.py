@@ -1,4 +1,4 @@
-"""What ``clusterlets cluster`` says of columns and clusters, and its page, on a made table with an id and mixed scales."""
+"""What ``clusterlets cluster`` prints about columns and clusters, and its page, on a table with an id and mixed scales."""
 
 import re
 from html.parser import HTMLParser
@@ -17,7 +17,7 @@ from clusterlets.metrics.composition import deviation_per_cluster
 
 @pytest.fixture
 def people(tmp_path, monkeypatch):
-    """Sixty people, numbered; income spreads a thousand times as far as height, and tells the group."""
+    """Sixty numbered people; income spreads over 100,000 times as far as height and reveals the group."""
     rng = np.random.default_rng(3)
     sex = np.repeat(["female", "male"], 30)
     frame = pd.DataFrame(
@@ -43,22 +43,22 @@ def run(capsys, people):
     return run_command
 
 
-def test_features_and_what_was_left_out_are_told(run):
+def test_features_and_ignored_columns_are_listed(run):
     assert "features: number, height, income\nnote: ignored (not numeric): job\n" in run()[1]
-    said = run("--features", "height")[1]
-    assert "features: height\nnote: columns that --features does not name are no features: number, income, job\n" in said
+    output = run("--features", "height")[1]
+    assert "features: height\nnote: columns that --features does not name are no features: number, income, job\n" in output
 
 
-def test_identifiers_and_unlike_scales_are_warned_of_where_they_matter(run, people):
-    said = run()[1]
-    assert "warning: number looks like an identifier (consecutive numbers), and rows are clustered by it" in said
+def test_warns_of_identifiers_and_unlike_scales_where_they_matter(run, people):
+    output = run()[1]
+    assert "warning: number looks like an identifier (consecutive numbers), and rows are clustered by it" in output
     ratio = people["income"].std() / people["height"].std()
-    assert f"warning: income spreads {ratio:,.0f} times as far as height" in said
+    assert f"warning: income spreads {ratio:,.0f} times as far as height" in output
     assert "times as far as" not in run("--scaling", "standard")[1]
     assert "identifier" not in run("--features", "height,income")[1]
 
 
-def test_a_measure_in_the_place_of_a_group_is_warned_of_and_its_values_are_not_all_listed(people, capsys):
+def test_warns_of_a_measurement_used_as_group_and_shortens_the_list_of_its_values(people, capsys):
     people.assign(age=np.arange(60) // 2).to_csv("people.csv", index=False)
     command_line.main(["cluster", "people.csv", "--sensitive", "age", "--features", "height", "--method", "k-means", "-k", "2"])
     first, *lines = capsys.readouterr().out.splitlines()
@@ -70,20 +70,20 @@ def test_a_measure_in_the_place_of_a_group_is_warned_of_and_its_values_are_not_a
     assert notes[-1] == "note: so have 25 further groups too few different rows" and len(notes) == 7
 
 
-def test_clusters_without_a_group_and_a_high_price_are_warned_of(run):
-    said = run("--method", "k-means", "--clusters", "2", "--features", "income")[1]
-    assert "warning: 2 clusters lack a group: cluster 0 has no" in said and "the price of fairness is" not in said
-    said = run("--method", "frac", "--clusters", "2", "--features", "income")[1]
-    (price,) = re.findall(r"^price of fairness +([\d.]+)", said, re.MULTILINE)
-    assert float(price) > 2 and f"warning: the price of fairness is {price}: " in said and "lack a group" not in said
+def test_warns_of_clusters_without_a_group_and_of_a_high_price(run):
+    output = run("--method", "k-means", "--clusters", "2", "--features", "income")[1]
+    assert "warning: 2 clusters lack a group: cluster 0 has no" in output and "the price of fairness is" not in output
+    output = run("--method", "frac", "--clusters", "2", "--features", "income")[1]
+    (price,) = re.findall(r"^price of fairness +([\d.]+)", output, re.MULTILINE)
+    assert float(price) > 2 and f"warning: the price of fairness is {price}: " in output and "lack a group" not in output
 
 
 def report_of(counts, price=float("nan")):
     """The report of clusters with these counts of the groups a and b."""
     counts = np.array(counts)
     totals = counts.sum(axis=0)
-    found = Composition(counts, np.arange(len(counts)), totals, ["a", "b"])
-    return FairnessReport({"price_of_fairness": price}, found, deviation_per_cluster(counts, totals))
+    composition = Composition(counts, np.arange(len(counts)), totals, ["a", "b"])
+    return FairnessReport({"price_of_fairness": price}, composition, deviation_per_cluster(counts, totals))
 
 
 def test_the_worst_cluster_is_named():
@@ -97,24 +97,24 @@ def test_many_clusters_without_a_group_are_counted():
     assert warning.startswith("8 clusters lack a group: cluster 0 has no b, cluster 1 has no b") and ", and 3 more" in warning
 
 
-def test_a_price_is_warned_of_above_two():
+def test_warns_of_a_price_above_two():
     assert account.warnings(report_of([[1, 1]], 2.0)) == []
     assert len(account.warnings(report_of([[1, 1]], 2.01))) == 1
 
 
-def test_the_command_asks_for_a_number_of_clusters(run, people):
-    status, said, _ = run(
+def test_clusters_sets_the_number_of_clusters(run, people):
+    status, output, _ = run(
         "--clusters", "4", "--scaling", "standard", "--features", "height,income", "-o", "l.csv", "--seed", "2"
     )
     X = standardise(people[["height", "income"]].to_numpy())
-    found = ClusterletClustering(n_clusters=4, random_state=2).fit(X, sensitive_features=people["sex"])
-    assert status == 0 and found.n_clusters_ == 4 and list(pd.read_csv("l.csv")["cluster"]) == list(found.labels_)
-    assert f"matcher G-B, k = {found.n_clusterlets_}, hops = {found.hops_}, seed 2: 4 clusters" in said
+    model = ClusterletClustering(n_clusters=4, random_state=2).fit(X, sensitive_features=people["sex"])
+    assert status == 0 and model.n_clusters_ == 4 and list(pd.read_csv("l.csv")["cluster"]) == list(model.labels_)
+    assert f"matcher G-B, k = {model.n_clusterlets_}, hops = {model.hops_}, seed 2: 4 clusters" in output
 
 
-def test_a_number_of_clusters_that_does_not_come_out_is_noted(run):
-    said = run("--matcher", "C", "--clusters", "9")[1]
-    assert "note: asked for 9 clusters: no configuration comes closer than this one" in said
+def test_a_number_of_clusters_that_is_not_reached_is_noted(run):
+    output = run("--matcher", "C", "--clusters", "9")[1]
+    assert "note: asked for 9 clusters: no configuration comes closer than this one" in output
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,12 @@ def test_a_number_of_clusters_that_does_not_come_out_is_noted(run):
     ],
 )
 def test_options_that_contradict_each_other_are_refused(run, options, words):
-    status, said, complaint = run(*options)
-    assert (status, said) == (1, "") and words in complaint
+    status, output, complaint = run(*options)
+    assert (status, output) == (1, "") and words in complaint
 
 
 class Page(HTMLParser):
-    """The rows of its tables, its text, and what it would load."""
+    """A page's table rows, its text, and the addresses it would load."""
 
     def __init__(self, content):
         super().__init__()
@@ -152,11 +152,11 @@ class Page(HTMLParser):
 
 
 def test_the_page_holds_the_account_and_loads_nothing(run, tmp_path):
-    said = run("--clusters", "3", "--scaling", "standard", "-o", "l.csv", "--report", "pages/people & co.html")[1]
+    output = run("--clusters", "3", "--scaling", "standard", "-o", "l.csv", "--report", "pages/people & co.html")[1]
     page = Page((tmp_path / "pages" / "people & co.html").read_text(encoding="utf-8"))
-    assert page.loads == [] and said.endswith("report: pages/people & co.html\n")
+    assert page.loads == [] and output.endswith("report: pages/people & co.html\n")
     text = "".join(page.texts)
-    for line in said.splitlines():
+    for line in output.splitlines():
         if line.startswith("warning: "):
             assert line.removeprefix("warning: ") in text
     assert "clusterlets cluster people.csv --sensitive sex --clusters 3 --scaling standard" in text
@@ -164,11 +164,11 @@ def test_the_page_holds_the_account_and_loads_nothing(run, tmp_path):
     sizes = {row[0]: row[1] for row in page.rows if row and row[0].isdecimal()}
     assert sizes == {str(cluster): str(size) for cluster, size in labels.value_counts().items()}
     assert ["whole table", "60", "–", "30 (50.0%)", "30 (50.0%)"] in page.rows
-    (price,) = re.findall(r"^price of fairness +(.*)$", said, re.MULTILINE)
+    (price,) = re.findall(r"^price of fairness +(.*)$", output, re.MULTILINE)
     assert ["price of fairness", price] in page.rows
 
 
-def test_names_in_the_page_are_text(run, people, tmp_path):
+def test_names_are_escaped_in_the_page(run, people, tmp_path):
     people["sex"] = np.where(people["sex"] == "male", "<b>m</b>", "f & g")
     people.to_csv("people.csv", index=False)
     assert run("--clusters", "2", "--report", "page.html")[0] == 0

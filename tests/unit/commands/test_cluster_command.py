@@ -1,4 +1,4 @@
-"""``clusterlets cluster``: what it says and writes is what the estimators give; errors are for people."""
+"""``clusterlets cluster`` prints and writes what the estimators give; its errors are readable."""
 
 import re
 import shlex
@@ -25,6 +25,7 @@ from clusterlets.metrics.composition import deviation_per_cluster
 from clusterlets.report.drawing import saving
 
 FEATURES = ["age", "income"]
+NOTE = "clusterlets cluster: compiling for this machine, once; this may take half a minute.\n"
 
 
 @pytest.fixture
@@ -47,13 +48,11 @@ def people(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(capsys):
-    """Run the command; its status, what it printed and what it complained of, but for the note that it compiles."""
+    """Run the command; returns its status, output and errors."""
 
     def run_command(*arguments):
         status = command_line.main(["cluster", *arguments])
-        printed, complaint = capsys.readouterr()
-        lines = complaint.splitlines(keepends=True)
-        return status, printed, "".join(line for line in lines if "compiling for this machine" not in line)
+        return status, *capsys.readouterr()
 
     return run_command
 
@@ -63,11 +62,11 @@ def pairs(path):
 
 
 def test_the_file_holds_the_estimators_labels(people, run, tmp_path):
-    asked = ("-k", "6", "--hops", "2", "--seed", "5", "-o", "new/labels.csv")
-    status, said, _ = run("people.csv", "--sensitive", "sex", *asked)
+    options = ("-k", "6", "--hops", "2", "--seed", "5", "-o", "new/labels.csv")
+    status, output, _ = run("people.csv", "--sensitive", "sex", *options)
     expected = ClusterletClustering(6, hops=2, random_state=5)
     fitted = expected.fit(people[FEATURES].to_numpy(), sensitive_features=people["sex"])
-    assert status == 0 and "Clusterlets, matcher G-B, k = 6, hops = 2, seed 5" in said
+    assert status == 0 and "Clusterlets, matcher G-B, k = 6, hops = 2, seed 5" in output
     assert (tmp_path / "new" / "labels.csv").read_text().startswith("row,cluster\n0,")
     assert pairs("new/labels.csv") == list(enumerate(fitted.labels_))
 
@@ -77,7 +76,9 @@ def test_the_file_holds_all_memberships_where_clusters_overlap(people, run):
     fitted = ClusterletClustering(6, matcher="D", random_state=0).fit(
         people[FEATURES].to_numpy(), sensitive_features=people["sex"]
     )
-    expected = [(row, int(c)) for row, held in enumerate(fitted.memberships_.toarray()) for c in np.flatnonzero(held)]
+    expected = [
+        (row, int(cluster)) for row, member in enumerate(fitted.memberships_.toarray()) for cluster in np.flatnonzero(member)
+    ]
     assert pairs("m.csv") == expected and len(expected) > 300
 
 
@@ -91,17 +92,17 @@ def test_the_file_holds_all_memberships_where_clusters_overlap(people, run):
     ],
 )
 def test_options_reach_the_estimator(people, run, options, estimator):
-    asked = ["people.csv", "--sensitive", "sex", "--scaling", "standard", "--features", "income,age", "-o", "l.csv"]
-    assert run(*asked, *options)[0] == 0
+    common_options = ["people.csv", "--sensitive", "sex", "--scaling", "standard", "--features", "income,age", "-o", "l.csv"]
+    assert run(*common_options, *options)[0] == 0
     X = standardise(people[["income", "age"]].to_numpy())
     expected = estimator.fit(X, sensitive_features=people["sex"]).labels_
     assert pairs("l.csv") == list(enumerate(expected))
 
 
 def test_several_sensitive_columns_are_combined(people, run):
-    asked = ("--sensitive", "race", "--sensitive", "sex", "--matcher", "D", "--hops", "1", "-k", "3", "-o", "l.csv")
-    status, said, _ = run("people.csv", *asked)
-    assert status == 0 and "race and sex: asian + female" in said and "sex, job" not in said
+    options = ("--sensitive", "race", "--sensitive", "sex", "--matcher", "D", "--hops", "1", "-k", "3", "-o", "l.csv")
+    status, output, _ = run("people.csv", *options)
+    assert status == 0 and "race and sex: asian + female" in output and "sex, job" not in output
     joint = people["race"] + people["sex"]
     fitted = ClusterletClustering(3, matcher="D", hops=1, random_state=0).fit(
         people[FEATURES].to_numpy(), sensitive_features=joint
@@ -109,28 +110,28 @@ def test_several_sensitive_columns_are_combined(people, run):
     assert len(pairs("l.csv")) == fitted.memberships_.nnz
 
 
-def test_rows_without_a_sensitive_value_are_left_out_and_the_others_keep_their_numbers(people, run):
+def test_rows_without_a_sensitive_value_are_dropped_and_the_others_keep_their_numbers(people, run):
     gaps = people.copy()
     gaps.loc[[0, 7, 299], "sex"] = ["", " ", ""]
     gaps.to_csv("gaps.csv", index=False)
-    status, said, _ = run("gaps.csv", "--sensitive", "sex", "-k", "3", "-o", "l.csv")
-    assert status == 0 and "note: 3 of 300 rows have no sensitive value" in said
-    left = people.drop([0, 7, 299])
+    status, output, _ = run("gaps.csv", "--sensitive", "sex", "-k", "3", "-o", "l.csv")
+    assert status == 0 and "note: 3 of 300 rows have no sensitive value" in output
+    complete = people.drop([0, 7, 299])
     model = ClusterletClustering(3, random_state=0)
-    expected = model.fit_predict(left[FEATURES].to_numpy(), sensitive_features=left["sex"])
-    assert pairs("l.csv") == list(zip(left.index, expected, strict=True))
+    expected = model.fit_predict(complete[FEATURES].to_numpy(), sensitive_features=complete["sex"])
+    assert pairs("l.csv") == list(zip(complete.index, expected, strict=True))
 
 
-def test_the_account_is_that_of_the_report(people, run):
-    said = run("people.csv", "--sensitive", "sex", "-k", "5")[1]
+def test_the_output_agrees_with_the_fairness_report(people, run):
+    output = run("people.csv", "--sensitive", "sex", "-k", "5")[1]
     X = people[FEATURES].to_numpy()
     labels = ClusterletClustering(5, random_state=0).fit_predict(X, sensitive_features=people["sex"])
     report = fairness_report(X, labels, people["sex"])
-    lines = {line.split()[0]: line for line in said.splitlines() if line}
+    lines = {line.split()[0]: line for line in output.splitlines() if line}
     numbers = {name: [float(text) for text in re.findall(r"-?\d+\.\d+", line)] for name, line in lines.items()}
     share = (people["sex"] == "female").mean()
-    assert f"300 rows, 2 features; sex: female {share:.1%}, male {1 - share:.1%}" in said
-    assert numbers["deviation"] == [round(report[f"deviation_{what}"], 3) for what in ("mean", "std", "max")]
+    assert f"300 rows, 2 features; sex: female {share:.1%}, male {1 - share:.1%}" in output
+    assert numbers["deviation"] == [round(report[f"deviation_{statistic}"], 3) for statistic in ("mean", "std", "max")]
     assert numbers["cohesion"][0] == round(report["cohesion"], 3)
     plain = kmeans_labels(X, report["n_clusters"], np.random.default_rng(0))
     price = report["kmeans_cost"] / moments_by_label(X, plain, report["n_clusters"])[1].sum()
@@ -141,19 +142,19 @@ def test_the_account_is_that_of_the_report(people, run):
     costs = [float(f"{report[name]:.4g}") for name in ("social_cost", "kmedian_cost", "kcenter_cost")]
     assert [float(text) for text in re.findall(r"(?:social|k-median|k-center) ([\d.e+]+)", lines["costs"])] == costs
     for number in range(report["n_clusters"]):
-        own = people["sex"][labels == number]
-        (line,) = re.findall(rf"^ *{number} +(\d+) +(\S+) +(\S+)% +(\S+)%$", said, re.MULTILINE)
-        women = (own == "female").mean()
+        sex_of_cluster = people["sex"][labels == number]
+        (line,) = re.findall(rf"^ *{number} +(\d+) +(\S+) +(\S+)% +(\S+)%$", output, re.MULTILINE)
+        share_of_women = (sex_of_cluster == "female").mean()
         assert [float(value) for value in line] == [
-            len(own),
-            round(abs(women - share), 3),
-            round(100 * women, 1),
-            round(100 - 100 * women, 1),
+            len(sex_of_cluster),
+            round(abs(share_of_women - share), 3),
+            round(100 * share_of_women, 1),
+            round(100 - 100 * share_of_women, 1),
         ]
 
 
 def shares_off(composition, group_counts, delta):
-    """Instances, not rounded, by which the worst count lies outside r (1 - delta) and r / (1 - delta)."""
+    """By how many instances, not rounded, the worst count lies outside r (1 - delta) and r / (1 - delta)."""
     expected = composition.sum(axis=1, keepdims=True) * group_counts / group_counts.sum()
     return max((composition - expected / (1 - delta)).max(), (expected * (1 - delta) - composition).max())
 
@@ -174,24 +175,24 @@ def groups_off(composition, group_counts, tau):
         (["--method", "unkept.py", "--parameters", "tau=0.25"], "tau 0.25", groups_off, 0.25),
     ],
 )
-def test_the_bound_that_was_asked_for_is_told_and_whether_it_is_kept(people, run, tmp_path, options, asked, off, bound):
+def test_the_output_says_whether_the_requested_bound_is_kept(people, run, tmp_path, options, asked, off, bound):
     (tmp_path / "unkept.py").write_text(UNKEPT)
-    said = run("people.csv", "--sensitive", "race", "-k", "4", *options, "-o", "l.csv")[1]
+    output = run("people.csv", "--sensitive", "race", "-k", "4", *options, "-o", "l.csv")[1]
     labels = pd.read_csv("l.csv")["cluster"]
     composition = pd.crosstab(labels, people["race"]).to_numpy()
     rows = max(0, int(np.ceil(off(composition, composition.sum(axis=0), bound) - 1e-9)))
-    words = {0: "kept", 1: "kept up to whole rows, 1 row off"}.get(rows, f"not kept, {rows} rows off")
-    assert f"\nasked for   {asked}: {words}   (" in said
+    verdict = {0: "kept", 1: "kept up to whole rows, 1 row off"}.get(rows, f"not kept, {rows} rows off")
+    assert f"\nasked for   {asked}: {verdict}   (" in output
     assert (rows > 1) == (options[1] == "unkept.py")
 
 
-def test_a_bound_on_the_balance_is_told_in_place_of_delta(people, run):
-    said = run(
+def test_a_bound_on_the_balance_is_shown_instead_of_delta(people, run):
+    output = run(
         "people.csv", "--sensitive", "sex", "-k", "3", "--method", "fair-flow", "--parameters", "balance=0.4", "-o", "l.csv"
     )[1]
     composition = pd.crosstab(pd.read_csv("l.csv")["cluster"], people["sex"]).to_numpy()
     assert (composition.min(axis=1) >= 0.4 * composition.max(axis=1)).all()
-    assert "\nasked for   balance 0.4: kept   (" in said and "asked for   delta" not in said
+    assert "\nasked for   balance 0.4: kept   (" in output and "asked for   delta" not in output
 
 
 UNKEPT = """
@@ -207,18 +208,19 @@ class Unkept(Method):
 """
 
 
-def test_of_methods_without_a_bound_none_is_told(people, run):
+def test_no_bound_is_shown_for_methods_without_one(people, run):
     for options in (["--matcher", "G-B"], ["--method", "k-means"]):
         assert "asked for" not in run("people.csv", "--sensitive", "sex", "-k", "4", *options)[1]
 
 
-def test_missing_clusters_are_told_in_the_account_alone(people, run):
+def test_missing_clusters_are_noted_in_the_output_only(people, run):
     people["age"] = people["income"] = np.arange(300) % 3
     people.to_csv("people.csv", index=False)
     for method in ("scaff-tree", "frac"):
-        asked = ["--method", method, *(["--tau", "0"] if method == "frac" else [])]
-        status, said, complaint = run("people.csv", "--sensitive", "sex", "-k", "5", *asked)
-        assert (status, complaint) == (0, "") and "note: 3 clusters in place of the 5 that were asked for\n" in said
+        options = ["--method", method, *(["--tau", "0"] if method == "frac" else [])]
+        status, output, complaint = run("people.csv", "--sensitive", "sex", "-k", "5", *options)
+        assert status == 0 and complaint.replace(NOTE, "") == ""
+        assert "note: 3 clusters in place of the 5 that were asked for\n" in output
 
 
 COMPILING = """
@@ -234,31 +236,31 @@ class Compiling(Method):
 """
 
 
-def test_compiling_is_told_once_however_many_kernels_it_is(people, run, tmp_path):
+def test_compiling_is_announced_once_for_all_kernels(people, run, tmp_path):
     (tmp_path / "compiling.py").write_text(COMPILING)
-    run("people.csv", "--sensitive", "sex", "--method", "k-means", "-k", "2")  # all other kernels are loaded now
-    status, _, told = run("people.csv", "--sensitive", "sex", "--method", "compiling.py", "-k", "2")
-    assert status == 0 and told == "clusterlets cluster: compiling for this machine, once; this may take half a minute.\n"
+    run("people.csv", "--sensitive", "sex", "--method", "k-means", "-k", "2")  # loads all other kernels
+    status, _, message = run("people.csv", "--sensitive", "sex", "--method", "compiling.py", "-k", "2")
+    assert status == 0 and message == NOTE
     assert run("people.csv", "--sensitive", "sex", "--method", "k-means", "-k", "2")[2] == ""
 
 
-def test_many_clusters_are_told_by_those_that_deviate_most(people, run):
-    said = run("people.csv", "--sensitive", "sex", "--matcher", "D", "-k", "40", "--hops", "1")[1]
-    listed = [float(deviation) for deviation in re.findall(r"^ *\d+ +\d+ +(0\.\d+) ", said, re.MULTILINE)]
-    (rest,) = re.findall(r"and (\d+) more, deviating less", said)
-    (found,) = re.findall(r": (\d+) clusters$", said, re.MULTILINE)
-    assert len(listed) == 20 and listed == sorted(listed, reverse=True) and int(rest) == int(found) - 20
-    assert "price of fairness  not defined where clusters overlap" in said
-    assert re.search(r"^silhouette  -?0\.\d+   \(over rows, each in the nearest of its clusters;", said, re.MULTILINE)
+def test_of_many_clusters_those_that_deviate_most_are_listed(people, run):
+    output = run("people.csv", "--sensitive", "sex", "--matcher", "D", "-k", "40", "--hops", "1")[1]
+    deviations = [float(deviation) for deviation in re.findall(r"^ *\d+ +\d+ +(0\.\d+) ", output, re.MULTILINE)]
+    (rest,) = re.findall(r"and (\d+) more, deviating less", output)
+    (n_clusters,) = re.findall(r": (\d+) clusters$", output, re.MULTILINE)
+    assert len(deviations) == 20 and deviations == sorted(deviations, reverse=True) and int(rest) == int(n_clusters) - 20
+    assert "price of fairness  not defined where clusters overlap" in output
+    assert re.search(r"^silhouette  -?0\.\d+   \(over rows, each in the nearest of its clusters;", output, re.MULTILINE)
 
 
 def listing(counts, names):
     totals = counts.sum(axis=0)
-    found = Composition(counts, np.arange(len(counts)), totals, names)
-    return account.listing(FairnessReport({}, found, deviation_per_cluster(counts, totals)))
+    composition = Composition(counts, np.arange(len(counts)), totals, names)
+    return account.listing(FairnessReport({}, composition, deviation_per_cluster(counts, totals)))
 
 
-def test_groups_may_be_called_as_the_listing_calls_its_columns():
+def test_groups_may_have_the_names_of_the_listings_columns():
     counts = np.array([[1, 3, 4], [3, 1, 4]])
     text = listing(counts, ["size", "deviation", "cluster"])
     header, first, second = (line.split() for line in text.splitlines())
@@ -266,14 +268,14 @@ def test_groups_may_be_called_as_the_listing_calls_its_columns():
     assert first == ["0", "8", "0.125", "12.5%", "37.5%", "50.0%"] and second[3:] == ["37.5%", "12.5%", "50.0%"]
 
 
-def test_many_groups_are_told_by_the_one_furthest_off():
+def test_of_many_groups_the_one_furthest_off_is_listed():
     counts = np.full((2, 7), 10)
     counts[1] = [10, 10, 10, 10, 10, 10, 40]
     text = listing(counts, list("abcdefg"))
     assert "g 40.0% (+10.6%)" in text and "g 14.3% (-15.1%)" in text
 
 
-def test_silhouettes_of_many_rows_are_sampled_and_of_one_cluster_there_are_none():
+def test_silhouettes_of_many_rows_are_sampled_and_those_of_one_cluster_undefined():
     report = {"silhouette": 0.25, "silhouette_error": 0.00625, "overlap": 0}
     assert account._silhouette(report).startswith("silhouette  0.250 +- 0.0063, from samples   (over rows; ")
     assert account._silhouette({"silhouette": np.nan}).startswith("silhouette  not defined here")
@@ -282,20 +284,20 @@ def test_silhouettes_of_many_rows_are_sampled_and_of_one_cluster_there_are_none(
 def test_a_group_with_few_rows_is_noted(people, run):
     people.loc[people.index[:4], "race"] = "other"
     people.to_csv("people.csv", index=False)
-    said = run("people.csv", "--sensitive", "race", "-k", "9")[1]
-    assert "note: other has only 4 different rows, and so 4 clusterlets" in said
+    output = run("people.csv", "--sensitive", "race", "-k", "9")[1]
+    assert "note: other has only 4 different rows, and so 4 clusterlets" in output
 
 
-def test_one_is_not_said_as_many(people, run):
+def test_counts_of_one_are_singular(people, run):
     people.loc[people.index[1:], "race"] = "white"
     people.loc[people.index[0], ["race", "sex"]] = ["other", ""]
     people.to_csv("people.csv", index=False)
-    said = run("people.csv", "--sensitive", "race", "--features", "age", "-k", "2", "--matcher", "D", "--hops", "1")[1]
-    assert "300 rows, 1 feature; race: " in said
-    assert "note: other has only 1 different row, and so 1 clusterlet\n" in said
-    said = run("people.csv", "--sensitive", "sex", "--method", "frac", "-k", "1")[1]
-    assert "note: 1 of 300 rows has no sensitive value" in said
-    assert "seed 0: 1 cluster\n" in said and "plain k-means with 1 cluster)" in said
+    output = run("people.csv", "--sensitive", "race", "--features", "age", "-k", "2", "--matcher", "D", "--hops", "1")[1]
+    assert "300 rows, 1 feature; race: " in output
+    assert "note: other has only 1 different row, and so 1 clusterlet\n" in output
+    output = run("people.csv", "--sensitive", "sex", "--method", "frac", "-k", "1")[1]
+    assert "note: 1 of 300 rows has no sensitive value" in output
+    assert "seed 0: 1 cluster\n" in output and "plain k-means with 1 cluster)" in output
 
 
 ERRORS = {
@@ -345,7 +347,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("words", ERRORS)
-def test_errors_are_for_people_and_write_nothing(people, run, tmp_path, words):
+def test_errors_are_readable_and_write_nothing(people, run, tmp_path, words):
     for name, row, value in (("gap", 2, None), ("word", 4, "old")):
         broken = people.astype({"age": object})
         broken.loc[row, "age"] = value
@@ -356,7 +358,7 @@ def test_errors_are_for_people_and_write_nothing(people, run, tmp_path, words):
     assert not (tmp_path / "labels.csv").exists()
 
 
-def test_the_table_itself_is_never_written_over(people, run, tmp_path):
+def test_the_table_itself_is_never_overwritten(people, run, tmp_path):
     before = (tmp_path / "people.csv").read_bytes()
     status, _, complaint = run("people.csv", "--sensitive", "sex", "-o", str(tmp_path / "people.csv"))
     assert status == 1 and "is the table itself, which would be lost" in complaint
@@ -364,13 +366,13 @@ def test_the_table_itself_is_never_written_over(people, run, tmp_path):
 
 
 @pytest.mark.parametrize("option", ["-o", "--plot"])
-def test_the_table_is_known_by_its_other_names(people, run, tmp_path, option):
+def test_the_table_is_recognised_through_links(people, run, tmp_path, option):
     before = (tmp_path / "people.csv").read_bytes()
     (tmp_path / "link.png").symlink_to("people.csv")
     (tmp_path / "name.png").hardlink_to(tmp_path / "people.csv")
     for name in ("link.png", "name.png"):
-        status, said, complaint = run("people.csv", "--sensitive", "sex", option, name)
-        assert (status, said) == (1, "") and f"{name} is the table itself" in complaint
+        status, output, complaint = run("people.csv", "--sensitive", "sex", option, name)
+        assert (status, output) == (1, "") and f"{name} is the table itself" in complaint
     assert (tmp_path / "people.csv").read_bytes() == before
 
 
@@ -381,13 +383,13 @@ def test_clusters_and_picture_are_two_files(people, run, tmp_path, names, is_the
     (tmp_path / "link.png").symlink_to("a.png")
     if is_there:
         (tmp_path / "a.png").write_text("before")
-    status, said, complaint = run("people.csv", "--sensitive", "sex", "-o", names[0], "--plot", names[1])
-    assert (status, said) == (1, "") and "are one file, and one would replace the other" in complaint
+    status, output, complaint = run("people.csv", "--sensitive", "sex", "-o", names[0], "--plot", names[1])
+    assert (status, output) == (1, "") and "are one file, and one would replace the other" in complaint
     assert (tmp_path / "a.png").exists() == is_there and (not is_there or (tmp_path / "a.png").read_text() == "before")
 
 
-def test_clusters_that_go_to_the_output_follow_the_account(people, tmp_path):
-    """A link of this test's own: as root, a fault would take /dev/stdout from everybody."""
+def test_clusters_written_to_the_standard_output_follow_the_report(people, tmp_path):
+    """Uses a link of its own, because a bug could delete the machine's /dev/stdout when run as root."""
     (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
     if not (tmp_path / "stdout").exists():
         pytest.skip("there is no /proc here")
@@ -420,14 +422,14 @@ def test_numbers_are_checked_before_anything_is_read(option, capsys):
 
 
 @pytest.mark.parametrize("option", ["--sensitive", "--features", "--separator", "-o", "--plot"])
-def test_an_empty_option_is_not_taken_for_none(option, people, capsys):
+def test_an_empty_option_is_refused(option, people, capsys):
     with pytest.raises(SystemExit):
         command_line.main(["cluster", "people.csv", "--sensitive", "sex", option, ""])
     assert f"argument {option}{'/--output' if option == '-o' else ''}: it is empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["-o", "--plot"])
-def test_a_place_that_cannot_be_written_is_named(people, run, tmp_path, option):
+def test_a_path_that_cannot_be_written_is_named(people, run, tmp_path, option):
     name = "taken.png"
     (tmp_path / name).mkdir()
     status, _, complaint = run("people.csv", "--sensitive", "sex", option, name)
@@ -445,19 +447,19 @@ def test_the_examples_of_the_help_run(people, run, capsys, tmp_path):
     assert (tmp_path / "labels.csv").exists() and (tmp_path / "people.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_without_matplotlib_a_picture_is_refused_before_the_work(people, run, monkeypatch):
+def test_without_matplotlib_a_plot_is_refused_before_the_work_starts(people, run, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    status, said, complaint = run("people.csv", "--sensitive", "sex", "--plot", "p.png")
-    assert (status, said) == (1, "") and "needs matplotlib" in complaint and "'clusterlets-benchmark[plots]'" in complaint
+    status, output, complaint = run("people.csv", "--sensitive", "sex", "--plot", "p.png")
+    assert (status, output) == (1, "") and "needs matplotlib" in complaint and "'clusterlets-benchmark[plots]'" in complaint
 
 
 @pytest.mark.parametrize("suffix", ["pdf", "svg"])
-def test_the_end_of_the_name_chooses_the_format(people, run, tmp_path, suffix):
+def test_the_suffix_chooses_the_format(people, run, tmp_path, suffix):
     assert run("people.csv", "--sensitive", "sex", "--plot", f"p.{suffix}")[0] == 0
     assert (b"%PDF" if suffix == "pdf" else b"<svg") in (tmp_path / f"p.{suffix}").read_bytes()[:500]
 
 
-def test_bars_are_as_long_as_shares_and_lines_stand_where_the_tables_shares_end():
+def test_bars_show_the_clusters_shares_and_lines_the_tables():
     axes = Figure().subplots()
     composition = pd.DataFrame([[1, 1, 2], [3, 0, 1]], columns=list("abc"), index=[4, 9])
     plots.draw_composition(axes, composition.to_numpy(), composition.index, np.array([0.5, 0.2, 0.3]))
@@ -470,7 +472,7 @@ def test_bars_are_as_long_as_shares_and_lines_stand_where_the_tables_shares_end(
 
 
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
-def test_names_are_drawn_letter_by_letter_and_cut_where_they_are_too_long(people, run, tmp_path, suffix):
+def test_names_are_drawn_literally_and_cut_if_too_long(people, run, tmp_path, suffix):
     odd = ["$0-$20k", "$\\frac{$", "_hidden", "a & b < c", "x" * 20_000]
     people["race"] = [odd[row % 5] for row in range(300)]
     people.to_csv("people.csv", index=False)
@@ -484,7 +486,7 @@ def test_names_are_drawn_letter_by_letter_and_cut_where_they_are_too_long(people
         assert b"<!-- " + 17 * b"x" + "…".encode() in picture
 
 
-def test_many_groups_are_counted_where_their_names_have_no_room(people, run, monkeypatch):
+def test_groups_too_many_for_the_legend_are_counted(people, run, monkeypatch):
     figures = []
     monkeypatch.setattr(Figure, "savefig", lambda figure, *args, **kwargs: figures.append(figure))
     for groups in (18, 19):
@@ -499,34 +501,34 @@ def test_many_groups_are_counted_where_their_names_have_no_room(people, run, mon
 def test_the_map_shows_every_cluster_on_its_principal_components():
     rng = np.random.default_rng(2)
     X, labels = rng.normal(size=(600, 4)) * [5, 3, 1, 1], np.arange(600) % 50
-    places, explained = plots._principal_components(X)
+    positions, explained = plots._principal_components(X)
     expected = PCA(2).fit(X)
     np.testing.assert_allclose(explained, expected.explained_variance_ratio_)
-    np.testing.assert_allclose(np.abs(places), np.abs(expected.transform(X)), atol=1e-9)
+    np.testing.assert_allclose(np.abs(positions), np.abs(expected.transform(X)), atol=1e-9)
     axes = Figure().subplots()
     plots.draw_projection(axes, X, labels)
-    looks = {repr((points.get_facecolor()[0], points.get_paths()[0].vertices.tolist())) for points in axes.collections}
-    assert len(looks) == 50
+    markers = {repr((points.get_facecolor()[0], points.get_paths()[0].vertices.tolist())) for points in axes.collections}
+    assert len(markers) == 50
     assert len(axes.texts) == 40 and "the 40 largest have numbers" in axes.get_title()
 
 
-def test_numbers_on_the_map_stand_at_their_clusters_and_do_not_cover_each_other():
+def test_numbers_on_the_map_stay_near_their_clusters_without_overlapping():
     room = np.array([2.0, 1.0])
     alone = np.array([[0.0, 0.0], [9.0, 9.0], [0.0, 5.0]])
     np.testing.assert_array_equal(plots._apart(alone, room), alone)
     crowded = np.vstack([np.zeros((20, 2)), np.random.default_rng(0).normal(size=(20, 2))])
-    places = plots._apart(crowded, room)
-    gaps = np.abs(places[:, None] - places) / room
+    positions = plots._apart(crowded, room)
+    gaps = np.abs(positions[:, None] - positions) / room
     assert (gaps.max(axis=2)[~np.eye(40, dtype=bool)] > 0.98).all()
-    assert np.abs((places - crowded) / room).max() < 5
+    assert np.abs((positions - crowded) / room).max() < 5
 
 
 def test_the_map_of_a_single_feature_is_a_line():
-    places, explained = plots._principal_components(np.arange(6.0)[:, None])
-    assert places.shape == (6, 2) and not places[:, 1].any() and explained.tolist() == [1, 0]
+    positions, explained = plots._principal_components(np.arange(6.0)[:, None])
+    assert positions.shape == (6, 2) and not positions[:, 1].any() and explained.tolist() == [1, 0]
 
 
-def test_a_large_table_is_thinned_and_says_so(monkeypatch):
+def test_a_large_table_is_thinned_and_the_title_says_so(monkeypatch):
     monkeypatch.setattr(plots, "_POINTS", 50)
     axes = Figure().subplots()
     plots.draw_projection(axes, np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 3)
@@ -545,16 +547,16 @@ def test_the_same_picture_has_the_same_bytes(suffix, tmp_path):
 
 def test_parameters_may_be_repeated_and_all_count(people, run):
     fair_flow = ["people.csv", "--sensitive", "sex", "--method", "fair-flow", "-k", "4"]
-    apart, together = (
-        run(*fair_flow, *words)
-        for words in (["--parameters", "delta=0.2", "--parameters", "n_init=2"], ["--parameters", "delta=0.2,n_init=2"])
+    repeated, joined = (
+        run(*fair_flow, *options)
+        for options in (["--parameters", "delta=0.2", "--parameters", "n_init=2"], ["--parameters", "delta=0.2,n_init=2"])
     )
-    assert apart == together and "fair-flow, k = 4, delta=0.2,n_init=2, seed 0" in apart[1]
+    assert repeated == joined and "fair-flow, k = 4, delta=0.2,n_init=2, seed 0" in repeated[1]
     status, _, complaint = run(*fair_flow, "--parameters", "delta=0.2", "--parameters", "delta=0.3")
     assert status == 1 and "'delta' is given twice" in complaint
 
 
-def test_fewer_clusters_than_were_asked_for_are_told(people, run):
+def test_fewer_clusters_than_requested_are_noted(people, run):
     people.assign(sex=["male"] + ["female"] * (len(people) - 1)).to_csv("one_man.csv", index=False)
-    status, said, _ = run("one_man.csv", "--sensitive", "sex", "--method", "fairlets", "-k", "5")
-    assert status == 0 and "note: 1 cluster in place of the 5 that were asked for" in said
+    status, output, _ = run("one_man.csv", "--sensitive", "sex", "--method", "fairlets", "-k", "5")
+    assert status == 0 and "note: 1 cluster in place of the 5 that were asked for" in output

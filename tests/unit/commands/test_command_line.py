@@ -1,4 +1,4 @@
-"""The command line: every step has help, errors are for people, and nothing half-written stays."""
+"""The command line: every step has help, errors are readable, and no half-written file stays."""
 
 import os
 import re
@@ -26,7 +26,7 @@ def test_every_option_of_every_step_is_explained(step, capsys):
         assert len(option.split()) > 2, f"{step}: {option}"
 
 
-def test_no_command_tells_what_there_is(capsys):
+def test_without_a_command_the_commands_are_listed(capsys):
     assert command_line.main([]) == 0
     assert "extract-clusterlets" in capsys.readouterr().out
 
@@ -36,7 +36,7 @@ def test_an_unknown_step_is_named(capsys):
     assert "'mach-pinball'" in capsys.readouterr().err
 
 
-def test_a_missing_input_is_an_error_for_people_and_writes_nothing(tmp_path, capsys):
+def test_a_missing_input_gives_a_readable_error_and_writes_nothing(tmp_path, capsys):
     output = tmp_path / "out.json"
     assert (
         command_line.main(
@@ -44,8 +44,8 @@ def test_a_missing_input_is_an_error_for_people_and_writes_nothing(tmp_path, cap
         )
         == 1
     )
-    said = capsys.readouterr().err
-    assert "x.npz does not exist" in said and "Traceback" not in said
+    error = capsys.readouterr().err
+    assert "x.npz does not exist" in error and "Traceback" not in error
     assert not output.exists()
 
 
@@ -55,48 +55,48 @@ LOCALES = {
 }
 
 
-def test_in_every_locale_the_screen_takes_every_name_and_files_are_utf_8(tmp_path):
+def test_in_every_locale_all_names_are_printed_and_files_are_utf_8(tmp_path):
     lines = [f"{row},{row % 7},{'Köln' if row % 3 else '東京'}\n" for row in range(30)]
     (tmp_path / "people.csv").write_text("größe,größe €,東京\n" + "".join(lines), encoding="utf-8")
 
     def run(name, environment, *options):
         outputs = ["-o", f"{name}.csv", "--plot", f"{name}.svg"]
         command = [sys.executable, "-m", "clusterlets", "cluster", "people.csv", *options, "-k", "3", *outputs]
-        done = subprocess.run(command, cwd=tmp_path, env=os.environ | environment, capture_output=True)
-        return done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace")
+        process = subprocess.run(command, cwd=tmp_path, env=os.environ | environment, capture_output=True)
+        return process.returncode, (process.stdout + process.stderr).decode("utf-8", "replace")
 
     options = ["--sensitive", "東京", "--features", "größe,größe €"]
-    status, said = run("UTF-8", {"PYTHONUTF8": "1"}, *options)
-    assert status == 0 and "Köln" in said
+    status, printed = run("UTF-8", {"PYTHONUTF8": "1"}, *options)
+    assert status == 0 and "Köln" in printed
     for name, environment in LOCALES.items():
-        status, said = run(name, environment, *options)
-        assert status == 0 and re.search(r"K(\\xf6|\ufffd)ln", said), said
+        status, printed = run(name, environment, *options)
+        assert status == 0 and re.search(r"K(\\xf6|\ufffd)ln", printed), printed
         for suffix in ("csv", "svg"):
             assert (tmp_path / f"UTF-8.{suffix}").read_bytes() == (tmp_path / f"{name}.{suffix}").read_bytes()
-    status, said = run("none", LOCALES["ASCII"], "--sensitive", "größen")
-    assert status == 1 and r"no column 'gr\xf6\xdfen'" in said and "Traceback" not in said
+    status, printed = run("none", LOCALES["ASCII"], "--sensitive", "größen")
+    assert status == 1 and r"no column 'gr\xf6\xdfen'" in printed and "Traceback" not in printed
 
 
-def test_a_system_error_is_told_in_a_line(tmp_path, capsys):
+def test_a_system_error_is_one_line(tmp_path, capsys):
     (tmp_path / "file").touch()
     receipt = tmp_path / "file" / "receipt.json"
     options = ["--dataset", "iris", "--raw-dir", str(tmp_path / "raw"), "--receipt-path", str(receipt)]
     assert command_line.main(["fetch-dataset", *options]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith(f"clusterlets fetch-dataset: {receipt} cannot be written or read (") and "Traceback" not in said
+    error = capsys.readouterr().err
+    assert error.startswith(f"clusterlets fetch-dataset: {receipt} cannot be written or read (") and "Traceback" not in error
 
 
-def test_a_block_survives_its_file(tmp_path):
+def test_a_block_is_the_same_after_saving_and_loading(tmp_path):
     path = tmp_path / "block.npz"
     values = {"FRAC (fair)/3": {"a": np.arange(3), "b": np.eye(2)}, "4": {"a": np.zeros(0)}}
     SeedBlock(values).save(path)
-    found = SeedBlock.load(path)
-    assert found.status == "ok" and list(found.values) == list(values)
-    assert np.array_equal(found.values["FRAC (fair)/3"]["b"], np.eye(2))
+    loaded = SeedBlock.load(path)
+    assert loaded.status == "ok" and list(loaded.values) == list(values)
+    assert np.array_equal(loaded.values["FRAC (fair)/3"]["b"], np.eye(2))
 
 
-def test_a_dataset_steps_through_to_a_row(tmp_path, capsys):
-    """The steps of one cell by hand, on instances whose answer is plain: two blobs of both groups."""
+def test_the_steps_turn_a_dataset_into_a_row(tmp_path, capsys):
+    """Runs the steps of one cell by hand on data with an obvious answer: two blobs, each with both groups."""
     rng = np.random.default_rng(0)
     centres = np.repeat([[0.0, 0.0], [100.0, 0.0]], 20, axis=0)
     X, groups = centres + rng.normal(size=(40, 2)), np.tile([0, 1], 20)

@@ -50,8 +50,8 @@ def folders(tmp_path):
 
 def compare(capsys, reference, results, *options):
     status = command_line.main(["compare", str(reference), str(results), *options])
-    told = capsys.readouterr()
-    return status, told.out + told.err
+    captured = capsys.readouterr()
+    return status, captured.out + captured.err
 
 
 def change(results, file, old, new):
@@ -61,23 +61,23 @@ def change(results, file, old, new):
 
 
 def rewrite(folder, **parts):
-    """The folder's manifest with parts changed, by dotted names with ``__`` for the dots."""
-    said = json.loads((folder / "manifest.json").read_text())
+    """Change parts of the folder's manifest, given as dotted names with ``__`` for the dots."""
+    content = json.loads((folder / "manifest.json").read_text())
     for name, value in parts.items():
         *outer, last = name.split("__")
-        place = said
+        parent = content
         for key in outer:
-            place = place[key]
-        place[last] = value
-    (folder / "manifest.json").write_text(json.dumps(said))
+            parent = parent[key]
+        parent[last] = value
+    (folder / "manifest.json").write_text(json.dumps(content))
 
 
 def test_equal_runs_are_equal(folders, capsys):
-    status, said = compare(capsys, *folders)
+    status, text = compare(capsys, *folders)
     assert status == 0
-    assert said.startswith("The numbers are the same.\n2 tables: 2 the same to the last digit, 0 equal to 1e-09, 0 different")
-    assert "Other promised files and folders of cells, by their hashes: 4 same, 0 different.\n" in said
-    assert "The same settings, data, versions and processor." in said and "cause" not in said and "Not promised" not in said
+    assert text.startswith("The numbers are the same.\n2 tables: 2 the same to the last digit, 0 equal to 1e-09, 0 different")
+    assert "Other promised files and folders of cells, by their hashes: 4 same, 0 different.\n" in text
+    assert "The same settings, data, versions and processor." in text and "cause" not in text and "Not promised" not in text
 
 
 @pytest.mark.parametrize(
@@ -97,8 +97,8 @@ def test_equal_runs_are_equal(folders, capsys):
 def test_a_number_that_decides_nothing_is_refused(folders, capsys, option):
     with pytest.raises(SystemExit) as stopped:
         compare(capsys, *folders, *option)
-    said = capsys.readouterr().err
-    assert stopped.value.code == 2 and f"argument {option[0]}: '{option[1][:60]}' is no" in said
+    error = capsys.readouterr().err
+    assert stopped.value.code == 2 and f"argument {option[0]}: '{option[1][:60]}' is no" in error
 
 
 @pytest.mark.parametrize(
@@ -106,59 +106,59 @@ def test_a_number_that_decides_nothing_is_refused(folders, capsys, option):
 )
 def test_a_last_digit_is_a_difference(folders, capsys, value, near):
     change(folders[1], "tables/t2.csv", "0.25", value)
-    found, said = compare(capsys, *folders)
-    assert found == 1
-    assert f"1 the same to the last digit, {near} equal to 1e-09, {1 - near} different." in said
-    assert f"tables/t2.csv: pima: deviation: 0.25 -> {value}" in said
-    assert said.startswith("Verdicts: none of 3 changed.\nLikely cause: a change of code, as ")
+    status, output = compare(capsys, *folders)
+    assert status == 1
+    assert f"1 the same to the last digit, {near} equal to 1e-09, {1 - near} different." in output
+    assert f"tables/t2.csv: pima: deviation: 0.25 -> {value}" in output
+    assert output.startswith("Verdicts: none of 3 changed.\nLikely cause: a change of code, as ")
 
 
-def test_a_tolerance_can_be_given_and_then_hashes_decide_nothing(folders, capsys):
+def test_with_a_tolerance_hashes_decide_nothing(folders, capsys):
     change(folders[1], "tables/t2.csv", "0.25", "0.2500001")
     rewrite(folders[1], files__numbers={**MANIFEST["files"]["numbers"], "runs.csv": "other"})
     assert compare(capsys, *folders, "--tolerance", "1e-9")[0] == 1
-    status, said = compare(capsys, *folders, "--tolerance", "1e-6")
-    assert status == 0 and "3 same, 1 different" in said
+    status, output = compare(capsys, *folders, "--tolerance", "1e-6")
+    assert status == 0 and "3 same, 1 different" in output
 
 
 STATISTICS = "ranking,better,worse,p_value\nmatchers,C,D,0.001953125\nmatchers,C,B,3e-20\n"
 
 
 @pytest.mark.parametrize(("value", "status"), [("0.0019531250000000004", 0), ("0.0019531", 1), ("", 1)])
-def test_tests_are_promised_within_a_tolerance(folders, capsys, value, status):
+def test_statistics_are_promised_within_a_tolerance(folders, capsys, value, status):
     for folder in folders:
         (folder / "statistics").mkdir()
         (folder / "statistics/wilcoxon.csv").write_text(STATISTICS)
     assert "1 table promised within a tolerance: 1 within it." in compare(capsys, *folders)[1]
     change(folders[1], "statistics/wilcoxon.csv", "0.001953125", value)
-    found, said = compare(capsys, *folders)
-    assert found == status and f"1 table promised within a tolerance: {1 - status} within it." in said
-    assert ("statistics/wilcoxon.csv: D: p_value" in said) == bool(status)
+    actual_status, output = compare(capsys, *folders)
+    assert actual_status == status and f"1 table promised within a tolerance: {1 - status} within it." in output
+    assert ("statistics/wilcoxon.csv: D: p_value" in output) == bool(status)
 
 
-def test_digits_of_a_drawing_are_promised_to_five():
+def test_coordinates_of_a_drawing_are_promised_within_a_larger_tolerance():
     assert differences.tolerance_of("clusterings/projection.csv") == 1e-4
     assert differences.tolerance_of("statistics/intervals.csv") == 1e-9
     assert {differences.tolerance_of(name) for name in ("statistics/mean_ranks.csv", "runs.csv", "sensitivity.csv")} == {0}
 
 
-def test_a_promised_file_that_is_no_table_counts_by_its_hash(folders, capsys):
+def test_promised_files_other_than_tables_are_compared_by_hash(folders, capsys):
     cells = MANIFEST["files"]["numbers"]
     rewrite(folders[1], files__numbers={**cells, "runs/pima/D/": "other", "tables/t2.tex": "new"})
-    status, said = compare(capsys, *folders)
-    assert status == 1 and "by their hashes: 3 same, 1 different, 1 here only." in said
-    assert "by their hashes, different (1):\n  runs/pima/D/\n" in said
-    assert "by their hashes, here only (1):\n  tables/t2.tex\n" in said
+    status, output = compare(capsys, *folders)
+    assert status == 1 and "by their hashes: 3 same, 1 different, 1 here only." in output
+    assert "by their hashes, different (1):\n  runs/pima/D/\n" in output
+    assert "by their hashes, here only (1):\n  tables/t2.tex\n" in output
 
 
-def test_figures_and_pages_alone_are_no_difference(folders, capsys):
+def test_figures_and_pages_do_not_count_as_a_difference(folders, capsys):
     rewrite(folders[1], files__figures={"figures/f.png": "4"}, files__sources={"report.html": "1"})
     rewrite(folders[0], files__sources={"report.html": "2"})
-    status, said = compare(capsys, *folders)
-    assert status == 0 and "Not promised: 2 figures and pages of 2 differ." in said
+    status, output = compare(capsys, *folders)
+    assert status == 0 and "Not promised: 2 figures and pages of 2 differ." in output
 
 
-def test_accounts_and_whatever_is_not_promised_are_left_out(folders, capsys):
+def test_accounts_and_files_that_are_not_promised_are_ignored(folders, capsys):
     for folder in folders:
         for file in ("accounts/steps.csv", "demo/tables/t2.csv", "notes.csv"):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -191,12 +191,12 @@ def test_accounts_and_whatever_is_not_promised_are_left_out(folders, capsys):
 )
 def test_the_likely_cause_is_named(folders, capsys, changes, cause):
     rewrite(folders[1], **changes)
-    same, said = compare(capsys, *folders)
-    assert same == 0 and "cause" not in said
+    status_before, output = compare(capsys, *folders)
+    assert status_before == 0 and "cause" not in output
     change(folders[1], "comparison.csv", "9,close", "5,differs")
-    status, said = compare(capsys, *folders)
+    status, output = compare(capsys, *folders)
     assert status == 1
-    lines = said.splitlines()
+    lines = output.splitlines()
     assert lines[:2] == ["Verdicts: 1 of 3 changed:", "  comparison.csv: C, size: verdict: close -> differs"]
     assert lines[2] == f"Likely cause: {cause}."
 
@@ -216,47 +216,47 @@ def test_the_tolerance_is_relative_above_one_and_can_be_chosen():
         ("pima,9,0.25\ncredit,8,0.5\n", "credit,8,0.5\npima,9,0.25\n", "t2.csv: all: all: these bytes -> the same values"),
     ],
 )
-def test_other_bytes_are_a_difference_whatever_they_say(folders, capsys, old, new, shown):
+def test_other_bytes_with_the_same_values_are_a_difference(folders, capsys, old, new, shown):
     change(folders[1], "tables/t2.csv", old, new)
-    status, said = compare(capsys, *folders)
-    assert status == 1 and "1 equal to 1e-09, 0 different" in said and shown in said
+    status, output = compare(capsys, *folders)
+    assert status == 1 and "1 equal to 1e-09, 0 different" in output and shown in output
     assert compare(capsys, *folders, "--tolerance", "1e-9")[0] == 0
 
 
 def test_changed_verdicts_come_first_and_large_shares_before_small_ones(folders, capsys):
     change(folders[1], "comparison.csv", "9,close", "9.1,reproduced")
     change(folders[1], "tables/t2.csv", "0.25", "0.26")
-    status, said = compare(capsys, *folders)
+    status, output = compare(capsys, *folders)
     assert status == 1
-    verdict, numbers = said.split("Verdicts: 1 of 3 changed:")[1].split("numbers, the largest share first (2):")
+    verdict, numbers = output.split("Verdicts: 1 of 3 changed:")[1].split("numbers, the largest share first (2):")
     assert "comparison.csv: C, size: verdict: close -> reproduced" in verdict
     small, large = "pima: deviation: 0.25 -> 0.26 (by 0.01, 3.85 %)", "size: reproduced: 9 -> 9.1 (by 0.1, 1.1 %)"
     assert numbers.index(small) < numbers.index(large)
 
 
-def test_no_more_is_shown_than_asked_for(folders, capsys):
+def test_most_limits_what_is_shown(folders, capsys):
     change(folders[1], "tables/t2.csv", "0.25", "0.26")
     change(folders[1], "tables/t2.csv", "0.5", "0.7")
-    said = compare(capsys, *folders, "--most", "1")[1]
-    assert "credit: deviation" in said and "pima: deviation" not in said and "and 1 more" in said
+    output = compare(capsys, *folders, "--most", "1")[1]
+    assert "credit: deviation" in output and "pima: deviation" not in output and "and 1 more" in output
     (folders[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"settings": {"k": [3], "limits": {"seconds": 60}}}))
-    said = compare(capsys, *folders, "--most", "1")[1].split("settings, data, versions and processor that differ (2):")[1]
-    assert "settings.k: [2, 5] -> [3]\n  and 1 more; --most 2" in said and "tau" not in said
+    output = compare(capsys, *folders, "--most", "1")[1].split("settings, data, versions and processor that differ (2):")[1]
+    assert "settings.k: [2, 5] -> [3]\n  and 1 more; --most 2" in output and "tau" not in output
 
 
-def test_what_only_one_side_has_is_said_once(folders, capsys):
+def test_what_only_one_side_has_is_listed_once(folders, capsys):
     change(folders[1], "tables/t2.csv", "credit,8,0.5\n", "")
     change(folders[1], "comparison.csv", "quantity,reproduced,verdict", "quantity,ours,verdict")
     (folders[0] / "claims.csv").write_text("claim,verdict\n1,holds\n")
-    status, said = compare(capsys, *folders)
-    assert status == 1 and "on one side only (4):" in said
-    for words in (
+    status, output = compare(capsys, *folders)
+    assert status == 1 and "on one side only (4):" in output
+    for line in (
         "claims.csv: all: all: there -> absent",
         "tables/t2.csv: credit: all: there -> absent",
         "comparison.csv: all: reproduced: there -> absent",
         "comparison.csv: all: ours: absent -> there",
     ):
-        assert words in said
+        assert line in output
 
 
 def test_the_order_of_rows_is_no_difference():
@@ -264,21 +264,21 @@ def test_the_order_of_rows_is_no_difference():
     assert differences.of_tables("f", rows, rows.iloc[::-1]).empty
 
 
-def test_rows_that_nothing_tells_apart_are_compared_by_line():
+def test_indistinguishable_rows_are_compared_by_line():
     rows = pd.DataFrame({"a": ["x", "x"], "b": ["1", "1"]})
     other = pd.DataFrame({"a": ["x", "x"], "b": ["1", "3"]})
-    found = differences.of_tables("f", pd.concat([rows, rows]), pd.concat([rows, other]))
-    assert found[["row", "column", "difference"]].to_numpy().tolist() == [["line 5", "b", 2.0]]
+    changes = differences.of_tables("f", pd.concat([rows, rows]), pd.concat([rows, other]))
+    assert changes[["row", "column", "difference"]].to_numpy().tolist() == [["line 5", "b", 2.0]]
 
 
 def test_an_empty_table_and_one_with_rows_differ_by_the_rows():
     full = pd.DataFrame({"a": ["x"], "b": ["1"]})
-    found = differences.of_tables("f", full.iloc[:0], full)
-    assert found[["row", "column", "reference", "here"]].to_numpy().tolist() == [["x", "all", "absent", "there"]]
+    changes = differences.of_tables("f", full.iloc[:0], full)
+    assert changes[["row", "column", "reference", "here"]].to_numpy().tolist() == [["x", "all", "absent", "there"]]
     assert differences.of_tables("f", full.iloc[:0], full.iloc[:0]).empty
 
 
-def test_settings_versions_and_data_are_told_and_are_no_difference_by_themselves(folders, capsys):
+def test_settings_versions_and_data_are_listed_but_are_no_difference_by_themselves(folders, capsys):
     changed = json.loads(json.dumps(MANIFEST))
     changed["settings"]["limits"]["seconds"] = 60
     changed["libraries"]["numpy"] = "2.4.7"
@@ -286,7 +286,7 @@ def test_settings_versions_and_data_are_told_and_are_no_difference_by_themselves
     changed["datasets"]["credit"]["fingerprint"] = "c"
     changed["files"]["figures"]["figures/f.png"] = "4"
     (folders[1] / "manifest.json").write_text(json.dumps(changed))
-    status, said = compare(capsys, *folders)
+    status, output = compare(capsys, *folders)
     assert status == 0
     for words in (
         "settings.limits.seconds: 600 -> 60",
@@ -295,18 +295,18 @@ def test_settings_versions_and_data_are_told_and_are_no_difference_by_themselves
         "processor.openblas_kernel: SkylakeX -> Haswell",
         "Not promised: 1 figure or page of 1 differ",
     ):
-        assert words in said
+        assert words in output
 
 
 @pytest.fixture
 def fewer(folders):
-    """A run without one of the reference's datasets: what it averages is another number."""
+    """A reference, and a run without one of its datasets, whose averages therefore differ."""
     reference, results = folders
     both = {**MANIFEST, "settings": {"datasets": ["pima", "credit"], "tables": {"pima": {"a": 1}, "credit": {"a": 1}}}}
     alone = {**MANIFEST, "settings": {"datasets": ["pima"], "tables": {"pima": {"a": 1}}}}
     alone["datasets"] = {"pima": MANIFEST["datasets"]["pima"]}
-    for folder, said in ((reference, both), (results, alone)):
-        (folder / "manifest.json").write_text(json.dumps(said))
+    for folder, content in ((reference, both), (results, alone)):
+        (folder / "manifest.json").write_text(json.dumps(content))
     for folder in folders:
         change(folder, "comparison.csv", "t1,D,,", "t2,D,pima,")
         (folder / "claims.csv").write_text(f"claim,value\n1,{len(str(folder))}\n")
@@ -315,10 +315,10 @@ def fewer(folders):
     return folders
 
 
-def test_of_runs_on_other_datasets_the_rows_of_those_of_both_are_compared(fewer, capsys):
-    status, said = compare(capsys, *fewer)
+def test_runs_on_different_datasets_are_compared_on_those_they_share(fewer, capsys):
+    status, output = compare(capsys, *fewer)
     assert status == 0
-    lines = said.splitlines()
+    lines = output.splitlines()
     assert lines[0] == f"1 dataset in both, whose rows are compared: pima. {fewer[0]} has 1 more, {fewer[1]} 0."
     assert lines[1] == "Not compared, as they are over other datasets: claims.csv, rows of comparison.csv without a dataset."
     assert lines[2:5] == [
@@ -326,64 +326,64 @@ def test_of_runs_on_other_datasets_the_rows_of_those_of_both_are_compared(fewer,
         "2 tables: 2 the same to the last digit, 0 equal to 1e-09, 0 different.",
         "Other promised files and folders of cells, by their hashes: 1 same, 0 different.",
     ]
-    assert "differ (1):\n  settings.datasets: ['pima', 'credit'] -> ['pima']\n" in said
+    assert "differ (1):\n  settings.datasets: ['pima', 'credit'] -> ['pima']\n" in output
     assert compare(capsys, *reversed(fewer))[0] == 0
 
 
 @pytest.mark.parametrize(("file", "old", "new"), [("comparison.csv", "size,8", "size,7"), ("tables/t2.csv", "0.25", "0.26")])
-def test_of_runs_on_other_datasets_those_rows_decide(fewer, capsys, file, old, new):
+def test_rows_of_shared_datasets_decide(fewer, capsys, file, old, new):
     change(fewer[1], file, old, new)
-    status, said = compare(capsys, *fewer)
-    assert status == 1 and "1 different" in said and "numbers, the largest share first (1):" in said
+    status, output = compare(capsys, *fewer)
+    assert status == 1 and "1 different" in output and "numbers, the largest share first (1):" in output
 
 
-def test_of_runs_on_other_datasets_the_cells_of_those_of_both_decide(fewer, capsys):
+def test_cells_of_shared_datasets_decide(fewer, capsys):
     rewrite(fewer[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/credit/D/": "other"})
     assert compare(capsys, *fewer)[0] == 0
     rewrite(fewer[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/pima/D/": "other"})
-    status, said = compare(capsys, *fewer)
-    assert status == 1 and "0 same, 1 different" in said
-    assert "Likely cause: a change of code, as " in said  # other datasets make no row of these
+    status, output = compare(capsys, *fewer)
+    assert status == 1 and "0 same, 1 different" in output
+    assert "Likely cause: a change of code, as " in output  # other datasets do not affect these rows
 
 
-def test_a_table_that_only_one_of_such_runs_has_differs(fewer, capsys):
+def test_a_table_of_shared_datasets_that_only_one_run_has_is_a_difference(fewer, capsys):
     (fewer[1] / "tables/t2.csv").unlink()
     (fewer[1] / "claims.csv").unlink()
-    status, said = compare(capsys, *fewer)
-    assert status == 1 and "on one side only (1):\n  tables/t2.csv: all: all: there -> absent\n" in said
+    status, output = compare(capsys, *fewer)
+    assert status == 1 and "on one side only (1):\n  tables/t2.csv: all: all: there -> absent\n" in output
 
 
 def test_runs_without_a_dataset_in_common_cannot_be_compared(folders, capsys):
     (folders[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"datasets": {"iris": {}}}))
-    status, said = compare(capsys, *folders)
-    assert status == 2 and "no dataset in common" in said and "tables" not in said
+    status, output = compare(capsys, *folders)
+    assert status == 2 and "no dataset in common" in output and "tables" not in output
 
 
-def test_averages_alone_cannot_be_compared_over_other_datasets(fewer, capsys):
+def test_averages_over_different_datasets_cannot_be_compared(fewer, capsys):
     for file in ("comparison.csv", "tables/t2.csv"):
         (fewer[0] / file).unlink()
-    status, said = compare(capsys, *fewer)
-    assert status == 2 and "of which dataset" in said
+    status, output = compare(capsys, *fewer)
+    assert status == 2 and "of which dataset" in output
 
 
-def test_one_table_is_no_tables(folders, capsys):
+def test_one_table_is_singular(folders, capsys):
     (folders[0] / "comparison.csv").unlink()
     assert "\n1 table: 1 the same" in compare(capsys, *folders)[1]
 
 
 def test_without_a_manifest_the_tables_are_still_compared(folders, capsys):
     (folders[1] / "manifest.json").unlink()
-    status, said = compare(capsys, *folders)
-    assert status == 0 and "there is no" in said and "manifest.json" in said
+    status, output = compare(capsys, *folders)
+    assert status == 0 and "there is no" in output and "manifest.json" in output
     change(folders[1], "tables/t2.csv", "0.25", "0.26")
-    status, said = compare(capsys, *folders)
-    assert status == 1 and f"Likely cause: not known, as there is no manifest.json in {folders[1]}." in said
+    status, output = compare(capsys, *folders)
+    assert status == 1 and f"Likely cause: not known, as there is no manifest.json in {folders[1]}." in output
 
 
 def test_a_table_that_was_cut_off_differs(folders, capsys):
     change(folders[1], "tables/t2.csv", "credit,8,0.5\n", "credit,8")
-    status, said = compare(capsys, *folders)
-    assert status == 1 and "tables/t2.csv: credit: deviation: 0.5 -> \n" in said
+    status, output = compare(capsys, *folders)
+    assert status == 1 and "tables/t2.csv: credit: deviation: 0.5 -> \n" in output
 
 
 @pytest.mark.parametrize("fault", ["no folder", "no table", "another folder", "a broken table", "a broken manifest"])
@@ -400,8 +400,8 @@ def test_what_cannot_be_compared_has_a_status_of_its_own(folders, capsys, tmp_pa
         (results / "comparison.csv").write_text("")
     if fault == "a broken manifest":
         (results / "manifest.json").write_text("{")
-    status, said = compare(capsys, reference, results)
-    assert status == 2 and "clusterlets compare:" in said and "Traceback" not in said
+    status, output = compare(capsys, reference, results)
+    assert status == 2 and "clusterlets compare:" in output and "Traceback" not in output
 
 
 def test_the_committed_reference_can_be_compared_with_itself(capsys):

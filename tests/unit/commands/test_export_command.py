@@ -1,4 +1,4 @@
-"""The clusters that the workflow scored, from a grid of iris made by the steps themselves: export and recover-clusters."""
+"""export and recover-clusters give the clusters that the workflow scored, on a small grid of iris that the steps make."""
 
 import json
 import re
@@ -56,7 +56,7 @@ def step(name, **options):
 
 @pytest.fixture(scope="module")
 def grid(tmp_path_factory):
-    """What the workflow keeps of two repetitions of iris, k = 3."""
+    """A folder with what the workflow keeps of two repetitions of iris, k = 3."""
     folder = tmp_path_factory.mktemp("grid")
     iris = load_iris()
     with pytest.MonkeyPatch.context() as patch:
@@ -66,27 +66,27 @@ def grid(tmp_path_factory):
         save_arrays(data, {"X": iris.data, "groups": iris.target, "group_names": iris.target_names})
         step("measure-geometry", data=data, dataset="iris", base_seed=0, output=geometry)
         common = {"dataset": "iris", "k": 3, "seeds": SEEDS}
-        made = {**common, "data": data, "base_seed": 0}
-        step("extract-clusterlets", **made, pieces=kept("pieces", "clusterlets"), labels=kept("labels", "clusterlets"))
+        extracted = {**common, "data": data, "base_seed": 0}
+        step("extract-clusterlets", **extracted, pieces=kept("pieces", "clusterlets"), labels=kept("labels", "clusterlets"))
         for method in METHODS:
             files = {kind: kept(kind, method) for kind in ("pieces", "labels")}
-            step("fit-method", **made, **entry(method), limits=LIMITS, **files)
+            step("fit-method", **extracted, **entry(method), limits=LIMITS, **files)
         labels, sums = kept("labels", "clusterlets"), kept("distances", "clusterlets")
         step("sum-distances", data=data, dataset="iris", labels=labels, base_seed=0, output=sums)
         clusterlets, fronts = kept("pieces", "clusterlets"), kept("partitions", "clusterlets")
         step("sample-partitions", **common, pieces=clusterlets, base_seed=0, sample_size=300, output=fronts)
-        scored = {**common, "base_seed": 0, "limits": LIMITS, "geometry": geometry, "deviation": "absolute"}
-        joined = {**scored, "pieces": clusterlets, "distances": sums, "data": data, "labels": labels}
+        scoring = {**common, "base_seed": 0, "limits": LIMITS, "geometry": geometry, "deviation": "absolute"}
+        matching = {**scoring, "pieces": clusterlets, "distances": sums, "data": data, "labels": labels}
         for matcher, scope in (("D", "last"), ("B", "last"), ("G-D", "cluster"), ("G-B", "cluster")):
             for hops in (2, 5):
                 options = {**entry(matcher, hops=hops), "settings": json.dumps({"scope": scope})}
-                step("score-method", **joined, **options, output=cell(matcher, f"k3_hops{hops}"))
+                step("score-method", **matching, **options, output=cell(matcher, f"k3_hops{hops}"))
         options = {**entry("C", omega=0.25), "settings": json.dumps({"equation": "corrected"}), "partitions": fronts}
-        step("score-method", **joined, **options, output=cell("C", "k3_omega0.25"))
+        step("score-method", **matching, **options, output=cell("C", "k3_omega0.25"))
         for method in METHODS:
             step(
                 "score-method",
-                **scored,
+                **scoring,
                 **entry(method),
                 settings="{}",
                 pieces=kept("pieces", method),
@@ -96,13 +96,13 @@ def grid(tmp_path_factory):
 
 
 def entry(method, **parameters):
-    """The options of a step that say which method runs, and how."""
+    """The options of a step that name the method and its parameters."""
     return {"method": json.dumps({"name": method}), "parameters": json.dumps(parameters)}
 
 
 @pytest.fixture
 def export(grid, monkeypatch, capsys):
-    """Run the command in the folder of the grid; its status, what it printed and what it complained of."""
+    """Run the command in the folder of the grid; returns its status, output and errors."""
     monkeypatch.chdir(grid)
 
     def run_command(*arguments):
@@ -113,22 +113,22 @@ def export(grid, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("change", ["no row", "two rows", "another method", "no numbers", "a column less"])
-def test_a_cell_without_the_row_is_told(export, change):
+def test_a_cell_without_the_row_is_reported(export, change):
     path = cell("D", "k3_hops2")
     text = load_text(path)
     header, second, third = text.splitlines()
     columns = header.split(",")
-    other = {
+    damaged = {
         "no row": [header, second],
         "two rows": [header, second, third, third],
         "another method": [header, second, third.replace("Clusterlets,D", "Clusterlets,B")],
-        "no numbers": [header, second, ",".join(word if at < 8 else "" for at, word in enumerate(third.split(",")))],
+        "no numbers": [header, second, ",".join(value if place < 8 else "" for place, value in enumerate(third.split(",")))],
         "a column less": [",".join(line.split(",")[: columns.index("smallest")]) for line in (header, second, third)],
     }[change]
-    save_text(path, "\n".join(other) + "\n")
-    status, said, complaint = export("--method", "D", "--parameters", "hops=2", "--seed", "3")
+    save_text(path, "\n".join(damaged) + "\n")
+    status, output, complaint = export("--method", "D", "--parameters", "hops=2", "--seed", "3")
     save_text(path, text)
-    assert status == 1 and said == "" and "Traceback" not in complaint
+    assert status == 1 and output == "" and "Traceback" not in complaint
     if "row" in change or "method" in change:
         number = "2 rows" if change == "two rows" else "0 rows"
         assert f"{path} holds {number} of D with seed 3, and should hold one. Remove it" in complaint
@@ -150,9 +150,9 @@ RUNS = {
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run[-1] if len(run) == 3 else run[0])
 def test_the_clusters_have_the_scores_of_the_cell(export, tmp_path, run, seed):
     assert export(*RUNS[run], "--seed", seed, "-o", str(tmp_path / "found.csv"))[0] == 0
-    found = pd.read_csv(tmp_path / "found.csv")
-    assert found.columns.tolist() == ["row", "cluster"] and found.drop_duplicates().equals(found)
-    memberships = csr_array((np.ones(len(found), dtype=bool), (found["row"], found["cluster"])))
+    exported = pd.read_csv(tmp_path / "found.csv")
+    assert exported.columns.tolist() == ["row", "cluster"] and exported.drop_duplicates().equals(exported)
+    memberships = csr_array((np.ones(len(exported), dtype=bool), (exported["row"], exported["cluster"])))
     iris = load_iris()
     report = fairness_report(iris.data, memberships, iris.target)
     method = run[2] if len(run) == 3 else "Clusterlets"
@@ -162,7 +162,7 @@ def test_the_clusters_have_the_scores_of_the_cell(export, tmp_path, run, seed):
 
 
 def test_greedy_matchers_draw_from_the_stream_of_the_repetition(export):
-    """What the step and the command share, against the matcher and the stream themselves."""
+    """The step and the command share code, so this compares with the matcher and the stream themselves."""
     for seed in (2, 3):
         _, printed, _ = export("--method", "G-D", "--parameters", "hops=2", "--seed", str(seed))
         clusterlets = Clusterlets.from_pieces(**SeedBlock.load(kept("pieces", "clusterlets")).values[str(seed)])
@@ -172,15 +172,15 @@ def test_greedy_matchers_draw_from_the_stream_of_the_repetition(export):
         assert printed.split()[1:] == [f"{row},{cluster}" for row, cluster in enumerate(clusters)]
 
 
-def test_without_a_file_it_prints(export, tmp_path):
-    asked = ("--method", "B", "--parameters", "hops=2", "--seed", "2")
-    _, printed, _ = export(*asked)
-    export(*asked, "-o", str(tmp_path / "b.csv"))
+def test_without_an_output_file_it_prints(export, tmp_path):
+    options = ("--method", "B", "--parameters", "hops=2", "--seed", "2")
+    _, printed, _ = export(*options)
+    export(*options, "-o", str(tmp_path / "b.csv"))
     assert printed == (tmp_path / "b.csv").read_text() and printed.count("\n") > 151
 
 
 @pytest.mark.parametrize("setting", [{"base_seed": 1}, {"greedy_scope": "last"}])
-def test_another_configuration_than_the_grids_is_noticed(export, setting):
+def test_a_configuration_other_than_the_grids_is_noticed(export, setting):
     Path("other.yaml").write_text(yaml.safe_dump({**SETTINGS, **setting}))
     statuses = []
     for matcher, hops, seed in product(("G-D", "G-B"), ("2", "5"), ("2", "3")):
@@ -214,38 +214,38 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("words", ERRORS)
-def test_errors_are_for_people_and_write_nothing(export, tmp_path, words):
+def test_errors_are_readable_and_write_nothing(export, tmp_path, words):
     status, _, complaint = export(*ERRORS[words], "-o", str(tmp_path / "found.csv"))
     assert status == 1 and words in complaint and "Traceback" not in complaint
     assert not (tmp_path / "found.csv").exists()
 
 
-def test_the_advised_command_names_the_configuration_so_that_a_shell_reads_it(export):
+def test_the_suggested_command_quotes_the_configuration_for_the_shell(export):
     Path("it's $(mine).yaml").write_text(yaml.safe_dump(SETTINGS))
     _, _, complaint = export("--config", "it's $(mine).yaml", "--method", "D", "--parameters", "hops=2", "--seed", "0")
     assert shlex.split(complaint.strip().split("\n")[-1])[-1] == "it's $(mine).yaml"
 
 
 @pytest.mark.parametrize("kind", ["labels", "partitions", "cell"])
-def test_a_damaged_file_is_made_again_by_what_the_message_says(export, tmp_path, kind):
-    scored = cell("C", "k3_omega0.25")
-    path = Path(scored if kind == "cell" else kept(kind, "clusterlets"))
+def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(export, tmp_path, kind):
+    cell_path = cell("C", "k3_omega0.25")
+    path = Path(cell_path if kind == "cell" else kept(kind, "clusterlets"))
     intact = path.read_bytes()
-    asked = ("--method", "C", "--parameters", "omega=0.25", "--seed", "2", "-o", str(tmp_path / "found.csv"))
+    options = ("--method", "C", "--parameters", "omega=0.25", "--seed", "2", "-o", str(tmp_path / "found.csv"))
     remedy = f"This makes it:\n  snakemake --cores 2 {path} --configfile settings.yaml"
     path.write_bytes(intact[:-40] + bytes(20) + intact[-20:])
-    status, _, complaint = export(*asked)
+    status, _, complaint = export(*options)
     assert status == 1 and not path.exists() and f"{path} was damaged" in complaint and "has been removed. " in complaint
     assert complaint.rstrip().endswith(remedy) and "same command" not in complaint
-    if kind != "cell":  # without which there is nothing to compare with
-        status, _, complaint = export(*asked)
+    if kind != "cell":  # without the cell there is nothing to compare with
+        status, _, complaint = export(*options)
         assert status == 1 and complaint.rstrip().endswith(f"{path} is not there. {remedy}")
     path.write_bytes(intact)
-    assert export(*asked)[0] == 0
+    assert export(*options)[0] == 0
 
 
 @pytest.mark.parametrize("kind", ["labels", "partitions", "cell"])
-def test_a_file_of_another_run_is_refused_and_kept_and_the_message_makes_the_right_one(export, tmp_path, kind):
+def test_a_file_of_another_run_is_refused_and_kept_and_the_message_says_how_to_make_the_right_one(export, tmp_path, kind):
     path, other = Path(cell("C", "k3_omega0.25")), Path(cell("B", "k3_hops2"))
     if kind != "cell":
         path, other = Path(kept(kind, "clusterlets")), Path(kept("labels", "FRAC"))
@@ -262,10 +262,10 @@ def test_a_file_of_another_run_is_refused_and_kept_and_the_message_makes_the_rig
 
 def test_a_command_in_a_message_can_be_pasted(export):
     Path("my settings.yaml").write_text(Path("settings.yaml").read_text())
-    asked = ("--config", "my settings.yaml", "--results", "my results", "--method", "random", "--seed", "2")
-    command = export(*asked)[2].rstrip().rpartition("\n")[2]
-    wanted = "my results/runs/iris/random/k3/seeds2-3.csv"
-    assert shlex.split(command) == ["snakemake", "--cores", "2", wanted, "--configfile", "my settings.yaml"]
+    options = ("--config", "my settings.yaml", "--results", "my results", "--method", "random", "--seed", "2")
+    command = export(*options)[2].rstrip().rpartition("\n")[2]
+    missing = "my results/runs/iris/random/k3/seeds2-3.csv"
+    assert shlex.split(command) == ["snakemake", "--cores", "2", missing, "--configfile", "my settings.yaml"]
 
 
 def test_a_run_without_clusters_says_so(export):
@@ -277,7 +277,7 @@ def test_a_run_without_clusters_says_so(export):
 
 @pytest.fixture
 def recovered(grid, tmp_path, monkeypatch):
-    """Run the step on rows of the grid; its status, and what it wrote, by name."""
+    """A function that runs the step on rows of the grid and returns its status and tables by name; and the rows."""
     monkeypatch.chdir(grid)
     configuration = json.dumps(read_configuration("settings.yaml"))
     rows = [row for path in sorted(Path(f"{OUT}/runs/iris").rglob("k3*/*.csv")) for row in read_cell(path)]
@@ -294,7 +294,7 @@ def recovered(grid, tmp_path, monkeypatch):
 
 
 def run_of(lines):
-    """The options of export that name the run of these lines."""
+    """The options with which export writes the run of these lines."""
     first = lines.iloc[0]
     if first["method"] != "Clusterlets":
         return ["--method", first["method"].lower().replace(" (", "-").rstrip(")"), "--seed", str(first["seed"])]
@@ -303,16 +303,16 @@ def run_of(lines):
 
 
 @pytest.mark.parametrize("status", ["timeout", "out_of_memory", "failed"])
-def test_a_run_that_was_stopped_says_so_and_the_other_seeds_have_their_clusters(export, status):
+def test_a_stopped_run_is_reported_and_the_other_seeds_have_their_clusters(export, status):
     for kind in ("pieces", "labels"):
         path = f"{OUT}/{kind}/iris/k-means/k3/seeds2-3.npz"
         block = SeedBlock.load(path)
-        only = {"k-means/3": block.values["k-means/3"]}
-        SeedBlock(only, failures={"2": (status, "because")}).save(f"{OUT}/{kind}/iris/k-means/k4/seeds2-3.npz")
+        values = {"k-means/3": block.values["k-means/3"]}
+        SeedBlock(values, failures={"2": (status, "because")}).save(f"{OUT}/{kind}/iris/k-means/k4/seeds2-3.npz")
     status_of_2, _, complaint = export("--method", "k-means", "-k", "4", "--seed", "2")
     assert status_of_2 == 1 and f"This run has no clusters: it is {status}, see " in complaint
-    status_of_3, said, _ = export("--method", "k-means", "-k", "4", "--seed", "3")
-    assert status_of_3 == 0 and said == export("--method", "k-means", "--seed", "3")[1]
+    status_of_3, output, _ = export("--method", "k-means", "-k", "4", "--seed", "3")
+    assert status_of_3 == 0 and output == export("--method", "k-means", "--seed", "3")[1]
 
 
 def test_the_composition_counts_what_export_writes(recovered, export, tmp_path):
@@ -323,10 +323,10 @@ def test_the_composition_counts_what_export_writes(recovered, export, tmp_path):
     assert set(methods.groups) == {"Clusterlets", "FRAC (nearest)", "FRAC (fair)", "k-means", "random"}
     for _, lines in methods:
         export(*run_of(lines), "-o", str(tmp_path / "found.csv"))
-        found = pd.read_csv(tmp_path / "found.csv")
-        by_hand = pd.crosstab(found["cluster"], iris.target_names[iris.target[found["row"]]])[list(iris.target_names)]
+        exported = pd.read_csv(tmp_path / "found.csv")
+        expected = pd.crosstab(exported["cluster"], iris.target_names[iris.target[exported["row"]]])[list(iris.target_names)]
         counts = lines.pivot(index="cluster", columns="group", values="count")[list(iris.target_names)]
-        assert sorted(counts.to_numpy().tolist()) == sorted(by_hand.to_numpy().tolist())
+        assert sorted(counts.to_numpy().tolist()) == sorted(expected.to_numpy().tolist())
         sizes = counts.sum(axis=1)
         assert sizes.is_monotonic_decreasing and (lines["dataset_share"].round(12) == round(1 / 3, 12)).all()
         assert (lines["share"] * lines["size"] - lines["count"]).abs().max() < 1e-9
@@ -340,9 +340,9 @@ def test_the_projection_holds_every_row_in_each_of_its_clusters(recovered, expor
     centred = iris.data - iris.data.mean(axis=0)
     for _, lines in by_matcher:
         export(*run_of(lines), "-o", str(tmp_path / "found.csv"))
-        found = pd.read_csv(tmp_path / "found.csv")
-        ours, theirs = (frame.groupby("cluster")["row"].agg(frozenset) for frame in (lines, found))
-        assert set(ours) == set(theirs) and len(lines) == len(found)
+        exported = pd.read_csv(tmp_path / "found.csv")
+        projected, expected = (frame.groupby("cluster")["row"].agg(frozenset) for frame in (lines, exported))
+        assert set(projected) == set(expected) and len(lines) == len(exported)
         assert (lines["group"].to_numpy() == iris.target_names[iris.target[lines["row"]]]).all()
         rows = lines.drop_duplicates("row").set_index("row").sort_index()
         assert rows["x"].var() == pytest.approx(np.linalg.eigvalsh(np.cov(centred.T))[-1], rel=1e-3)
@@ -350,14 +350,14 @@ def test_the_projection_holds_every_row_in_each_of_its_clusters(recovered, expor
 
 
 @pytest.mark.parametrize("column, value", [("n_clusters", "7"), ("deviation_mean", "0.4321"), ("largest", "149")])
-def test_clusters_unlike_the_row_are_refused(recovered, capsys, column, value):
+def test_clusters_that_contradict_the_row_are_refused(recovered, capsys, column, value):
     run_step, rows = recovered
     status, _ = run_step([row | {column: value} if row["matcher"] == "G-D" else row for row in rows])
     complaint = capsys.readouterr().err
     assert status == 1 and "not those that" in complaint and cell("G-D", "k3_hops2") in complaint
 
 
-def test_without_a_result_the_lines_are_none(recovered):
+def test_without_results_the_tables_are_empty(recovered):
     run_step, rows = recovered
     status, written = run_step([row | {"status": INFEASIBLE} for row in rows])
     assert status == 0 and {name: len(lines) for name, lines in written.items()} == {"composition": 0, "projection": 0}
@@ -375,14 +375,14 @@ def test_the_dataset_shown_is_the_one_that_fills_its_plane():
         "half": Prepared(plane * [1, 2], np.arange(50) % 2, two),
     }
     runs = pd.DataFrame({"dataset": ["line", "plane", "many", "half", "line", "plane", "many"]})
-    assert clusterings.most_telling(runs, tables.get) == "plane"  # half fills more, but lacks a matcher
+    assert clusterings.most_telling(runs, tables.get) == "plane"  # "half" fills more, but lacks a matcher
     assert clusterings.most_telling(runs[runs["dataset"] == "many"], tables.get) == "many"
 
 
 @pytest.mark.parametrize("X, shares", [(np.ones((9, 3)), [0, 0]), (np.arange(9.0)[:, None], [1, 0])])
 def test_a_table_without_two_directions_has_a_projection(X, shares):
-    places, found = clusterings.principal_components(X)
-    assert places.shape == (9, 2) and found.tolist() == pytest.approx(shares) and not places[:, 1].any()
+    positions, explained = clusterings.principal_components(X)
+    assert positions.shape == (9, 2) and explained.tolist() == pytest.approx(shares) and not positions[:, 1].any()
 
 
 def test_a_large_table_is_shown_by_evenly_spaced_rows():
@@ -393,7 +393,7 @@ def test_a_large_table_is_shown_by_evenly_spaced_rows():
     assert len(lines) == 700 and set(np.diff(lines["row"])) <= {7, 8} and lines["rows"].iloc[0] == 5000
 
 
-def test_the_files_lie_where_the_rules_put_them():
+def test_the_files_are_where_the_rules_put_them():
     fields = {"base": OUT, "dataset": "iris", "k": 3, "seeds": "2-3"}
     assert kept("labels", "clusterlets") == block_path("labels").format(**fields)
     assert kept("labels", "FRAC") == fit_path("labels").format(**fields, method="FRAC", parameters="")
@@ -402,8 +402,8 @@ def test_the_files_lie_where_the_rules_put_them():
 def test_the_examples_of_the_help_name_cells_of_their_grids(capsys):
     with pytest.raises(SystemExit):
         command_line.main(["export", "--help"])
-    said = capsys.readouterr().out
-    examples = re.findall(r"^  clusterlets export (.*)$", said, re.MULTILINE)
+    help_text = capsys.readouterr().out
+    examples = re.findall(r"^  clusterlets export (.*)$", help_text, re.MULTILINE)
     assert len(examples) == 4
     for example in examples:
         options = dict(re.findall(r"--?([a-z]+) (\S+)", example))

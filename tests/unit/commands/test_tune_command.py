@@ -1,4 +1,4 @@
-"""``clusterlets tune``: what it recommends is what its command gives, and what it could not try is told."""
+"""``clusterlets tune``: its command gives the run that it recommends, and it says what it could not try."""
 
 import io
 import re
@@ -37,19 +37,19 @@ def run(capsys, *arguments):
 CHOSEN = "alcohol,malic_acid,ash,proline,hue"
 
 
-def test_the_command_that_it_ends_with_gives_the_run_that_it_recommends(wine, capsys, tmp_path):
-    asked = ["--sensitive", "target", "--features", CHOSEN, "--scaling", "standard", "--clusters", "3", "--seeds", "2"]
-    status, said, complaint = run(capsys, "tune", "wine.csv", *asked, "--max-deviation", ".05", "--minutes", "2")
+def test_the_final_command_gives_the_recommended_run(wine, capsys, tmp_path):
+    options = ["--sensitive", "target", "--features", CHOSEN, "--scaling", "standard", "--clusters", "3", "--seeds", "2"]
+    status, output, complaint = run(capsys, "tune", "wine.csv", *options, "--max-deviation", ".05", "--minutes", "2")
     assert (status, complaint) == (0, "")
-    *_, last = said.strip().splitlines()
+    *_, last = output.strip().splitlines()
     assert last.startswith("  clusterlets cluster wine.csv --sensitive target ") and last.endswith(" --clusters 3 --seed 1")
-    (deviation,) = re.findall(r"This command repeats one of its runs, with a largest deviation of (\S+):", said)
+    (deviation,) = re.findall(r"This command repeats one of its runs, with a largest deviation of (\S+):", output)
     status, account, _ = run(capsys, *shlex.split(last)[1:], "-o", "labels.csv")
     assert status == 0 and f"max {deviation} " in account
     labels = pd.read_csv("labels.csv")["cluster"].to_numpy()
     X = standardise(wine[CHOSEN.split(",")].to_numpy())
     report = fairness_report(X, labels, wine["target"], cohesion=False, silhouette=False)
-    first = pd.read_csv("wine-front.csv").iloc[0]  # of two seeds one scores, so its medians are that run's
+    first = pd.read_csv("wine-front.csv").iloc[0]  # one of the two seeds scores, so the medians are that run's values
     assert first["rank"] == 1 and first["deviation_max"] == round(report["deviation_max"], 6) <= 0.05
     assert first["delta_min"] == round(report["delta_min"], 6) and first["n_clusters"] == report["n_clusters"]
 
@@ -57,24 +57,24 @@ def test_the_command_that_it_ends_with_gives_the_run_that_it_recommends(wine, ca
 
 
 def check_files(found, picture):
-    """Every method with what became of it, and the front by its definition."""
+    """Every method is listed with its outcome, and the front fits its definition."""
     assert set(found["method"]) == set(methods.names())
     assert (found["runs"] == 2).all() and found["statuses"].notna().all() and found["outcome"].notna().all()
     priced = found.dropna(subset="price")
     for row in priced.to_dict("records"):
-        beaten = (priced["deviation_max"] <= row["deviation_max"]) & (priced["price"] <= row["price"])
-        better = beaten & ((priced["deviation_max"] < row["deviation_max"]) | (priced["price"] < row["price"]))
+        as_good = (priced["deviation_max"] <= row["deviation_max"]) & (priced["price"] <= row["price"])
+        better = as_good & ((priced["deviation_max"] < row["deviation_max"]) | (priced["price"] < row["price"]))
         assert row["on_front"] == (not better.any())
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_columns_are_told_and_suspects_are_warned_of(wine, capsys):
-    asked = ["tune", "wine.csv", "--sensitive", "target", "--minutes", "0.0001", "--seeds", "2"]
-    status, said, complaint = run(capsys, *asked)
-    assert "features: bottle_id, alcohol," in said and "note: ignored (not numeric): cellar" in said
-    assert "warning: bottle_id looks like an identifier (its name)" in said
+def test_columns_are_listed_and_suspicious_ones_warned_of(wine, capsys):
+    arguments = ["tune", "wine.csv", "--sensitive", "target", "--minutes", "0.0001", "--seeds", "2"]
+    status, output, complaint = run(capsys, *arguments)
+    assert "features: bottle_id, alcohol," in output and "note: ignored (not numeric): cellar" in output
+    assert "warning: bottle_id looks like an identifier (its name)" in output
     ratio = wine["proline"].std() / wine["nonflavanoid_phenols"].std()
-    assert f"warning: proline spreads {ratio:,.0f} times as far as nonflavanoid_phenols" in said
+    assert f"warning: proline spreads {ratio:,.0f} times as far as nonflavanoid_phenols" in output
     assert status == 1 and "allow more minutes" in complaint and len(pd.read_csv("wine-front.csv")) > 30
     assert pd.read_csv("wine-front.csv")["statuses"].str.contains("not_tried").any()
 
@@ -94,7 +94,7 @@ def test_numbers_out_of_range_are_refused(wine, capsys, options, words):
 
 
 @pytest.mark.parametrize("option", ["-o", "--plot"])
-def test_the_table_is_never_written_over(wine, capsys, option):
+def test_the_table_is_never_overwritten(wine, capsys, option):
     status, _, complaint = run(capsys, "tune", "wine.csv", "--sensitive", "target", option, "wine.csv")
     assert status == 1 and "is the table itself" in complaint
 
@@ -102,16 +102,16 @@ def test_the_table_is_never_written_over(wine, capsys, option):
 def test_a_command_survives_the_shell():
     from clusterlets.commands.tune import _parser
 
-    asked = ["my people.csv", "--sensitive=-sex", "--features", "a b,c", "--scaling", "standard", "--separator", ";"]
-    options = _parser().parse_args(asked)
-    run = {"method": "C", "parameters": "omega=0.25", "seed": 4}
-    assert shlex.split(command(options, run)) == [
+    arguments = ["my people.csv", "--sensitive=-sex", "--features", "a b,c", "--scaling", "standard", "--separator", ";"]
+    options = _parser().parse_args(arguments)
+    recommended = {"method": "C", "parameters": "omega=0.25", "seed": 4}
+    assert shlex.split(command(options, recommended)) == [
         *("clusterlets", "cluster", "my people.csv", "--sensitive=-sex", "--features", "a b,c", "--separator", ";"),
         *("--scaling", "standard", "--matcher", "C", "--omega", "0.25", "--clusters", "5", "--seed", "4"),
     ]
 
 
-def test_progress_is_shown_to_people_alone():
+def test_progress_is_shown_on_terminals_only():
     class Screen(io.StringIO):
         def isatty(self):
             return True

@@ -1,4 +1,4 @@
-"""``clusterlets verify`` names every file that is not what the manifest says, and what to do."""
+"""``clusterlets verify`` names every file that differs from the manifest, and says what to do."""
 
 import functools
 import hashlib
@@ -16,7 +16,7 @@ from clusterlets.storage import save_text
 
 DESCRIBED = {"iris": {"fingerprint": "f", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}, "source": "x"}}
 PROCESSOR = {"processor": "Vendor Model 1", "openblas_kernel": None}
-# What the grid's cells follow from.
+# The settings that determine the grid's cells.
 GRID = {"datasets": ["iris"], "k": [2], "methods": ["D"], "seeds": {"count": 4, "block": 2}}
 GRID |= {"grids": {"D": {"needs": ["clusterlets"], "parameters": {"hops": [1]}}}}
 CELL, SECOND = (f"runs/iris/D/k2_hops1/seeds{seeds}.csv" for seeds in ("0-1", "2-3"))
@@ -29,7 +29,7 @@ PAGE = "<p>9 numbers<!-- provenance -->{}<!-- end of provenance --></p>"
 
 @pytest.fixture
 def results(tmp_path, monkeypatch):
-    """A results folder with its manifest, and beside the results what is none."""
+    """A results folder with its manifest, and with files that are no results."""
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "results"
     for file in [*FILES, "README.md", "accounts/steps.csv", "logs/a.log", "demo/runs.csv", "pieces/g.npz"]:
@@ -40,33 +40,33 @@ def results(tmp_path, monkeypatch):
     for cell in (CELL, SECOND):
         save_text(folder / cell, cell)
     settings = GRID | {"results": "/home/me/results", "mirror": "/mnt/mirror"}
-    made = manifest.make(folder, FILES, settings, DESCRIBED, {"scipy": "2", "numpy": "1"}, PROCESSOR)
-    (folder / "manifest.json").write_text(json.dumps(made))
+    content = manifest.make(folder, FILES, settings, DESCRIBED, {"scipy": "2", "numpy": "1"}, PROCESSOR)
+    (folder / "manifest.json").write_text(json.dumps(content))
     return folder
 
 
 def verify(capsys, *arguments):
     status = command_line.main(["verify", *arguments])
-    told = capsys.readouterr()
-    return status, told.out + told.err
+    captured = capsys.readouterr()
+    return status, captured.out + captured.err
 
 
 def test_an_untouched_folder_passes(results, capsys):
-    status, said = verify(capsys)
-    assert status == 0 and "all 12 files" in said
+    status, output = verify(capsys)
+    assert status == 0 and "all 12 files" in output
 
 
 def test_the_manifest_has_groups_settings_versions_and_no_paths(results):
-    found = manifest.read(results / "manifest.json")
-    assert {group: list(files) for group, files in found["files"].items()} == {
+    content = manifest.read(results / "manifest.json")
+    assert {group: list(files) for group, files in content["files"].items()} == {
         "numbers": ["runs.csv", "runs/iris/D/", "statistics/mean_ranks.csv"],
         "approximate": ["clusterings/projection.csv", "statistics/statistics.md", "statistics/wilcoxon.csv"],
         "figures": ["figures/f.pdf", "figures/f.png"],
         "sources": ["datasets.csv", "report.html", "summary.txt"],
     }
-    assert found["processor"] == PROCESSOR
-    assert found["settings"] == GRID and list(found["libraries"]) == ["numpy", "scipy"]
-    assert found["datasets"]["iris"]["fingerprint"] == "f" and "source" not in found["datasets"]["iris"]
+    assert content["processor"] == PROCESSOR
+    assert content["settings"] == GRID and list(content["libraries"]) == ["numpy", "scipy"]
+    assert content["datasets"]["iris"]["fingerprint"] == "f" and "source" not in content["datasets"]["iris"]
 
 
 WHOLE = {"settings": {}, "libraries": {}, "datasets": {}, "processor": {}, "files": {}}
@@ -104,60 +104,60 @@ BYTES = {
 
 @pytest.mark.parametrize("content", [*(json.dumps(odd).encode() for odd in ODD.values()), *BYTES.values()], ids=[*ODD, *BYTES])
 @pytest.mark.parametrize("command", ["verify", "compare"])
-def test_a_manifest_of_another_form_is_told_in_a_line(content, command, results, capsys):
+def test_a_malformed_manifest_is_a_one_line_error(content, command, results, capsys):
     (results / "manifest.json").write_bytes(content)
     shutil.copytree(results, "reference")
     status = command_line.main([command, *(["reference", "results"] if command == "compare" else [])])
-    told = capsys.readouterr()
+    captured = capsys.readouterr()
     assert status == {"verify": 1, "compare": 2}[command]
-    assert re.search(rf"^clusterlets {command}: \w+/manifest.json is damaged \(.*\)\. Remove it", told.err)
-    assert told.err.count("\n") == 1 and len(told.err) < 500 and "Traceback" not in told.err
+    assert re.search(rf"^clusterlets {command}: \w+/manifest.json is damaged \(.*\)\. Remove it", captured.err)
+    assert captured.err.count("\n") == 1 and len(captured.err) < 500 and "Traceback" not in captured.err
 
 
 def test_a_folder_that_is_a_file_holds_no_manifest(results, capsys):
-    status, said = verify(capsys, "--results", "results/runs.csv")
-    assert status == 1 and said.startswith("clusterlets verify: There is no results/runs.csv/manifest.json.")
+    status, output = verify(capsys, "--results", "results/runs.csv")
+    assert status == 1 and output.startswith("clusterlets verify: There is no results/runs.csv/manifest.json.")
 
 
-def test_a_changed_byte_is_named_with_what_mends_it(results, capsys):
+def test_a_changed_file_is_named_with_the_remedy(results, capsys):
     content = (results / CELL).read_text()
     (results / CELL).write_text(content.replace("D", "E"))
-    status, said = verify(capsys)
+    status, output = verify(capsys)
     assert status == 1
-    assert said.startswith("changed") and "missing\n" not in said and SECOND not in said
-    assert f"  rm results/{CELL} results/runs.csv\n" in said and "EXCLUDE" in said
+    assert output.startswith("changed") and "missing\n" not in output and SECOND not in output
+    assert f"  rm results/{CELL} results/runs.csv\n" in output and "EXCLUDE" in output
     assert (results / CELL).is_file()
 
 
-def test_a_cell_at_the_place_of_another_is_named(results, capsys):
+def test_a_cell_at_the_path_of_another_is_named(results, capsys):
     shutil.copy(results / CELL, results / SECOND)
-    status, said = verify(capsys)
-    assert status == 1 and f"  rm results/{SECOND} results/runs.csv\n" in said and CELL not in said
+    status, output = verify(capsys)
+    assert status == 1 and f"  rm results/{SECOND} results/runs.csv\n" in output and CELL not in output
 
 
 def test_intact_cells_of_another_run_are_named_by_their_folder(results, capsys):
     save_text(results / CELL, "other numbers")
-    status, said = verify(capsys)
-    assert status == 1 and said.startswith("changed") and "\n  results/runs/iris/D/ (all its cells" in said
-    assert "  rm -r results/runs/iris/D results/runs.csv\n" in said
+    status, output = verify(capsys)
+    assert status == 1 and output.startswith("changed") and "\n  results/runs/iris/D/ (all its cells" in output
+    assert "  rm -r results/runs/iris/D results/runs.csv\n" in output
 
 
 @pytest.mark.parametrize("file", ["statistics/wilcoxon.csv", "clusterings/projection.csv"])
-def test_what_is_promised_within_a_tolerance_is_held_to_the_byte_in_its_own_folder(results, capsys, file):
+def test_files_promised_within_a_tolerance_are_checked_to_the_byte_in_their_own_folder(results, capsys, file):
     (results / file).write_text("other")
-    status, said = verify(capsys)
-    assert status == 1 and said.startswith(f"changed: not the bytes that the workflow wrote\n  results/{file}\n")
+    status, output = verify(capsys)
+    assert status == 1 and output.startswith(f"changed: not the bytes that the workflow wrote\n  results/{file}\n")
 
 
-def test_a_missing_file_is_named_and_not_removed_again(results, capsys):
+def test_a_missing_file_is_named_and_not_to_be_removed(results, capsys):
     (results / "figures/f.png").unlink()
-    status, said = verify(capsys)
-    assert status == 1 and "missing\n  results/figures/f.png" in said and " rm " not in said
+    status, output = verify(capsys)
+    assert status == 1 and "missing\n  results/figures/f.png" in output and " rm " not in output
 
 
 @pytest.fixture
 def user_table(results, monkeypatch):
-    """The same results, as if made from a table of a person's own; its path."""
+    """The path of a user's table, from which the same results claim to be made."""
     table = results.parent / "people.csv"
     table.write_text("a,b\n1,x\n")
     described = {"people.b": {**DESCRIBED["iris"], "source_sha256": hashlib.sha256(table.read_bytes()).hexdigest()}}
@@ -166,26 +166,26 @@ def user_table(results, monkeypatch):
     return table
 
 
-def test_a_table_of_ones_own_that_changed_is_named(user_table, capsys):
+def test_a_changed_user_table_is_named(user_table, capsys):
     assert verify(capsys)[0] == 0
     user_table.write_text("a,b\n2,x\n")
-    status, said = verify(capsys)
-    assert status == 1 and "changed since the results were made from it: your own table\n  people.csv\n" in said
-    assert "all 6 files" not in said and " rm " not in said and "made from a table that changed, is made by the command" in said
+    status, text = verify(capsys)
+    assert status == 1 and "changed since the results were made from it: your own table\n  people.csv\n" in text
+    assert "all 6 files" not in text and " rm " not in text and "made from a table that changed, is made by the command" in text
 
 
-def test_a_table_of_ones_own_that_lies_elsewhere_tells_nothing(user_table, capsys):
+def test_a_user_table_that_is_not_there_is_no_fault(user_table, capsys):
     user_table.unlink()
     assert verify(capsys)[0] == 0
 
 
 @pytest.mark.parametrize(("gone", "removed"), [([CELL], "  rm results/runs.csv\n"), ([CELL, "runs.csv"], None)])
-def test_for_a_missing_cell_goes_what_is_made_from_it(results, capsys, gone, removed):
+def test_a_missing_cell_needs_the_files_made_from_it_removed(results, capsys, gone, removed):
     for name in gone:
         (results / name).unlink()
-    said = verify(capsys)[1]
-    assert f"missing\n  results/{CELL}\n" in said or f"  results/{CELL}\n" in said
-    assert removed in said if removed else " rm " not in said
+    output = verify(capsys)[1]
+    assert f"missing\n  results/{CELL}\n" in output or f"  results/{CELL}\n" in output
+    assert removed in output if removed else " rm " not in output
 
 
 @pytest.mark.parametrize(
@@ -198,35 +198,35 @@ def test_for_a_missing_cell_goes_what_is_made_from_it(results, capsys, gone, rem
         ("\xff", 1),
     ],
 )
-def test_of_the_report_all_but_its_provenance_is_held(results, capsys, page, status):
+def test_all_of_the_report_but_its_provenance_is_checked(results, capsys, page, status):
     (results / "report.html").write_bytes(page.encode("latin-1"))
-    found, said = verify(capsys)
-    assert found == status and ("  results/report.html\n" in said) == bool(status)
+    actual_status, output = verify(capsys)
+    assert actual_status == status and ("  results/report.html\n" in output) == bool(status)
 
 
 @pytest.mark.parametrize("file", ["runs/iris/D/k2_hops1/seeds4-5.csv", "figures/old/f.png", "old.csv"])
-def test_an_extra_file_is_named_and_no_fault(results, capsys, file):
+def test_an_extra_file_is_named_but_is_no_fault(results, capsys, file):
     (results / file).parent.mkdir(exist_ok=True)
     (results / file).write_text("")
-    status, said = verify(capsys)
-    assert status == 0 and "all 12 files" in said and "snakemake" not in said
-    assert "\n1 file is of another configuration, or put there by hand. It does not affect the check.\n" in said
-    assert said.endswith(f"\n  results/{file}\n")
+    status, output = verify(capsys)
+    assert status == 0 and "all 12 files" in output and "snakemake" not in output
+    assert "\n1 file is of another configuration, or put there by hand. It does not affect the check.\n" in output
+    assert output.endswith(f"\n  results/{file}\n")
 
 
 def test_an_extra_file_hides_no_changed_one(results, capsys):
     (results / "old.csv").write_text("")
     (results / "runs.csv").write_text("")
-    status, said = verify(capsys)
-    assert status == 1 and "  results/old.csv\n" in said and "  rm results/runs.csv\n" in said
+    status, output = verify(capsys)
+    assert status == 1 and "  results/old.csv\n" in output and "  rm results/runs.csv\n" in output
 
 
-def test_of_many_extra_files_some_are_named_and_all_are_counted(results, capsys):
+def test_many_extra_files_are_counted_and_some_named(results, capsys):
     for number in range(1200):
         (results / "runs" / f"seeds{number:04d}.csv").write_text("")
-    said = verify(capsys)[1]
-    assert "1,200 files are of another" in said and "They do not affect the check" in said
-    assert "seeds0019.csv\n  and 1,180 more\n" in said and "seeds0020" not in said
+    output = verify(capsys)[1]
+    assert "1,200 files are of another" in output and "They do not affect the check" in output
+    assert "seeds0019.csv\n  and 1,180 more\n" in output and "seeds0020" not in output
 
 
 def test_a_hidden_file_is_no_result(results, capsys):
@@ -234,60 +234,60 @@ def test_a_hidden_file_is_no_result(results, capsys):
     assert verify(capsys)[0] == 0
 
 
-def test_with_many_changed_files_every_one_is_named_and_the_call_stays_short(results, capsys):
+def test_many_changed_files_are_all_named_but_not_in_a_command(results, capsys):
     settings = GRID | {"seeds": {"count": 20, "block": 1}}
     (names,) = manifest.cells_by_folder(settings).values()
     for name in names:
         save_text(results / name, "")
-    made = manifest.make(results, ["runs.csv"], settings, DESCRIBED, {}, PROCESSOR)
-    (results / "manifest.json").write_text(json.dumps(made))
+    content = manifest.make(results, ["runs.csv"], settings, DESCRIBED, {}, PROCESSOR)
+    (results / "manifest.json").write_text(json.dumps(content))
     for name in names:
         (results / name).write_text("changed")
-    status, said = verify(capsys)
-    assert status == 1 and all(f"  results/{name}\n" in said for name in names) and " rm " not in said
-    assert "\nRemove the changed files and results/runs.csv.\n" in said
+    status, output = verify(capsys)
+    assert status == 1 and all(f"  results/{name}\n" in output for name in names) and " rm " not in output
+    assert "\nRemove the changed files and results/runs.csv.\n" in output
 
 
 @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"files": 1}'])
-def test_a_damaged_manifest_is_an_error_for_people(results, capsys, content):
+def test_a_damaged_manifest_is_a_readable_error(results, capsys, content):
     (results / "manifest.json").write_text(content)
-    status, said = verify(capsys)
-    assert status == 1 and "manifest.json is damaged" in said and "Traceback" not in said
+    status, output = verify(capsys)
+    assert status == 1 and "manifest.json is damaged" in output and "Traceback" not in output
 
 
-def test_every_flipped_bit_of_a_manifest_is_told_and_the_manifest_kept(results, capsys):
+def test_every_flipped_bit_of_a_manifest_is_noticed_and_the_manifest_kept(results, capsys):
     """Also in a name or a version, which no file of the results would show."""
     path = results / "manifest.json"
     content = path.read_bytes()
-    for at in range(len(content)):
+    for place in range(len(content)):
         for bit in (0, 3, 6):
-            damaged = content[:at] + bytes([content[at] ^ 1 << bit]) + content[at + 1 :]
+            damaged = content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
             path.write_bytes(damaged)
-            status, said = verify(capsys)
-            assert status == 1 and "manifest.json" in said and "again" in said, damaged[at - 9 : at + 9]
+            status, output = verify(capsys)
+            assert status == 1 and "manifest.json" in output and "again" in output, damaged[place - 9 : place + 9]
             assert path.read_bytes() == damaged
             path.unlink()
 
 
 def test_a_manifest_that_lists_nothing_proves_nothing(results, capsys):
     (results / "manifest.json").write_text(json.dumps(manifest.make(results, [], GRID | {"datasets": []}, {}, {}, PROCESSOR)))
-    status, said = verify(capsys)
-    assert status == 1 and "lists no file" in said and "run the workflow again" in said
+    status, output = verify(capsys)
+    assert status == 1 and "lists no file" in output and "run the workflow again" in output
 
 
 def test_a_manifest_without_its_hash_proves_nothing(results, capsys):
-    made = json.loads((results / "manifest.json").read_text())
-    del made["sha256"]
-    (results / "manifest.json").write_text(json.dumps(made))
-    status, said = verify(capsys)
-    assert status == 1 and "has no hash of its own" in said and "run the workflow again" in said
+    content = json.loads((results / "manifest.json").read_text())
+    del content["sha256"]
+    (results / "manifest.json").write_text(json.dumps(content))
+    status, output = verify(capsys)
+    assert status == 1 and "has no hash of its own" in output and "run the workflow again" in output
 
 
-def test_no_manifest_is_an_error_for_people(tmp_path, capsys):
-    status, said = verify(capsys, "--results", str(tmp_path))
-    assert status == 1 and "manifest.json" in said and "finished run" in said
+def test_a_missing_manifest_is_a_readable_error(tmp_path, capsys):
+    status, output = verify(capsys, "--results", str(tmp_path))
+    assert status == 1 and "manifest.json" in output and "finished run" in output
 
 
-def test_it_waits_for_no_large_library():
+def test_it_imports_no_large_library():
     code = "import sys, clusterlets.commands.verify; print({'pandas', 'scipy', 'numba', 'jinja2'} & sys.modules.keys())"
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "set()\n"

@@ -1,4 +1,4 @@
-"""Snakemake's reasons in plain words; the tests of the workflow hold them against Snakemake itself."""
+"""Snakemake's reasons in plain words; the tests of the workflow compare them with Snakemake's own output."""
 
 import subprocess
 
@@ -42,7 +42,7 @@ REASONS = {
 
 
 @pytest.mark.parametrize("reason", REASONS)
-def test_a_reason_is_said_in_plain_words(reason):
+def test_a_reason_is_given_in_plain_words(reason):
     assert list(why.in_words(reason)) == REASONS[reason]
 
 
@@ -63,11 +63,11 @@ COMMAND = (
         (f"'{'a' * 64}','x'", f"'{'b' * 64}','y z'", "the content of its table changed: it's.csv"),
     ],
 )
-def test_an_option_is_named_as_the_command_has_it(before, now, words):
+def test_an_option_is_named_as_in_the_command(before, now, words):
     assert next(why.in_words(f"{PARAMETERS}before: {before} now: {now} ", COMMAND)) == words
 
 
-def test_a_job_has_its_own_command():
+def test_options_are_looked_up_in_the_command_of_their_own_job():
     reason = f"Reason: {PARAMETERS}before: 0 now: 1 "
     output = f"Job 1: A\n{reason}\nShell command: x --base-seed 1 > a\n\nJob 2: B\n{reason}\nShell command: x --max-iter 1\n"
     assert why.explained(f"{output}\nJob 3: C\n{reason}\n").splitlines() == [
@@ -80,7 +80,7 @@ def test_a_job_has_its_own_command():
     ]
 
 
-def test_jobs_are_gathered_under_their_reason_and_those_that_only_follow_come_last():
+def test_jobs_are_grouped_by_reason_and_those_that_only_follow_come_last():
     follows = "Input files updated by another job: results/runs.csv"
     jobs = [("Draw it", follows), *((f"iris: D, k = {k}", "Missing output files: x") for k in range(7)), ("Table", follows)]
     output = "".join(f"[Sat Nov 21]\nJob {number}: {job}\nReason: {reason}\n" for number, (job, reason) in enumerate(jobs))
@@ -95,23 +95,23 @@ def test_jobs_are_gathered_under_their_reason_and_those_that_only_follow_come_la
     assert why.explained("Nothing to be done").startswith("Nothing would run")
 
 
-def test_of_a_fault_of_snakemakes_own_the_last_line_is_told():
-    said = "Using profile x\nTraceback (most recent call last):\n  File 'a', line 1\n\nFileNotFoundError: '/no/home'\n\n"
-    assert why._without_traceback(said) == "Using profile x\nFileNotFoundError: '/no/home'"
+def test_of_a_traceback_of_snakemake_only_the_last_line_is_shown():
+    output = "Using profile x\nTraceback (most recent call last):\n  File 'a', line 1\n\nFileNotFoundError: '/no/home'\n\n"
+    assert why._without_traceback(output) == "Using profile x\nFileNotFoundError: '/no/home'"
     assert why._without_traceback("WorkflowError:\nno k\n") == "WorkflowError:\nno k"
 
 
 @pytest.mark.parametrize("arguments", [["a.csv", "b.csv", "--configfile", "x.yaml"], ["a.csv", "b.csv"]])
-def test_files_are_told_from_snakemakes_options(monkeypatch, capsys, arguments):
-    asked = []
-    monkeypatch.setattr(why, "_dry_run", lambda files, options: asked.append((files, options)) or "")
+def test_files_are_separated_from_snakemakes_options(monkeypatch, capsys, arguments):
+    calls = []
+    monkeypatch.setattr(why, "_dry_run", lambda files, options: calls.append((files, options)) or "")
     assert why.main(arguments) == 0
-    assert asked == [(["a.csv", "b.csv"], arguments[2:])]
+    assert calls == [(["a.csv", "b.csv"], arguments[2:])]
 
 
 @pytest.fixture
 def asked(monkeypatch):
-    """The commands that are started; none is."""
+    """The commands that would be started; none is run."""
     commands = []
 
     def run(command, **_):
@@ -127,18 +127,18 @@ OTHERS = [option for action in get_argument_parser()._actions for option in acti
 
 def test_no_option_that_could_change_or_print_something_else_reaches_snakemake(asked, capsys):
     assert {"--cleanup-metadata", "--report", "--unlock", "--touch", "--delete-all-output", "--quiet", "-S"} <= set(OTHERS)
-    others = [[option] for option in OTHERS if option not in ("-h", "--help")]
-    others += [[f"{option}=a"] for option in OTHERS if option.startswith("--") and option != "--help"]
-    others += [["--cleanup-m", "a"], ["--rep", "a"], ["-Ft"], ["--", "--report"], ["--config", "k=[2]", "--report", "a"]]
-    for options in others:
+    refused = [[option] for option in OTHERS if option not in ("-h", "--help")]
+    refused += [[f"{option}=a"] for option in OTHERS if option.startswith("--") and option != "--help"]
+    refused += [["--cleanup-m", "a"], ["--rep", "a"], ["-Ft"], ["--", "--report"], ["--config", "k=[2]", "--report", "a"]]
+    for options in refused:
         assert command_line.main(["why", "a.csv", *options]) == 1, options
         assert "so nothing was checked" in capsys.readouterr().err
     assert asked == []
 
 
-def test_options_that_say_what_there_is_to_do_reach_snakemake(asked, capsys):
-    known = {option for action in get_argument_parser()._actions for option in action.option_strings}
-    assert set(why._TAKEN) <= known
+def test_options_that_choose_the_work_reach_snakemake(asked, capsys):
+    snakemake_options = {option for action in get_argument_parser()._actions for option in action.option_strings}
+    assert set(why._TAKEN) <= snakemake_options
     options = ["-F", "--config", "exclude=nbfi,adult", "tol=1e-4", "--configfile=a.yaml"]
     assert command_line.main(["why", "a.csv", *options]) == 0 and capsys.readouterr().out.startswith("Nothing would run")
     assert asked[0][-6:] == ["a.csv", *options] and "--dry-run" in asked[0]

@@ -1,4 +1,4 @@
-"""Tables of one's own, and raw files, with all that is wrong with tables: read rightly, or refused in plain words."""
+"""User tables and raw files with every common defect: read correctly, or refused in plain words."""
 
 import csv
 import datetime
@@ -36,7 +36,7 @@ GOOD = "age,rich,city\n31,true,Rom\n45.5,false,Bonn\n29,true,Rom\n"
 
 @pytest.fixture
 def read(tmp_path):
-    """Writes a table and reads it: ``read(content) -> (table, remarks)``."""
+    """A function that writes a table and reads it: ``read(content) -> (table, remarks)``."""
 
     def read(content, name="people.csv", sensitive=("city",), **settings):
         path = tmp_path / name
@@ -120,7 +120,7 @@ def test_a_bad_table_is_refused_in_plain_words(fault, read):
     assert "people.csv or the options, and run again" in str(caught.value)
 
 
-def test_a_misspelt_column_brings_the_nearest(read):
+def test_a_misspelt_column_is_refused_with_the_nearest_name(read):
     with pytest.raises(ClusterletsError, match=r"no column 'citty' \(did you mean 'city'\?\)"):
         read(GOOD, sensitive=["citty"])
     with pytest.raises(ClusterletsError, match=r"no column 'agee' \(did you mean 'age'\?\)"):
@@ -137,14 +137,14 @@ def test_the_named_separator_is_used(read):
     assert fingerprint(semicolons) == fingerprint(tabs) == fingerprint(read(GOOD)[0])
 
 
-def test_chosen_features_come_in_the_chosen_order_and_must_be_numbers(read):
+def test_named_features_keep_their_order_and_must_be_numbers(read):
     table, _ = read(GOOD, features=["rich", "age"])
     assert table.feature_names == ("rich", "age") and table.X[1].tolist() == [0, 45.5]
     with pytest.raises(ClusterletsError, match="line 2: column 'name' holds 'Ann'"):
         read("name,age,city\nAnn,1,a\nBob,2,b\nCem,3,a\n", features=["age", "name"])
 
 
-def test_text_columns_are_no_features_and_said_so(read):
+def test_text_columns_are_ignored_and_mentioned(read):
     table, remarks = read("name,age,city,note\nAnn,1,a,\nBob,2,b,\nCem,3,a,\n")
     assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): name, note"]
 
@@ -162,7 +162,7 @@ DECIMAL_COMMAS = {
 
 @pytest.mark.parametrize("income", DECIMAL_COMMAS.values(), ids=DECIMAL_COMMAS)
 @pytest.mark.parametrize("features", ["numeric", ["income"]])
-def test_numbers_with_a_decimal_comma_are_neither_text_nor_left_out(income, features, read):
+def test_numbers_with_a_decimal_comma_are_refused(income, features, read):
     content = "".join(f"{row};{cell};{'ab'[row % 2]}\n" for row, cell in enumerate(income))
     complaint = f"people.csv, line 2: column 'income' holds '{income[0]}', {COMMA}"
     with pytest.raises(ClusterletsError) as caught:
@@ -198,15 +198,15 @@ UNUSABLE = {
 
 @pytest.mark.parametrize("features", ["numeric", ["pay"]])
 @pytest.mark.parametrize("pay", UNUSABLE.values(), ids=UNUSABLE)
-def test_a_column_of_unusable_numbers_is_neither_dropped_nor_read_as_others(pay, features, read):
+def test_a_column_of_unusable_numbers_is_refused(pay, features, read):
     lines = [f"{row},{cell},{'ab'[row % 2]}\n" for row, cell in enumerate(pay)]
-    first = next(at for at, cell in enumerate(pay) if cell != "7")
+    first = next(index for index, cell in enumerate(pay) if cell != "7")
     with pytest.raises(ClusterletsError, match=f"line {first + 2}: column 'pay' holds {re.escape(repr(pay[first]))}, "):
         read("age,pay,city\n" + "".join(lines), features=features)
 
 
 @pytest.mark.parametrize("ids", [["2021_1", "2021_2", "2021_10"], ["1_0", "7", "2_0"], ["_1", "2_", "3__4"]])
-def test_identifiers_are_no_numbers(ids, read):
+def test_identifiers_are_not_read_as_numbers(ids, read):
     lines = [f"{row},{cell},{'ab'[row % 2]}\n" for row, cell in enumerate(ids)]
     table, remarks = read("age,id,city\n" + "".join(lines))
     assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): id"]
@@ -220,31 +220,31 @@ def test_one_identifier_among_numbers_is_not_read_as_a_number(read):
 
 
 @given(st.text(alphabet="0123456789_+-.eE infa１٣\u00a0", max_size=7))
-def test_a_number_is_what_a_decimal_numeral_says(text):
+def test_only_decimal_numerals_are_numbers(text):
     plain = re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?inf", text.strip())
     expected = float(text) if plain else np.nan
     for value in (numerals.number(text), numerals.numbers([text])[0], numerals.numbers(["1_0", text])[1]):
         assert np.array_equal(value, expected, equal_nan=True)
 
 
-def test_groups_that_are_numbers_come_by_size_and_identifiers_as_texts(read):
-    table, _ = read("".join(["age,city\n", *(f"{at},{name}\n" for at, name in enumerate(2 * ["10", "9", "1_1", "1_0"]))]))
+def test_numeric_groups_are_sorted_by_value_and_identifiers_as_text(read):
+    table, _ = read("".join(["age,city\n", *(f"{row},{name}\n" for row, name in enumerate(2 * ["10", "9", "1_1", "1_0"]))]))
     assert table.group_names == ("9", "10", "1_0", "1_1")
 
 
 @pytest.mark.parametrize("mark", ["2", "NA", ""])
-def test_a_column_that_measures_something_makes_no_groups(read, mark):
-    """The estimators refuse it in the same words."""
+def test_a_column_with_fractions_makes_no_groups(read, mark):
+    """The estimators refuse such a column in the same words."""
     ages = ["31", "45.5", "29", "45.5", mark]
-    content = "".join(["pay,age,sex\n", *(f"{at},{age},{'fm'[at % 2]}\n" for at, age in enumerate(ages))])
-    words = "it holds fractions such as 45.5; bin it into groups first."
-    with pytest.raises(ClusterletsError, match=f"^people.csv, column 'age': {words} Correct "):
+    content = "".join(["pay,age,sex\n", *(f"{row},{age},{'fm'[row % 2]}\n" for row, age in enumerate(ages))])
+    message = "it holds fractions such as 45.5; bin it into groups first."
+    with pytest.raises(ClusterletsError, match=f"^people.csv, column 'age': {message} Correct "):
         read(content, sensitive=["sex", "age"])
-    with pytest.raises(ClusterletsError, match=f"^sensitive_features, column 0: {words}$"):
+    with pytest.raises(ClusterletsError, match=f"^sensitive_features, column 0: {message}$"):
         FRAC(2).fit(np.arange(4.0)[:, None], sensitive_features=[float(age) for age in ages[:4]])
 
 
-def test_versions_and_whole_numbers_are_groups(read):
+def test_versions_and_whole_numbers_can_be_groups(read):
     table, _ = read("age,release,level\n1,2.0,0.5\n2,2.0,0.5a\n3,3,0.5a\n4,3,0.5a\n", sensitive=["release", "level"])
     assert table.group_names == ("2.0 + 0.5", "2.0 + 0.5a", "3 + 0.5a")
 
@@ -252,8 +252,8 @@ def test_versions_and_whole_numbers_are_groups(read):
 def test_a_sparse_column_of_numbers_is_not_dropped_in_silence(read):
     with pytest.raises(ClusterletsError, match=r"line 3: column 'pay' is empty \(unusable cells in the column: 2\)"):
         read("age,pay,city\n1,7,a\n2,,b\n3,,a\n")
-    words = r"line 3: column 'pay' is empty .* All columns with such cells: 'pay' \(2\), 'debt' \(1\)\. Fill the cells, leave"
-    with pytest.raises(ClusterletsError, match=words):
+    message = r"line 3: column 'pay' is empty .* All columns with such cells: 'pay' \(2\), 'debt' \(1\)\. Fill the cells, leave"
+    with pytest.raises(ClusterletsError, match=message):
         read("age,pay,debt,city\n1,7,1,a\n2,,2,b\n3,,,a\n")
 
 
@@ -275,13 +275,13 @@ def test_a_group_that_may_mark_missing_values_is_mentioned(read):
     ]
 
 
-def test_groups_that_a_spreadsheet_takes_for_formulas_are_said_and_stay_as_they_are(read, tmp_path):
+def test_groups_that_look_like_spreadsheet_formulas_are_mentioned_and_kept(read, tmp_path):
     names = ["=1+1", "=cmd|' /C calc'!A0", "@SUM(1)", "+a", "-b", "＝2", "-1", "+2.5", "a=b", "'=3"]
     lines = [f'{row},"{names[row % 10]}"\n' for row in range(20)]
     table, remarks = read("age,city\n" + "".join(lines))
     assert set(table.group_names) == set(names)
-    begin = "a spreadsheet would read these names of groups as formulas, in the CSV files too: "
-    assert set(remarks[0].removeprefix(begin).split(", ")) == set(names[:6]) and len(remarks) == 1
+    prefix = "a spreadsheet would read these names of groups as formulas, in the CSV files too: "
+    assert set(remarks[0].removeprefix(prefix).split(", ")) == set(names[:6]) and len(remarks) == 1
     write_csv(tmp_path / "lines.csv", pd.DataFrame({"group": names}))
     with open(tmp_path / "lines.csv", encoding="utf-8", newline="") as file:
         assert [line["group"] for line in csv.DictReader(file)] == names
@@ -295,9 +295,9 @@ def test_a_group_with_one_row_is_a_group(read):
 
 def test_many_groups_of_odd_characters_keep_their_names(read):
     odd = ["Zürich", "São Paulo", 'say "hi"', "Cork, Ireland", "rate {pct}", "=1+1", "a:b|c", "東京", "50 %", "x" * 300]
-    names = [*odd, *(f"town {i:03}" for i in range(290))]
+    names = [*odd, *(f"town {row:03}" for row in range(290))]
     cells = [name.replace('"', '""') for name in names]
-    content = "age,city\n" + "".join(f'{i},"{cell}"\n' for i, cell in enumerate(cells * 2))
+    content = "age,city\n" + "".join(f'{row},"{cell}"\n' for row, cell in enumerate(cells * 2))
     table, _ = read(content)
     assert table.group_names == tuple(sorted(names)) and set(table.group_counts) == {2}
     assert [table.group_names[code] for code in table.groups] == names * 2
@@ -317,13 +317,13 @@ def test_control_characters_are_refused_in_names_of_columns_and_groups(control, 
         frame.to_csv(path, index=False) if form == "csv" else frame.to_parquet(path)
         return user_table.read(path, ["city"], **settings)[0]
 
-    bad, code = f"a{control}b", f"U+{ord(control):04X}, which no name may hold"
+    bad, message = f"a{control}b", f"U+{ord(control):04X}, which no name may hold"
     ages = {"age": [1, 2, 3, 4]}
-    with pytest.raises(ClusterletsError, match=rf"(line 4|row 3): column 'city': .* control character {re.escape(code)}"):
+    with pytest.raises(ClusterletsError, match=rf"(line 4|row 3): column 'city': .* control character {re.escape(message)}"):
         read(ages | {"city": ["x", "y", bad, bad]})
     cities = {"city": ["x", "y", "x", "y"]}
-    for values in ([1, 2, 3, 4], ["p", "q", "r", "s"]):  # a feature, and a text that a remark would name
-        with pytest.raises(ClusterletsError, match=rf"people.{form}: the column name .* {re.escape(code)}"):
+    for values in ([1, 2, 3, 4], ["p", "q", "r", "s"]):  # a feature, and a text column that a remark would name
+        with pytest.raises(ClusterletsError, match=rf"people.{form}: the column name .* {re.escape(message)}"):
             read({bad: values} | ages | cities)
         assert read({bad: values} | ages | cities, features=["age"]).feature_names == ("age",)
 
@@ -334,7 +334,7 @@ def test_several_sensitive_columns_are_combined(read):
 
 
 @pytest.mark.parametrize("name, complaint", [("no.csv", "there is no file"), ("people.xlsx", "has an unknown format")])
-def test_a_file_that_cannot_be_meant_is_refused_unread(name, complaint, tmp_path):
+def test_a_missing_or_unknown_file_is_refused_unread(name, complaint, tmp_path):
     (tmp_path / "people.xlsx").touch()
     with pytest.raises(ClusterletsError, match=complaint):
         user_table.check_file(tmp_path / name)
@@ -361,7 +361,7 @@ def test_parquet_is_the_same_table_as_csv(read, tmp_path):
         user_table.read(tmp_path / "people.parquet", ["city"])
 
 
-def test_whatever_bit_of_a_parquet_file_flips_the_error_is_for_people(tmp_path):
+def test_every_flipped_bit_of_a_parquet_file_gives_a_readable_error_or_a_table(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = importlib.import_module("pyarrow.parquet")
     path = tmp_path / "people.parquet"
@@ -369,9 +369,9 @@ def test_whatever_bit_of_a_parquet_file_flips_the_error_is_for_people(tmp_path):
     table = pyarrow.table({"age": [31, 45.5, 29], "city": ["Röm", "Bonn", "Röm"], "day": days})
     parquet.write_table(table, path, store_schema=False, write_statistics=False)
     whole = path.read_bytes()
-    for at, bit in product(range(len(whole)), range(8)):
+    for place, bit in product(range(len(whole)), range(8)):
         flipped = bytearray(whole)
-        flipped[at] ^= 1 << bit
+        flipped[place] ^= 1 << bit
         path.write_bytes(flipped)
         try:
             assert len(user_table.read(path, ["city"])[0].X) <= 3
@@ -407,7 +407,7 @@ def test_checksums_inside_a_parquet_file_are_checked(tmp_path):
         ("timestamp_ns", 2**63 - 1),
     ],
 )
-def test_dates_beyond_those_of_python_are_texts(kind, far, tmp_path):
+def test_dates_beyond_pythons_range_are_text(kind, far, tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     name, _, unit = kind.partition("_")
     dates = pyarrow.array([0, far, 0, None], type=getattr(pyarrow, name)(*([unit] if unit else [])))
@@ -433,15 +433,15 @@ def test_a_parquet_file_that_announces_other_rows_than_it_has_is_refused(tmp_pat
 
 
 def test_the_step_writes_groups_by_name(tmp_path):
-    table, npz, described = tmp_path / "people.csv", tmp_path / "p.npz", tmp_path / "p.json"
+    table, npz_path, json_path = tmp_path / "people.csv", tmp_path / "p.npz", tmp_path / "p.json"
     table.write_text(GOOD)
     settings = {"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "standard"}
-    prepare_user_table("people", str(table), json.dumps(settings), str(npz), str(described))
-    arrays, written = load_arrays(npz), load_json(described)
+    prepare_user_table("people", str(table), json.dumps(settings), str(npz_path), str(json_path))
+    arrays, description = load_arrays(npz_path), load_json(json_path)
     assert arrays["group_names"].tolist() == ["Bonn", "Rom"] and np.allclose(arrays["X"].mean(axis=0), 0)
-    assert written["groups"] == {"Bonn": 1, "Rom": 2} and written["sensitive"] == "city"
-    assert (written["rows"], written["features"], written["source"]) == (3, 2, str(table))
-    assert written["source_sha256"] == hashlib.sha256(table.read_bytes()).hexdigest()
+    assert description["groups"] == {"Bonn": 1, "Rom": 2} and description["sensitive"] == "city"
+    assert (description["rows"], description["features"], description["source"]) == (3, 2, str(table))
+    assert description["source_sha256"] == hashlib.sha256(table.read_bytes()).hexdigest()
 
 
 def test_a_refused_table_writes_nothing(tmp_path):
@@ -469,20 +469,20 @@ def test_a_million_rows_are_read_in_seconds_and_little_memory(tmp_path):
     table = tmp_path / "people.csv"
     with open(table, "w") as file:
         file.write("a,b,c,d,city\n")
-        file.writelines(f"{i},{i % 97}.5,{i % 7},{i % 2},town {i % 30}\n" for i in range(10**6))
+        file.writelines(f"{row},{row % 97}.5,{row % 7},{row % 2},town {row % 30}\n" for row in range(10**6))
     settings = {"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "none"}
     command = [sys.executable, "-m", "clusterlets", "prepare-user-table", "--name", "people", "--table", str(table)]
     outputs = ["--npz-path", str(tmp_path / "p.npz"), "--json-path", str(tmp_path / "p.json")]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([*command, "--settings", json.dumps(settings), *outputs], cwd=CHECKOUT, check=True)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    written = json.loads((tmp_path / "p.json").read_text())
-    assert (written["rows"], written["features"], len(written["groups"])) == (10**6, 4, 30)
-    assert used.ru_utime - before.ru_utime < 20  # seconds; 5 were measured
-    assert used.ru_maxrss < 2_000_000  # kB; 350,000 were measured
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    description = json.loads((tmp_path / "p.json").read_text())
+    assert (description["rows"], description["features"], len(description["groups"])) == (10**6, 4, 30)
+    assert after.ru_utime - before.ru_utime < 20  # seconds; 5 were measured
+    assert after.ru_maxrss < 2_000_000  # kB; 350,000 were measured
 
 
-# ---- raw files of the benchmark's datasets; tests/faults has those that are damaged ----------------------------------
+# ---- raw files of the benchmark's datasets; for damaged ones see tests/faults ----------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The prepared tables: exact for the ten real datasets, scikit-learn's own for the bundled, generated for nbfi."""
+"""The prepared tables: exact for ten real datasets, equal to scikit-learn's for the bundled ones, synthetic for nbfi."""
 
 import csv
 import hashlib
@@ -30,7 +30,7 @@ from clusterlets.storage import save_json
 CHECKOUT = Path(__file__).parents[3]
 MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
 
-# rows, features, positives, and values worked out by hand from the first line of the raw file that is kept
+# rows, features, positives, and values of the first row, worked out by hand from the raw file
 REAL = {
     "adult": (48842, 7, 11687, {"age": 39, "capital_gain": 2174, "education": 12, "fnlwgt": 77516, "is_male": 1}),
     "credit": (690, 10, 307, {"A1": 1, "A2": 22.08, "A7": 1.585, "A11": 1, "A14": 1213}),
@@ -70,7 +70,7 @@ def mirror():
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_real_dataset_is_the_known_table(name, mirror):
+def test_a_real_dataset_is_the_expected_table(name, mirror):
     table = datasets.prepare(name, mirror)
     rows, features, positives, first = REAL[name]
     assert table.X.shape == (rows, features) == (len(table.groups), len(table.feature_names))
@@ -94,11 +94,11 @@ def test_bundled_dataset_is_what_scikit_learn_loads(name, tmp_path):
     receipt = fetch(name, tmp_path)
     table = datasets.prepare(name, tmp_path)
     loader = importlib.import_module("sklearn.datasets")
-    theirs = getattr(loader, f"load_{name}")()
+    expected = getattr(loader, f"load_{name}")()
     assert receipt["source"] == "bundled" and receipt["sha256_matches"]
-    assert np.array_equal(table.X, theirs.data) and np.array_equal(table.groups, theirs.target)
-    assert list(table.feature_names) == list(theirs.feature_names)
-    assert list(table.group_names) == [str(label) for label in theirs.target_names]
+    assert np.array_equal(table.X, expected.data) and np.array_equal(table.groups, expected.target)
+    assert list(table.feature_names) == list(expected.feature_names)
+    assert list(table.group_names) == [str(label) for label in expected.target_names]
 
 
 def test_pima_without_a_header_is_the_same_table(mirror, tmp_path):
@@ -138,9 +138,9 @@ def _write_with_bins(header, rows, form, target):
         kind = "{'[4-6]','[0-1]'}" if column.startswith("d_") and column != "d_age" else "string"
         target.write(f"@ATTRIBUTE '{column}' {kind}\n" if column == "field" else f"@attribute {column} {kind}\n")
     target.write("\n@DATA\n")
-    text = {columns.index(column) for column in ("race", "race_o", "field", "d_d_age", "d_attractive_o")}
+    text_columns = {columns.index(column) for column in ("race", "race_o", "field", "d_d_age", "d_attractive_o")}
     for row in rows:
-        cells = [_quoted(cell) if at in text and cell != "?" else cell for at, cell in enumerate(row)]
+        cells = [_quoted(cell) if place in text_columns and cell != "?" else cell for place, cell in enumerate(row)]
         target.write(",".join(cells) + "\n")
 
 
@@ -227,13 +227,13 @@ def test_nbfi_of_another_size_is_a_warning_only(tmp_path):
     table = _nbfi(tmp_path, [{}, {}, {}])
     warning = "expected 8308 rows, found 3"
     assert unexpected(table, datasets.describe("nbfi")) == [warning]
-    receipt, described = tmp_path / "receipt.json", tmp_path / "nbfi.json"
+    receipt, json_path = tmp_path / "receipt.json", tmp_path / "nbfi.json"
     fetch_dataset("nbfi", raw_dir=tmp_path, receipt_path=receipt)
-    prepare_dataset("nbfi", tmp_path, receipt, "none", tmp_path / "nbfi.npz", described)
-    assert warning in json.loads(described.read_text())["warnings"]
+    prepare_dataset("nbfi", tmp_path, receipt, "none", tmp_path / "nbfi.npz", json_path)
+    assert warning in json.loads(json_path.read_text())["warnings"]
 
 
-def test_names_are_the_papers_eleven_and_the_bundled_four():
+def test_the_datasets_are_the_papers_eleven_and_four_bundled_ones():
     assert sorted(datasets.names()) == sorted([*REAL, "nbfi", "breast_cancer", "wine", "iris", "digits"])
 
 
@@ -250,12 +250,12 @@ def test_every_source_can_be_used_as_described():
         importlib.import_module(f"clusterlets.datasets.{entry['module']}")
 
 
-def test_a_description_can_be_changed_without_harm():
+def test_a_description_is_a_copy():
     datasets.describe("iris")["files"].clear()
     assert datasets.describe("iris")["files"]
 
 
-def test_an_unknown_name_brings_the_nearest():
+def test_an_unknown_name_is_refused_with_the_nearest():
     with pytest.raises(ClusterletsError, match="no dataset 'speed_dating'. Did you mean speeddating?"):
         datasets.describe("speed_dating")
     with pytest.raises(ClusterletsError, match="The datasets are: adult, credit"):
@@ -268,20 +268,20 @@ def test_naming_and_fetching_bundled_data_imports_nothing_heavy(tmp_path):
         "datasets.names(); fetch('iris', sys.argv[1]); "
         "print([name for name in ('pandas', 'sklearn', 'requests') if name in sys.modules])"
     )
-    run = subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=CHECKOUT, capture_output=True, text=True)
-    assert run.stdout.strip() == "[]", run.stderr
+    process = subprocess.run([sys.executable, "-c", program, str(tmp_path)], cwd=CHECKOUT, capture_output=True, text=True)
+    assert process.stdout.strip() == "[]", process.stderr
 
 
 def toy(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.1)), group=(0, 1, 0)):
     return Table(np.array(X, dtype=float), np.array(group), ("a", "b"), ("no", "yes"))
 
 
-def test_the_fingerprint_is_the_documented_text():
+def test_the_fingerprint_hashes_the_documented_text():
     text = "3 2\n2 1\n1.5 0 0\n2 -3 1\n1000000 0.1 0\n"
     assert fingerprint(toy()) == hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_the_fingerprint_sees_values_order_and_group_but_no_last_bits():
+def test_the_fingerprint_depends_on_values_order_and_groups_but_not_on_last_bits():
     original = fingerprint(toy())
     assert fingerprint(toy(X=((math.nextafter(1.5, 2), -0.0), (2.0, -3.0), (1e6, 0.1)))) == original
     assert fingerprint(toy(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.10000001)))) != original
@@ -327,7 +327,7 @@ ROW = {
 }
 
 
-def test_the_table_fits_a_terminal_and_shortens_only_what_is_wide():
+def test_the_listing_fits_a_terminal_and_shortens_only_wide_columns():
     name = "heart_failure.sex+age_group"
     plain = ROW | {"fingerprint_ok": None, "groups": {}}
     text = datasets_table.to_text([datasets_table.row(name, ROW), datasets_table.row("y", plain)])
@@ -349,7 +349,7 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
         "seeds: {count: 2}\n"
     )
     (tmp_path / "results/prepared").mkdir(parents=True)
-    described = ROW | {
+    description = ROW | {
         "dataset": "iris",
         "source": "bundled",
         "rows": 150,
@@ -357,14 +357,14 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
         "groups": {"setosa": 150},
         "warnings": ["one row was left out"],
     }
-    save_json(tmp_path / "results/prepared/iris.json", described)
+    save_json(tmp_path / "results/prepared/iris.json", description)
     assert command_line.main(["datasets", "--config", "mine.yaml"]) == 0
     printed = capsys.readouterr().out
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed.splitlines() if line.startswith("|")]
-    cells = {name: values for name, *values in lines}  # of the second table, where a dataset is in both
-    listed, _, estimate = printed.partition("Estimate for the grid of 5 k and 2 seeds")
+    cells = {name: values for name, *values in lines}  # where a dataset is in both tables, the second counts
+    listing, _, estimate = printed.partition("Estimate for the grid of 5 k and 2 seeds")
     for words in ("| iris ", "1: setosa", "\n- iris: one row was left out\n", "| not fetched yet "):
-        assert words in listed
+        assert words in listing
     assert cells["people.city"][0].startswith("people.csv, not") and cells["people.city"][1] == ""
     assert all(len(cells[name]) == 3 for name in ("iris", "pima", "pima.age_group", "all, with the report"))
     assert (
@@ -379,7 +379,7 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
         ("iris", ["--config", "my own.yaml"], "snakemake data --cores 2 --configfile 'my own.yaml'"),
     ],
 )
-def test_a_damaged_description_is_named_with_what_makes_it(tmp_path, monkeypatch, capsys, dataset, asked, remedy):
+def test_a_damaged_description_is_named_with_the_command_that_makes_it(tmp_path, monkeypatch, capsys, dataset, asked, remedy):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my own.yaml").write_text("datasets: [iris]\n")
     path = tmp_path / f"results/prepared/{dataset}.json"
@@ -412,19 +412,19 @@ def test_the_estimate_is_near_what_was_measured():
     tables = [(rows, features, [rows - positives, positives]) for rows, features, positives, _ in REAL.values()]
     total = estimate.of_all([estimate.of_dataset(*sizes, config) for sizes in tables])
     assert 611 / 1.5 < total.seconds < 611 * 1.5  # CPU of the paper's grid on the ten datasets
-    # Its results, 80 MB, and the distances to sampled rows that came to them, 130 MB by what the largest tables take.
+    # The results took 80 MB; the distances to sampled rows, added since, take 130 MB judging by the largest tables.
     assert 210e6 / 1.5 < total.disk < 210e6 * 1.5
 
 
 def test_the_estimate_grows_as_the_work_does():
     config = read_configuration()
-    rows = (10**4, 10**5, 10**6, 10**7)
-    few, small, medium, large = (estimate.of_dataset(n, 5, [n // 2] * 2, config) for n in rows)
-    assert 6 < small.seconds / few.seconds < 100  # the square of the rows, and what does not grow
-    assert medium.seconds < 3 * small.seconds and 8 < large.seconds / medium.seconds < 11  # sums from samples
+    sizes = (10**4, 10**5, 10**6, 10**7)
+    tiny, small, medium, large = (estimate.of_dataset(rows, 5, [rows // 2] * 2, config) for rows in sizes)
+    assert 6 < small.seconds / tiny.seconds < 100  # quadratic in the rows, plus a constant
+    assert medium.seconds < 3 * small.seconds and 8 < large.seconds / medium.seconds < 11  # sums are sampled
     many = estimate.of_dataset(10**5, 5, [100] * 1000, config)
-    assert many.memory > 100 * small.memory and many.disk > 10 * small.disk  # the square of the clusterlets
-    fewer = [method for method in config["methods"] if method != "FRAC"]
-    others = {"methods": fewer, "grids": {method: config["grids"][method] for method in fewer}}
-    without = estimate.of_dataset(10**5, 5, [50_000] * 2, {**config, **others})
-    assert without.seconds < small.seconds and without.disk < small.disk
+    assert many.memory > 100 * small.memory and many.disk > 10 * small.disk  # quadratic in the clusterlets
+    fewer_methods = [method for method in config["methods"] if method != "FRAC"]
+    without_frac = {"methods": fewer_methods, "grids": {method: config["grids"][method] for method in fewer_methods}}
+    cheaper = estimate.of_dataset(10**5, 5, [50_000] * 2, {**config, **without_frac})
+    assert cheaper.seconds < small.seconds and cheaper.disk < small.disk

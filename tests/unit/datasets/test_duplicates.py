@@ -1,4 +1,4 @@
-"""Rows that equal an earlier one: which these are, what becomes of them by default, and what a user may ask for."""
+"""Duplicate rows: which they are, what happens to them by default, and what a user can choose."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def mirror():
 
 
 def rows_of(table):
-    """Features and group of each row, as texts that do not tell -0 from 0."""
+    """Features and group of each row as texts, with -0 written as 0."""
     return [(*map(str, (row + 0.0).tolist()), int(group)) for row, group in zip(table.X, table.groups, strict=True)]
 
 
@@ -42,30 +42,30 @@ SMALL = st.lists(
 @given(SMALL)
 def test_the_first_of_equal_rows_stays_in_its_place(rows):
     X, group = np.array([row[:2] for row in rows], dtype=float), np.array([row[2] for row in rows])
-    attribute = np.array([f"value {at}" for at in range(len(rows))], dtype=object)
+    attribute = np.array([f"value {row_number}" for row_number in range(len(rows))], dtype=object)
     table = Table(X, group, ("a", "b"), ("no", "yes"), {"c": attribute})
-    first_rows = [at for at, row in enumerate(rows_of(table)) if row not in rows_of(table)[:at]]
+    kept_rows = [row_number for row_number, row in enumerate(rows_of(table)) if row not in rows_of(table)[:row_number]]
     shorter = without_duplicates(table)
-    assert np.array_equal(shorter.X, X[first_rows]) and np.array_equal(shorter.groups, group[first_rows])
-    assert np.array_equal(shorter.sensitive["c"], attribute[first_rows])
-    assert shorter.dropped_duplicates == len(rows) - len(first_rows)
+    assert np.array_equal(shorter.X, X[kept_rows]) and np.array_equal(shorter.groups, group[kept_rows])
+    assert np.array_equal(shorter.sensitive["c"], attribute[kept_rows])
+    assert shorter.dropped_duplicates == len(rows) - len(kept_rows)
     assert (shorter.feature_names, shorter.group_names) == (table.feature_names, table.group_names)
 
 
-# Rows with the duplicates, and how many of them equal an earlier one.
+# Number of rows with duplicates, and how many of them equal an earlier row.
 REAL = {"breast": (683, 234), "compas": (4534, 416), "credit": (690, 0), "heloc": (10459, 587), "magic": (19020, 115)}
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_every_dataset_can_be_had_with_its_duplicates_and_without(name, mirror):
+def test_every_dataset_can_be_prepared_with_and_without_duplicates(name, mirror):
     rows, duplicates = REAL[name]
-    whole, dropped = (datasets.prepare(name, mirror, choice) for choice in ("keep", "drop"))
+    whole, distinct = (datasets.prepare(name, mirror, choice) for choice in ("keep", "drop"))
     assert len(whole.X) == rows and whole.dropped_duplicates == 0
-    assert dropped.dropped_duplicates == duplicates
-    assert rows_of(dropped) == list(dict.fromkeys(rows_of(whole)))
+    assert distinct.dropped_duplicates == duplicates
+    assert rows_of(distinct) == list(dict.fromkeys(rows_of(whole)))
 
 
-def test_breast_is_prepared_without_its_duplicates_and_alone(mirror):
+def test_only_breast_is_prepared_without_duplicates_by_default(mirror):
     table = datasets.prepare("breast", mirror)
     assert (table.group_counts.tolist(), table.dropped_duplicates) == ([213, 236], 234)
     assert datasets.prepare("breast", mirror, "keep").group_counts.tolist() == [444, 239]
@@ -91,12 +91,12 @@ def test_the_datasets_table_says_how_many_rows_were_dropped(choice, rows, droppe
     receipt, path = tmp_path / "receipt.json", tmp_path / "iris.json"
     fetch_dataset("iris", raw_dir=tmp_path, receipt_path=receipt)
     prepare_dataset("iris", tmp_path, receipt, "none", tmp_path / "iris.npz", path, duplicates=choice)
-    described = json.loads(path.read_text())
-    assert (described["rows"], described["dropped_duplicates"]) == (rows, dropped)
-    row = datasets_table.row("iris", described)
+    description = json.loads(path.read_text())
+    assert (description["rows"], description["dropped_duplicates"]) == (rows, dropped)
+    row = datasets_table.row("iris", description)
     assert (row["rows"], row["dropped"]) == (str(rows), str(dropped))
     remark = "- iris: 1 of 150 rows equal an earlier one and were left out"
-    assert (remark in datasets_table.listing({"iris": described})) == (dropped == 1)
+    assert (remark in datasets_table.listing({"iris": description})) == (dropped == 1)
 
 
 def configured(tmp_path, *entries):
@@ -133,17 +133,17 @@ def test_the_other_choice_has_an_id_of_its_own(tmp_path):
         ({"name": "adult", "sensitive": "race", "duplicates": "drop"}, "adult: 'drop' compares rows by features and class"),
     ],
 )
-def test_a_choice_that_cannot_be_is_refused(entry, complaint, tmp_path):
+def test_an_impossible_choice_is_refused(entry, complaint, tmp_path):
     with pytest.raises(ClusterletsError) as caught:
         configured(tmp_path, entry)
     assert complaint in str(caught.value)
 
 
-def test_rows_that_nobody_has_counted_are_not_listed(tmp_path, monkeypatch, capsys):
+def test_rows_that_have_not_been_counted_are_not_listed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     configured(tmp_path, "breast", {"name": "breast", "duplicates": "keep"})
     assert command_line.main(["datasets", "--config", "mine.yaml"]) == 0
-    listed, _, estimate = capsys.readouterr().out.partition("Estimate")
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in listed.splitlines()]
+    listing, _, estimate = capsys.readouterr().out.partition("Estimate")
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in listing.splitlines()]
     assert {cells[0]: cells[2] for cells in lines[2:] if cells} == {"breast": "449", "breast.with_duplicates": ""}
     assert "their rows have not been counted yet: breast.with_duplicates." in estimate

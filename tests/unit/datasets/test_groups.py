@@ -1,4 +1,4 @@
-"""Any sensitive attribute as group: the same rows, other groups, and nothing that tells them among the features."""
+"""Any sensitive attribute as group: the same rows, other groups, and no feature that reveals them."""
 
 import functools
 import json
@@ -18,7 +18,7 @@ from clusterlets.storage import load_arrays
 CHECKOUT = Path(__file__).parents[3]
 MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
 
-# Counts as the raw files have them (after the rows that preparation drops), and the features that tell the attribute.
+# Counts in the raw files (without the rows that preparation drops), and the features that reveal the attribute.
 REAL = {
     ("adult", "sex"): ({"Female": 16192, "Male": 32650}, {"is_male"}),
     ("adult", "race"): (
@@ -61,7 +61,7 @@ def mirror():
 
 @pytest.fixture(scope="module")
 def prepared(mirror):
-    """Prepares a dataset of the mirror, once."""
+    """A function that prepares a dataset of the mirror once."""
     return functools.cache(lambda name: datasets.prepare(name, mirror))
 
 
@@ -69,14 +69,14 @@ def prepared(mirror):
 def test_a_sensitive_attribute_as_group(name, attribute, prepared):
     table = prepared(name)
     regrouped = datasets.with_sensitive(name, table, [attribute])
-    groups, gone = REAL[name, attribute]
+    groups, removed = REAL[name, attribute]
     assert dict(zip(regrouped.group_names, regrouped.group_counts.tolist(), strict=True)) == groups
-    assert set(table.feature_names) - set(regrouped.feature_names) == gone
-    staying = [feature in regrouped.feature_names for feature in table.feature_names]
-    assert np.array_equal(regrouped.X, table.X[:, staying])
+    assert set(table.feature_names) - set(regrouped.feature_names) == removed
+    is_kept = [feature in regrouped.feature_names for feature in table.feature_names]
+    assert np.array_equal(regrouped.X, table.X[:, is_kept])
 
 
-def test_the_table_above_is_all_that_the_datasets_declare(prepared):
+def test_all_declared_attributes_are_tested_above(prepared):
     declared = {(name, attribute) for name in datasets.names() for attribute in datasets.sensitive_attributes(name)}
     assert {(name, attribute) for name, attribute in declared if name != "nbfi"} == set(REAL)
     assert list(datasets.sensitive_attributes("nbfi")) == ["Client_Gender", "Client_Marital_Status"]
@@ -84,12 +84,12 @@ def test_the_table_above_is_all_that_the_datasets_declare(prepared):
         assert list(prepared(name).sensitive) == list(datasets.sensitive_attributes(name))
 
 
-def test_no_feature_that_stays_tells_the_sex(prepared):
+def test_no_remaining_feature_reveals_the_sex(prepared):
     regrouped = datasets.with_sensitive("adult", prepared("adult"), ["sex"])
     assert not any(np.array_equal(column == column.max(), regrouped.groups == 1) for column in regrouped.X.T)
 
 
-def test_a_combination_drops_what_tells_any_of_its_parts(prepared):
+def test_a_combination_drops_the_features_that_reveal_any_of_its_parts(prepared):
     table = prepared("heart_failure")
     regrouped = datasets.with_sensitive("heart_failure", table, ["sex", "age_group"])
     sex, age = table.X[:, table.feature_names.index("sex")], table.X[:, table.feature_names.index("age")]
@@ -119,7 +119,7 @@ def test_rows_without_a_value_are_left_out():
     assert regrouped.feature_names == ("a",) and regrouped.group_names == ("x", "y")
 
 
-def test_codes_follow_the_sorted_values_and_numbers_their_size():
+def test_codes_follow_the_sorted_values_with_numbers_by_value():
     labels = np.array(["10", "9", "nan", "9", "ä", "Z"], dtype=object)
     regrouped = table_of_groups(np.zeros((6, 1)), ("a",), [labels])
     assert regrouped.group_names == ("9", "10", "Z", "nan", "ä")
@@ -135,12 +135,12 @@ def test_codes_follow_the_sorted_values_and_numbers_their_size():
         ([["a + b", "a", "a", "a"], ["c", "b + c", "c", "c"]], "have the same name"),
     ],
 )
-def test_groups_that_cannot_be_are_refused(labels, complaint):
+def test_impossible_groups_are_refused(labels, complaint):
     with pytest.raises(BadData, match=complaint):
         table_of_groups(np.zeros((len(labels[0]), 1)), ("a",), [np.array(column, dtype=object) for column in labels])
 
 
-def test_an_unknown_group_names_what_the_dataset_has():
+def test_an_unknown_group_is_refused_with_those_of_the_dataset():
     with pytest.raises(ClusterletsError, match=r"adult has no sensitive column 'sexx' \(did you mean 'sex'\?\); it has: class"):
         datasets.check_sensitive("adult", ["race", "sexx"])
     with pytest.raises(ClusterletsError, match="iris has no sensitive column 'sex'; it has: class"):
@@ -148,12 +148,12 @@ def test_an_unknown_group_names_what_the_dataset_has():
 
 
 def test_the_step_writes_groups_by_name(mirror, tmp_path):
-    receipt, npz, described = tmp_path / "receipt.json", tmp_path / "p.npz", tmp_path / "p.json"
+    receipt, npz_path, json_path = tmp_path / "receipt.json", tmp_path / "p.npz", tmp_path / "p.json"
     fetch_dataset("heart_failure", raw_dir=tmp_path, receipt_path=receipt, mirror=str(mirror))
-    prepare_dataset("heart_failure", tmp_path, receipt, "standard", npz, described, sensitive="sex")
-    arrays, written = load_arrays(npz), json.loads(described.read_text())
+    prepare_dataset("heart_failure", tmp_path, receipt, "standard", npz_path, json_path, sensitive="sex")
+    arrays, description = load_arrays(npz_path), json.loads(json_path.read_text())
     assert arrays["group_names"].tolist() == ["man", "woman"] and arrays["X"].shape == (299, 11)
     assert np.allclose(arrays["X"].mean(axis=0), 0)
-    assert written["groups"] == {"man": 194, "woman": 105} and written["sensitive"] == "sex"
-    assert written["fingerprint_ok"] is True
-    assert written["fingerprint"] != datasets.describe("heart_failure")["fingerprint"]
+    assert description["groups"] == {"man": 194, "woman": 105} and description["sensitive"] == "sex"
+    assert description["fingerprint_ok"] is True
+    assert description["fingerprint"] != datasets.describe("heart_failure")["fingerprint"]

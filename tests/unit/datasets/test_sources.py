@@ -1,4 +1,4 @@
-"""sources.yaml: what its schema says holds, and what a schema cannot say."""
+"""sources.yaml fits its schema, and has what a schema cannot express."""
 
 import copy
 from pathlib import Path
@@ -30,19 +30,19 @@ def test_the_schema_describes_every_key_and_refuses_others():
         if isinstance(schema, dict):
             if "properties" in schema:
                 yield schema
-            for part in schema.values():
-                yield from objects(part)
+            for subschema in schema.values():
+                yield from objects(subschema)
         elif isinstance(schema, list):
-            for part in schema:
-                yield from objects(part)
+            for subschema in schema:
+                yield from objects(subschema)
 
     schemas = list(objects(SCHEMA))
     assert len(schemas) == 3  # dataset, file, source
     for schema in schemas:
         assert schema["additionalProperties"] is False
-        for key, described in schema["properties"].items():
-            assert "type" in described or "$ref" in described, key
-            assert described["description"].endswith("."), key
+        for key, description in schema["properties"].items():
+            assert "type" in description or "$ref" in description, key
+            assert description["description"].endswith("."), key
 
 
 @pytest.mark.parametrize(
@@ -64,18 +64,18 @@ def test_the_schema_describes_every_key_and_refuses_others():
         (["files", 0], {"name": "pima.csv"}, "is not valid under any"),
     ],
 )
-def test_the_schema_refuses(path, value, complaint):
+def test_the_schema_refuses_bad_values(path, value, complaint):
     changed = copy.deepcopy(SOURCES)
-    *way, last = ["pima", *path]
-    place = changed
-    for step in way:
-        place = place[step]
-    place[last] = value
+    *keys, last = ["pima", *path]
+    parent = changed
+    for key in keys:
+        parent = parent[key]
+    parent[last] = value
     assert [message for message in problems(changed) if complaint in message], problems(changed)
 
 
 @pytest.mark.parametrize("key", ["title", "files", "sources", "licence", "citation", "rows", "features"])
-def test_the_schema_misses(key):
+def test_the_schema_reports_missing_keys(key):
     changed = copy.deepcopy(SOURCES)
     del changed["pima"][key]
     assert problems(changed) == [f"{key!r} is a required property"]

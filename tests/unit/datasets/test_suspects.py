@@ -1,4 +1,4 @@
-"""Features that look like identifiers or drown the others, by name and by value."""
+"""Features that look like identifiers by name or value, or whose scale dwarfs that of the others."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_values_of_identifiers():
         )
     )
     assert reasons == {"number": "consecutive numbers", "account": "whole numbers that all differ"}
-    assert identifiers(table(score=[3, 1, 2])) == {}  # too few rows to tell
+    assert identifiers(table(score=[3, 1, 2])) == {}  # too few rows to judge
 
 
 def test_scales_that_differ_by_more_than_a_hundred_times():

@@ -1,4 +1,4 @@
-"""Cells that crossed a limit run again under other limits, once, and no other cell does."""
+"""Cells that exceeded a limit rerun once under other limits; no other cell does."""
 
 import pytest
 
@@ -13,7 +13,7 @@ def cell(tmp_path):
 
 
 def run(cell, crossed, limits):
-    """A run of the cell as the workflow starts it: with the parameter that it has under these limits."""
+    """Run the cell as the workflow does, with the parameter that it has under these limits."""
     parameter = exceeded_limits(cell, limits)
     note(cell, crossed, limits, parameter)
     return parameter
@@ -24,7 +24,7 @@ def test_a_cell_within_its_limits_leaves_nothing_and_never_changes(cell, tmp_pat
     assert not list(tmp_path.iterdir())
 
 
-def test_a_cell_that_crossed_a_limit_changes_with_the_limits_alone(cell):
+def test_a_cell_that_crossed_a_limit_changes_only_with_the_limits(cell):
     first = run(cell, True, OLD)
     assert exceeded_limits(cell, OLD) == first
     assert exceeded_limits(cell, NEW) != first

@@ -1,4 +1,4 @@
-"""The grids of the whole field: what is in them, that every method has the same number of tries, and what they cost."""
+"""The grids of the whole field: their contents and cost, and that all methods have equally many configurations."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ from clusterlets.grid.configuration import read_configuration
 ROOT = Path(__file__).resolve().parents[3]
 FIELD, DEMO = (ROOT / "workflow/configs" / name for name in ("field.yaml", "field-demo.yaml"))
 BUNDLED = {"breast_cancer", "wine", "iris", "digits"}
-# Instances of each group, as counted; every class of the field's datasets has two.
+# Counted instances of each group; the class of each of the field's datasets has two values.
 GROUPS = {
     "adult.race": [470, 1519, 4685, 406, 41762],
     "bank.marital": [5207, 27214, 12790],
@@ -29,21 +29,21 @@ GROUPS = {
 def cost_of(config):
     costs = []
     for name, table in config["tables"].items():
-        known = describe(table["name"])
-        counts = GROUPS.get(name, [known["rows"] // 2] * 2)
-        costs.append(estimate.of_dataset(known["rows"], known["features"], counts, config))
+        description = describe(table["name"])
+        counts = GROUPS.get(name, [description["rows"] // 2] * 2)
+        costs.append(estimate.of_dataset(description["rows"], description["features"], counts, config))
     return estimate.of_all(costs)
 
 
 @pytest.mark.parametrize("path", [FIELD, DEMO])
-def test_every_method_in_it_has_as_many_configurations_as_the_others(path):
+def test_all_methods_have_equally_many_configurations(path):
     config = read_configuration(path)
     assert {"C", "FRAC", "fair-flow", "k-means", "random"} <= set(config["methods"]) <= set(methods.names())
     points = {name: len(list(points_of(grid["parameters"]))) for name, grid in config["grids"].items()}
-    declared = {name: methods.get(name).parameters.values() for name in points}
-    without = {name for name in points if not any(parameter.grid or parameter.bound for parameter in declared[name])}
-    assert {name for name, number in points.items() if number == 1} == without
-    assert {points[name] for name in points.keys() - without} == {3 if path == FIELD else 2}
+    parameters = {name: methods.get(name).parameters.values() for name in points}
+    without_grid = {name for name in points if not any(parameter.grid or parameter.bound for parameter in parameters[name])}
+    assert {name for name, number in points.items() if number == 1} == without_grid
+    assert {points[name] for name in points.keys() - without_grid} == {3 if path == FIELD else 2}
     assert {tuple(config["limits"].values()), config["scaling"]} == {(60, 4000), "standard"}
 
 
@@ -86,21 +86,21 @@ def test_a_table_that_a_method_does_not_support_costs_no_fit():
 def test_no_fit_costs_more_than_its_limit():
     config = read_configuration(FIELD)
     config = {**config, "methods": ["vfc"], "grids": {"vfc": config["grids"]["vfc"]}}
-    free = {**config, "limits": {**config["limits"], "seconds": None}}
-    bounded, unbounded = (estimate.steps_of_dataset(10**7, 5, each)["fit_method"][1] for each in (config, free))
+    unlimited = {**config, "limits": {**config["limits"], "seconds": None}}
+    bounded, unbounded = (estimate.steps_of_dataset(10**7, 5, variant)["fit_method"][1] for variant in (config, unlimited))
     # Three k, three weights, ten seeds; the rest are the distances, which are the same.
     fits = 30 * sum(methods.get("vfc")().seconds(10**7, 5, k) for k in config["k"])
     assert unbounded - bounded == pytest.approx(fits - 90 * 60)
 
 
-# CPU seconds with k = 5 and k = 20 on standardised features, at the values of the parameters that the field has.
+# CPU seconds with k = 5 and k = 20 on standardised features, with the field's parameter values.
 MEASURED = {
     "coreset": {"magic": (0.22, 0.38), "adult": (0.48, 0.86)},
     "fair-flow": {"magic": (1.8, 4.7), "adult": (5.2, 9.4)},
     "fair-lloyd": {"magic": (0.049, 0.048), "adult": (0.095, 0.127)},
     "fair-lp": {"magic": (0.24, 0.41), "adult": (0.84, 1.35)},
     "fairkm": {"magic": (0.033, 0.10), "adult": (0.07, 0.18)},
-    "fairlets": {"magic": (0.60, 0.61), "adult": (3.5, 3.5)},  # a tenth of that of a block
+    "fairlets": {"magic": (0.60, 0.61), "adult": (3.5, 3.5)},  # a tenth of the time of a block
     "FRAC": {"magic": (0.08, 0.29), "adult": (0.17, 0.40)},
     "FRAC-OE": {"magic": (0.019, 0.047), "adult": (0.045, 0.079)},
     "k-means": {"magic": (0.009, 0.027), "adult": (0.015, 0.046)},
@@ -113,27 +113,27 @@ MEASURED = {
 @pytest.mark.parametrize("name", MEASURED)
 def test_the_seconds_of_a_fit_are_near_what_was_measured(name):
     for dataset, measured in MEASURED[name].items():
-        known = describe(dataset)
+        description = describe(dataset)
         for k, seconds in zip((5, 20), measured, strict=True):
-            said = methods.get(name)().seconds(known["rows"], known["features"], k)
-            assert seconds / 1.7 < said < seconds * 1.7, (dataset, k, said)
+            estimated = methods.get(name)().seconds(description["rows"], description["features"], k)
+            assert seconds / 1.7 < estimated < seconds * 1.7, (dataset, k, estimated)
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="no make")
-def test_make_field_fetches_what_the_field_names_and_leaves_out_what_is_excluded():
-    alone = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+def test_make_field_fetches_the_fields_datasets_without_the_excluded_ones():
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     command = ["make", "--dry-run", "field", "EXCLUDE=adult, bank"]
-    printed = subprocess.run(command, cwd=ROOT, env=alone, text=True, capture_output=True, check=True).stdout
-    data, grid, shown, findings = printed.replace("\\\n", " ").splitlines()[-4:]  # behind what sets up an environment
+    printed = subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True, check=True).stdout
+    data, grid, shown, findings = printed.replace("\\\n", " ").splitlines()[-4:]  # earlier lines set up an environment
     for line in (data, grid):
         assert "--configfile workflow/configs/field.yaml --config exclude=adult,bank" in " ".join(line.split())
     assert " data " in data and " data " not in grid and shown == "cat results/field/summary.txt"
     assert findings == "sed '/^## /,$d' results/field/leaderboard.md"
     command[2] = "data"
-    printed = subprocess.run(command, cwd=ROOT, env=alone, text=True, capture_output=True, check=True).stdout
+    printed = subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True, check=True).stdout
     assert "field.yaml" not in printed
 
 
 @pytest.mark.parametrize("path", [FIELD, DEMO])
-def test_results_lie_in_a_folder_of_their_own(path):
+def test_results_have_a_folder_of_their_own(path):
     assert yaml.safe_load(path.read_text(encoding="utf-8"))["results"] == f"results/{path.stem}"

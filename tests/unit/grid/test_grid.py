@@ -1,4 +1,4 @@
-"""Which runs there are, what they are called, and that their randomness is theirs alone."""
+"""Which runs a grid has, how they are named, and that each has its own random stream."""
 
 import copy
 import itertools
@@ -68,37 +68,37 @@ EXTENDED = read_configuration(ROOT / "workflow" / "configs" / "extended.yaml")
         ("scaling_standard", {"C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"}, 115),
     ],
 )
-def test_a_variant_runs_the_touched_cells_on_the_papers_seeds(variant, matchers, of_a_dataset):
+def test_a_variant_runs_the_affected_cells_on_the_papers_seeds(variant, matchers, of_a_dataset):
     paths = variants.paths(EXTENDED, variant)
-    own = [path for path in paths if path.startswith(f"results/variants/{variant}/")]
-    assert len(own) == 11 * of_a_dataset and {path.split("/")[5] for path in own} == matchers
-    usual = variants.paths(CHECKED, "")
-    assert [path.replace(f"variants/{variant}/", "") for path in paths] == usual  # in the same order, ten seeds each
+    own_paths = [path for path in paths if path.startswith(f"results/variants/{variant}/")]
+    assert len(own_paths) == 11 * of_a_dataset and {path.split("/")[5] for path in own_paths} == matchers
+    default_paths = variants.paths(CHECKED, "")
+    assert [path.replace(f"variants/{variant}/", "") for path in paths] == default_paths  # in the same order, ten seeds each
     settings = variants.settings_of(EXTENDED, variant)
     differing = {key for key in PAPER if settings[key] != EXTENDED[key]} - {"variants", "tables"}
     assert differing == set(EXTENDED["variants"][variant])
 
 
-def test_a_scaled_variant_scales_every_table_and_no_other_has_tables_of_its_own():
-    own = [name for name in EXTENDED["variants"] if variants.has_own_tables(EXTENDED, name)]
-    assert own == ["scaling_standard"] and variants.has_own_tables(EXTENDED, "")
-    scalings = {table["scaling"] for table in variants.settings_of(EXTENDED, own[0])["tables"].values()}
+def test_only_a_scaled_variant_has_tables_of_its_own_and_scales_them_all():
+    with_own_tables = [name for name in EXTENDED["variants"] if variants.has_own_tables(EXTENDED, name)]
+    assert with_own_tables == ["scaling_standard"] and variants.has_own_tables(EXTENDED, "")
+    scalings = {table["scaling"] for table in variants.settings_of(EXTENDED, with_own_tables[0])["tables"].values()}
     assert scalings == {"standard"}
     assert variants.settings_of(EXTENDED, "greedy_last")["tables"] == EXTENDED["tables"]
 
 
-def test_the_extended_grid_takes_every_finished_cell_of_the_default():
+def test_the_extended_grid_contains_every_cell_of_the_default():
     default = variants.paths(CHECKED, "")
     assert set(default) < set(variants.paths(EXTENDED, ""))
 
 
-def test_blocks_that_hold_any_of_the_papers_seeds_are_in_a_variant():
+def test_a_variant_has_the_blocks_with_any_of_the_papers_seeds():
     config = {**EXTENDED, "seeds": {"count": 30, "block": 7}}
     blocks = {path.rsplit("seeds", 1)[1] for path in variants.paths(config, "greedy_last")}
     assert blocks == {"0-6.csv", "7-13.csv"}
 
 
-def test_no_path_holds_what_snakemake_or_a_shell_would_split():
+def test_no_path_has_characters_that_snakemake_or_a_shell_would_split():
     assert not any(character in cell.path for cell in cells(CHECKED) for character in ",=: ")
 
 
@@ -108,9 +108,9 @@ def omegas_in_paths(omegas):
 
 
 @pytest.mark.parametrize("omegas", [[0.5, 0.50000000001], [0.1234567, 0.123457], [1e-05, 0.0001, 1e-300, 0.1 + 0.2, 1]])
-def test_the_omega_in_a_path_is_the_one_that_runs(omegas):
-    written = omegas_in_paths(omegas)
-    assert {float(omega) for omega in written} == set(omegas) and len(set(written)) == len(omegas)
+def test_the_omega_in_a_path_is_exact(omegas):
+    names_in_paths = omegas_in_paths(omegas)
+    assert {float(omega) for omega in names_in_paths} == set(omegas) and len(set(names_in_paths)) == len(omegas)
 
 
 VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text())
@@ -119,25 +119,25 @@ VALUES_BY_NAME = st.dictionaries(st.sampled_from(["omega", "hops", "a", "a2", "a
 
 @settings(deadline=None)
 @given(st.floats(0, 1))
-def test_any_omega_has_one_name_that_stands_for_it_alone(omega):
-    name = configuration(5, {"omega": omega}).removeprefix("k5_omega")
-    assert float(name) == omega
-    assert Run("iris", "C", "C", 5, 0, {"omega": omega}).cell("0-1").configuration == f"k5_omega{name}"
+def test_every_omega_has_one_unambiguous_name(omega):
+    text = configuration(5, {"omega": omega}).removeprefix("k5_omega")
+    assert float(text) == omega
+    assert Run("iris", "C", "C", 5, 0, {"omega": omega}).cell("0-1").configuration == f"k5_omega{text}"
 
 
 @settings(deadline=None)
 @given(st.integers(2, 10**6), VALUES_BY_NAME)
-def test_a_configurations_name_stands_for_its_values_alone_and_no_path_shell_or_column_splits_it(k, parameters):
-    name, words = configuration(k, parameters), format_parameters(parameters)
-    assert re.fullmatch("[A-Za-z0-9_%.+-]+", name) and re.fullmatch("[A-Za-z0-9_%.+,=-]*", words)
-    read = parse_parameters(words)
-    assert read == parameters
-    assert [isinstance(value, bool) for value in read.values()] == [isinstance(value, bool) for value in parameters.values()]
+def test_a_configurations_name_is_unambiguous_and_safe_in_paths_shells_and_columns(k, parameters):
+    name, column = configuration(k, parameters), format_parameters(parameters)
+    assert re.fullmatch("[A-Za-z0-9_%.+-]+", name) and re.fullmatch("[A-Za-z0-9_%.+,=-]*", column)
+    parsed = parse_parameters(column)
+    assert parsed == parameters
+    assert [isinstance(value, bool) for value in parsed.values()] == [isinstance(value, bool) for value in parameters.values()]
 
 
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["p", "p2", "p_2"]), unique=True, min_size=1), st.data())
-def test_two_configurations_of_a_method_have_two_names(parameters, data):
+def test_different_configurations_of_a_method_have_different_names(parameters, data):
     values = st.fixed_dictionaries(dict.fromkeys(parameters, VALUES))
     first, second = data.draw(values), data.draw(values)
     assert (configuration(5, first) == configuration(5, second)) == (format_parameters(first) == format_parameters(second))
@@ -166,12 +166,12 @@ def test_streams_differ_in_every_part_and_repeat():
 
 
 def test_streams_stay_what_they_are():
-    """Renumbered steps, another hash or another bit generator would change every result without a word."""
+    """Renumbered steps, another hash or another bit generator would silently change every result."""
     assert random_stream(0, "credit", 5, 0, EXTRACTION).integers(2**32, size=2).tolist() == [764375616, 2367990136]
     assert (EXTRACTION, PARTITIONS) == (0, 1)
     numbers = {name: methods.get(name).stream_number() for name in methods.names()}
-    first = dict.fromkeys(("B", "C", "D", "G-B", "G-D"), 2) | {"FRAC": 3, "FRAC-OE": 3, "k-means": 4, "random": 5}
-    of_names = {
+    numbered = dict.fromkeys(("B", "C", "D", "G-B", "G-D"), 2) | {"FRAC": 3, "FRAC-OE": 3, "k-means": 4, "random": 5}
+    hashed = {
         "antidote": 658495347,
         "coreset": 1211071705,
         "fair-flow": 3340766080,
@@ -183,7 +183,7 @@ def test_streams_stay_what_they_are():
         "tree-fairlets": 4070834453,
         "vfc": 1210134835,
     }
-    assert numbers.items() >= (first | of_names).items()
+    assert numbers.items() >= (numbered | hashed).items()
 
 
 def test_the_papers_configuration_passes():
@@ -204,15 +204,15 @@ def user_table(tmp_path, **settings):
     return {"name": "people", "path": str(tmp_path / "people.csv"), "sensitive": "city", **settings}
 
 
-def test_an_id_is_no_longer_than_the_name_of_a_file_may_be(tmp_path):
-    most = 100 - len("people.")
-    checked = check_configuration(changed(datasets=[user_table(tmp_path, sensitive="x" * most)]), SCHEMA)
-    assert checked["datasets"] == ["people." + "x" * most]
-    for given_settings in ({"sensitive": "x" * (most + 1)}, {"sensitive": ["x" * 50] * 1 + ["y" * 50]}):
+def test_an_id_is_no_longer_than_a_file_name_may_be(tmp_path):
+    longest = 100 - len("people.")
+    checked = check_configuration(changed(datasets=[user_table(tmp_path, sensitive="x" * longest)]), SCHEMA)
+    assert checked["datasets"] == ["people." + "x" * longest]
+    for given_settings in ({"sensitive": "x" * (longest + 1)}, {"sensitive": ["x" * 50] * 1 + ["y" * 50]}):
         with pytest.raises(ClusterletsError, match=r"the id '.*'\.\.\. has \d+ letters; give the entry an 'id' of 100"):
             check_configuration(changed(datasets=[user_table(tmp_path, **given_settings)]), SCHEMA)
-    long = user_table(tmp_path, sensitive="x" * 20_000, id="short")
-    assert check_configuration(changed(datasets=[long]), SCHEMA)["datasets"] == ["short"]
+    short_id = user_table(tmp_path, sensitive="x" * 20_000, id="short")
+    assert check_configuration(changed(datasets=[short_id]), SCHEMA)["datasets"] == ["short"]
 
 
 def test_every_group_has_an_id_of_its_own(tmp_path):
@@ -233,7 +233,7 @@ def test_every_group_has_an_id_of_its_own(tmp_path):
     assert [checked["tables"][name]["scaling"] for name in ("iris_std", "adult")] == ["standard", "none"]
 
 
-def test_an_entry_s_scaling_goes_before_that_of_all():
+def test_an_entry_s_scaling_overrides_the_general_one():
     entries = ["iris", {"name": "wine", "scaling": "none"}]
     checked = check_configuration(changed(scaling="standard", datasets=entries), SCHEMA)
     assert [table["scaling"] for table in checked["tables"].values()] == ["standard", "none"]
@@ -253,20 +253,20 @@ def test_names_exclude_all_groups_and_ids_one(exclude, left):
 
 
 @pytest.mark.parametrize("exclude", ["", None, " , ", []])
-def test_nothing_can_be_excluded_in_any_way_that_one_writes_nothing(exclude):
+def test_every_way_to_write_nothing_excludes_nothing(exclude):
     checked = check_configuration(changed(exclude=exclude), SCHEMA)
     assert checked["exclude"] == [] and checked["datasets"] == PAPER["datasets"]
 
 
-def test_a_whole_number_is_one_however_yaml_writes_it():
+def test_whole_numbers_are_integers_however_yaml_writes_them():
     values = yaml.safe_load("{sample_size: 2.0e+4, k: [2.0, 5], hops: [1.0], omega: [0.0, 1.0, 0.5], base_seed: 3.0}")
     values |= {"seeds": {"count": 4.0, "block": 2.0}, "limits": {"seconds": 60.0, "memory_mb": 1.0e3}}
     values["methods"] = ["C", {"name": "FRAC", "parameters": {"tau": [0.0], "max_iter": [7.0], "tol": [1.0]}}]
     checked = check_configuration(changed(**values), SCHEMA)
-    plain = {"sample_size": 20000, "k": [2, 5], "hops": [1], "omega": [0, 1, 0.5], "base_seed": 3}
-    plain |= {"seeds": {"count": 4, "block": 2}, "limits": {"seconds": 60, "memory_mb": 1000}}
-    plain["methods"] = ["C", {"name": "FRAC", "parameters": {"tau": [0], "max_iter": [7], "tol": [1]}}]
-    assert json.dumps(checked) == json.dumps(check_configuration(changed(**plain), SCHEMA))
+    integers = {"sample_size": 20000, "k": [2, 5], "hops": [1], "omega": [0, 1, 0.5], "base_seed": 3}
+    integers |= {"seeds": {"count": 4, "block": 2}, "limits": {"seconds": 60, "memory_mb": 1000}}
+    integers["methods"] = ["C", {"name": "FRAC", "parameters": {"tau": [0], "max_iter": [7], "tol": [1]}}]
+    assert json.dumps(checked) == json.dumps(check_configuration(changed(**integers), SCHEMA))
     names = {cell.configuration for cell in cells(checked)}
     assert {"k2_omega0", "k2_tau0_max_iter7_tol1"} <= names
 
@@ -292,7 +292,7 @@ LIMITS = {"limits.seconds", "limits.memory_mb"}  # any number above 0
 @pytest.mark.parametrize(
     ("key", "value"), [*itertools.product(NUMBERS, NO_NUMBERS), *((key, "1.5") for key in NUMBERS if key not in LIMITS)]
 )
-def test_what_is_no_number_in_range_is_refused_in_a_line_that_says_what_may_stand_there(key, value):
+def test_a_bad_number_is_refused_in_a_line_that_gives_the_range(key, value):
     value = yaml.safe_load(value)
     with pytest.raises(ClusterletsError) as caught:
         check_configuration(changed(**NUMBERS[key](value)), SCHEMA)
@@ -316,7 +316,7 @@ def test_what_is_no_number_in_range_is_refused_in_a_line_that_says_what_may_stan
         ("C", "sample_size", [0, 2.5]),
     ],
 )
-def test_what_a_method_cannot_run_with_is_refused_before_any_job(method, parameter, values):
+def test_a_bad_parameter_of_a_method_is_refused_before_any_job(method, parameter, values):
     for value in values:
         with pytest.raises(ClusterletsError) as caught:
             resolved(k=[2], methods=[{"name": method, "parameters": {parameter: [value]}}])
@@ -325,7 +325,7 @@ def test_what_a_method_cannot_run_with_is_refused_before_any_job(method, paramet
 
 
 @pytest.mark.parametrize("name", ["FRAC", "frac", "G-B", "Clusterlets", "clusterlets"])
-def test_nothing_of_ones_own_goes_by_a_name_of_the_benchmark(name, tmp_path):
+def test_a_users_method_cannot_have_a_name_of_the_benchmark(name, tmp_path):
     command = {"name": name, "command": "cp {table} {labels}"}
     file = tmp_path / "mine.py"
     file.write_text(f"from clusterlets.methods import Method\nclass Mine(Method):\n    name = {name!r}\n")
@@ -341,14 +341,14 @@ def test_a_configuration_that_holds_itself_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["a: 2020-13-45", "[" * 5000, "k: [", "k: \ud800", "9" * 5000])
-def test_what_is_no_yaml_is_refused_in_one_line(tmp_path, text):
+def test_invalid_yaml_is_refused_in_one_line(tmp_path, text):
     (tmp_path / "a.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(ClusterletsError) as caught:
         read_configuration(tmp_path / "a.yaml")
     assert "\n" not in str(caught.value)
 
 
-def test_a_grid_that_nobody_could_plan_is_refused():
+def test_a_grid_that_is_too_large_to_plan_is_refused():
     assert number_of_cells(CHECKED) == len(list(cells(CHECKED)))
     with pytest.raises(ClusterletsError, match="1,265,000 cells, and 1,000,000 are the most; take larger blocks"):
         check_configuration(changed(datasets=["iris"], seeds={"count": 11000, "block": 1}, k=[2, 3, 4, 5, 6]), SCHEMA)
@@ -362,10 +362,10 @@ CHARACTERS = [*string.punctuation, *" \t\n\r\0\x7f\x85\u2028\ud800", *"aZ5éß�
 
 @pytest.mark.parametrize("character", CHARACTERS, ids=ascii)
 @pytest.mark.parametrize("name", ["{}", "{}results", "res{}ults", "results{}"])
-def test_a_results_folder_is_named_by_what_no_shell_and_no_scheduler_reads(character, name):
+def test_a_results_folder_has_no_characters_that_shells_or_schedulers_interpret(character, name):
     results = name.format(character)
-    other = not character.isascii() and character not in "\x85\u2028\ud800"
-    if (other or character.isalnum() or character in "_.+-@/") and not results.startswith("-") and results != ".":
+    is_other_letter = not character.isascii() and character not in "\x85\u2028\ud800"
+    if (is_other_letter or character.isalnum() or character in "_.+-@/") and not results.startswith("-") and results != ".":
         assert check_configuration(changed(results=results), SCHEMA)["results"] == (results.rstrip("/") or "/")
     else:
         with pytest.raises(ClusterletsError) as caught:
@@ -388,13 +388,13 @@ def test_a_results_folder_has_one_name(results):
         ("datasets.0.path", {"name": "a", "path": "a\ud800.csv", "sensitive": "b"}),
     ],
 )
-def test_a_name_with_a_line_end_is_no_name(key, entry):
+def test_a_name_with_a_line_end_is_refused(key, entry):
     with pytest.raises(ClusterletsError, match=rf"- {key}: "):
         check_configuration(changed(datasets=[entry]), SCHEMA)
 
 
 @pytest.mark.parametrize("name", ["a\n", 3, None, "a" * 101])
-def test_a_variant_s_name_is_a_name(name):
+def test_a_bad_name_of_a_variant_is_refused(name):
     with pytest.raises(ClusterletsError, match="- variants: "):
         check_configuration(changed(variants={name: {"equation": "printed"}}), SCHEMA)
 
@@ -439,11 +439,11 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_faults_are_said_in_plain_words(fault):
-    change, said = FAULTS[fault]
+def test_faults_are_reported_in_plain_words(fault):
+    change, phrases = FAULTS[fault]
     with pytest.raises(ClusterletsError) as caught:
         check_configuration(changed(**change), SCHEMA)
-    assert all(words in str(caught.value) for words in said), str(caught.value)
+    assert all(phrase in str(caught.value) for phrase in phrases), str(caught.value)
 
 
 FAULTY_ENTRIES = {
@@ -480,11 +480,11 @@ FAULTY_ENTRIES = {
 
 
 @pytest.mark.parametrize("fault", FAULTY_ENTRIES)
-def test_faults_of_an_entry_are_said_in_plain_words(fault):
-    entry, said = FAULTY_ENTRIES[fault]
+def test_faults_of_an_entry_are_reported_in_plain_words(fault):
+    entry, phrase = FAULTY_ENTRIES[fault]
     with pytest.raises(ClusterletsError) as caught:
         check_configuration(changed(datasets=[entry, "iris"]), SCHEMA)
-    assert said in str(caught.value)
+    assert phrase in str(caught.value)
 
 
 def test_a_missing_key_is_named():
@@ -508,7 +508,7 @@ def test_the_comments_of_the_configuration_cover_every_key_of_the_schema():
         assert set(schema["properties"][inner]["properties"]) == set(PAPER[inner])
 
 
-def test_a_parameter_that_stands_twice_is_refused_and_spaces_do_not_count():
+def test_a_parameter_given_twice_is_refused_and_spaces_are_ignored():
     assert parse_parameters(" delta = 0.1 , n_init=2,") == {"delta": 0.1, "n_init": 2}
     with pytest.raises(ClusterletsError, match="'delta' is given twice"):
         parse_parameters("delta=0.1,n_init=2,delta=0.2")

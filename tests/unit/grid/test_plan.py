@@ -1,4 +1,4 @@
-"""What a run makes and from what, asked as the rules ask it."""
+"""What a run makes and from what, called as the rules call it."""
 
 import functools
 import json
@@ -23,7 +23,7 @@ OTHER = "results/variants/deviation_relative"
 
 @functools.cache
 def expression(pattern, plan):
-    """What Snakemake makes of a pattern: a group for each wildcard, by its constraint."""
+    """The regular expression that Snakemake builds from a pattern: a group for each wildcard, with its constraint."""
     constraints = plan.wildcard_constraints()
     parts = re.split(r"\{(\w+)\}", pattern)
     return re.compile(
@@ -58,13 +58,13 @@ def test_every_cell_is_found_by_its_path_in_every_folder(plan):
         *("results/runs/pima/C/k5_hops1/seeds0-9.csv", "results/runs/wine/C/k5_omega0.5/seeds0-9.csv"),
     ],
 )
-def test_a_path_outside_of_the_grid_is_refused_with_what_to_do(path):
+def test_a_path_outside_the_grid_is_refused_with_the_remedy(path):
     with pytest.raises(ClusterletsError, match="no cell of the configured grid. Add its dataset, method, k"):
         PAPER.score_inputs(asked(path))
 
 
 @pytest.mark.parametrize("path", ["results/runs/pima/C/k5__/seeds0-9.csv", "results/runs/pmia/C/k5_omega0/seeds0-9.csv"])
-def test_what_cannot_be_a_cell_matches_no_path(path):
+def test_an_impossible_cell_matches_no_path(path):
     assert asked(path) is None
 
 
@@ -93,18 +93,18 @@ def test_what_cannot_be_a_cell_matches_no_path(path):
         ),
     ],
 )
-def test_a_cell_is_scored_from_the_files_of_its_own_folder_or_the_grids(path, inputs):
+def test_a_cell_is_scored_from_files_of_its_own_folder_or_of_the_main_grid(path, inputs):
     assert EXTENDED.score_inputs(asked(path, EXTENDED)) == inputs
 
 
 def test_only_matchers_that_need_partitions_have_them():
-    having = {cell.method for cell in cells(PAPER.config) if "partitions" in PAPER.score_inputs(asked(f"results/{cell.path}"))}
-    assert having == {name for name, method in PAPER.methods.items() if "partitions" in method.needs} == {"C"}
+    names = {cell.method for cell in cells(PAPER.config) if "partitions" in PAPER.score_inputs(asked(f"results/{cell.path}"))}
+    assert names == {name for name, method in PAPER.methods.items() if "partitions" in method.needs} == {"C"}
 
 
-def test_what_cells_are_made_from_has_the_paths_that_the_rules_make():
+def test_inputs_of_cells_have_paths_that_the_rules_make():
     patterns = [paths.GEOMETRY, paths.prepared_path("npz"), paths.prepared_path("json")]
-    patterns += [make(kind) for make in (paths.block_path, paths.fit_path) for kind in ("pieces", "labels")]
+    patterns += [path_of(kind) for path_of in (paths.block_path, paths.fit_path) for kind in ("pieces", "labels")]
     patterns += [paths.block_path(kind) for kind in ("distances", "partitions")]
     files = {
         file
@@ -115,17 +115,17 @@ def test_what_cells_are_made_from_has_the_paths_that_the_rules_make():
         assert sum(wildcards_of(file, pattern, EXTENDED) is not None for pattern in patterns) == 1, file
 
 
-def test_a_folder_collects_its_own_cells_and_the_rest_of_the_grids():
+def test_a_folder_collects_its_own_cells_and_the_other_ones_of_the_main_grid():
     for folder, name in EXTENDED.variant_folders.items():
         assert EXTENDED.run_files(SimpleNamespace(place=folder)) == variants.paths(EXTENDED.config, name)
     assert EXTENDED.deviation(SimpleNamespace(place=OTHER)) == "relative" != EXTENDED.deviation(SimpleNamespace(place=SCALED))
 
 
-def test_a_variant_changes_a_parameter_of_its_methods_alone():
+def test_a_variant_changes_parameters_of_its_own_methods_only():
     folder = "results/variants/greedy_last"
-    (given,) = json.loads(EXTENDED.method_settings(SimpleNamespace(place=folder, method="G-B"))).values()
+    (varied,) = json.loads(EXTENDED.method_settings(SimpleNamespace(place=folder, method="G-B"))).values()
     (usual,) = json.loads(EXTENDED.method_settings(SimpleNamespace(place="results", method="G-B"))).values()
-    assert given != usual
+    assert varied != usual
     assert EXTENDED.method_settings(SimpleNamespace(place=folder, method="FRAC")) == "{}"
 
 
@@ -138,7 +138,7 @@ def test_a_table_has_the_settings_of_its_folder_and_an_unknown_one_is_refused():
         EXTENDED.table(SimpleNamespace(base="results", dataset="wine"))
 
 
-def test_a_users_table_counts_by_its_content(tmp_path):
+def test_a_users_table_is_identified_by_its_content(tmp_path):
     table = tmp_path / "people.csv"
     table.write_text("age,city\n1,a\n2,b\n")
     settings = tmp_path / "settings.yaml"
@@ -152,12 +152,12 @@ def test_a_users_table_counts_by_its_content(tmp_path):
     assert not re.fullmatch(PAPER.user_tables_constraint(), "")
 
 
-def test_where_files_come_from_is_no_setting_that_results_depend_on():
+def test_results_do_not_depend_on_the_mirror():
     assert json.loads(results_settings({"k": [2], "mirror": "/somewhere"})) == {"k": [2]}
 
 
 def test_each_fingerprint_is_computed_once(monkeypatch):
-    """A method has one for each step that runs it, whatever the number of its cells."""
+    """A method has one fingerprint for each step that runs it, however many cells it has."""
     calls = []
 
     def count(*arguments):
@@ -167,22 +167,22 @@ def test_each_fingerprint_is_computed_once(monkeypatch):
     step_fingerprints.of_step.cache_clear()
     monkeypatch.setattr(step_fingerprints, "fingerprint", count)
     fit, score = PAPER.method_fingerprint("steps.fitting"), PAPER.method_fingerprint("steps.scoring")
-    every = list(cells(PAPER.config))
-    for cell in every:
+    all_cells = list(cells(PAPER.config))
+    for cell in all_cells:
         (score if cell.method in PAPER.matchers else fit)(SimpleNamespace(method=cell.method))
-    assert len(calls) == len({cell.method for cell in every}) < len(every) / 100
+    assert len(calls) == len({cell.method for cell in all_cells}) < len(all_cells) / 100
     step_fingerprints.of_step.cache_clear()
 
 
 def test_every_method_and_dataset_has_a_fingerprint_in_the_accounts():
-    found = PAPER.rule_fingerprints({"analyse": "0123456789abcdef metrics.py:0", "fit_method": PAPER.method_fingerprint("")})
-    assert found["analyse"] == "0123456789abcdef" and "fit_method" not in found
-    assert {name for name in found if name.startswith("score_method ")} == {f"score_method {name}" for name in PAPER.methods}
-    assert not {f"fit_method {name}" for name in PAPER.matchers} & found.keys()
-    assert {f"fetch_dataset {name}" for name in PAPER.config["datasets"]} <= found.keys()
-    assert all(re.fullmatch("[0-9a-f]{16}", digits) for digits in found.values())
+    digests = PAPER.rule_fingerprints({"analyse": "0123456789abcdef metrics.py:0", "fit_method": PAPER.method_fingerprint("")})
+    assert digests["analyse"] == "0123456789abcdef" and "fit_method" not in digests
+    assert {name for name in digests if name.startswith("score_method ")} == {f"score_method {name}" for name in PAPER.methods}
+    assert not {f"fit_method {name}" for name in PAPER.matchers} & digests.keys()
+    assert {f"fetch_dataset {name}" for name in PAPER.config["datasets"]} <= digests.keys()
+    assert all(re.fullmatch("[0-9a-f]{16}", digest) for digest in digests.values())
 
 
-def test_templates_belong_to_pages_alone():
+def test_only_pages_depend_on_templates():
     assert "report/templates" in step_fingerprints.of_analysis("steps.report")
     assert "report/templates" not in step_fingerprints.of_analysis("steps.analysis")

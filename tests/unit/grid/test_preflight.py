@@ -1,4 +1,4 @@
-"""A place that cannot be written is refused, and a disk that is all but full is named."""
+"""A folder that cannot be written is refused, and an almost full disk is named."""
 
 import errno
 import os
@@ -14,33 +14,33 @@ from clusterlets.grid import preflight
 from clusterlets.storage import save_arrays
 
 
-def test_a_folder_that_is_yet_to_be_made_is_judged_by_the_one_it_will_lie_in(tmp_path, monkeypatch):
+def test_a_folder_that_does_not_exist_yet_is_judged_by_its_parent(tmp_path, monkeypatch):
     preflight.check_writable(tmp_path / "a" / "b")
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
     with pytest.raises(ClusterletsError, match=f"{tmp_path} cannot be written"):
         preflight.check_writable(tmp_path / "a" / "b")
 
 
-def test_only_a_disk_with_little_left_is_named(tmp_path, monkeypatch):
+def test_only_an_almost_full_disk_is_named(tmp_path, monkeypatch):
     disks = {tmp_path / "full": 3e5, tmp_path / "empty": 3e12}
     for folder in disks:
         folder.mkdir()
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=disks[path]))
-    (words,) = preflight.nearly_full(disks)
-    assert f"{tmp_path / 'full'} is all but full: 0.3 MB are left" in words
+    (warning,) = preflight.nearly_full(disks)
+    assert f"{tmp_path / 'full'} is all but full: 0.3 MB are left" in warning
 
 
 @pytest.fixture
 def measuring(tmp_path, monkeypatch):
-    """A step whose result cannot be put in its place: called with the number of the fault."""
+    """A function that runs a step whose result cannot be moved into place; takes the error number."""
     save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_names": np.array(["a", "b"])})
     output = tmp_path / "geometry.json"
     output.write_text("old")
 
     def run(fault):
         def refuse(*_):
-            raise OSError(fault, os.strerror(fault))  # without a name, as write() has none
+            raise OSError(fault, os.strerror(fault))  # without a file name, like an error of write()
 
         monkeypatch.setattr(os, "replace", refuse)
         return command_line.main(
@@ -55,8 +55,8 @@ def measuring(tmp_path, monkeypatch):
 @pytest.mark.parametrize("fault", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO])
 def test_a_step_names_the_file_that_could_not_be_written(measuring, capsys, fault):
     assert measuring(fault) == 1
-    said = capsys.readouterr().err
-    assert f"geometry.json cannot be written or read ({os.strerror(fault)})" in said and "Traceback" not in said
+    error = capsys.readouterr().err
+    assert f"geometry.json cannot be written or read ({os.strerror(fault)})" in error and "Traceback" not in error
 
 
 def test_a_fault_that_names_no_file_keeps_its_traceback(measuring, monkeypatch):

@@ -26,7 +26,7 @@ def test_the_table_holds_every_digit_and_the_groups_last(tmp_path):
     assert lines == ["x1,x2,sensitive", "0.1,2.0,0", "1e-300,-3.5,1", "0.3333333333333333,4.0,1", ""]
 
 
-def test_seed_and_parameters_are_handed_on_and_quoted(tmp_path):
+def test_seed_and_parameters_are_passed_and_quoted(tmp_path):
     fit(f"echo {{seed}} {{style}} {{k}} > {tmp_path}/said; {AWK}", style="a'b; $(touch x)")
     seed, style = (tmp_path / "said").read_text().strip().split(" ", 1)
     assert seed == str(np.random.default_rng(0).integers(2**31)) and style == "a'b; $(touch x) 2"
@@ -45,16 +45,16 @@ def test_seed_and_parameters_are_handed_on_and_quoted(tmp_path):
         ("no-such-program {table} {labels}", "status 127: .*not found"),
     ],
 )
-def test_what_goes_wrong_is_said(command, said):
+def test_faults_of_a_program_are_reported(command, said):
     with pytest.raises(ClusterletsError, match=said):
         fit(command)
 
 
-def test_quoted_cells_and_line_ends_of_other_systems_are_taken():
+def test_quoted_cells_and_foreign_line_ends_are_accepted():
     assert fit('printf \'"cluster"\\r\\n"1"\\r\\n0\\r\\n1\\r\\n\' > {labels} # {table}').tolist() == [1, 0, 1]
 
 
-def test_a_command_without_places_is_refused():
+def test_a_command_without_placeholders_is_refused():
     with pytest.raises(ClusterletsError, match="lacks {table} and {labels}"):
         program("mine", "Rscript mine.R")
 

@@ -1,4 +1,4 @@
-"""Runs as pandas reads them, and that the synthetic ones of the tests have their columns."""
+"""Runs as pandas reads them; the synthetic runs of the tests have the same columns."""
 
 from synthetic_runs import synthetic_runs
 

@@ -1,4 +1,4 @@
-"""The locks of a killed run go, those of one that is alive stay."""
+"""The locks of a killed run are removed, those of a live run stay."""
 
 import platform
 import subprocess
@@ -39,8 +39,8 @@ def test_locks_last_as_long_as_a_run_is_alive(tmp_path):
 
 
 def test_two_runs_may_be_alive_at_once(tmp_path):
-    with other_run(tmp_path) as run, stale_locks.remove_locks(tmp_path) as kept:
-        assert kept is not None
+    with other_run(tmp_path) as run, stale_locks.remove_locks(tmp_path) as lock:
+        assert lock is not None
         run.kill()
 
 
@@ -53,7 +53,7 @@ def test_locks_of_another_host_stay(locked):
 
 @pytest.fixture
 def machine(monkeypatch):
-    """Be on a machine of this name, in this boot of its kernel."""
+    """A function that sets the name of this machine and the boot of its kernel."""
 
     def become(name, boot):
         monkeypatch.setattr(stale_locks, "_machine", lambda: [name, *boot])
@@ -69,11 +69,11 @@ def machine(monkeypatch):
         (("box1", ["boot1"]), ("box2", ["boot2"]), False),
         (("node1", ["boot1"]), ("node2", ["boot2"]), False),
         (("desk", []), ("desk", []), True),
-        (("desk", []), ("desk", ["boot1"]), True),  # seen by a version that noted names alone
+        (("desk", []), ("desk", ["boot1"]), True),  # written by a version that noted names only
         (("node1", []), ("node2", ["boot1"]), False),
     ],
 )
-def test_a_machine_is_known_by_its_name_or_its_boot(locked, machine, then, now, are_removed):
+def test_a_machine_is_recognised_by_its_name_or_its_boot(locked, machine, then, now, are_removed):
     machine(*then)
     stale_locks.remove_locks(locked).close()
     (locked / "locks").mkdir(exist_ok=True)

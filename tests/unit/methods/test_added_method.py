@@ -1,4 +1,4 @@
-"""A method joins the package as one file: a copy of the checkout with one more, and what follows from it."""
+"""Adding a method takes one file: a copy of the checkout with one more method, and what follows from it."""
 
 import os
 import shutil
@@ -55,24 +55,24 @@ REGISTRY_TESTS = [
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """A copy of the checkout with the file of one more method, and the generated files renewed."""
+    """A copy of the checkout with one more method file and regenerated files."""
     copy = tmp_path_factory.mktemp("copy") / "checkout"
-    left_out = shutil.ignore_patterns(".*", "results", "data", "__pycache__", "*.egg-info", "reference")
-    shutil.copytree(ROOT, copy, ignore=left_out, symlinks=True)
+    ignored = shutil.ignore_patterns(".*", "results", "data", "__pycache__", "*.egg-info", "reference")
+    shutil.copytree(ROOT, copy, ignore=ignored, symlinks=True)
     (copy / "clusterlets/methods/striped.py").write_text(STRIPED, encoding="utf-8")
     run(copy, "docs/generate.py")
     return copy
 
 
 def run(checkout, *command):
-    """What Python prints in the copy, whose package comes first."""
+    """Python's output in the copy, whose package takes precedence."""
     variables = {**os.environ, "PYTHONPATH": str(checkout)}
-    done = subprocess.run([sys.executable, "-P", *command], cwd=checkout, env=variables, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    process = subprocess.run([sys.executable, "-P", *command], cwd=checkout, env=variables, capture_output=True, text=True)
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout
 
 
-def test_the_generated_files_hold_it(checkout):
+def test_the_generated_files_include_it(checkout):
     assert "from clusterlets.estimators import Striped as Striped" in (checkout / "clusterlets/__init__.pyi").read_text()
     stub = (checkout / "clusterlets/estimators/__init__.pyi").read_text()
     assert 'order: Literal["up", "down"] = "up",' in stub and "slack: float | None = None," in stub
@@ -81,12 +81,12 @@ def test_the_generated_files_hold_it(checkout):
 
 
 def test_the_workflow_plans_its_cells(checkout):
-    asked = ("--config", "methods=[k-means, striped]", "datasets=[iris]", "--configfile", "workflow/configs/demo.yaml")
-    planned = run(checkout, "-m", "snakemake", "--dry-run", "--cores", "1", *asked)
+    options = ("--config", "methods=[k-means, striped]", "datasets=[iris]", "--configfile", "workflow/configs/demo.yaml")
+    planned = run(checkout, "-m", "snakemake", "--dry-run", "--cores", "1", *options)
     assert "iris: striped k5_width2" in planned
 
 
-def test_its_estimator_and_the_command_take_it(checkout):
+def test_its_estimator_and_the_command_accept_it(checkout):
     code = (
         "from clusterlets import Striped\n"
         "X, sex = [[0.0], [0.1], [5.0], [5.1]], ['f', 'm', 'f', 'm']\n"
@@ -95,7 +95,7 @@ def test_its_estimator_and_the_command_take_it(checkout):
     )
     assert run(checkout, "-c", code) == "[2, 2] [0, 1, 2, 3]\n"
     (checkout / "t.csv").write_text("x,g\n" + "".join(f"{row},{'ab'[row % 2]}\n" for row in range(12)))
-    said = run(
+    output = run(
         checkout,
         "-m",
         "clusterlets",
@@ -103,9 +103,9 @@ def test_its_estimator_and_the_command_take_it(checkout):
         "t.csv",
         *("--sensitive", "g", "--method", "striped", "-k", "3", "--width", "2"),
     )
-    assert "striped, k = 3, width=2, seed 0: 3 clusters" in said
-    assert "asked for" not in said
-    said = run(
+    assert "striped, k = 3, width=2, seed 0: 3 clusters" in output
+    assert "asked for" not in output
+    output = run(
         checkout,
         "-m",
         "clusterlets",
@@ -113,10 +113,10 @@ def test_its_estimator_and_the_command_take_it(checkout):
         "t.csv",
         *("--sensitive", "g", "--method", "striped", "-k", "3", "--slack", "0.2"),
     )
-    assert "asked for   slack 0.2: " in said
+    assert "asked for   slack 0.2: " in output
 
 
 @pytest.mark.slow
 def test_the_registry_tests_pass_with_it(checkout):
-    about_it = "striped or Striped or every or registry or generated or streams"
-    run(checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", *REGISTRY_TESTS, "-k", about_it)
+    keywords = "striped or Striped or every or registry or generated or streams"
+    run(checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", *REGISTRY_TESTS, "-k", keywords)

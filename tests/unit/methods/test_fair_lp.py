@@ -47,10 +47,10 @@ def test_every_table_gives_a_fair_clustering(seed, n, k, n_groups, values, delta
 
 
 def test_a_case_by_hand():
-    """Plain centres at 0.5 and 10.5, each with one group alone: of whole instances, one at least must cross over."""
+    """Plain centres at 0.5 and 10.5, each with one group alone: at least one whole instance must cross over."""
     X, groups = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 0, 1, 1])
     labels = fair_lp.fit(X, groups, 2, np.random.default_rng(0))
-    # The cheapest one to cross over is 1 to 10.5, or 10 to 0.5: 9.5 squared less 0.5 squared is 90.
+    # The cheapest crossing is that of 1 to 10.5, or of 10 to 0.5: 9.5 squared less 0.5 squared is 90.
     crossed = np.flatnonzero(labels != np.array([labels[0], labels[0], labels[3], labels[3]]))
     assert len(crossed) == 1 and crossed[0] in (1, 2)
 
@@ -76,7 +76,7 @@ def test_unusable_input_is_refused():
 
 
 @pytest.mark.parametrize("name", ["fair-flow", "fair-lp", "coreset"])
-def test_points_of_a_grid_that_cannot_be_run_are_told(name):
+def test_invalid_grid_points_are_reported(name):
     method = methods.get(name)()
     assert method.faults(5) == [] and method.faults(5, delta=0.3) == []
     for delta in (-0.1, 1.0, "0.1", True):
@@ -88,17 +88,17 @@ def test_points_of_a_grid_that_cannot_be_run_are_told(name):
 
 
 @pytest.mark.parametrize("size", ["auto", 60])
-def test_the_size_of_a_coreset_reaches_it(size):
+def test_the_coreset_size_is_passed_on(size):
     from clusterlets.algorithms.coreset import coreset_clustering
 
     rng = np.random.default_rng(2)
     X, groups = rng.normal(size=(300, 2)), rng.integers(0, 2, size=300)
-    found = methods.get("coreset")().fit(X, groups, 4, np.random.default_rng(0), size=size)
+    labels = methods.get("coreset")().fit(X, groups, 4, np.random.default_rng(0), size=size)
     expected = coreset_clustering(X, groups, 4, np.random.default_rng(0), size=None if size == "auto" else size)
-    assert np.array_equal(found, expected)
+    assert np.array_equal(labels, expected)
 
 
-def test_the_figures_of_the_paper_on_vfc():
+def test_the_figure_of_the_paper_on_vfc_is_undercut():
     """Adult's 32,561 rows with five features, standardised and then of length 1: the paper prints 10,913.84 for fair-lp."""
     path = MIRROR / "adult" / "adult.data"
     if not path.is_file():

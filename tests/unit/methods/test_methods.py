@@ -1,4 +1,4 @@
-"""The registry: every method by name, a file of one's own, and what is refused."""
+"""The registry: every method by name, a user's own file, and what is refused."""
 
 from pathlib import Path
 
@@ -43,22 +43,27 @@ def test_every_file_is_a_method_and_named_after_it():
 
 
 @pytest.mark.parametrize("name", methods.names())
-def test_fit_clusters_every_instance_and_repeats_itself(name):
+def test_fit_clusters_every_instance_and_is_reproducible(name):
     method = methods.get(name)()
     groups = GROUPS if method.most_groups is None else GROUPS % method.most_groups
     first, second = (method.fit(X, groups, 4, np.random.default_rng(5)) for _ in range(2))
     if not method.outputs:
         first, second = {"": first}, {"": second}
     assert list(first) == (list(method.outputs) or [""])
-    for output, found in first.items():
-        assert np.array_equal(found, second[output])
+    for output, clustering in first.items():
+        assert np.array_equal(clustering, second[output])
         if isinstance(method, Matcher):
-            assert found.dtype == bool and found.shape[0] == len(X) and found.any(axis=1).all() and found.any(axis=0).all()
+            assert (
+                clustering.dtype == bool
+                and clustering.shape[0] == len(X)
+                and clustering.any(axis=1).all()
+                and clustering.any(axis=0).all()
+            )
         else:
-            assert found.shape == (len(X),) and set(found) <= set(range(4))
+            assert clustering.shape == (len(X),) and set(clustering) <= set(range(4))
 
 
-def test_a_matcher_joins_clusterlets_whole():
+def test_a_matcher_joins_whole_clusterlets():
     from clusterlets.algorithms.extraction import extract_clusterlets
 
     memberships = methods.get("G-B")().fit(X, GROUPS, 4, np.random.default_rng(1), hops=2)
@@ -68,23 +73,23 @@ def test_a_matcher_joins_clusterlets_whole():
 
 
 def test_parameters_reach_the_algorithm():
-    found = methods.get("FRAC")().fit(X, GROUPS, 3, np.random.default_rng(2), tau=0.1, init="k-means++", max_iter=2)
+    result = methods.get("FRAC")().fit(X, GROUPS, 3, np.random.default_rng(2), tau=0.1, init="k-means++", max_iter=2)
     expected = frac(X, GROUPS, 3, np.random.default_rng(2), 0.1, "k-means++", 2)
-    assert np.array_equal(found["fair"], expected.labels_fair) and np.array_equal(found["nearest"], expected.labels_nearest)
+    assert np.array_equal(result["fair"], expected.labels_fair) and np.array_equal(result["nearest"], expected.labels_nearest)
 
 
 @pytest.mark.parametrize("name", ["g-c", "frc", "", "..", "os", "method", "G_B", "x y", "G-B\n"])
-def test_an_unknown_name_is_told_with_all_names(name):
+def test_an_unknown_name_is_refused_with_all_names(name):
     with pytest.raises(ClusterletsError, match=f"There is no method .*{', '.join(methods.names())}"):
         methods.get(name)
 
 
-def test_a_near_name_is_proposed():
+def test_a_near_name_is_suggested():
     with pytest.raises(ClusterletsError, match="Did you mean FRAC-OE?"):
         methods.get("frac-oa")
 
 
-def test_a_file_of_ones_own(tmp_path):
+def test_a_users_own_file(tmp_path):
     path = tmp_path / "any name.py"
     path.write_text(SHUFFLED)
     method = methods.from_file(path)
@@ -115,9 +120,9 @@ def test_a_file_of_ones_own(tmp_path):
 def test_a_file_that_is_no_method_is_refused(tmp_path, source, said):
     path = tmp_path / "mine.py"
     path.write_text(source)
-    with pytest.raises(ClusterletsError, match=said) as refused:
+    with pytest.raises(ClusterletsError, match=said) as error:
         methods.from_file(path)
-    assert str(path) in str(refused.value)
+    assert str(path) in str(error.value)
 
 
 def test_a_missing_file_is_refused(tmp_path):
@@ -133,7 +138,7 @@ def test_parameters_that_fit_does_not_take_are_refused():
         methods.check_parameters(methods.get("random"), ["k"], "config.yaml")
 
 
-def test_limits_of_a_method_are_told():
+def test_limits_of_a_method_are_reported():
     class Two(Method):
         name, most_groups, most_rows = "two", 2, 100
 

@@ -1,4 +1,4 @@
-"""What a method declares of its parameters is what every way to call it checks, in the same words."""
+"""Every way to call a method checks its declared parameters, in the same words."""
 
 import copy
 import subprocess
@@ -24,7 +24,7 @@ DECLARED = [(name, parameter) for name in methods.names() for parameter in metho
 
 
 def wrong_values(parameter):
-    """Values just outside of what a parameter may have, and of other types."""
+    """Values just outside a parameter's range, and of other types."""
     values = [None, True, "no such value"]
     if isinstance(parameter, Real):
         values += [parameter.least - 1, parameter.most + 1, *([parameter.least] if parameter.above else [])]
@@ -41,26 +41,26 @@ def test_a_value_out_of_range_is_refused_in_the_same_words_everywhere(name, para
     (tmp_path / "t.csv").write_text("x,g\n" + "".join(f"{row},{'ab'[row % 2]}\n" for row in range(12)))
     X, groups = np.arange(12.0)[:, None], np.arange(12) % 2
     for value in wrong_values(method.parameters[parameter]):
-        words = method.parameters[parameter].fault(parameter, value)
-        assert words.startswith(f"{parameter}: {value!r}; it must be ")
-        assert method().faults(4, **{parameter: value}) == [words]
-        fitted = [MethodClustering(name, 4, parameters={parameter: value})]
+        message = method.parameters[parameter].fault(parameter, value)
+        assert message.startswith(f"{parameter}: {value!r}; it must be ")
+        assert method().faults(4, **{parameter: value}) == [message]
+        estimators = [MethodClustering(name, 4, parameters={parameter: value})]
         if name in NAMED:
-            fitted.append(NAMED[name](4, **{parameter: value}))
-        if issubclass(method, methods.Matcher) and value is not None:  # there, None is the matcher's own default
-            fitted.append(ClusterletClustering(4, matcher=name, **{parameter: value}))
-        for estimator in fitted:
-            with pytest.raises(InvalidInput) as refused:
+            estimators.append(NAMED[name](4, **{parameter: value}))
+        if issubclass(method, methods.Matcher) and value is not None:  # the estimator reads None as the matcher's own default
+            estimators.append(ClusterletClustering(4, matcher=name, **{parameter: value}))
+        for estimator in estimators:
+            with pytest.raises(InvalidInput) as error:
                 estimator.fit(X, sensitive_features=groups)
-            assert words in str(refused.value)
+            assert message in str(error.value)
         config = {**copy.deepcopy(PAPER), "methods": [{"name": name, "parameters": {parameter: [value]}}]}
-        with pytest.raises(ClusterletsError) as refused:
+        with pytest.raises(ClusterletsError) as error:
             check_configuration(config, ROOT / "workflow" / "schemas" / "config.schema.yaml")
-        assert words in str(refused.value)
-        with pytest.raises(ClusterletsError) as refused:
-            asked = [str(tmp_path / "t.csv"), "--sensitive", "g", "-k", "4", "--method", name]
-            cluster.main([*asked, "--parameters", f"{parameter}={as_text(value)}"])
-        assert words in str(refused.value)
+        assert message in str(error.value)
+        with pytest.raises(ClusterletsError) as error:
+            arguments = [str(tmp_path / "t.csv"), "--sensitive", "g", "-k", "4", "--method", name]
+            cluster.main([*arguments, "--parameters", f"{parameter}={as_text(value)}"])
+        assert message in str(error.value)
 
 
 @pytest.mark.parametrize(("name", "parameter"), DECLARED)
@@ -73,7 +73,7 @@ def test_defaults_and_grids_are_allowed_and_special_values_too(name, parameter):
         assert declared.fault(parameter, declared.least) == declared.fault(parameter, declared.most) == ""
 
 
-def test_only_what_is_tried_by_default_is_traded():
+def test_only_parameters_with_a_default_grid_trade_fairness():
     for name, parameter in DECLARED:
         declared = methods.get(name).parameters[parameter]
         assert declared.grid or not declared.trades_fairness
@@ -82,9 +82,9 @@ def test_only_what_is_tried_by_default_is_traded():
 def test_every_parameter_is_an_option_of_the_command(capsys):
     with pytest.raises(SystemExit):
         cluster.main(["--help"])
-    said = " ".join(capsys.readouterr().out.split())
+    help_text = " ".join(capsys.readouterr().out.split())
     for name, parameter in DECLARED:
-        assert f"--{parameter} VALUE" in said and f" {name}" in said
+        assert f"--{parameter} VALUE" in help_text and f" {name}" in help_text
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_every_parameter_is_an_option_of_the_command(capsys):
     ],
 )
 def test_options_are_checked_before_anything_is_read(option, words):
-    with pytest.raises(ClusterletsError) as refused:
+    with pytest.raises(ClusterletsError) as error:
         cluster.main(["no such table.csv", "--sensitive", "g", *option])
-    assert words in str(refused.value)
+    assert words in str(error.value)
 
 
 def test_the_words_of_each_kind():
@@ -128,7 +128,7 @@ def test_bounds_by_hand():
 
 def test_listing_the_parameters_loads_no_numba():
     code = "from clusterlets import methods; [methods.get(name).parameters for name in methods.names()]"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"], capture_output=True, text=True, check=True
     )
-    assert not {"numba", "sklearn", "pandas"} & set(done.stdout.split())
+    assert not {"numba", "sklearn", "pandas"} & set(process.stdout.split())

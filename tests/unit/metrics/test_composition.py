@@ -18,7 +18,7 @@ def test_deviation_by_hand():
     assert metrics.deviation_per_cluster(composition, counts) == pytest.approx(expected)
 
 
-def test_a_cluster_of_one_group_scores_as_the_paper_says_of_adult():
+def test_a_cluster_of_one_group_of_adult_scores_as_in_the_paper():
     counts = np.array([37155, 11687])
     assert metrics.deviation_per_cluster(np.array([[10, 0]]), counts)[0] == pytest.approx(0.239, abs=5e-4)
 
@@ -43,7 +43,7 @@ def test_unknown_deviation_is_refused():
         metrics.deviation_per_cluster(np.array([[1, 1]]), np.array([1, 1]), "squared")
 
 
-def test_balance_is_the_least_ratio():
+def test_balance_is_the_smallest_ratio():
     assert metrics.balance(np.array([[3, 4], [10, 5]])) == 0.5
     assert metrics.balance(np.array([[3, 4], [10, 0]])) == 0.0
     assert metrics.balance(np.array([[3, 4, 12]])) == 0.25
@@ -70,13 +70,13 @@ def test_scores_of_clusters_that_differ_in_size_by_hand():
     assert metrics.vfc_error(composition, counts) == np.inf
 
 
-def test_the_bound_from_above_ends_at_the_whole_cluster():
+def test_the_upper_bound_ends_at_the_whole_cluster():
     assert metrics.additive_violation(np.array([[5, 0], [4, 1]]), np.array([9, 1]), 0.2) == 1  # 0 where .4 are due
     assert metrics.additive_violation(np.array([[10, 0], [0, 1]]), np.array([10, 1]), 0.95) == 1
 
 
 @pytest.mark.parametrize("delta", [-0.1, 1, float("nan")])
-def test_bounds_refuse_what_is_no_delta(delta):
+def test_bounds_refuse_invalid_deltas(delta):
     with pytest.raises(ValueError, match="must be at least 0 and below 1"):
         metrics.additive_violation(np.array([[1, 1]]), np.array([1, 1]), delta)
 
@@ -99,15 +99,15 @@ COUNT_SCORES = (
 
 @settings(max_examples=200)
 @given(compositions())
-def test_scores_of_counts_are_what_their_definitions_say(case):
+def test_scores_of_counts_match_their_definitions(case):
     composition, counts = case
     n, present = int(counts.sum()), np.flatnonzero(counts)
     pairs = [(int(row[h]), int(row.sum()), int(counts[h])) for row in composition for h in present]
     ratios = [Fraction(m * n, size * n_h) for m, size, n_h in pairs]
     expected = min(min(ratio, 1 / ratio) if ratio else Fraction(0) for ratio in ratios)
     assert metrics.delta_min(composition, counts) == 1 - float(expected)
-    off = max(abs(m - Fraction(size * n_h, n)) for m, size, n_h in pairs)
-    assert metrics.additive_violation(composition, counts) == ceil(off)
+    largest_violation = max(abs(m - Fraction(size * n_h, n)) for m, size, n_h in pairs)
+    assert metrics.additive_violation(composition, counts) == ceil(largest_violation)
     deviations = [size * abs(m / size - n_h / n) for m, size, n_h in pairs]
     assert metrics.weighted_deviation(composition, counts) == pytest.approx(sum(deviations) / n / len(present), abs=1e-12)
     divergences = [n_h / n * (np.log(n_h / n * size / m) if m else np.inf) for m, size, n_h in pairs]
@@ -116,12 +116,12 @@ def test_scores_of_counts_are_what_their_definitions_say(case):
 
 @settings(max_examples=100)
 @given(compositions(), st.floats(0, 0.99))
-def test_delta_min_is_the_least_delta_without_a_violation(case, delta):
+def test_delta_min_is_the_smallest_delta_without_a_violation(case, delta):
     composition, counts = case
-    least = metrics.delta_min(composition, counts)
-    if delta >= least:
+    delta_min = metrics.delta_min(composition, counts)
+    if delta >= delta_min:
         assert metrics.additive_violation(composition, counts, delta) == 0
-    elif delta < least - 1e-6:
+    elif delta < delta_min - 1e-6:
         assert metrics.additive_violation(composition, counts, delta) > 0
 
 
@@ -131,17 +131,17 @@ def test_the_order_of_clusters_and_groups_changes_no_score_of_counts(case, rando
     composition, counts = case
     clusters, groups = (random.sample(range(length), length) for length in composition.shape)
     for score in COUNT_SCORES:
-        other = score(composition[np.ix_(clusters, groups)], counts[groups])
-        assert other == pytest.approx(score(composition, counts), rel=1e-12, abs=1e-12)
+        reordered = score(composition[np.ix_(clusters, groups)], counts[groups])
+        assert reordered == pytest.approx(score(composition, counts), rel=1e-12, abs=1e-12)
 
 
 @settings(max_examples=100)
 @given(compositions())
-def test_doubled_rows_and_groups_that_no_row_has_change_no_share(case):
+def test_doubled_rows_and_empty_groups_change_no_share(case):
     composition, counts = case
-    more = np.column_stack([composition, np.zeros(len(composition), dtype=int)]), np.append(counts, 0)
+    with_empty_group = np.column_stack([composition, np.zeros(len(composition), dtype=int)]), np.append(counts, 0)
     for score in COUNT_SCORES:
-        assert score(*more) == score(composition, counts)
+        assert score(*with_empty_group) == score(composition, counts)
         if score is not metrics.additive_violation:
             assert score(2 * composition, 2 * counts) == score(composition, counts)
 
@@ -150,5 +150,5 @@ def test_clusters_with_the_datasets_shares_are_perfect():
     composition = np.array([[1, 2, 3], [10, 20, 30]])
     for score in COUNT_SCORES:
         assert score(composition, composition.sum(axis=0)) == 0
-    alone = np.array([[7, 3]])  # a single cluster
-    assert [score(alone, alone[0]) for score in COUNT_SCORES] == [0, 0, 0, 0]
+    single = np.array([[7, 3]])  # a single cluster
+    assert [score(single, single[0]) for score in COUNT_SCORES] == [0, 0, 0, 0]

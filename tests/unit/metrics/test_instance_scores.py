@@ -24,9 +24,9 @@ def costs(X, groups, labels, centres):
 
 
 def sampled(values, groups, n):
-    """Instances of which the first len(values) of n were drawn, with these silhouettes."""
-    nothing = np.zeros((n, 1)), np.resize(groups, n), np.zeros(n, dtype=int), np.zeros((1, 1))
-    return Instances(*nothing, values, np.arange(len(values)))
+    """n instances, the first len(values) of them sampled, with these silhouettes."""
+    placeholders = np.zeros((n, 1)), np.resize(groups, n), np.zeros(n, dtype=int), np.zeros((1, 1))
+    return Instances(*placeholders, values, np.arange(len(values)))
 
 
 def silhouette_scores(values, groups, n):
@@ -41,14 +41,14 @@ def silhouettes_of(X, labels, rows=None):
 
 
 def by_definition(X, labels):
-    """The silhouette of each row, word for word."""
-    distances, found = cdist(X, X), []
+    """The silhouette of each row, straight from the definition."""
+    distances, values = cdist(X, X), []
     for i, label in enumerate(labels):
         others = (labels == label) & (np.arange(len(X)) != i)
         b = min(distances[i, labels == other].mean() for other in set(labels) - {label})
         a = distances[i, others].mean() if others.any() else 0
-        found.append((b - a) / max(a, b) if others.any() and max(a, b) > 0 else 0)
-    return found
+        values.append((b - a) / max(a, b) if others.any() and max(a, b) > 0 else 0)
+    return values
 
 
 @st.composite
@@ -68,10 +68,10 @@ class TestSilhouettes:
         X, labels = np.array([[0.0], [1.0], [5.0], [5.0], [7.0]]), np.array([0, 0, 1, 1, 2])
         assert silhouettes_of(X, labels) == pytest.approx([4 / 5, 3 / 4, 1, 1, 0])
 
-    def test_of_one_cluster_there_is_none(self):
+    def test_a_single_cluster_has_none(self):
         assert np.isnan(silhouettes_of(np.arange(4.0)[:, None], np.zeros(4, dtype=int))).all()
 
-    def test_rows_that_coincide_across_clusters_count_nothing(self):
+    def test_rows_that_coincide_across_clusters_score_zero(self):
         assert silhouettes_of(np.ones((4, 2)), np.array([0, 0, 1, 1])).tolist() == [0, 0, 0, 0]
 
     def test_a_cluster_without_rows_does_not_count(self):
@@ -79,7 +79,7 @@ class TestSilhouettes:
         assert silhouettes_of(X, labels).tolist() == silhouettes_of(X, labels // 3).tolist()
 
     @pytest.mark.parametrize("load", [load_iris, load_wine])
-    def test_of_real_tables_as_scikit_learn_has_them(self, load):
+    def test_real_tables_match_scikit_learn(self, load):
         table = load()
         for labels in (table.target, np.arange(len(table.data)) % 7):
             assert silhouettes_of(table.data, labels) == pytest.approx(silhouette_samples(table.data, labels), abs=1e-9)
@@ -95,12 +95,12 @@ class TestSilhouettes:
 
     @settings(max_examples=50)
     @given(tables())
-    def test_hang_on_no_name_of_a_cluster_and_no_order_of_rows(self, case):
+    def test_do_not_depend_on_cluster_names_or_row_order(self, case):
         X, labels, rng = case
         order, names = rng.permutation(len(X)), rng.permutation(labels.max() + 1)
         assert silhouettes_of(X[order], names[labels][order]) == pytest.approx(silhouettes_of(X, labels)[order], abs=1e-12)
 
-    def test_each_grouping_is_that_alone(self):
+    def test_several_labellings_give_the_same_sums_as_one_by_one(self):
         X = np.random.default_rng(3).normal(size=(300, 5))
         labellings = np.random.default_rng(4).integers(6, size=(4, 300))
         rows = np.array([5, 0, 299, 130])
@@ -116,12 +116,12 @@ class TestSilhouettes:
 
 
 class TestSamples:
-    def test_few_rows_are_all_taken(self):
+    def test_few_rows_are_all_sampled(self):
         untouched = np.random.default_rng(0)
         assert np.array_equal(sample_rows(10_000, untouched), np.arange(10_000))
         assert untouched.random() == np.random.default_rng(0).random()
 
-    def test_of_many_rows_two_thousand_are_taken_once_each(self):
+    def test_two_thousand_of_many_rows_are_sampled_once_each(self):
         rows = sample_rows(10_001, np.random.default_rng(0))
         assert len(rows) == 2000 and (np.diff(rows) > 0).all() and rows.max() <= 10_000
         assert not np.array_equal(rows, sample_rows(10_001, np.random.default_rng(1)))
@@ -131,23 +131,25 @@ class TestSamples:
         monkeypatch.setattr(row_samples, "SAMPLED_ROWS", 60)
         table = load_iris()
         exact = silhouettes_of(table.data, table.target)
-        drawn = [sample_rows(150, np.random.default_rng(seed), exact_rows=100) for seed in range(400)]
-        found = [silhouette_scores(silhouettes_of(table.data, table.target, rows), table.target[rows], 150) for rows in drawn]
-        means, errors = (np.array([scores[name] for scores in found]) for name in ("silhouette", "silhouette_error"))
+        samples = [sample_rows(150, np.random.default_rng(seed), exact_rows=100) for seed in range(400)]
+        all_scores = [
+            silhouette_scores(silhouettes_of(table.data, table.target, rows), table.target[rows], 150) for rows in samples
+        ]
+        means, errors = (np.array([scores[name] for scores in all_scores]) for name in ("silhouette", "silhouette_error"))
         assert abs(means.mean() - exact.mean()) < 4 * means.std() / 20
         assert means.std() / errors.mean() == pytest.approx(1, abs=0.15)
 
     def test_the_mean_of_all_rows_has_no_error(self):
         values, groups = np.array([0.5, 1.0, -0.5, 0.0]), np.array([0, 0, 2, 2])
-        found = silhouette_scores(values, groups, 4)
-        assert found == {"silhouette": 0.25, "silhouette_error": 0, "silhouette_least_group": -0.25}
+        scores = silhouette_scores(values, groups, 4)
+        assert scores == {"silhouette": 0.25, "silhouette_error": 0, "silhouette_least_group": -0.25}
         assert silhouette_of_groups(sampled(values, groups, 4)) == {0: 0.75, 2: -0.25}
 
     def test_the_error_of_a_sample_by_hand(self):
-        found = silhouette_scores(np.array([0.0, 1.0]), np.array([0, 1]), 4)
-        assert found["silhouette_error"] == pytest.approx(np.sqrt(0.5 / 2 * (1 - 2 / 4)))
+        scores = silhouette_scores(np.array([0.0, 1.0]), np.array([0, 1]), 4)
+        assert scores["silhouette_error"] == pytest.approx(np.sqrt(0.5 / 2 * (1 - 2 / 4)))
 
-    def test_of_one_cluster_all_is_empty(self):
+    def test_a_single_cluster_has_no_scores(self):
         assert np.isnan(list(silhouette_scores(np.full(3, np.nan), np.array([0, 1, 1]), 3).values())).all()
 
 
@@ -155,14 +157,14 @@ class TestCosts:
     def test_by_hand(self):
         """Clusters of 0, 3 and of 10, 14; the first group is at 0 and 10, the second at 3, the third at 14."""
         X, groups, labels = np.array([[0.0], [3.0], [10.0], [14.0]]), np.array([0, 1, 0, 2]), np.array([0, 0, 1, 1])
-        found = costs(X, groups, labels, np.array([[1.5], [12.0]]))
-        assert found == {"social_cost": 4.0, "kmedian_cost": 7.0, "kcenter_cost": 2.0}
+        scores = costs(X, groups, labels, np.array([[1.5], [12.0]]))
+        assert scores == {"social_cost": 4.0, "kmedian_cost": 7.0, "kcenter_cost": 2.0}
         assert costs(X, np.array([0, 1, 0, 1]), labels, np.array([[1.5], [12.0]]))["social_cost"] == (1.5**2 + 4) / 2
 
-    def test_a_group_that_no_row_has_does_not_count(self):
+    def test_an_empty_group_does_not_count(self):
         X, centres = np.array([[0.0], [2.0]]), np.array([[1.0]])
-        found = [costs(X, groups, np.zeros(2, dtype=int), centres) for groups in (np.array([0, 1]), np.array([0, 5]))]
-        assert found[0] == found[1] and found[0]["social_cost"] == 1
+        scores = [costs(X, groups, np.zeros(2, dtype=int), centres) for groups in (np.array([0, 1]), np.array([0, 5]))]
+        assert scores[0] == scores[1] and scores[0]["social_cost"] == 1
 
     @settings(max_examples=100)
     @given(tables())
@@ -176,7 +178,7 @@ class TestCosts:
 
     @settings(max_examples=50)
     @given(tables())
-    def test_doubled_rows_double_sums_alone(self, case):
+    def test_doubled_rows_double_only_sums(self, case):
         X, labels, rng = case
         groups, centres = rng.integers(3, size=len(X)), moments_by_label(X, labels, labels.max() + 1)[0]
         once = costs(X, groups, labels, centres)

@@ -1,4 +1,4 @@
-"""Scores of clusters that are put together from pieces: by hand, and against the instances themselves."""
+"""Scores of clusters joined from pieces: by hand, and against the instances themselves."""
 
 import numpy as np
 import pytest
@@ -54,8 +54,8 @@ def test_cohesion_and_cost_equal_those_of_the_instances(case):
     cost = sum(((X[i] - X[i].mean(axis=0)) ** 2).sum() for i in inside)
     measured = kmeans_cost(membership, clusterlets.sizes, clusterlets.centroids, clusterlets.inertia)
     assert measured == pytest.approx(cost, abs=1e-7)
-    often = np.sum(inside, axis=0) > 1
-    assert overlap(membership, clusterlets.sizes) == pytest.approx(often.mean())
+    repeated = np.sum(inside, axis=0) > 1
+    assert overlap(membership, clusterlets.sizes) == pytest.approx(repeated.mean())
 
 
 def test_score_of_a_small_clustering_by_hand():
@@ -100,8 +100,8 @@ def test_score_of_a_crisp_clustering_by_hand():
 
 
 def test_cohesion_of_estimates_is_their_mean_with_its_standard_error():
-    both, sizes = np.array([[True]]), np.array([2])
+    membership, sizes = np.array([[True]]), np.array([2])
     estimates = np.array([[[2.0]], [[4.0]]])  # mean distances of .5 and 1 over a largest one of 2
-    assert cohesion_with_error(both, sizes, estimates, 2.0) == pytest.approx((0.625, 0.125))
-    exact, error = cohesion_with_error(both, sizes, estimates[0], 2.0)
+    assert cohesion_with_error(membership, sizes, estimates, 2.0) == pytest.approx((0.625, 0.125))
+    exact, error = cohesion_with_error(membership, sizes, estimates[0], 2.0)
     assert exact == 0.75 and np.isnan(error)

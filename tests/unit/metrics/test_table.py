@@ -1,4 +1,4 @@
-"""Every entry of the table of scores keeps what it declares, and a further score is one entry."""
+"""Every entry of the score table keeps its declarations, and adding a score takes one entry."""
 
 import json
 import shutil
@@ -21,11 +21,11 @@ from clusterlets.metrics.prices import BestCost, PlainCost
 from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES, score
 
-ROUNDING = 1e-9  # by which a score may lie outside its range
+ROUNDING = 1e-9  # how far a score may lie outside its range
 
 
 def scores_of(X, groups, piece_of, membership, plain_cost=None):
-    """Every score of clusters of pieces; plain k-means costs as much as they do, or what is given."""
+    """Every score of clusters of pieces; plain k-means costs as much as they do, or ``plain_cost``."""
     n_pieces, counts = membership.shape[1], np.zeros((membership.shape[1], groups.max() + 1), dtype=int)
     np.add.at(counts, (piece_of, groups), 1)
     centroids, inertia = moments_by_label(X, piece_of, n_pieces)
@@ -58,14 +58,14 @@ def clusterings(draw):
 
 
 @pytest.mark.parametrize("entry", SCORES, ids=lambda entry: entry.name)
-def test_a_score_says_what_it_is(entry):
+def test_a_score_describes_itself(entry):
     assert entry.unit and entry.meaning and entry.range[0] < entry.range[1]
     assert score(entry.name) is entry and COLUMNS.count(entry.name) == 1
 
 
 @settings(max_examples=150, deadline=None)
 @given(clusterings())
-def test_every_score_keeps_its_range_and_is_empty_only_where_it_says_so(case):
+def test_every_score_keeps_its_range_and_is_nan_only_where_declared(case):
     values = scores_of(*case)
     assert values.keys() == {entry.name for entry in SCORES}
     for entry in SCORES:
@@ -78,7 +78,7 @@ def test_every_score_keeps_its_range_and_is_empty_only_where_it_says_so(case):
 
 @settings(max_examples=50, deadline=None)
 @given(st.integers(2, 4), st.integers(2, 4), st.integers(1, 3))
-def test_the_better_of_two_clusterings_is_the_one_that_a_scores_direction_says(n_places, n_groups, copies):
+def test_the_better_clustering_scores_better_in_the_declared_direction(n_places, n_groups, copies):
     """With equal numbers of each group at each place, clusters that are places are perfect; those that are groups are not."""
     place, group, _ = np.unravel_index(np.arange(n_places * n_groups * copies), (n_places, n_groups, copies))
     X = np.array([[5.0, 0.0], [0.0, 7.0], [11.0, 1.0], [0.0, -9.0]])[place]
@@ -87,7 +87,7 @@ def test_the_better_of_two_clusterings_is_the_one_that_a_scores_direction_says(n
         scores_of(X, group, pieces, np.eye(max(labels) + 1, dtype=bool)[labels].T, plain_cost=1.0)
         for labels in (np.repeat(np.arange(n_places), n_groups), np.tile(np.arange(n_groups), n_places))
     )
-    perfect["price_over_best"] = 1.0  # what is best costs nothing here, over which there is no price
+    perfect["price_over_best"] = 1.0  # the best cost is zero here, so its price is undefined
     overlapping = np.ones((1, n_places * n_groups), dtype=bool).repeat(2, axis=0)
     poor["overlap"] = scores_of(X, group, pieces, overlapping)["overlap"]
     poor["price_over_best"] = evaluate(SCORES, BestCost(2.0, 2, {2: 1.0}, 1.0))["price_over_best"]
@@ -132,13 +132,13 @@ print(json.dumps([float(run["number_of_rows"]), report, explained, docs]))
 
 
 @pytest.mark.parametrize("module", ENTRIES)
-def test_a_further_score_is_one_entry(tmp_path, monkeypatch, module):
+def test_adding_a_score_takes_one_entry(tmp_path, monkeypatch, module):
     copy = tmp_path / "clusterlets"
     shutil.copytree(PACKAGE, copy)  # with the compiled kernels
-    before, of, value = ENTRIES[module]
+    marker, kind, expression = ENTRIES[module]
     source = (copy / module).read_text(encoding="utf-8")
-    assert source.count(before) == 1
-    source = source.replace(before, before + ADDED.format(of, value)).replace(
+    assert source.count(marker) == 1
+    source = source.replace(marker, marker + ADDED.format(kind, expression)).replace(
         "from math import", "import numpy as np\nfrom math import"
     )
     (copy / module).write_text(source, encoding="utf-8")

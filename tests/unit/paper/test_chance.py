@@ -1,4 +1,4 @@
-"""The verdict by the rule: rounding, tolerance, wrong pairs, and where passing says something."""
+"""The verdict by the rule: rounding, tolerance, wrong pairs, and when passing is informative."""
 
 from itertools import product
 
@@ -12,7 +12,7 @@ LETTERS = "abcdefghijk"
 
 
 def group(printed, ours, spread=0.0, quantity="cohesion", counted=True) -> pd.DataFrame:
-    """Cells of one table, method and quantity, each of a dataset of its own."""
+    """Cells of one table, method and quantity, one for each dataset."""
     frame = pd.DataFrame({"reported": list(printed), "reproduced": list(ours)}, dtype=object)
     frame["subject"] = list(LETTERS[: len(frame)])
     return frame.assign(table="t", method=np.nan, quantity=quantity, counted=counted, seed_spread=spread)
@@ -22,7 +22,7 @@ def group(printed, ours, spread=0.0, quantity="cohesion", counted=True) -> pd.Da
     ("printed", "half_a_digit"),
     [(".003", 0.0005), (".0518", 0.00005), ("0.0", 0.05), ("17.5", 0.05), ("0.33", 0.005), ("11", 0), ("-.1", 0.05)],
 )
-def test_rounding_is_half_of_the_last_printed_digit_and_a_count_is_exact(printed, half_a_digit):
+def test_rounding_is_half_of_the_last_printed_digit_and_counts_are_exact(printed, half_a_digit):
     assert chance.rounding(printed) == pytest.approx(half_a_digit, abs=1e-15)
 
 
@@ -41,19 +41,19 @@ def test_rounding_is_half_of_the_last_printed_digit_and_a_count_is_exact(printed
         (".82", "0.82", np.nan, False),
     ],
 )
-def test_the_tolerance_is_rounding_and_spread_to_either_side(printed, ours, spread, within):
+def test_the_tolerance_is_rounding_plus_spread_on_either_side(printed, ours, spread, within):
     assert chance.within_tolerance(group([printed], [ours], spread)).tolist() == [within]
 
 
-def test_a_choice_is_equal_or_not():
+def test_a_choice_has_no_tolerance():
     cells = group(["G-B", "C"], ["G-B", "D-PB"], np.nan, "matcher")
     assert chance.within_tolerance(cells).tolist() == [True, False] and chance.tolerance(cells).isna().all()
 
 
 def test_shares_of_wrong_pairs_are_those_of_a_loop():
-    draw = np.random.default_rng(3)
-    printed = [f"{value:.2f}" for value in draw.uniform(0.5, 0.9, 8)]
-    ours, spread = draw.uniform(0.5, 0.9, 8), draw.uniform(0, 0.1, 8)
+    rng = np.random.default_rng(3)
+    printed = [f"{value:.2f}" for value in rng.uniform(0.5, 0.9, 8)]
+    ours, spread = rng.uniform(0.5, 0.9, 8), rng.uniform(0, 0.1, 8)
     cells = group(printed, map(repr, map(float, ours)), spread)
     judged = chance.judge(cells)
     wrong = [(a, b) for a, b in product(range(8), repeat=2) if a != b]
@@ -61,9 +61,9 @@ def test_shares_of_wrong_pairs_are_those_of_a_loop():
     in_band = [bands.verdict("cohesion", printed[a], ours[b]) != "differs" for a, b in wrong]
     assert judged["chance"].tolist() == pytest.approx([np.mean(near)] * 8) and 0 < np.mean(near) < 1
     assert judged["chance_bands"].tolist() == pytest.approx([np.mean(in_band)] * 8)
-    tells, band_tells = ((sum(passed) + 1) / (56 + 1) < chance.LEVEL for passed in (near, in_band))
-    back = [tells if within else close and band_tells for within, close in zip(near, in_band, strict=True)]
-    assert judged["chance_rule"].tolist() == pytest.approx([np.mean(back)] * 8)
+    informative, band_informative = ((sum(passed) + 1) / (56 + 1) < chance.LEVEL for passed in (near, in_band))
+    passed_rule = [informative if within else close and band_informative for within, close in zip(near, in_band, strict=True)]
+    assert judged["chance_rule"].tolist() == pytest.approx([np.mean(passed_rule)] * 8)
 
 
 def test_every_verdict():
@@ -88,7 +88,7 @@ def test_the_level_counts_the_pair_itself():
     def cells(passing):
         printed = [f"{0.1 * n:.3f}" for n in range(11)]
         spread = np.zeros(11)
-        spread[0] = 0.1 * passing  # ours of the first dataset is so far spread that the others' printed numbers lie within
+        spread[0] = 0.1 * passing  # the first dataset's spread is so wide that other datasets' printed numbers lie within
         return group(printed, ["0.0", *printed[1:]], spread)
 
     assert chance.judge(cells(10))["verdict"].tolist() == ["reproduced"] * 11
@@ -99,12 +99,12 @@ def test_the_level_counts_the_pair_itself():
 
 
 @pytest.mark.parametrize(("n_datasets", "expected"), [(3, "uninformative"), (4, "reproduced")])
-def test_fewer_than_ten_wrong_pairs_say_nothing(n_datasets, expected):
+def test_fewer_than_ten_wrong_pairs_are_uninformative(n_datasets, expected):
     apart = [".1", ".3", ".5", ".7"][:n_datasets]
     assert set(chance.judge(group(apart, apart))["verdict"]) == {expected}
 
 
-def test_wrong_pairs_take_all_of_the_papers_numbers_and_stay_within_their_group():
+def test_wrong_pairs_use_all_of_the_papers_numbers_of_the_same_group():
     cells = pd.concat(
         [
             group([".1", ".2", ".3"], ["0.1", None, "0.3"]),
@@ -116,8 +116,8 @@ def test_wrong_pairs_take_all_of_the_papers_numbers_and_stay_within_their_group(
         ignore_index=True,
     )
     pairs = chance.wrong_pairs(cells)
-    whole = pairs[(pairs["table"] == "t") & (pairs["method"] == "") & (pairs["quantity"] == "cohesion") & pairs["counted"]]
-    assert sorted(zip(whole["reported"], whole["reproduced"], strict=True)) == [
+    of_group = pairs[(pairs["table"] == "t") & (pairs["method"] == "") & (pairs["quantity"] == "cohesion") & pairs["counted"]]
+    assert sorted(zip(of_group["reported"], of_group["reproduced"], strict=True)) == [
         (".1", "0.3"),
         (".2", "0.1"),
         (".2", "0.3"),
@@ -131,7 +131,7 @@ def test_numbers_of_the_same_subject_are_no_wrong_pair():
     assert chance.judge(cells)["chance"].tolist() == [0] * 3 and len(chance.wrong_pairs(cells)) == 4
 
 
-def test_an_unknown_spread_says_nothing():
+def test_an_unknown_spread_is_uninformative():
     apart = [f"{0.1 * n:.1f}" for n in range(1, 8)]
     judged = chance.judge(group(apart, [*apart[:6], "0.1"], np.nan))
     assert set(judged["verdict"]) == {"uninformative"} and judged["chance"].isna().all()

@@ -1,6 +1,6 @@
-"""Claims: the paper's own verdicts, every verdict of every kind on made numbers, and what no numbers can tell.
+"""Claims: the paper's own verdicts, every verdict of every kind on synthetic numbers, and what remains inconclusive.
 
-That each quoted sentence stands in the paper was checked by hand: the paper is no part of the repository.
+That each quoted sentence is in the paper was checked by hand, because the repository does not contain the paper.
 """
 
 import inspect
@@ -72,7 +72,7 @@ def test_the_page_shows_every_claim_with_both_verdicts(assessed):
         assert f"- ours: **{row['verdict_ours']}**. {row['statistic_ours']}\n" in page
 
 
-# ---- by the paper's own numbers --------------------------------------------------------------------------------------
+# ---- verdicts by the paper's own numbers -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -101,16 +101,16 @@ def test_the_papers_own_verdicts(by_paper, claim, verdict, words):
     assert words in by_paper[claim].statistic
 
 
-def test_what_the_paper_does_not_print_is_not_told(by_paper):
+def test_what_the_paper_does_not_print_is_inconclusive(by_paper):
     for name, claim in CLAIMS.items():
-        takes_more = claim["kind"] in kinds_of(on_runs) or {"FRAC (fair)", "C by cohesion"} & {
+        needs_more = claim["kind"] in kinds_of(on_runs) or {"FRAC (fair)", "C by cohesion"} & {
             value for value in claim["parameters"].values() if isinstance(value, str)
         }
-        assert (by_paper[name].verdict == INCONCLUSIVE) == bool(takes_more), name
+        assert (by_paper[name].verdict == INCONCLUSIVE) == bool(needs_more), name
     assert "empty picture" in by_paper["c_against_gb_significant"].statistic
 
 
-# ---- every verdict, on made tables -----------------------------------------------------------------------------------
+# ---- every verdict, on changed tables --------------------------------------------------------------------------------
 
 
 def changed_tables(table, changes):
@@ -120,8 +120,8 @@ def changed_tables(table, changes):
     label = frame.columns[0]
     for row, cells in changes.items():
         for column, value in cells.items():
-            chosen = slice(None) if row == "ALL" else frame[label].isin(row if isinstance(row, tuple) else (row,))
-            frame.loc[chosen, column] = value
+            selected_rows = slice(None) if row == "ALL" else frame[label].isin(row if isinstance(row, tuple) else (row,))
+            frame.loc[selected_rows, column] = value
     return Numbers({**numbers.tables, table: frame})
 
 
@@ -190,7 +190,7 @@ def test_other_numbers_give_another_verdict(claim, table, changes, verdict):
 
 
 def against(evaluation, **frac):
-    """Made tables: Clusterlets with .01 +- .01, 5 clusters and cohesion .8 on each dataset, and FRAC as given."""
+    """Synthetic tables: Clusterlets with .01 +- .01, 5 clusters and cohesion .8 on each dataset, and FRAC as given."""
     usual = {"deviation_mean": 0.01, "deviation_std": 0.01, "size": 5.0, "cohesion": 0.8, "overlap": 0.0}
     rows = [{"dataset": name, "method": "Clusterlets"} | usual for name in DATASETS]
     for place, name in enumerate(DATASETS):
@@ -240,7 +240,7 @@ def test_two_thirds_holds_and_a_half_is_not_more_than_half():
     assert verdicts == [HOLDS, FAILS]
 
 
-# ---- every verdict, on made runs -------------------------------------------------------------------------------------
+# ---- every verdict, on synthetic runs --------------------------------------------------------------------------------
 
 
 def judged(claim, runs):
@@ -267,7 +267,7 @@ SOME = "dataset in ['adult', 'credit', 'bank', 'breast']"
 @pytest.mark.parametrize(
     ("claim", "where", "values", "verdict"),
     [
-        # C and G-B are one rank apart in the synthetic runs: too near for Nemenyi's test, not for Wilcoxon's.
+        # C and G-B are one rank apart in the synthetic runs: too close for Nemenyi's test, not for Wilcoxon's.
         ("c_against_gb_significant", None, {}, IN_PART),
         ("c_against_gb_significant", "matcher == 'G-B'", {"deviation_mean": 0.9}, HOLDS),
         ("c_against_gb_significant", "matcher == 'G-B'", {"deviation_mean": 0.001}, FAILS),
@@ -279,9 +279,9 @@ SOME = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ("c_upper_bound_on_each_dataset", f"matcher == 'G-B' and {SOME}", {"deviation_mean": 0.001}, IN_PART),
         ("c_upper_bound_on_each_dataset", "matcher == 'G-B'", {"deviation_mean": 0.001}, FAILS),
         ("no_great_separation", "matcher == 'B'", {"deviation_mean": 0.15}, FAILS),
-        # Three matchers alike on every dataset, D and G-D above them: by Wilcoxon's test more than half of the pairs are apart.
+        # Three matchers are equal on every dataset, D and G-D above: Wilcoxon's test separates more than half of the pairs.
         ("no_great_separation", "matcher in ['C', 'B', 'G-B']", {"deviation_mean": 0.03}, FAILS),
-        # G-D alone is above all others, which are alike: four of ten pairs are apart.
+        # Only G-D is above the others, which are equal: four of ten pairs are separated.
         ("no_great_separation", "matcher != 'G-D'", {"deviation_mean": 0.03}, IN_PART),
         ("gb_less_algorithmic_variance", "matcher == 'G-B'", {"deviation_mean": 0.06}, HOLDS),
         ("gb_less_algorithmic_variance", f"matcher == 'C' and {SOME}", {"deviation_mean": 0.03}, FAILS),
@@ -328,7 +328,7 @@ SOME = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ),
         ("c_others_below_one_percent", "matcher == 'C'", {"deviation_mean": 0.02}, FAILS),
         ("state_of_the_art_nearest", None, {}, HOLDS),
-        # C is behind FRAC (fair) on every dataset: too near for Nemenyi's test, not for Wilcoxon's.
+        # C is behind FRAC (fair) on every dataset: too close for Nemenyi's test, not for Wilcoxon's.
         ("state_of_the_art_fair", None, {}, FAILS),
         ("state_of_the_art_nearest", "method == 'FRAC (nearest)'", {"deviation_mean": 0.001}, FAILS),
         (
@@ -345,27 +345,27 @@ def test_verdicts_from_runs(claim, where, values, verdict):
     assert finding.verdict == verdict, finding.statistic
 
 
-def test_matchers_that_are_alike_are_not_apart():
+def test_matchers_with_equal_ranks_are_not_separated():
     runs = synthetic_runs(seeds=2, ks=(5,))
     place = runs["dataset"].map({name: place for place, name in enumerate(DATASETS)})
-    turn = runs["matcher"].map({"C": 0, "G-B": 1, "D": 2, "B": 3, "G-D": 4}).fillna(0)
-    runs["deviation_mean"] = 0.01 + 0.01 * ((place + turn) % 5)  # each is best on as many datasets as every other
+    offset = runs["matcher"].map({"C": 0, "G-B": 1, "D": 2, "B": 3, "G-D": 4}).fillna(0)
+    runs["deviation_mean"] = 0.01 + 0.01 * ((place + offset) % 5)  # each is best on as many datasets as every other
     for claim in ("c_equivalent_to_d", "d_equivalent_to_balance", "no_great_separation"):
         assert judged(claim, runs).verdict == HOLDS
 
 
-def test_one_function_gives_both_verdicts(assessed):
-    # Our tables in the paper's place: the verdicts are those that stand in the row, whoever the numbers come from.
+def test_both_verdicts_come_from_the_same_function(assessed):
+    # With our tables in place of the paper's, the verdicts are the same: their source does not matter.
     anonymous = Numbers(numbers_of(synthetic_runs()).tables)
     on_single_tables = {name: claim for name, claim in CLAIMS.items() if claim["kind"] != "attained"}
-    told = {name: claims.judge(claim, anonymous).verdict for name, claim in on_single_tables.items()}
-    told = {name: verdict for name, verdict in told.items() if verdict != INCONCLUSIVE}
-    assert len(told) > 30
-    assert told == assessed.loc[list(told), "verdict_ours"].to_dict()
+    verdicts = {name: claims.judge(claim, anonymous).verdict for name, claim in on_single_tables.items()}
+    verdicts = {name: verdict for name, verdict in verdicts.items() if verdict != INCONCLUSIVE}
+    assert len(verdicts) > 30
+    assert verdicts == assessed.loc[list(verdicts), "verdict_ours"].to_dict()
 
 
 @pytest.mark.parametrize(("n_datasets", "told"), [(6, False), (8, False), (9, True)])
-def test_a_test_that_can_find_nothing_decides_nothing(n_datasets, told):
+def test_a_test_without_power_decides_nothing(n_datasets, told):
     runs = made_runs()
     runs = runs[runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])]
     assessed = {name: judged(name, runs) for name in ("c_against_gb_significant", "d_equivalent_to_balance")}
@@ -381,19 +381,19 @@ def test_a_test_that_can_find_nothing_decides_nothing(n_datasets, told):
 @pytest.mark.parametrize(
     ("claim", "where", "deviation", "verdict"),
     [
-        # What Nemenyi's test finds, and another order, are told on six datasets too.
+        # What Nemenyi's test finds, and a different order, decide on six datasets too.
         ("c_against_gb_significant", "matcher == 'G-B'", 0.9, HOLDS),
         ("c_against_gb_significant", "matcher == 'G-B'", 0.001, FAILS),
         ("c_equivalent_to_d", "matcher == 'D'", 0.9, FAILS),
     ],
 )
-def test_what_a_test_finds_is_told_on_six_datasets_too(claim, where, deviation, verdict):
+def test_what_a_test_finds_decides_on_six_datasets_too(claim, where, deviation, verdict):
     runs = made_runs(where, deviation_mean=deviation)
     assert judged(claim, runs[runs["dataset"].isin(DATASETS[:6])]).verdict == verdict
 
 
 @pytest.mark.parametrize(("n_datasets", "verdict"), [(7, INCONCLUSIVE), (8, IN_PART)])
-def test_being_behind_frac_takes_a_test_that_could_find_it(n_datasets, verdict):
+def test_being_behind_frac_needs_a_test_with_power(n_datasets, verdict):
     """C is behind on all datasets but one; over seven no p of five comparisons can come out below .05."""
     runs = made_runs("method == 'FRAC (fair)'", deviation_mean=lambda rows: 0.001 + 0.2 * (rows["dataset"] == "adult"))
     finding = judged("state_of_the_art_fair", runs[runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])])
@@ -404,31 +404,31 @@ def test_being_behind_frac_takes_a_test_that_could_find_it(n_datasets, verdict):
 
 
 def controls_of(claim, runs, undivided=None):
-    """What the row of a claim says of each control."""
-    words = assessed_claims(runs, undivided or {}).set_index("claim").loc[claim, "controls"]
-    return dict(part.split(": ", 1) for part in words.split("; ")) if words else {}
+    """What the row of a claim says about each control."""
+    controls = assessed_claims(runs, undivided or {}).set_index("claim").loc[claim, "controls"]
+    return dict(part.split(": ", 1) for part in controls.split("; ")) if controls else {}
 
 
-def test_a_control_is_judged_by_its_own_runs_chosen_by_the_same_rule():
+def test_a_control_is_judged_by_its_own_runs_selected_by_the_same_rule():
     runs = made_runs("method == 'random'", deviation_mean=lambda rows: 0.001 + 0.2 * rows["dataset"].isin(DATASETS[:4]))
-    found = controls_of("high_fairness", runs)
-    assert found["random"] == "holds in part (6 of 10 datasets)" and "undivided data" not in found
-    own = runs[(runs["method"] == "random") & (runs["status"] == "ok") & (runs["n_clusters"] >= 3)]
-    assert (own.groupby("dataset")["deviation_mean"].min() <= 0.05).sum() == 6
-    assert judged("high_fairness", runs).verdict == HOLDS  # that of Clusterlets stays what it was
+    controls = controls_of("high_fairness", runs)
+    assert controls["random"] == "holds in part (6 of 10 datasets)" and "undivided data" not in controls
+    random_runs = runs[(runs["method"] == "random") & (runs["status"] == "ok") & (runs["n_clusters"] >= 3)]
+    assert (random_runs.groupby("dataset")["deviation_mean"].min() <= 0.05).sum() == 6
+    assert judged("high_fairness", runs).verdict == HOLDS  # the verdict on Clusterlets is unchanged
 
 
-def test_the_undivided_data_has_no_deviation_and_the_cohesion_that_was_measured():
+def test_the_undivided_data_has_no_deviation_and_the_measured_cohesion():
     cohesion = dict.fromkeys(PAPER_WITHOUT_NBFI, 0.9) | {"breast": 0.6, "speeddating": 0.69}
     assessed = assessed_claims(few_runs(), cohesion).set_index("claim")["controls"]
     assert "undivided data: holds (10 of 10 datasets)" in assessed["high_fairness"]
     assert "undivided data: holds in part (8 of 10 datasets)" in assessed["strong_clustering_performance"]
     assert "undivided data: holds (10 of 10 datasets)" in assessed["superior_fairness_fair"]
     assert "undivided data: does not hold (0 of 10 datasets)" in assessed["larger_clusterings_nearest"]
-    assert "undivided data" not in assessed["deviation_and_cohesion_jointly"]  # there is one clustering, and no choice
+    assert "undivided data" not in assessed["deviation_and_cohesion_jointly"]  # with one clustering there is no choice
 
 
-def test_the_undivided_data_is_not_asked_about_where_few_datasets_were_measured():
+def test_the_undivided_data_is_not_judged_on_few_measured_datasets():
     assert "undivided" not in str(assessed_claims(few_runs(), dict.fromkeys(DATASETS[:5], 0.9))["controls"].tolist())
 
 
@@ -438,13 +438,13 @@ def test_a_control_is_ranked_among_our_methods():
     assert controls_of("state_of_the_art_fair", runs)["k-means"].startswith("does not hold (mean ranks k-means ")
 
 
-def test_what_is_said_of_matchers_by_name_is_not_asked_of_controls(assessed):
+def test_claims_about_named_matchers_have_no_controls(assessed):
     for name, claim in CLAIMS.items():
         if claim["kind"] in ("made_by", "changed", "place", "apart", "correlated", "rises_with_omega"):
             assert assessed.loc[name, "controls"] == ""
 
 
-def test_without_controls_no_row_speaks_of_them():
+def test_without_controls_no_row_mentions_them():
     runs = few_runs()
     runs = runs[~runs["method"].isin(["random", "k-means"])]
     assert set(assessed_claims(runs)["controls"]) == {""}
@@ -453,7 +453,7 @@ def test_without_controls_no_row_speaks_of_them():
 # ---- what is inconclusive --------------------------------------------------------------------------------------------
 
 
-def test_too_few_of_the_papers_datasets_tell_nothing():
+def test_too_few_of_the_papers_datasets_are_inconclusive():
     runs = synthetic_runs((*DATASETS[:5], "iris", "wine"), seeds=1, ks=(5,))
     assessed = assessed_claims(runs)
     assert set(assessed["verdict_ours"]) == {INCONCLUSIVE}
@@ -466,16 +466,16 @@ def test_a_readers_own_dataset_changes_nothing():
     pd.testing.assert_frame_equal(assessed_claims(pd.concat([runs, own], ignore_index=True)), assessed_claims(runs))
 
 
-def test_a_matcher_without_runs_leaves_its_claims_open():
+def test_claims_about_a_matcher_without_runs_are_inconclusive():
     runs = synthetic_runs(seeds=1, ks=(5,))
     assessed = assessed_claims(runs[runs["matcher"] != "C"]).set_index("claim")
-    untold = ["c_first", "matchers_differ", "c_against_gb_significant", "c_keeps_low_deviation", "silhouette_rises_with_omega"]
-    assert (assessed.loc[untold, "verdict_ours"] == INCONCLUSIVE).all()
+    names = ["c_first", "matchers_differ", "c_against_gb_significant", "c_keeps_low_deviation", "silhouette_rises_with_omega"]
+    assert (assessed.loc[names, "verdict_ours"] == INCONCLUSIVE).all()
     assert assessed.loc["c_first", "statistic_ours"] == "No numbers for matcher C."
     assert assessed.loc["gb_best_on_each_dataset", "verdict_ours"] != INCONCLUSIVE
 
 
-def test_without_frac_and_random_their_claims_stay_open():
+def test_without_frac_and_random_their_claims_are_inconclusive():
     runs = synthetic_runs(seeds=1, ks=(5,))
     assessed = assessed_claims(runs[runs["method"] == "Clusterlets"]).set_index("claim")
     about_frac = [name for name in CLAIMS if name.endswith(("_nearest", "_fair"))]

@@ -1,4 +1,4 @@
-"""Reported against reproduced: bands at their edges, what is counted, what is not comparable."""
+"""Reported against reproduced numbers: the edges of the bands, what is counted, what is not comparable."""
 
 from datetime import date
 
@@ -15,8 +15,8 @@ def compared():
 
 
 def cell(compared: pd.DataFrame, table: str, row: str, quantity: str) -> pd.Series:
-    found = compared[compared["table"].str.startswith(table) & (compared["row"] == row)]
-    (match,) = found[found["quantity"] == quantity].to_dict("records")
+    rows = compared[compared["table"].str.startswith(table) & (compared["row"] == row)]
+    (match,) = rows[rows["quantity"] == quantity].to_dict("records")
     return pd.Series(match)
 
 
@@ -101,7 +101,7 @@ def test_structural_zeros_and_repeated_rows_are_shown_not_counted(compared):
     assert not compared[(compared["row"] + compared["quantity"]).str.contains("silhouette")]["counted"].any()
 
 
-def test_what_the_paper_calls_cohesion_of_c_is_also_read_as_the_silhouette(compared):
+def test_the_papers_cohesion_of_c_is_also_read_as_the_silhouette(compared):
     printed = cell(compared, "table1", "C", "cohesion")["reported"]
     as_silhouette = cell(compared, "table1", "C", "centroid_silhouette")
     assert (printed, as_silhouette["reported"]) == (".836", ".836")
@@ -117,14 +117,14 @@ def test_a_missing_dataset_is_the_reason(compared):
 
 
 @pytest.mark.parametrize(("present", "told"), [(1, False), (5, False), (6, True)])
-def test_averages_take_more_than_half_of_the_papers_datasets(present, told):
+def test_averages_need_more_than_half_of_the_papers_datasets(present, told):
     compared = compared_runs(synthetic_runs((*reported.datasets()[:present], "iris", "wine"), seeds=2, ks=(5, 10)))
     averages = compared[compared["table"].isin(["table1_matchers", "table5_correlations"])]
     averages = averages[~averages["matcher"].isin(["B-PB", "G-D-PB"])]
     assert set(averages["verdict"] != "not comparable") == {told}
     verb = "is" if present == 1 else "are"
-    said = averages["reason"].str.startswith(f"Only {present} of the paper's 11 datasets {verb} among the runs. Averages")
-    assert said.all() if not told else averages["reason"].str.contains(f"Ours is over {present} of").all()
+    too_few = averages["reason"].str.startswith(f"Only {present} of the paper's 11 datasets {verb} among the runs. Averages")
+    assert too_few.all() if not told else averages["reason"].str.contains(f"Ours is over {present} of").all()
     assert (comparison.closer_reading(compared) is not None) == told
     assert cell(compared, "table2", "adult", "deviation_mean")["verdict"] != "not comparable"
 
@@ -150,13 +150,13 @@ def test_without_the_papers_data_nothing_is_comparable():
 
 
 @pytest.mark.parametrize("entry", reported.explanations(), ids=lambda entry: "-".join(map(str, entry["cells"].values())))
-def test_every_explanation_fits_cells_and_is_said_of_those_that_differ_alone(compared, entry):
+def test_every_explanation_fits_cells_and_is_given_only_to_those_that_differ(compared, entry):
     fitting = compared[compared["counted"]]
     for column, values in entry["cells"].items():
         fitting = fitting[fitting[column].isin(values if isinstance(values, list) else [values])]
     assert len(fitting)
-    said = compared["reason"].str.contains(entry["explanation"], regex=False)
-    assert set(compared.loc[said, "verdict"]) <= {"differs"}
+    explained = compared["reason"].str.contains(entry["explanation"], regex=False)
+    assert set(compared.loc[explained, "verdict"]) <= {"differs"}
 
 
 def test_an_explanation_changes_no_verdict(monkeypatch, compared):
@@ -180,8 +180,8 @@ def test_counts_add_up(compared):
     counts = comparison.counts(compared).set_index("table")
     assert list(counts.index) == [*reported.TABLES, "all"]
     assert (counts[list(comparison.VERDICTS)].sum(axis=1) == counts["counted"]).all()
-    back = counts[["reproduced", "close"]].sum(axis=1) / (counts["counted"] - counts["not comparable"])
-    assert counts["share"].tolist() == pytest.approx(back.tolist()) and (counts["share_by_chance"] < 2 * chance.LEVEL).all()
+    shares = counts[["reproduced", "close"]].sum(axis=1) / (counts["counted"] - counts["not comparable"])
+    assert counts["share"].tolist() == pytest.approx(shares.tolist()) and (counts["share_by_chance"] < 2 * chance.LEVEL).all()
     judged = compared[compared["counted"] & (compared["verdict"] != "not comparable")]
     assert counts.loc["all", "share_bands"] == pytest.approx((judged["verdict_bands"] != "differs").mean())
     assert counts.loc["all", "share_bands_by_chance"] == pytest.approx(judged["chance_bands"].mean())
@@ -196,8 +196,8 @@ def test_one_seed_reproduces_nothing_but_choices_and_says_why():
     assert (
         measured.loc[measured["verdict"] == "uninformative", "reason"].str.startswith("How far ours moves between seeds").all()
     )
-    chosen = compared[compared["counted"] & compared["quantity"].isin(["matcher", "k"])]
-    within = chosen.loc[chosen["verdict"] != "not comparable", "verdict"].isin(["reproduced", "uninformative"])
+    choices = compared[compared["counted"] & compared["quantity"].isin(["matcher", "k"])]
+    within = choices.loc[choices["verdict"] != "not comparable", "verdict"].isin(["reproduced", "uninformative"])
     shares = comparison.counts(compared).set_index("table")["share_within_tolerance"]
     assert shares["all"] == pytest.approx(within.mean()) and pd.isna(shares["table1_matchers"])
 
@@ -212,11 +212,11 @@ def test_the_closer_reading_of_s():
 def test_selection_noise_is_the_range_over_groups_of_ten_seeds():
     base = [{"seed": seed, "deviation_mean": 0.02 + seed / 1000} for seed in range(10)]
     further = [{"seed": 10 + seed, "deviation_mean": 0.001 + seed / 1000} for seed in range(10)]
-    one, two = compared_runs(some_runs(*base)), compared_runs(some_runs(*base, *further))
-    assert one["within_selection_noise"].isna().all()
-    assert two["verdict"].tolist() == one["verdict"].tolist()
-    within = cell(two, "table2", "pima", "deviation_mean")  # .003 lies between the groups' best, .001 and .02
+    one_group, two_groups = compared_runs(some_runs(*base)), compared_runs(some_runs(*base, *further))
+    assert one_group["within_selection_noise"].isna().all()
+    assert two_groups["verdict"].tolist() == one_group["verdict"].tolist()
+    within = cell(two_groups, "table2", "pima", "deviation_mean")  # .003 lies between the groups' best, .001 and .02
     assert within["within_selection_noise"] is True and within["verdict_bands"] == "differs"
-    assert cell(two, "table2", "pima", "cohesion")["within_selection_noise"] is False
+    assert cell(two_groups, "table2", "pima", "cohesion")["within_selection_noise"] is False
     incomplete = compared_runs(some_runs(*base, *further[:9]))
     assert incomplete["within_selection_noise"].isna().all()

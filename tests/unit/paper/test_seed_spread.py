@@ -1,4 +1,4 @@
-"""The seed spread: halves of the seeds for chosen runs, the jackknife for averages; by brute force, and on simulated runs."""
+"""The seed spread (halves of the seeds for selected runs, the jackknife for averages) by brute force and on simulated runs."""
 
 from itertools import combinations
 
@@ -24,21 +24,21 @@ def spread(runs):
 
 
 def numbers(runs, names):
-    made = cells.of_tables(tables.make(runs, names), names).set_index(cells.KEY)["reproduced"]
-    return made[~made.index.get_level_values("quantity").isin(cells.CHOICES)].astype(float)
+    reproduced = cells.of_tables(tables.make(runs, names), names).set_index(cells.KEY)["reproduced"]
+    return reproduced[~reproduced.index.get_level_values("quantity").isin(cells.CHOICES)].astype(float)
 
 
-def test_chosen_runs_spread_as_the_tables_of_halves_differ(runs, spread):
+def test_the_spread_of_selected_runs_is_the_difference_between_halves(runs, spread):
     gaps = []
     for half in combinations(range(4), 2):
-        inside = runs["seed"].isin(half)
-        one, other = (numbers(runs[part], cells.SELECTIONS) for part in (inside, ~inside))
+        in_half = runs["seed"].isin(half)
+        one, other = (numbers(runs[rows], cells.SELECTIONS) for rows in (in_half, ~in_half))
         gaps.append((one - other).abs())
     expected = pd.concat(gaps, axis=1).max(axis=1)
     assert spread[expected.index].tolist() == pytest.approx(expected.tolist(), abs=1e-12) and expected.max() > 0
 
 
-def test_averages_spread_as_the_tables_without_a_seed_differ(runs, spread):
+def test_the_spread_of_averages_is_the_jackknife_over_seeds(runs, spread):
     without = pd.concat([numbers(runs[runs["seed"] != seed], cells.AVERAGES) for seed in range(4)], axis=1)
     error = np.sqrt(3 / 4 * ((without.T - without.mean(axis=1)) ** 2).sum())
     expected = round(stats.t.ppf(0.975, 3), 2) * np.sqrt(2) * error
@@ -57,18 +57,18 @@ def test_seeds_beyond_the_papers_ten_change_nothing():
     pd.testing.assert_frame_equal(seed_spread.of_runs(more), seed_spread.of_runs(more[more["seed"] < 10]))
 
 
-def test_one_seed_tells_no_spread():
+def test_one_seed_has_no_spread():
     spread = seed_spread.of_runs(synthetic_runs(("pima",), seeds=1, ks=(5,)))
     assert spread["seed_spread"].isna().all()
 
 
-def test_the_best_run_of_all_is_held_against_the_best_of_the_other_half():
-    # The seeds in the order of preference are 2, 0, 1, 3: halves with 2 choose it, the others the best of their own.
+def test_the_best_run_is_compared_with_the_best_of_the_other_half():
+    # The seeds in order of preference are 2, 0, 1, 3: halves with seed 2 choose it, the others choose their own best.
     values = np.array([[1.0, 7.0], [2.0, 5.0], [4.0, 7.5], [9.0, 0.0]])
     assert seed_spread.between_halves(values, np.array([2, 0, 1, 3]), 4).tolist() == [3.0, 2.0]
 
 
-def test_a_seed_without_a_run_stands_in_either_half():
+def test_a_seed_without_a_run_may_be_in_either_half():
     values = np.array([[1.0], [4.0]])
     assert seed_spread.between_halves(values, np.array([3, 0]), 4).tolist() == [3.0]
     assert np.isnan(seed_spread.between_halves(values[:1], np.array([3]), 4)).all()
@@ -81,13 +81,13 @@ def test_a_number_that_seeds_do_not_move_has_no_spread():
 
 
 def test_ten_other_seeds_mostly_lie_within_the_spread():
-    draw = np.random.default_rng(0)
-    inside = []
+    rng = np.random.default_rng(0)
+    is_within = []
     for _ in range(400):
-        (one, of_one), (other, of_other) = draw.random((2, 2, 10))  # what is chosen by, and another property of the run
-        order = np.argsort(one)
-        spread = seed_spread.between_halves(np.column_stack([one, of_one])[order], order, 10)
-        best = np.argmin(other)
-        inside.append(np.abs([one[order[0]] - other[best], of_one[order[0]] - of_other[best]]) <= spread)
-    least, other_property = np.mean(inside, axis=0)
-    assert least > 0.95 and 0.75 < other_property < 0.9
+        (criterion, value), (other_criterion, other_value) = rng.random((2, 2, 10))  # value: another property of the run
+        order = np.argsort(criterion)
+        spread = seed_spread.between_halves(np.column_stack([criterion, value])[order], order, 10)
+        best = np.argmin(other_criterion)
+        is_within.append(np.abs([criterion[order[0]] - other_criterion[best], value[order[0]] - other_value[best]]) <= spread)
+    criterion_coverage, value_coverage = np.mean(is_within, axis=0)
+    assert criterion_coverage > 0.95 and 0.75 < value_coverage < 0.9

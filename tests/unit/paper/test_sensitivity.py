@@ -1,4 +1,4 @@
-"""What each choice does, on made runs whose numbers can be worked out by hand."""
+"""Sensitivity analysis on small runs whose numbers can be worked out by hand."""
 
 import re
 
@@ -31,7 +31,7 @@ def run(dataset, matcher, seed, deviation, method="Clusterlets", cohesion=0.9, s
 
 
 def made_runs():
-    """Two of the paper's datasets, two seeds, the matchers D and G-B, and FRAC."""
+    """Runs on two of the paper's datasets with two seeds, the matchers D and G-B, and FRAC."""
     return pd.DataFrame(
         [
             run("pima", "D", 0, 0.10, cohesion=0.95),
@@ -51,10 +51,10 @@ def made_runs():
 
 
 def with_variant():
-    """D's deviations halved, and its overlap with them."""
+    """The same runs with D's deviations and overlap halved."""
     runs = made_runs()
-    of_d = runs["matcher"] == "D"
-    return runs.assign(**{name: runs[name].where(~of_d, runs[name] / 2) for name in ("deviation_mean", "overlap")})
+    is_d = runs["matcher"] == "D"
+    return runs.assign(**{name: runs[name].where(~is_d, runs[name] / 2) for name in ("deviation_mean", "overlap")})
 
 
 @pytest.fixture(scope="module")
@@ -69,17 +69,17 @@ def of_all_datasets():
 
 
 def number(assessed, choice, table, row, quantity):
-    """Baseline and varied number."""
-    name, taken = choice
-    named = assessed[(assessed["choice"] == name) & (assessed["taken"] == taken)]
-    [found] = named[named["table"].str.startswith(table) & (named["row"] == row) & (named["quantity"] == quantity)].to_dict(
-        "records"
-    )
-    assert found["difference"] == pytest.approx(found["varied"] - found["baseline"])
-    return pytest.approx((found["baseline"], found["varied"]))
+    """The baseline number and the varied one."""
+    name, value = choice
+    of_choice = assessed[(assessed["choice"] == name) & (assessed["taken"] == value)]
+    [match] = of_choice[
+        of_choice["table"].str.startswith(table) & (of_choice["row"] == row) & (of_choice["quantity"] == quantity)
+    ].to_dict("records")
+    assert match["difference"] == pytest.approx(match["varied"] - match["baseline"])
+    return pytest.approx((match["baseline"], match["varied"]))
 
 
-def test_a_variant_s_numbers_stand_beside_the_usual_ones(assessed):
+def test_a_variants_numbers_are_listed_with_the_baseline(assessed):
     cluster = ("pinball_scope", "cluster")
     assert number(assessed, cluster, "table1", "D-PB", "deviation_mean") == (0.25, 0.125)
     assert number(assessed, cluster, "table1", "G-B", "deviation_mean") == (0.115, 0.115)
@@ -107,7 +107,7 @@ def test_scoring_frac_as_fair(assessed):
     assert number(assessed, FAIR, "table2", "all", "deviation_mean") == (0.04, 0.04)
 
 
-def test_the_paper_s_numbers_are_of_the_same_datasets(assessed):
+def test_the_papers_numbers_are_averaged_over_the_same_datasets(assessed):
     rows = assessed[assessed["choice"] == "pinball_scope"].set_index(["table", "row", "quantity"])["reported"]
     assert rows["table1_matchers", "D-PB", "deviation_mean"] == 0.113
     table2 = reported.table("table2_best_by_deviation").set_index("dataset")["deviation_mean"].astype(float)
@@ -117,10 +117,10 @@ def test_the_paper_s_numbers_are_of_the_same_datasets(assessed):
     assert rows["table4_frac_vs_clusterlets", "all", "deviation_mean_frac"] == pytest.approx((0.135 + 0.205) / 2)
 
 
-def test_further_seeds_are_choices_too_and_give_the_range():
+def test_further_seeds_are_choices_and_give_the_range():
     runs = synthetic_runs(("pima", "credit", "magic"), seeds=30, ks=(5,))
-    found = assess(runs, {})
-    groups = found[found["choice"] == "seeds"]
+    assessment = assess(runs, {})
+    groups = assessment[assessment["choice"] == "seeds"]
     assert set(groups["taken"]) == {"10-19", "20-29"}
     key = (groups["table"] == "table1_matchers") & (groups["row"] == "C") & (groups["quantity"] == "deviation_mean")
     of_c = runs[(runs["matcher"] == "C") & (runs["status"] == "ok")]
@@ -139,12 +139,12 @@ def test_blocks_of_the_statistics_change_what_is_significant(of_all_datasets):
         assert blocks.loc[("all", "significant_pairs"), side] == (pairs[side] < 0.05).sum()
 
 
-def test_what_scipy_computed_is_rounded(of_all_datasets):
-    found = of_all_datasets[of_all_datasets["quantity"].isin(["p_value", "critical_difference"])]
-    assert len(found) == 11
+def test_statistics_from_scipy_are_rounded(of_all_datasets):
+    rows = of_all_datasets[of_all_datasets["quantity"].isin(["p_value", "critical_difference"])]
+    assert len(rows) == 11
     for side in ("baseline", "varied"):
-        assert (found[side] == found[side].round(6)).all() and found[side].between(0, 5).all()
-    assert found["baseline"].nunique() > 3
+        assert (rows[side] == rows[side].round(6)).all() and rows[side].between(0, 5).all()
+    assert rows["baseline"].nunique() > 3
 
 
 def test_the_text_says_what_is_missing_and_marks_what_is_more_than_noise():
@@ -152,8 +152,8 @@ def test_the_text_says_what_is_missing_and_marks_what_is_more_than_noise():
     alone = to_markdown(assess(runs[runs["seed"] < 10], {}))
     assert "no variants were run. `make extended`" in alone and "two groups of ten seeds or more" in alone
     changed = runs[runs["seed"] < 10].copy()
-    of_d = changed["matcher"] == "D"
-    changed.loc[of_d, "deviation_mean"] *= 2
+    is_d = changed["matcher"] == "D"
+    changed.loc[is_d, "deviation_mean"] *= 2
     text = to_markdown(assess(runs, {SCOPE: changed}))
     assert "no variants" not in text and "two groups" not in text
     [line] = re.findall(r"^\| pinball_scope: cluster instead of last \| (.*) \|$", text, re.MULTILINE)
@@ -161,40 +161,40 @@ def test_the_text_says_what_is_missing_and_marks_what_is_more_than_noise():
     assert line.split(" | ")[:3] == ["=", "=", f"**{2 * usual:.3f}**"]
 
 
-def test_the_text_says_what_its_numbers_are_of(of_all_datasets):
-    found = of_all_datasets
-    text = to_markdown(found)
-    counts = found[(found["table"] == "verdicts") & (found["row"] == "all") & (found["taken"] == "fair")]
-    baseline, varied = (counts.set_index("quantity")[side].astype(int) for side in ("baseline", "varied"))
-    for first, side in (("usual choices", baseline), ("FRAC is scored: fair instead of nearest", varied)):
-        [last] = re.findall(rf"^\| {first} \| .* \| ([^|]*) \|$", text, re.MULTILINE)
-        back = side["reproduced"] + side["close"]
-        total = back + side["uninformative"] + side["differs"]
-        assert last in (f"{back} of {total}", f"= of {total}")
+def test_the_text_says_what_its_numbers_cover(of_all_datasets):
+    assessment = of_all_datasets
+    text = to_markdown(assessment)
+    counts = assessment[(assessment["table"] == "verdicts") & (assessment["row"] == "all") & (assessment["taken"] == "fair")]
+    baseline, varied = (counts.set_index("quantity")[numbers].astype(int) for numbers in ("baseline", "varied"))
+    for label, numbers in (("usual choices", baseline), ("FRAC is scored: fair instead of nearest", varied)):
+        [share] = re.findall(rf"^\| {label} \| .* \| ([^|]*) \|$", text, re.MULTILINE)
+        reproduced_or_close = numbers["reproduced"] + numbers["close"]
+        total = reproduced_or_close + numbers["uninformative"] + numbers["differs"]
+        assert share in (f"{reproduced_or_close} of {total}", f"= of {total}")
     subset = 'In the row "the paper", table 1 is over all of its 11 datasets, tables 2 to 4 over the 10 here.'
     assert subset in text
     whole = assess(synthetic_runs(reported.datasets(), seeds=1, ks=(5,)), {})
     assert "table 1 is over" not in to_markdown(whole)
 
 
-def test_without_the_paper_s_datasets_nothing_is_held_against_it():
+def test_without_the_papers_datasets_nothing_is_compared_with_it():
     own = synthetic_runs(("iris", "wine"), ks=(2, 5))
-    found = assess(own, {})
-    assert found["reported"].isna().all() and "verdicts" not in set(found["table"])
-    assert "| the paper | – |" in to_markdown(found)
+    assessment = assess(own, {})
+    assert assessment["reported"].isna().all() and "verdicts" not in set(assessment["table"])
+    assert "| the paper | – |" in to_markdown(assessment)
     both = pd.concat([own, synthetic_runs(("pima",), ks=(2, 5))], ignore_index=True)
     pd.testing.assert_frame_equal(assess(both, {}), assess(synthetic_runs(("pima",), ks=(2, 5)), {}))
 
 
 @pytest.mark.parametrize("datasets", [("pima", "credit"), ("iris",)])
-def test_the_figure_has_a_row_a_choice(datasets):
-    found = assess(synthetic_runs(datasets, seeds=20, ks=(5,)), {})
-    drawn = figure.draw(found)
-    labels = [label.get_text() for label in drawn.axes[0].get_yticklabels()]
+def test_the_figure_has_a_row_for_each_choice(datasets):
+    assessment = assess(synthetic_runs(datasets, seeds=20, ks=(5,)), {})
+    drawing = figure.draw(assessment)
+    labels = [label.get_text() for label in drawing.axes[0].get_yticklabels()]
     expected = ["the paper", "usual choices", "selection:\nconfiguration means", "FRAC is scored:\nfair"]
     assert labels == expected
-    assert {axes.get_title() for axes in drawn.axes} >= {"table 1: mean deviation", "table 4: datasets below FRAC"}
-    figure.plt.close(drawn)
+    assert {axes.get_title() for axes in drawing.axes} >= {"table 1: mean deviation", "table 4: datasets below FRAC"}
+    figure.plt.close(drawing)
 
 
 def test_a_variant_s_choice_is_named_by_its_settings():

@@ -1,4 +1,4 @@
-"""Tables 1 to 5: hand-computed values, what is counted, and the three faces."""
+"""Tables 1 to 5: hand-computed values, what is counted, and the three output formats."""
 
 import math
 import re
@@ -33,7 +33,7 @@ def test_table_1_averages_ok_runs_and_counts_the_others():
     assert (row["runs"], row["dropped"]) == (2, 1)
 
 
-def test_table_2_says_how_many_were_passed_over():
+def test_table_2_counts_the_excluded_runs():
     runs = some_runs(
         {"deviation_mean": 0.01, "n_clusters": 2},
         {"deviation_mean": 0.02, "overlap": 0.5},
@@ -50,14 +50,14 @@ def test_table_2_says_how_many_were_passed_over():
     assert pd.isna(table.loc["adult", "matcher"]) and table.loc["adult", "limit_cases"] == 1
 
 
-def test_the_sounder_choice_is_by_the_mean_over_seeds():
+def test_configurations_are_chosen_by_the_mean_over_seeds():
     lucky = [{"hops": 1, "seed": 0, "deviation_mean": 0.00}, {"hops": 1, "seed": 1, "deviation_mean": 0.30}]
     steady = [{"hops": 2, "seed": 0, "deviation_mean": 0.10}, {"hops": 2, "seed": 1, "deviation_mean": 0.12}]
     runs = some_runs(*lucky, *steady).astype({"omega": float})
     assert tables.best_runs(runs, "deviation_mean")["hops"].tolist() == [1]
-    chosen = tables.best_configurations(runs, "deviation_mean").iloc[0]
-    assert (chosen["hops"], chosen["seeds"], chosen["candidates"]) == (2, 2, 2)
-    assert chosen["deviation_mean"] == pytest.approx(0.11)
+    best = tables.best_configurations(runs, "deviation_mean").iloc[0]
+    assert (best["hops"], best["seeds"], best["candidates"]) == (2, 2, 2)
+    assert best["deviation_mean"] == pytest.approx(0.11)
 
 
 def test_table_4_shows_both_fracs_each_with_its_own_best():
@@ -80,8 +80,8 @@ def test_table_5_by_hand():
     # deviation -1; the silhouette grows with omega.
     runs = some_runs(
         *(
-            {"matcher": "C", "omega": omega, "cohesion": s, "deviation_mean": deviation, "centroid_silhouette": omega}
-            for omega, s, deviation in ((0, 1, 3), (1, 3, 2), (2, 2, 1))
+            {"matcher": "C", "omega": omega, "cohesion": cohesion, "deviation_mean": deviation, "centroid_silhouette": omega}
+            for omega, cohesion, deviation in ((0, 1, 3), (1, 3, 2), (2, 2, 1))
         ),
         {"matcher": "C", "status": "no_valid_partition", "omega": 9},
     )
@@ -100,12 +100,12 @@ def test_a_constant_column_has_no_correlation():
     assert all(math.isnan(value) for value in tables.correlations(runs)["value"])
 
 
-def test_columns_hold_the_papers(made):
+def test_the_tables_have_all_columns_of_the_paper(made):
     for name in reported.TABLES:
         assert set(reported.table(name).columns) <= set(made[name].frame.columns)
 
 
-def test_only_the_first_ten_seeds_enter(made):
+def test_only_the_first_ten_seeds_are_used(made):
     twenty = tables.make(synthetic_runs(seeds=20), ["table1_matchers"])["table1_matchers"]
     pd.testing.assert_frame_equal(twenty.frame, made["table1_matchers"].frame)
 
@@ -116,7 +116,7 @@ def test_latex_is_escaped():
     )
 
 
-def test_what_parts_the_cells_of_a_pipe_table_is_escaped():
+def test_pipes_and_backslashes_are_escaped_in_markdown():
     table = tables.Table("t", "T", (tables.Column("x", ("x",)),), pd.DataFrame({"x": ["a|b", "a\\|b", "a\\"]}), "")
     assert tables.to_markdown(table).splitlines()[4:7] == [r"| a\|b |", r"| a\\\|b |", r"| a\\ |"]
 
@@ -128,7 +128,7 @@ def test_a_negative_number_is_printed_with_a_minus_sign():
     assert r"$-$0.25 \\" in tables.to_latex(table)
 
 
-def test_readers_see_words_and_machines_names(made):
+def test_tables_show_words_and_csv_files_keep_names(made):
     table = made["table5_correlations"]
     assert [column.title for column in table.columns] == [
         *("Coefficient", "First variable", "Second variable", "Value", "Runs"),
@@ -140,7 +140,7 @@ def test_readers_see_words_and_machines_names(made):
             row[place] for row in tables.cells(shown) for place, column in enumerate(shown.columns) if column.in_words
         ]
         assert not [word for word in words if "_" in word or (word.islower() and word != "k")]
-    assert {"cohesion", "centroid_silhouette", "omega"} == set(table.frame["x"])  # of the CSV file
+    assert {"cohesion", "centroid_silhouette", "omega"} == set(table.frame["x"])  # as in the CSV file
 
 
 def test_latex_rows_fit_the_alignment_and_special_characters_are_escaped(made):
@@ -170,11 +170,11 @@ def test_markdown_is_a_pipe_table_with_a_dash_for_nothing(made):
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex; Debian's texlive-latex-extra has it")
-def test_all_tables_compile_as_they_stand(made, tmp_path):
+def test_all_tables_compile(made, tmp_path):
     (tmp_path / "all_tables.tex").write_text(tables.document(made), encoding="utf-8")
     for name, table in made.items():
         (tmp_path / f"{name}.tex").write_text(tables.to_latex(table), encoding="utf-8")
     command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "all_tables.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-    assert f"({len(made)} pages" in done.stdout and "Overfull" not in done.stdout
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert process.returncode == 0, process.stdout
+    assert f"({len(made)} pages" in process.stdout and "Overfull" not in process.stdout

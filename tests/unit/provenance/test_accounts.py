@@ -1,4 +1,4 @@
-"""What the jobs cost: the line of a step, which logs count, and where results come from."""
+"""The cost of jobs: the line that a step writes, which logs count, and where results come from."""
 
 import json
 import os
@@ -35,8 +35,8 @@ CONFIG = {
 
 def without(*methods):
     """The configuration with fewer methods."""
-    kept = [method for method in CONFIG["methods"] if method not in methods]
-    return CONFIG | {"methods": kept, "grids": {method: CONFIG["grids"][method] for method in kept}}
+    remaining = [method for method in CONFIG["methods"] if method not in methods]
+    return CONFIG | {"methods": remaining, "grids": {method: CONFIG["grids"][method] for method in remaining}}
 
 
 def log_of(folder, name, step="score-method", cpu=1.0, wall=2.0, memory=30.0, ended=1000.0):
@@ -46,7 +46,7 @@ def log_of(folder, name, step="score-method", cpu=1.0, wall=2.0, memory=30.0, en
     path.write_text(f"a warning\naccount: {json.dumps(job)}\n")
 
 
-def test_a_step_ends_its_log_with_what_it_cost_even_when_it_fails(tmp_path):
+def test_the_log_of_a_step_ends_with_its_cost_even_if_it_fails(tmp_path):
     command = [
         sys.executable,
         "-m",
@@ -61,39 +61,39 @@ def test_a_step_ends_its_log_with_what_it_cost_even_when_it_fails(tmp_path):
         "--output",
         "o.json",
     ]
-    here = {"cwd": tmp_path, "env": {"PYTHONPATH": str(ROOT)}}
-    done = subprocess.run(command, **here, capture_output=True, text=True, check=False)
-    assert done.returncode == 1 and done.stdout == ""
-    first, last = done.stderr.splitlines()
+    settings = {"cwd": tmp_path, "env": {"PYTHONPATH": str(ROOT)}}
+    process = subprocess.run(command, **settings, capture_output=True, text=True, check=False)
+    assert process.returncode == 1 and process.stdout == ""
+    first, last = process.stderr.splitlines()
     assert "no.npz does not exist" in first
-    found = accounts.parse(last)
-    assert found.keys() == {"step", "cpu_seconds", "wall_seconds", "memory_mb", "ended"}
-    assert found["step"] == "measure-geometry"
-    assert 0.01 < found["cpu_seconds"] < 60 and 0.01 < found["wall_seconds"] < 600
-    assert 10 < found["memory_mb"] < 1000
+    account = accounts.parse(last)
+    assert account.keys() == {"step", "cpu_seconds", "wall_seconds", "memory_mb", "ended"}
+    assert account["step"] == "measure-geometry"
+    assert 0.01 < account["cpu_seconds"] < 60 and 0.01 < account["wall_seconds"] < 600
+    assert 10 < account["memory_mb"] < 1000
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands the peak down")
 def test_the_peak_is_not_that_of_the_process_that_started_the_job():
     code = "from clusterlets.grid.measures import peak_memory; print(peak_memory())"
-    held = bytearray(300_000_000)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert 5e6 < int(done.stdout) < len(held)
+    ballast = bytearray(300_000_000)
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert 5e6 < int(process.stdout) < len(ballast)
 
 
-def test_a_command_for_people_says_nothing_of_its_cost(capsys, tmp_path):
+def test_interactive_commands_do_not_print_their_cost(capsys, tmp_path):
     assert command_line.main(["verify", "--results", str(tmp_path)]) == 1
-    told = capsys.readouterr()
-    assert "account:" not in told.out + told.err
+    captured = capsys.readouterr()
+    assert "account:" not in captured.out + captured.err
 
 
-def test_the_line_of_a_job_loads_nothing_that_the_job_does_not():
+def test_writing_the_account_imports_almost_nothing():
     code = (
         "import sys, clusterlets.steps.partitions; before = set(sys.modules); "
         "import clusterlets.provenance.accounts as a; a.line('x', 0.1); print(*(set(sys.modules) - before))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert set(done.stdout.split()) == {
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert set(process.stdout.split()) == {
         "clusterlets.provenance",
         "clusterlets.provenance.accounts",
         "clusterlets.grid.measures",
@@ -105,11 +105,11 @@ def test_steps_add_up(tmp_path):
     log_of(tmp_path, "score_method/iris/D/k2_hops1/seeds0-1", cpu=1, wall=2, memory=30, ended=1000)
     log_of(tmp_path, "score_method/iris/D/k5_hops1/seeds2-3", cpu=2, wall=5, memory=40, ended=1001)
     log_of(tmp_path, "make_tables", step="make-tables", cpu=9, wall=9, memory=99, ended=2000)
-    found = accounts.read([tmp_path], CONFIG)
-    rows = [tuple(row[column] for column in accounts.COLUMNS) for row in found.by_step()]
+    account = accounts.read([tmp_path], CONFIG)
+    rows = [tuple(row[column] for column in accounts.COLUMNS) for row in account.by_step()]
     assert rows == [("make-tables", 1, 9, 9, 99), ("score-method", 2, 3, 7, 40)]
-    assert found.span == {"first_job_began": "1970-01-01T00:16:36Z", "last_job_ended": "1970-01-01T00:33:20Z"}
-    assert found.left_out == {"not of this grid": 0, "without an account": 0}
+    assert account.span == {"first_job_began": "1970-01-01T00:16:36Z", "last_job_ended": "1970-01-01T00:33:20Z"}
+    assert account.left_out == {"not of this grid": 0, "without an account": 0}
 
 
 def test_folders_of_logs_add_up(tmp_path):
@@ -145,10 +145,10 @@ def test_a_log_of_the_grid_counts(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", LEFT_OUT)
-def test_a_log_of_another_grid_does_not(tmp_path, name):
+def test_a_log_of_another_grid_does_not_count(tmp_path, name):
     log_of(tmp_path, name)
-    found = accounts.read([tmp_path], CONFIG)
-    assert found.jobs == [] and found.left_out["not of this grid"] == 1
+    account = accounts.read([tmp_path], CONFIG)
+    assert account.jobs == [] and account.left_out["not of this grid"] == 1
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_log_of_another_grid_does_not(tmp_path, name):
         (["C", "D"], "sum_distances/iris/k2/seeds0-1"),
     ],
 )
-def test_a_method_that_is_left_out_does_not(tmp_path, methods, name):
+def test_a_log_of_an_excluded_method_does_not_count(tmp_path, methods, name):
     log_of(tmp_path, name)
     assert len(accounts.read([tmp_path], CONFIG).jobs) == 1
     assert accounts.read([tmp_path], without(*methods)).jobs == []
@@ -177,17 +177,17 @@ def test_later_rules_and_logs_without_an_account_are_left_out(tmp_path):
     log_of(tmp_path, "write_report")
     (tmp_path / "make_tables.log").write_text("cut off")
     (tmp_path / "collect_runs.log").write_text('account: {"step": "collect-ru')
-    found = accounts.read([tmp_path], CONFIG, after=["write_report"])
-    assert found.jobs == [] and found.left_out == {"not of this grid": 0, "without an account": 2}
-    assert found.span == {"first_job_began": None, "last_job_ended": None}
+    account = accounts.read([tmp_path], CONFIG, after=["write_report"])
+    assert account.jobs == [] and account.left_out == {"not of this grid": 0, "without an account": 2}
+    assert account.span == {"first_job_began": None, "last_job_ended": None}
 
 
 def test_the_columns_are_documented():
     text = (ROOT / "docs" / "results-format.md").read_text(encoding="utf-8")
     section = text.split("## `results/accounts/`")[1].split("\n## ")[0]
     for part, columns in zip(section.split("fits.csv`", 1), (accounts.COLUMNS, accounts.FIT_COLUMNS), strict=True):
-        told = ", ".join(re.findall(r"^\| ([a-z_, ]+) \|", part, re.MULTILINE)).split(", ")
-        assert tuple(name for name in told if name != "column") == columns
+        documented = ", ".join(re.findall(r"^\| ([a-z_, ]+) \|", part, re.MULTILINE)).split(", ")
+        assert tuple(name for name in documented if name != "column") == columns
 
 
 def test_the_figure_names_every_step_and_shows_its_numbers(tmp_path):
@@ -195,7 +195,7 @@ def test_the_figure_names_every_step_and_shows_its_numbers(tmp_path):
     figure = runtime.draw(steps)
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["fit-method", "plot"]
     assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["1,234", "0.12", "50", "4", "203", "231"]
-    for axes in figure.axes:  # no number runs out of its panel
+    for axes in figure.axes:  # no number leaves its panel
         right = axes.get_window_extent().x1
         assert all(text.get_window_extent().x1 < right + 3 for text in axes.texts)
     save(figure, tmp_path / "runtime")
@@ -203,9 +203,9 @@ def test_the_figure_names_every_step_and_shows_its_numbers(tmp_path):
     save(runtime.draw(steps.iloc[:0]), tmp_path / "empty")
 
 
-def test_every_library_is_locked_and_one_that_is_not_installed_is_said(tmp_path):
-    told = environment.software(ROOT / "requirements.lock")
-    assert told["libraries"]["numpy"]["installed"] == told["libraries"]["numpy"]["locked"]
+def test_every_library_is_locked_and_one_that_is_not_installed_is_listed(tmp_path):
+    software = environment.software(ROOT / "requirements.lock")
+    assert software["libraries"]["numpy"]["installed"] == software["libraries"]["numpy"]["locked"]
     lock = tmp_path / "lock"
     lock.write_text("no-such-library==1.0\n")
     assert environment.software(lock, ["no-such-library"])["libraries"] == {
@@ -232,8 +232,8 @@ def test_the_commit_is_that_of_the_checkout_and_a_change_makes_it_dirty(tmp_path
 
 
 def test_the_machine_has_cores_and_memory():
-    told = environment.machine()
-    assert told["cores"] >= 1 and told["memory_gb"] > 0.1 and told["processor"] and told["system"]
+    machine = environment.machine()
+    assert machine["cores"] >= 1 and machine["memory_gb"] > 0.1 and machine["processor"] and machine["system"]
 
 
 @pytest.mark.parametrize(
@@ -245,25 +245,25 @@ def test_the_machine_has_cores_and_memory():
         (None, platform.processor() or platform.machine()),
     ],
 )
-def test_the_processor_is_named_as_its_system_knows_it(tmp_path, text, name):
-    described = tmp_path / "cpuinfo"
+def test_the_processor_has_the_name_that_its_system_gives(tmp_path, text, name):
+    cpuinfo = tmp_path / "cpuinfo"
     if text is not None:
-        described.write_text(text)
-    assert environment._processor(described) == name
+        cpuinfo.write_text(text)
+    assert environment._processor(cpuinfo) == name
 
 
-def test_the_code_that_libraries_choose_is_that_of_the_environment():
+def test_the_kernels_that_libraries_choose_follow_the_environment():
     def asked(**environment):
         code = "import json; from clusterlets.provenance import environment; print(json.dumps(environment.processor()))"
         variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-        done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
-        return json.loads(done.stdout)
+        process = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
+        return json.loads(process.stdout)
 
     usual = asked()
     assert usual == asked() and all(usual.values())
     assert usual["architecture"] == platform.machine()
-    chosen = asked(NUMBA_CPU_NAME="generic", OPENBLAS_CORETYPE="Nehalem" if usual["architecture"] == "x86_64" else "ARMV8")
-    assert chosen["numba_cpu"] == "generic" and chosen["openblas_kernel"].upper() in ("NEHALEM", "ARMV8")
+    changed = asked(NUMBA_CPU_NAME="generic", OPENBLAS_CORETYPE="Nehalem" if usual["architecture"] == "x86_64" else "ARMV8")
+    assert changed["numba_cpu"] == "generic" and changed["openblas_kernel"].upper() in ("NEHALEM", "ARMV8")
     for last in np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])[-1:]:
         assert usual["numpy_simd"].endswith(last) and last not in asked(NPY_DISABLE_CPU_FEATURES=last)["numpy_simd"].split()
 
@@ -272,5 +272,5 @@ def test_what_is_not_installed_has_no_kernel(monkeypatch):
     for name in ("numpy", "llvmlite", "llvmlite.binding", "threadpoolctl"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delenv("NUMBA_CPU_NAME", raising=False)
-    told = environment.processor()
-    assert told["processor"] and {told[name] for name in ("numpy_simd", "numba_cpu", "openblas_kernel")} == {None}
+    processor = environment.processor()
+    assert processor["processor"] and {processor[name] for name in ("numpy_simd", "numba_cpu", "openblas_kernel")} == {None}

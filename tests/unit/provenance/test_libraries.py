@@ -1,4 +1,4 @@
-"""No step takes another version of a library for the one that the lock, the fingerprints and the manifest name."""
+"""No step runs with a library version other than the one that lock, fingerprints and manifest name."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture
 def measuring(tmp_path):
-    """The options of a step, and the file that it writes."""
+    """The arguments of a step, and the file that it writes."""
     save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_names": np.array(["a", "b"])})
     output = tmp_path / "geometry.json"
     return [
@@ -42,18 +42,18 @@ def test_a_step_with_another_version_is_refused_before_it_runs(measuring, monkey
     locked = np.__version__
     monkeypatch.setattr(np, "__version__", "1.26.0")
     assert command_line.main(arguments) == 1 and not output.exists()
-    said = capsys.readouterr().err
-    assert f"numpy 1.26.0 (from {Path(np.__file__).parent}) and not {locked}" in said
-    assert "make environment" in said and "Traceback" not in said
+    error = capsys.readouterr().err
+    assert f"numpy 1.26.0 (from {Path(np.__file__).parent}) and not {locked}" in error
+    assert "make environment" in error and "Traceback" not in error
 
 
-def test_commands_for_people_serve_with_any_version(monkeypatch, capsys):
+def test_interactive_commands_run_with_any_version(monkeypatch, capsys):
     monkeypatch.setattr(np, "__version__", "1.26.0")
     monkeypatch.chdir(ROOT)
     assert command_line.main(["datasets"]) == 0
 
 
-def test_what_a_step_imports_as_it_goes_is_refused_too(measuring, monkeypatch, capsys):
+def test_a_wrong_version_imported_during_the_step_is_refused_too(measuring, monkeypatch, capsys):
     def imports_more(data: str, dataset: str, base_seed: int, output: str):
         monkeypatch.setattr(np, "__version__", "1.26.0")
 
@@ -63,31 +63,31 @@ def test_what_a_step_imports_as_it_goes_is_refused_too(measuring, monkeypatch, c
 
 @pytest.mark.parametrize("version", ["2.4.5", "0.9"])
 def test_a_numpy_on_the_path_is_refused(measuring, tmp_path, version):
-    """Also one that other libraries refuse as they are imported, in words that help nobody."""
+    """Also one that other libraries refuse at import, with an unhelpful message."""
     other = another_numpy(tmp_path / "other", version)
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "clusterlets", *measuring[0]],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(other.parent), str(ROOT)])},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 1 and not measuring[1].exists() and "Traceback" not in done.stderr
-    assert f"numpy {version} (from {other}) and not {np.__version__}" in done.stderr
+    assert process.returncode == 1 and not measuring[1].exists() and "Traceback" not in process.stderr
+    assert f"numpy {version} (from {other}) and not {np.__version__}" in process.stderr
 
 
-def test_what_is_installed_is_told_as_it_is_imported(monkeypatch):
+def test_the_installed_version_is_that_of_the_imported_module(monkeypatch):
     monkeypatch.setattr(np, "__version__", "1.26.0")
-    told = environment.software(ROOT / "requirements.lock")["libraries"]
-    assert told["numpy"]["installed"] == "1.26.0" and told["numpy"]["locked"] != "1.26.0"
-    assert told["snakemake"]["installed"] == told["snakemake"]["locked"]
+    versions = environment.software(ROOT / "requirements.lock")["libraries"]
+    assert versions["numpy"]["installed"] == "1.26.0" and versions["numpy"]["locked"] != "1.26.0"
+    assert versions["snakemake"]["installed"] == versions["snakemake"]["locked"]
 
 
-def test_every_library_is_known_by_its_module_and_all_wrong_ones_are_named(tmp_path):
+def test_every_library_has_a_module_and_all_wrong_versions_are_named(tmp_path):
     for module in libraries.MODULES.values():
         __import__(module)
-    found = libraries.loaded()
-    assert found.keys() == libraries.MODULES.keys()
-    libraries.refuse_others(found)
+    versions = libraries.loaded()
+    assert versions.keys() == libraries.MODULES.keys()
+    libraries.refuse_others(versions)
     with pytest.raises(ClusterletsError, match=r"scipy 1 \(from .*, jinja2 2 \(from .* and not \d"):
-        libraries.refuse_others({**found, "scipy": "1", "jinja2": "2"})
+        libraries.refuse_others({**versions, "scipy": "1", "jinja2": "2"})
     libraries.refuse_others({"numpy": "1"}, lock=tmp_path / "none")

@@ -1,4 +1,4 @@
-"""A figure is one file: what it declares is what is planned, drawn and shown, and what it lacks is named."""
+"""A figure is one file: its declaration decides what is planned, drawn and shown, and missing parts are named."""
 
 import re
 
@@ -36,18 +36,18 @@ def test_a_file_is_read_without_being_imported(tmp_path):
     assert (figure.name, figure.module, figure.files("png")) == ("mine", "one", ["figures/mine.png"])
 
 
-def test_what_is_drawn_from_accounts_lies_with_them(tmp_path):
+def test_figures_of_accounts_are_stored_with_them(tmp_path):
     (tmp_path / "one.py").write_text(WHOLE.replace("runs.csv", "accounts/steps.csv"))
     assert declared(tmp_path)[0].files("pdf", "png") == ["accounts/mine.pdf", "accounts/mine.png"]
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_faulty_declaration_is_refused_by_its_file(fault, tmp_path):
-    source, named = FAULTS[fault]
+def test_a_faulty_declaration_is_refused_with_its_file(fault, tmp_path):
+    source, phrase = FAULTS[fault]
     (tmp_path / "faulty.py").write_text(source)
     with pytest.raises(ClusterletsError, match=r"faulty\.py") as raised:
         declared(tmp_path)
-    assert named in str(raised.value)
+    assert phrase in str(raised.value)
 
 
 def test_a_name_that_two_files_declare_is_refused(tmp_path):
@@ -63,17 +63,17 @@ def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, mon
         for number, section in enumerate(SECTIONS)
         for kind in ("full", "empty")
     ]
-    monkeypatch.setattr(page, "on_page", lambda name: [each for each in figures if each.sections[0].startswith(name)])
+    monkeypatch.setattr(page, "on_page", lambda name: [figure for figure in figures if figure.sections[0].startswith(name)])
     save(single(1)[0], tmp_path / "full")
     save(nothing(), tmp_path / "empty")
     plt.close("all")
-    images = {each.name: (tmp_path / f"{each.name.partition('_')[0]}.png").read_bytes() for each in figures}
+    images = {figure.name: (tmp_path / f"{figure.name.partition('_')[0]}.png").read_bytes() for figure in figures}
     report = page.render(Results.of_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), SETTINGS), page.Findings(images))
-    board = leaderboard_page.render(Standings.none(), leaderboard_page.Extras(images), SETTINGS, "")
-    shown = {"report.html": report, "leaderboard.html": board}
+    leaderboard = leaderboard_page.render(Standings.none(), leaderboard_page.Extras(images), SETTINGS, "")
+    pages = {"report.html": report, "leaderboard.html": leaderboard}
     for number, section in enumerate(SECTIONS):
-        name, _, place = section.partition("#")
-        (content,) = re.findall(rf'<section id="{place}">.*?</section>', shown[name], re.DOTALL)
+        name, _, section_id = section.partition("#")
+        (content,) = re.findall(rf'<section id="{section_id}">.*?</section>', pages[name], re.DOTALL)
         assert f'id="figure-full_{number}"' in content and f"empty_{number}" not in content
 
 

@@ -1,4 +1,4 @@
-"""docs/field.md says what the committed leaderboard of the field holds, and nothing else."""
+"""docs/field.md says exactly what the committed leaderboard of the field holds."""
 
 from pathlib import Path
 
@@ -18,12 +18,12 @@ committed = pytest.mark.skipif(not any(path.is_file() for path in (PAGE, *TABLES
 
 @committed
 def test_every_sentence_and_number_of_the_page_comes_from_the_committed_tables():
-    found = Standings(*map(read_lines, TABLES))
-    assert PAGE.read_text(encoding="utf-8") == to_markdown(found, "workflow/configs/field.yaml", "results/field")
+    committed_standings = Standings(*map(read_lines, TABLES))
+    assert PAGE.read_text(encoding="utf-8") == to_markdown(committed_standings, "workflow/configs/field.yaml", "results/field")
 
 
 @committed
-def test_what_is_summed_up_follows_from_the_committed_blocks():
+def test_the_summary_follows_from_the_committed_blocks():
     board, overall, points = map(read_lines, TABLES)
-    again = leaderboard.overall(board, points)
-    pd.testing.assert_frame_equal(again, overall, check_dtype=False, rtol=0, atol=1e-9)
+    recomputed = leaderboard.overall(board, points)
+    pd.testing.assert_frame_equal(recomputed, overall, check_dtype=False, rtol=0, atol=1e-9)

@@ -1,4 +1,4 @@
-"""What is drawn is what the numbers say; and figures are made of whatever runs there are."""
+"""Figures show the numbers, and can be drawn from whatever runs there are."""
 
 import os
 import struct
@@ -61,24 +61,29 @@ def words(figure):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_pareto_front_is_what_no_run_beats(seed):
-    stream = np.random.default_rng(seed)
-    points = stream.integers(0, 6, size=(40, 2)) / 5  # with ties
+def test_the_pareto_front_is_the_runs_that_no_other_beats(seed):
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, 6, size=(40, 2)) / 5  # with ties
     front = cohesion_vs_deviation.pareto_front(pd.DataFrame(points, columns=["deviation_mean", "cohesion"]))
     unbeaten = {
         (deviation, cohesion)
         for deviation, cohesion in points
-        if not any(d <= deviation and c >= cohesion and (d, c) != (deviation, cohesion) for d, c in points)
+        if not any(
+            other_deviation <= deviation
+            and other_cohesion >= cohesion
+            and (other_deviation, other_cohesion) != (deviation, cohesion)
+            for other_deviation, other_cohesion in points
+        )
     }
     assert {tuple(point) for point in front} == unbeaten and len(front) == len(unbeaten)
     assert (np.diff(front, axis=0) > 0).all()
 
 
-def test_the_front_is_of_the_runs_that_the_rule_keeps(runs):
+def test_the_front_is_drawn_from_runs_that_are_no_limit_cases(runs):
     axes = titled(cohesion_vs_deviation.draw(runs), "pima")
     (line,) = axes.lines
-    kept = selection.without_limit_cases(selection.ok(runs[runs["dataset"] == "pima"]))
-    assert np.array_equal(line.get_xydata(), cohesion_vs_deviation.pareto_front(kept)) and len(kept)
+    eligible = selection.without_limit_cases(selection.ok(runs[runs["dataset"] == "pima"]))
+    assert np.array_equal(line.get_xydata(), cohesion_vs_deviation.pareto_front(eligible)) and len(eligible)
     assert line.get_drawstyle() == "steps-post"
     assert axes.collections and all(marks.get_zorder() > line.get_zorder() for marks in axes.collections)  # marks on top
 
@@ -88,12 +93,12 @@ def test_the_front_is_of_the_runs_that_the_rule_keeps(runs):
 
 def test_a_heat_map_averages_over_seeds_and_then_over_datasets(runs):
     lopsided = runs[~((runs["dataset"] == "pima") & (runs["seed"] == 1))]
-    part = lopsided[lopsided["matcher"] == "G-B"]
-    found = heatmaps.means(part, "cohesion", "hops")
-    assert list(found.index) == [10, 2] and list(found.columns) == [1, 2, 3, 4]
-    cell = part[(part["k"] == 10) & (part["hops"] == 3)]
-    by_hand = np.mean([cell.loc[cell["dataset"] == name, "cohesion"].mean() for name in DATASETS])
-    assert found.loc[10, 3] == pytest.approx(by_hand) and by_hand != pytest.approx(cell["cohesion"].mean())
+    of_matcher = lopsided[lopsided["matcher"] == "G-B"]
+    means = heatmaps.means(of_matcher, "cohesion", "hops")
+    assert list(means.index) == [10, 2] and list(means.columns) == [1, 2, 3, 4]
+    cell = of_matcher[(of_matcher["k"] == 10) & (of_matcher["hops"] == 3)]
+    expected = np.mean([cell.loc[cell["dataset"] == name, "cohesion"].mean() for name in DATASETS])
+    assert means.loc[10, 3] == pytest.approx(expected) and expected != pytest.approx(cell["cohesion"].mean())
 
 
 def test_the_heat_maps_show_the_means(runs):
@@ -115,21 +120,21 @@ def test_a_cell_of_a_heat_map_shows_no_zero_for_a_small_number(runs):
 
 def test_the_heat_maps_show_frac_and_the_controls_by_k(runs):
     axes = heatmaps.draw(runs).axes[11]
-    named = [label.get_text() for label in axes.get_xticklabels()]
-    assert named == ["FRAC (fair)", "FRAC (nearest)", "k-means", "random"]
-    own = runs[(runs["method"] == "random") & (runs["k"] == 10)]
-    assert axes.collections[0].get_array().reshape(2, 4)[0, 3] == pytest.approx(own["cohesion"].mean())
+    labels = [label.get_text() for label in axes.get_xticklabels()]
+    assert labels == ["FRAC (fair)", "FRAC (nearest)", "k-means", "random"]
+    random_runs = runs[(runs["method"] == "random") & (runs["k"] == 10)]
+    assert axes.collections[0].get_array().reshape(2, 4)[0, 3] == pytest.approx(random_runs["cohesion"].mean())
 
 
 def test_a_k_without_a_result_keeps_its_row(runs):
     figure = heatmaps.draw(runs[(runs["matcher"] != "C") | (runs["k"] != 2)])
-    of_c = figure.axes[0]
-    assert of_c.collections[0].get_array().reshape(2, 4).mask.tolist() == [[False] * 4, [True] * 4]
-    assert [label.get_text() for label in of_c.get_yticklabels()] == ["10", "2"]
+    axes = figure.axes[0]
+    assert axes.collections[0].get_array().reshape(2, 4).mask.tolist() == [[False] * 4, [True] * 4]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["10", "2"]
 
 
 @pytest.mark.parametrize("ks", [(10,), (2, 10)])
-def test_the_names_of_the_quantities_do_not_run_into_each_other(runs, ks):
+def test_the_names_of_the_quantities_do_not_overlap(runs, ks):
     figure = heatmaps.draw(runs[runs["k"].isin(ks)])
     figure.canvas.draw()
     upper, lower = (axes.yaxis.label.get_window_extent() for axes in figure.axes[-2:])
@@ -138,16 +143,16 @@ def test_the_names_of_the_quantities_do_not_run_into_each_other(runs, ks):
 
 def test_the_lines_over_omega(runs):
     figure = omega_effect.draw(runs)
-    own = runs[(runs["matcher"] == "C") & (runs["status"] == "ok")]
+    runs_of_c = runs[(runs["matcher"] == "C") & (runs["status"] == "ok")]
     for axes, quantity in zip(figure.axes, ("centroid_silhouette", "deviation_mean", "deviation_max", "cohesion"), strict=True):
-        by_dataset = [own[own["dataset"] == name].groupby("omega")[quantity].mean() for name in sorted(DATASETS)]
+        by_dataset = [runs_of_c[runs_of_c["dataset"] == name].groupby("omega")[quantity].mean() for name in sorted(DATASETS)]
         drawn = [line.get_ydata() for line in axes.lines[:3]]
         assert np.allclose(drawn, [*by_dataset, np.mean(by_dataset, axis=0)])
         levels = {to_hex(line.get_color()).upper(): line.get_ydata()[0] for line in axes.lines[3:]}
-        known = quantity != "centroid_silhouette"
-        assert set(levels) == ({COLORS["random"], COLORS["k-means"]} if known else set())
+        has_levels = quantity != "centroid_silhouette"
+        assert set(levels) == ({COLORS["random"], COLORS["k-means"]} if has_levels else set())
         random = runs[runs["method"] == "random"]
-        assert not known or levels[COLORS["random"]] == pytest.approx(random.groupby("dataset")[quantity].mean().mean())
+        assert not has_levels or levels[COLORS["random"]] == pytest.approx(random.groupby("dataset")[quantity].mean().mean())
 
 
 # ---- critical differences ---------------------------------------------------------------------------------------------
@@ -158,23 +163,23 @@ def ranking_of(names, title="All methods"):
     return statistics.rank("all_methods", title, pd.DataFrame(values, columns=names))
 
 
-def test_a_method_has_the_hue_that_it_has_where_others_are_shown_too():
+def test_a_method_has_the_same_color_as_in_figures_with_more_methods():
     ranked, further = ["FRAC (fair)", "vfc", "scaff-tree", "k-means"], ["antidote", "fairlets", "tree-fairlets"]
     figure = critical_difference.draw_ranking(ranking_of(ranked), [*ranked, *further])
     drawn = {to_hex(dot.get_facecolor()[0]).upper() for dot in figure.axes[0].collections}
     look = looks([*ranked, *further])
     assert drawn == {look[name][0].upper() for name in ranked}
-    assert look["vfc"] != looks(ranked)["vfc"]  # so that its place among all methods matters
+    assert look["vfc"] != looks(ranked)["vfc"]  # its look depends on its place among all methods
 
 
-def test_every_name_stands_below_a_long_title_of_many_methods():
+def test_all_names_are_below_a_long_title():
     names = [f"method-{place:02}" for place in range(22)]
     title = f"All methods, without {', '.join(f'absent-{place}' for place in range(9))}, blocks are datasets"
     figure = critical_difference.draw_ranking(ranking_of(names, title), names)
     figure.canvas.draw()
     (axes,) = figure.axes
     boxes = [text.get_window_extent() for text in axes.texts if text.get_text().strip("0123456789().- ").startswith("method")]
-    assert len(boxes) == 22 and not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    assert len(boxes) == 22 and not any(box1.overlaps(box2) for place, box1 in enumerate(boxes) for box2 in boxes[:place])
     heading = axes.title.get_window_extent()
     assert heading.width < figure.bbox.width and heading.y0 > max(box.y1 for box in boxes)
 
@@ -183,23 +188,23 @@ def test_every_name_stands_below_a_long_title_of_many_methods():
 
 
 @pytest.mark.parametrize(("name", "methods"), [("table4_frac_vs_clusterlets", 3), ("table2_with_controls", 5)])
-def test_the_runs_looked_into_are_those_of_table_4_and_the_controls(runs, name, methods):
-    chosen = selection.best_runs(runs)
+def test_the_runs_shown_in_detail_are_those_of_table_4_and_the_controls(runs, name, methods):
+    selected = selection.best_runs(runs)
     shown = tables.make(runs, [name])[name].frame.dropna(subset="seed")
-    chosen = chosen[chosen["method"].isin(shown["method"])]
+    selected = selected[selected["method"].isin(shown["method"])]
     columns = ["dataset", "method", "k", "seed", "deviation_mean"]
-    found, expected = (frame[columns].sort_values(columns).to_numpy().tolist() for frame in (chosen, shown))
-    assert found == expected and len(found) == methods * len(DATASETS)
+    actual, expected = (frame[columns].sort_values(columns).to_numpy().tolist() for frame in (selected, shown))
+    assert actual == expected and len(actual) == methods * len(DATASETS)
 
 
-def test_the_matchers_are_shown_at_one_setting(runs):
+def test_the_matchers_are_shown_with_the_same_settings(runs):
     alike = clusterings.alike_runs(runs[runs["dataset"] == "pima"])
     assert sorted(alike["matcher"]) == ["B", "C", "D", "G-B", "G-D"]
     assert set(alike["k"]) == {2} and set(alike["seed"]) == {0}  # of 2 and 10, 2 is nearer to 5
     assert set(alike["hops"].dropna()) == {2} and set(alike["omega"].dropna()) == {0.5}
 
 
-def test_bars_are_the_shares_and_lines_the_datasets(runs):
+def test_bars_are_the_shares_of_clusters_and_lines_those_of_datasets(runs):
     lines = synthetic_clusterings(runs)["composition"]
     axes = titled(composition.draw(runs, lines), "pima")
     shown = lines[lines["dataset"] == "pima"]
@@ -208,10 +213,10 @@ def test_bars_are_the_shares_and_lines_the_datasets(runs):
     tops = {round(bar.get_y() + bar.get_height(), 9) for container in axes.containers[1::2] for bar in container}
     assert tops == {1.0}
     assert [line.get_ydata()[0] for line in axes.lines] == pytest.approx([0.5])
-    said = [label.get_text() for label in axes.get_xticklabels()]
+    labels = [label.get_text() for label in axes.get_xticklabels()]
     clusters = shown[shown["method"] == "FRAC (nearest)"]["cluster"].nunique()
-    assert said[1].startswith(f"FRAC (nearest)\n{clusters} clusters of\n")
-    assert [words.split("\n")[0].split(",")[0] for words in said] == list(selection.METHODS)
+    assert labels[1].startswith(f"FRAC (nearest)\n{clusters} clusters of\n")
+    assert [text.split("\n")[0].split(",")[0] for text in labels] == list(selection.METHODS)
 
 
 def test_a_dataset_without_a_proper_run_says_so(runs):
@@ -250,15 +255,15 @@ def test_a_matcher_without_a_partition_has_an_empty_panel(runs):
     assert not titled(figure, "C: no valid partition").collections
 
 
-# ---- names that a person gave -----------------------------------------------------------------------------------------
+# ---- names that users choose ------------------------------------------------------------------------------------------
 
-# Formulas, broken and whole; what Snakemake, LaTeX, HTML and matplotlib's legend take for their own; and one of 20,000 letters.
+# Formulas, broken and whole; special characters of Snakemake, LaTeX, HTML and matplotlib's legend; a name of 20,000 letters.
 ODD = ["$0-$20k", "$\\frac{$", "a_{b}^2", "rate {pct}", "\\alpha & 50 %", "_hidden", "<b>|", "=1+1", "x" * 20_000, "東京"]
 
 
 @pytest.fixture
 def drawn_of_odd_names(runs):
-    """The figures that hold names of datasets and groups, of the names in :data:`ODD`, three groups a figure."""
+    """A function that draws the figures that hold names of datasets and groups, with names of :data:`ODD`."""
 
     def draw(groups, dataset="pima"):
         odd = runs.replace({"dataset": {"pima": dataset}})
@@ -280,7 +285,7 @@ def letters(figure):
 
 @pytest.mark.filterwarnings("ignore:Glyph")  # the font has no Chinese
 @pytest.mark.parametrize("pair", list(zip(ODD[::2], ODD[1::2], strict=True)), ids=lambda pair: pair[0][:10])
-def test_names_are_drawn_letter_by_letter_and_cut_where_they_are_too_long(pair, drawn_of_odd_names, tmp_path):
+def test_names_are_drawn_literally_and_cut_if_too_long(pair, drawn_of_odd_names, tmp_path):
     for figure in drawn_of_odd_names(pair, dataset=pair[0])[1:]:
         save(figure, tmp_path / "figure")
         assert not any(text.get_parse_math() for text in figure.findobj(Text))
@@ -299,7 +304,7 @@ def test_a_datasets_name_stays_in_its_panel(dataset, drawn_of_odd_names, tmp_pat
         assert width <= 1.02 * 200 * WIDTH
 
 
-def test_many_groups_are_counted_where_their_names_have_no_room(runs):
+def test_groups_too_many_for_the_legend_are_counted(runs):
     lines = synthetic_clusterings(runs)["projection"]
     many = lines.assign(group=[f"town {row % 60:02}" for row in lines["row"]])
     (legend,) = (axes.get_legend() for axes in projection.draw(runs, many).axes if axes.get_legend())
@@ -324,7 +329,7 @@ def test_points_are_the_numbers_by_verdict(compared):
     assert drawn == Counter(map(tuple, expected.to_numpy().tolist())) and len(cells)
 
 
-def test_the_named_are_those_furthest_outside_their_band(compared):
+def test_the_labelled_points_are_those_furthest_outside_their_band(compared):
     figure = reported_vs_reproduced.draw(compared)
     cells = compared[compared["counted"] & (compared["quantity"] == "cohesion") & (compared["verdict"] == "differs")]
     widths = [half_widths("cohesion", float(printed))[1] for printed in cells["reported"]]
@@ -333,7 +338,7 @@ def test_the_named_are_those_furthest_outside_their_band(compared):
     assert named == [f"{cell['row']}, T{cell['table'][5]}" for cell in worst.to_dict("records")] and named
 
 
-def test_names_cover_neither_each_other_nor_the_edge(compared):
+def test_labels_stay_apart_and_within_the_panel(compared):
     figure = reported_vs_reproduced.draw(compared)
     axes = titled(figure, "cohesion")
     figure.draw_without_rendering()
@@ -351,7 +356,7 @@ def test_the_bands_drawn_are_those_of_the_verdict_by_bands(quantity, printed):
     assert verdict(quantity, str(printed), printed - 1.001 * close) == "differs"
 
 
-def test_without_the_papers_datasets_it_says_why_it_is_empty():
+def test_without_the_papers_datasets_the_figure_says_why_it_is_empty():
     figure = reported_vs_reproduced.draw(compared_runs(synthetic_runs(("iris",), seeds=1, ks=(2,))))
     assert "none of the paper's datasets is among these runs" in words(figure)
 
@@ -371,7 +376,7 @@ LITTLE = {
 
 
 @pytest.mark.parametrize("little", LITTLE)
-def test_figures_are_made_of_little(runs, little, tmp_path):
+def test_figures_can_be_drawn_from_little(runs, little, tmp_path):
     part = LITTLE[little](runs)
     drawn = {module.__name__: module.draw(part) for module in ALONE}
     for name, lines in synthetic_clusterings(part).items():
@@ -387,7 +392,7 @@ def test_figures_are_made_of_little(runs, little, tmp_path):
 
 @pytest.mark.slow
 def test_another_process_draws_the_same_bytes(tmp_path):
-    # Eight datasets and few differences: bands that join three methods and more.
+    # Eight datasets with few differences give bands that join three or more methods.
     runs = synthetic_runs(names()[:8], seeds=2, ks=(2, 10))
     drawn = []
     for seed in ("1", "2"):
@@ -405,16 +410,16 @@ def test_another_process_draws_the_same_bytes(tmp_path):
 
 
 def test_a_pdf_keeps_no_more_pixels_than_its_panels_show(runs, monkeypatch, tmp_path):
-    kept, known = [], PdfFile.imageObject
-    monkeypatch.setattr(PdfFile, "imageObject", lambda file, image: kept.append(image) or known(file, image))
+    images, write_image = [], PdfFile.imageObject
+    monkeypatch.setattr(PdfFile, "imageObject", lambda file, image: images.append(image) or write_image(file, image))
     figure = cohesion_vs_deviation.draw(runs)
     width, height = figure.get_size_inches() * 200
     save(figure, tmp_path / "figure")
-    assert len(kept) == len(DATASETS)
-    assert all(image.base is None and image.nbytes < width * height * 4 / len(DATASETS) for image in kept)
+    assert len(images) == len(DATASETS)
+    assert all(image.base is None and image.nbytes < width * height * 4 / len(DATASETS) for image in images)
 
 
-def test_names_that_look_like_numbers_or_nothing_stay_names(tmp_path, runs):
+def test_names_that_look_like_numbers_or_missing_values_stay_names(tmp_path, runs):
     lines = synthetic_clusterings(runs)["composition"].replace({"group": {"no": "NA", "yes": "01"}})
     write_csv(tmp_path / "lines.csv", lines)
     read = read_lines(tmp_path / "lines.csv")
@@ -423,7 +428,7 @@ def test_names_that_look_like_numbers_or_nothing_stay_names(tmp_path, runs):
 
 
 @pytest.mark.parametrize("name", ["null", "nan"])
-def test_a_dataset_of_a_name_that_may_mean_nothing_stays(name, runs, tmp_path):
+def test_a_dataset_named_like_a_missing_value_stays(name, runs, tmp_path):
     write_csv(tmp_path / "runs.csv", runs.replace({"dataset": {"pima": name}}))
     read = read_runs(tmp_path / "runs.csv")
     assert set(read["dataset"]) == {name, "credit"} and read["note"].isna().all() and len(read) == len(runs)

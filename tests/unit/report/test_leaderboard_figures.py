@@ -1,4 +1,4 @@
-"""The figures of the leaderboard show its numbers, and are made of whatever runs there are."""
+"""The figures of the leaderboard show its numbers, and can be drawn from whatever runs there are."""
 
 import numpy as np
 import pandas as pd
@@ -42,8 +42,8 @@ def panel(figure, dataset):
 def test_no_two_methods_look_alike_and_neighbours_differ_in_color_and_marker():
     look = looks([*COLORS, *FURTHER])
     assert len(set(look.values())) == len(COLORS) + len(FURTHER)
-    of_paper = [look[name] for name in COLORS]
-    assert len({color for color, _ in of_paper}) == len({marker for _, marker in of_paper}) == len(COLORS)
+    looks_of_paper = [look[name] for name in COLORS]
+    assert len({color for color, _ in looks_of_paper}) == len({marker for _, marker in looks_of_paper}) == len(COLORS)
 
 
 def test_the_middle_of_an_even_number_is_the_lower():
@@ -72,19 +72,19 @@ def test_the_marks_are_the_configurations_and_the_line_is_their_front(runs):
 
 def test_small_unfairness_has_room(runs):
     axes = panel(price_against_unfairness.draw(runs, leaderboard.points(runs)), "pima")
-    left, small, right = (axes.transData.transform((x, 1))[0] for x in (0, 0.01, axes.get_xlim()[1]))
-    assert (small - left) / (right - left) > 0.09
+    start, small, end = (axes.transData.transform((x, 1))[0] for x in (0, 0.01, axes.get_xlim()[1]))
+    assert (small - start) / (end - start) > 0.09
 
 
-def test_labels_of_the_front_do_not_lie_on_each_other(runs):
-    crowd = pd.DataFrame(
+def test_labels_of_the_front_do_not_overlap(runs):
+    crowded_front = pd.DataFrame(
         {"dataset": "pima", "k": 5, "method": "C", "parameters": [f"omega=0.{place:03}" for place in range(40)]}
     )
-    crowd = crowd.assign(delta_min=np.linspace(0.01, 0.99, 40), price=np.linspace(3, 1, 40), on_front=True)
-    figure = price_against_unfairness.draw(runs, crowd)
+    crowded_front = crowded_front.assign(delta_min=np.linspace(0.01, 0.99, 40), price=np.linspace(3, 1, 40), on_front=True)
+    figure = price_against_unfairness.draw(runs, crowded_front)
     figure.canvas.draw()
     boxes = [text.get_window_extent() for text in panel(figure, "pima").texts]
-    assert len(boxes) > 3 and not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    assert len(boxes) > 3 and not any(later.overlaps(earlier) for place, later in enumerate(boxes) for earlier in boxes[:place])
     frame = panel(figure, "pima").get_window_extent()
     assert all(frame.x0 - 2 <= box.x0 and box.x1 <= frame.x1 + 6 for box in boxes)
 
@@ -92,13 +92,13 @@ def test_labels_of_the_front_do_not_lie_on_each_other(runs):
 # ---- performance profiles --------------------------------------------------------------------------------------------
 
 
-def test_a_profile_is_the_share_of_blocks_that_the_file_says(runs, board):
+def test_a_profile_shows_the_shares_of_blocks_in_the_table(runs, board):
     figure = performance_profiles.draw(runs, board)
-    told = leaderboard.overall(board, leaderboard.points(runs))
+    summary = leaderboard.overall(board, leaderboard.points(runs))
     colors = {color.lower(): name for name, (color, _) in looks(set(selection.names(runs))).items()}
     (axes,) = (axes for axes in figure.axes if "≤ 0.1" in axes.get_title())
     steps = {colors[to_hex(line.get_color())]: line for line in axes.lines if line.get_drawstyle() == "steps-post"}
-    rows = told[(told["limit"] == 0.1) & (told["ranked"] > 0)].to_dict("records")
+    rows = summary[(summary["limit"] == 0.1) & (summary["ranked"] > 0)].to_dict("records")
     assert len(rows) == len(steps) > 2
     for row in rows:
         x, y = steps[row["method"]].get_xydata().T
@@ -116,13 +116,13 @@ def test_dots_are_prices_and_bars_their_range_over_the_seeds(runs, board):
     shown = board[(board["limit"] == 0.05) & (board["k"] == 5) & board["price"].notna()]
     assert len(missing) and shown["rank"].notna().any()
     for dataset in DATASETS:
-        axes, own = panel(figure, dataset), shown[shown["dataset"] == dataset]
+        axes, of_dataset = panel(figure, dataset), shown[shown["dataset"] == dataset]
         order = [label.get_text() for label in figure.axes[0].get_yticklabels()]
         dots = {order[int(line.get_ydata()[0])]: line for line in axes.lines if line.get_marker() != "None"}
         bars = {order[int(line.get_ydata()[0])]: line.get_xdata() for line in axes.lines if line.get_marker() == "None"}
-        assert dots.keys() == bars.keys() == set(own["method"])
+        assert dots.keys() == bars.keys() == set(of_dataset["method"])
         end = float(axes.get_xticklabels()[-1].get_text().removeprefix("≥"))
-        for row in own.to_dict("records"):
+        for row in of_dataset.to_dict("records"):
             assert dots[row["method"]].get_xdata()[0] == min(row["price"], end)
             assert list(bars[row["method"]]) == [min(row["price_low"], end), min(row["price_high"], end)]
             assert (dots[row["method"]].get_markerfacecolor() == "white") == pd.isna(row["rank"])
@@ -131,15 +131,15 @@ def test_dots_are_prices_and_bars_their_range_over_the_seeds(runs, board):
 # ---- seconds against rows --------------------------------------------------------------------------------------------
 
 
-def test_seconds_are_medians_of_the_fits_by_the_methods_of_the_results():
+def test_seconds_are_medians_of_the_fits_by_the_names_in_the_results():
     fits = pd.DataFrame(
         [("iris", "FRAC", 5, None, seed, "ok", seconds, 60.0 + seed) for seed, seconds in enumerate([1, 2, 9])]
         + [("iris", "G-D", 5, "hops=2", 0, "ok", 0.5, 50.0), ("wine", "FRAC", 5, None, 0, "timeout", 60.0, 0.0)],
         columns=["dataset", "method", "k", "parameters", "seed", "status", "seconds", "memory_mb"],
     )
     costs = by_configuration(fits, read_configuration()["grids"])
-    found = costs.set_index(["dataset", "method", "parameters"])[["fits", "seconds", "memory_mb"]].to_dict("index")
-    assert found == {
+    medians = costs.set_index(["dataset", "method", "parameters"])[["fits", "seconds", "memory_mb"]].to_dict("index")
+    assert medians == {
         **{("iris", f"FRAC ({kind})", ""): {"fits": 3, "seconds": 2, "memory_mb": 62} for kind in ("fair", "nearest")},
         ("iris", "G-D-PB", "hops=2"): {"fits": 1, "seconds": 0.5, "memory_mb": 50},
         **{("wine", f"FRAC ({kind})", ""): {"fits": 1, "seconds": 60, "memory_mb": 0} for kind in ("fair", "nearest")},
@@ -166,7 +166,7 @@ LITTLE = {
 
 
 @pytest.mark.parametrize("little", LITTLE)
-def test_figures_are_made_of_little_and_read_from_files(runs, little, tmp_path):
+def test_figures_can_be_drawn_from_little_and_from_files(runs, little, tmp_path):
     part = LITTLE[little](runs)
     write_csv(tmp_path / "board.csv", leaderboard.leaderboard(part))
     write_csv(tmp_path / "points.csv", leaderboard.points(part))

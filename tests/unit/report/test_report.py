@@ -1,4 +1,4 @@
-"""Figures and the page: they build from whatever runs there are, twice the same, and need no network."""
+"""Figures and the page can be built from whatever runs there are, are reproducible, and need no network."""
 
 import copy
 import hashlib
@@ -38,7 +38,7 @@ def built(tmp_path_factory):
 
 
 class Balanced(HTMLParser):
-    """Refuses a page whose tags do not nest, and notes what it would load."""
+    """Refuses a page whose tags do not nest, and records the addresses it would load."""
 
     def __init__(self):
         super().__init__()
@@ -78,11 +78,11 @@ def test_the_same_runs_give_the_same_figures(built, tmp_path):
         shutil.copytree(built, tmp_path / turn, ignore=shutil.ignore_patterns("figures"))
         for module in modules:
             plot(module, str(tmp_path / turn))
-    made = {path.name: path.read_bytes() for path in (tmp_path / "one" / "figures").iterdir()}
-    assert set(made) == {
+    files = {path.name: path.read_bytes() for path in (tmp_path / "one" / "figures").iterdir()}
+    assert set(files) == {
         f"{figure.name}.{form}" for module in modules for figure in of_module(module) for form in ("pdf", "png")
     }
-    assert made == {path.name: path.read_bytes() for path in (tmp_path / "two" / "figures").iterdir()}
+    assert files == {path.name: path.read_bytes() for path in (tmp_path / "two" / "figures").iterdir()}
 
 
 def test_the_page_shows_the_claims_that_were_judged():
@@ -94,18 +94,18 @@ def test_the_page_shows_the_claims_that_were_judged():
 
 
 @pytest.mark.parametrize("datasets", [("pima", "credit", "magic"), ("pima", "iris"), ("iris", "wine")])
-def test_what_is_read_says_what_was_computed(datasets, tmp_path):
+def test_results_read_from_files_equal_those_computed(datasets, tmp_path):
     runs = small(datasets)
-    made = Results.of_runs(runs, SETTINGS)
+    computed = Results.of_runs(runs, SETTINGS)
     folder = build(runs, tmp_path / "written", findings=False)
     read = Results.read(folder, SETTINGS)
-    pd.testing.assert_frame_equal(read.comparison.fillna(""), made.comparison.fillna(""), check_dtype=False)
-    assert render(read, Findings({})) == render(made, Findings({}))
-    assert verdict.answers(read, Standings.none()) == verdict.answers(made, Standings.none())
-    assert narrative.summary(read, [], "") == narrative.summary(made, [], "")
+    pd.testing.assert_frame_equal(read.comparison.fillna(""), computed.comparison.fillna(""), check_dtype=False)
+    assert render(read, Findings({})) == render(computed, Findings({}))
+    assert verdict.answers(read, Standings.none()) == verdict.answers(computed, Standings.none())
+    assert narrative.summary(read, [], "") == narrative.summary(computed, [], "")
 
 
-def test_the_page_nests_and_loads_nothing_from_elsewhere(built):
+def test_the_pages_tags_nest_and_it_loads_nothing_from_elsewhere(built):
     page = page_of(built)
     parser = Balanced()
     parser.feed(page)
@@ -116,7 +116,7 @@ def test_the_page_nests_and_loads_nothing_from_elsewhere(built):
     assert "default-src &#39;none&#39;; img-src data:; style-src &#39;sha256-" in page
 
 
-def test_the_sections_stand_in_the_order_in_which_a_reader_asks(built):
+def test_the_sections_are_in_the_readers_order(built):
     page = page_of(built)
     order = ["verdict", "words", "leaderboard", "controls", "tables", "claims", "figures", "statistics", "sensitivity"]
     order += ["methods", "data", "provenance", "cite"]
@@ -124,22 +124,22 @@ def test_the_sections_stand_in_the_order_in_which_a_reader_asks(built):
     assert re.findall(r'<li><a href="#(\w+)">', page.split("</nav>")[0]) == order
 
 
-def test_what_is_missing_stands_with_the_verdict(built):
-    found = section(page_of(built), "verdict")
-    assert 'href="#missing"' in found
-    assert "Of the paper&#39;s 11 datasets, 3 are here; missing: adult, bank" in found
-    assert "Values of k in the paper&#39;s grid that were not run: 5, 20, 30." in found
-    assert "Seeds: 2 instead of the paper&#39;s 10." in found
+def test_what_is_missing_is_listed_with_the_verdict(built):
+    verdict_section = section(page_of(built), "verdict")
+    assert 'href="#missing"' in verdict_section
+    assert "Of the paper&#39;s 11 datasets, 3 are here; missing: adult, bank" in verdict_section
+    assert "Values of k in the paper&#39;s grid that were not run: 5, 20, 30." in verdict_section
+    assert "Seeds: 2 instead of the paper&#39;s 10." in verdict_section
 
 
-def test_the_summary_stands_on_the_page(built):
-    found = section(page_of(built), "verdict").replace("&#39;", "'")
+def test_the_page_contains_the_summary(built):
+    verdict_section = section(page_of(built), "verdict").replace("&#39;", "'")
     answers, numbers, _ = (built / "summary.txt").read_text(encoding="utf-8").split("\n\n")
     for line in answers.splitlines():
         question, _, answer = line.partition(": ")
-        assert f"<li><b>{question}:</b> {answer}</li>" in found
+        assert f"<li><b>{question}:</b> {answer}</li>" in verdict_section
     for sentence in numbers.splitlines():
-        assert f"<li>{sentence}</li>" in found
+        assert f"<li>{sentence}</li>" in verdict_section
 
 
 def test_the_page_shows_ours_above_the_papers(built):
@@ -154,10 +154,11 @@ def test_our_best_value_is_bold_beside_the_papers(built):
     titles = re.findall(r'<th scope="col">(.*?)</th>', beside)
     runs = small()
     table = tables.make(runs)["table4_frac_vs_clusterlets"].frame
-    shown = table[table["method"] != "FRAC (fair)"]  # which the paper does not print
+    compared = table[table["method"] != "FRAC (fair)"]  # the paper does not print FRAC (fair)
     for title, column, better in (("deviation mean", "deviation_mean", "idxmin"), ("cohesion", "cohesion", "idxmax")):
         best = {
-            f"{row['dataset']} {row['method']}" for _, row in shown.loc[shown.groupby("dataset")[column].agg(better)].iterrows()
+            f"{row['dataset']} {row['method']}"
+            for _, row in compared.loc[compared.groupby("dataset")[column].agg(better)].iterrows()
         }
         lines = re.findall(r'<tr.*?<th scope="row">(.*?)</th>(.*?)</tr>', beside, re.DOTALL)
         bold = {name for name, cells in lines if "<b>" in cells.split("</td>")[titles.index(title) - 1]}
@@ -165,24 +166,24 @@ def test_our_best_value_is_bold_beside_the_papers(built):
 
 
 def test_correlations_are_named_in_words(built):
-    words = section(page_of(built), "tables")
+    tables_section = section(page_of(built), "tables")
     assert (
-        '<th scope="row">Pearson · Centroid silhouette · Omega</th>' in words
-        or "Pearson · Centroid silhouette · Omega</td>" in words
+        '<th scope="row">Pearson · Centroid silhouette · Omega</th>' in tables_section
+        or "Pearson · Centroid silhouette · Omega</td>" in tables_section
     )
-    assert "centroid_silhouette" not in words
+    assert "centroid_silhouette" not in tables_section
 
 
 def test_a_claim_shows_both_verdicts_and_its_evidence(built):
     claims = section(page_of(built), "claims")
     assert claims.count("<tr id=") == len(CLAIMS)
     assert "8 of 10 &amp; &lt;b&gt;" in claims
-    third = claims.split('id="claim-order"')[1].split("</tr>")[0]
-    assert third.index("holds in part") < third.index("does not hold")
-    assert 'href="#table4_frac_vs_clusterlets"' in third and 'href="#figure-cohesion_vs_deviation"' in third
+    row = claims.split('id="claim-order"')[1].split("</tr>")[0]
+    assert row.index("holds in part") < row.index("does not hold")
+    assert 'href="#table4_frac_vs_clusterlets"' in row and 'href="#figure-cohesion_vs_deviation"' in row
 
 
-def test_only_provenance_tells_when_and_where(built):
+def test_only_provenance_depends_on_time_and_machine(built):
     page = page_of(built)
     assert "0123abcd" in page and "181.250" in page
     without = without_provenance(page.encode())
@@ -204,8 +205,8 @@ def test_damaged_provenance_is_named_and_removed(built):
 
 
 def test_sensitivity_names_tables_as_the_page_does(built):
-    words = section(page_of(built), "sensitivity")
-    assert "<td>Table 1</td>" in words and "table1_matchers" not in words
+    sensitivity_section = section(page_of(built), "sensitivity")
+    assert "<td>Table 1</td>" in sensitivity_section and "table1_matchers" not in sensitivity_section
 
 
 EMPTY = {"sensitivity": "not run here", "data": "no <code>datasets.csv", "provenance": "No accounts"}
@@ -276,7 +277,7 @@ def test_missing_lines_name_status_methods_and_notes():
     ]
 
 
-def test_estimated_cohesion_is_told_with_its_largest_error():
+def test_estimated_cohesion_is_reported_with_its_largest_error():
     runs = small(("pima", "adult"))
     runs.loc[runs["dataset"] == "adult", "cohesion_error"] = np.linspace(0, 0.000123, (runs["dataset"] == "adult").sum())
     lines = narrative.missing_lines(Results.of_runs(runs, SETTINGS))
@@ -286,20 +287,20 @@ def test_estimated_cohesion_is_told_with_its_largest_error():
     ]
 
 
-def test_a_wider_grid_is_told():
+def test_a_wider_grid_is_reported():
     runs = pd.concat([small(("pima",)), synthetic_runs(("pima",), seeds=2, ks=(7, 12))], ignore_index=True)
     runs.loc[runs["matcher"] == "B", "matcher"] = "mine"
     runs["omega"] = runs["omega"].replace(0.75, 0.9)
     lines = narrative.missing_lines(Results.of_runs(runs, SETTINGS))
-    enter = "Their runs enter tables, claims and tests like all others."
+    suffix = "Their runs enter tables, claims and tests like all others."
     assert "Values of k in the paper's grid that were not run: 5, 20, 30." in lines
-    assert f"Values of k that the paper's grid does not have: 7, 12. {enter}" in lines
-    assert f"Values of omega that the paper's grid does not have: 0.9. {enter}" in lines
-    assert f"Matchers that the paper does not have: mine. {enter}" in lines
+    assert f"Values of k that the paper's grid does not have: 7, 12. {suffix}" in lines
+    assert f"Values of omega that the paper's grid does not have: 0.9. {suffix}" in lines
+    assert f"Matchers that the paper does not have: mine. {suffix}" in lines
     assert not [line for line in lines if "hops" in line]
 
 
-def test_one_is_singular_and_thousands_are_separated():
+def test_counts_of_one_are_singular_and_thousands_are_separated():
     runs = small(("pima",))
     runs.loc[runs.index[0], "note"] = "k above a group's size"
     runs.loc[runs.index[1], "status"] = "infeasible"
@@ -313,25 +314,25 @@ def test_one_is_singular_and_thousands_are_separated():
     assert results.tables["table1_matchers"].note.startswith("From 1,330 runs (all methods")
 
 
-def test_what_is_held_against_the_paper_is_of_its_datasets_alone():
+def test_only_the_papers_datasets_are_compared_with_the_paper():
     others = small(("iris", "heart_failure.sex")).assign(deviation_mean=0.9)
     of_paper, mixed = (Results.of_runs(runs, SETTINGS) for runs in (small(), pd.concat([small(), others], ignore_index=True)))
-    alone, beside = narrative.verdict_sentences(of_paper), narrative.verdict_sentences(mixed)
-    assert beside[:2] == alone[:2]
-    assert beside[2] == alone[2].replace("3 datasets here", "3 of the paper's datasets here")
-    assert beside[3] == alone[3].replace("Of the best runs,", "Of the best runs on the paper's datasets,")
-    assert beside[4] == alone[4].replace("Over 3 datasets,", "Over 3 of the paper's datasets,")
+    sentences, sentences_of_mixed = narrative.verdict_sentences(of_paper), narrative.verdict_sentences(mixed)
+    assert sentences_of_mixed[:2] == sentences[:2]
+    assert sentences_of_mixed[2] == sentences[2].replace("3 datasets here", "3 of the paper's datasets here")
+    assert sentences_of_mixed[3] == sentences[3].replace("Of the best runs,", "Of the best runs on the paper's datasets,")
+    assert sentences_of_mixed[4] == sentences[4].replace("Over 3 datasets,", "Over 3 of the paper's datasets,")
     assert narrative.basis_sentence(mixed).startswith("This rests on 480 runs on 5 datasets")
 
 
-def test_explanations_are_said_of_the_reference(built):
+def test_explanations_refer_to_the_reference(built):
     page = render(Results.of_runs(synthetic_runs(), SETTINGS), Findings({}))
     why = page.split("<h3>Why numbers differ</h3>")[1]
     assert why.lstrip().startswith('<p class="note">Written of the run in reference/paper: ten datasets, the paper&#39;s grid.')
     assert page.count("Written of the run") == 1
 
 
-def test_a_method_is_marked_by_a_limit_case_only_where_it_has_nothing_else():
+def test_a_method_is_marked_by_a_limit_case_only_if_it_has_nothing_else():
     figure = cohesion_vs_deviation.draw(small(("pima",)))
     marks_of_c, marks_of_d = (figure.axes[0].collections[place] for place in (1, 5))  # C, G-B, D: cloud, mark
     assert marks_of_c.get_facecolor().tolist() == [[1, 1, 1, 1]]
@@ -339,7 +340,7 @@ def test_a_method_is_marked_by_a_limit_case_only_where_it_has_nothing_else():
     plt.close(figure)
 
 
-def test_the_summary(built):
+def test_the_summary_answers_the_questions_and_gives_the_numbers(built):
     parts = (built / "summary.txt").read_text(encoding="utf-8").split("\n\n")
     answers, lines = parts[0].splitlines(), "\n".join(parts[1:]).splitlines()
     assert len(answers) == 8 and len(lines) == 6 and all(line.endswith(".") for line in [*answers, *lines[:5]])
@@ -360,17 +361,17 @@ def test_the_summary(built):
     assert lines[5].startswith(basis)
 
 
-def test_the_share_that_comes_back_is_of_what_can_be_compared():
+def test_the_share_reproduced_is_of_the_comparable_numbers():
     results = Results.of_runs(small(), SETTINGS)
-    counted = results.comparison.query("counted and verdict != 'not comparable'")["verdict"]
-    back = counted.isin(["reproduced", "close"])
+    verdicts = results.comparison.query("counted and verdict != 'not comparable'")["verdict"]
+    is_reproduced_or_close = verdicts.isin(["reproduced", "close"])
     sentence = narrative.verdict_sentences(results)[0]
-    said = re.match(r"Of the (\d+) .* compared, (\d+) % \(by chance (\d+) %\) are reproduced or close", sentence)
-    assert int(said[1]) == len(counted) and int(said[2]) == round(100 * back.mean())
-    assert int(said[3]) == round(100 * results.counts.iloc[-1]["share_by_chance"])
+    match = re.match(r"Of the (\d+) .* compared, (\d+) % \(by chance (\d+) %\) are reproduced or close", sentence)
+    assert int(match[1]) == len(verdicts) and int(match[2]) == round(100 * is_reproduced_or_close.mean())
+    assert int(match[3]) == round(100 * results.counts.iloc[-1]["share_by_chance"])
 
 
-def test_another_best_matcher_is_said():
+def test_a_different_best_matcher_is_reported():
     runs = small()
     runs.loc[runs["matcher"] == "G-B", "deviation_mean"] = 0.001
     sentence = narrative.verdict_sentences(Results.of_runs(runs, SETTINGS))[2]
@@ -379,12 +380,12 @@ def test_another_best_matcher_is_said():
 
 def test_a_run_without_the_papers_datasets_gets_a_report_of_its_own(tmp_path):
     folder = build(synthetic_runs(("breast_cancer", "wine", "iris", "digits"), seeds=2, ks=(2, 5)), tmp_path / "own")
-    save(mark_empty(plt.figure(figsize=(1, 0.5))), folder / "figures/reported_vs_reproduced")  # as the figure is without them
+    save(mark_empty(plt.figure(figsize=(1, 0.5))), folder / "figures/reported_vs_reproduced")  # empty without those datasets
     write(folder)
     page, summary = page_of(folder), (folder / "summary.txt").read_text(encoding="utf-8")
     assert "<h1>Fair clustering: 9 methods on 4 datasets</h1>" in page
-    ours = page.split('<section id="methods">')[0]
-    for words in (
+    own_part = page.split('<section id="methods">')[0]
+    for phrase in (
         "inconclusive",
         "the paper&#39;s",
         "reported_vs_reproduced",
@@ -392,7 +393,7 @@ def test_a_run_without_the_papers_datasets_gets_a_report_of_its_own(tmp_path):
         'id="sensitivity"',
         "No run enters",
     ):
-        assert words not in ours, words
+        assert phrase not in own_part, phrase
     assert "paper" not in summary.partition("Report:")[0] and "inconclusive" not in summary
     assert [line.partition(":")[0] for line in summary.splitlines()[:3]] == [
         "Fairest method",
@@ -414,7 +415,7 @@ def answer(results, question):
         (0.0, 0.0, "no, neither as the paper scored FRAC nor as FRAC is defined. "),
     ],
 )
-def test_either_frac_decides_for_itself(nearest, fair, said):
+def test_both_fracs_are_compared_separately(nearest, fair, said):
     runs = small()
     names = selection.names(runs)
     runs.loc[names == "FRAC (nearest)", "deviation_mean"] = nearest
@@ -422,7 +423,7 @@ def test_either_frac_decides_for_itself(nearest, fair, said):
     assert answer(Results.of_runs(runs, SETTINGS), "Fairer than FRAC").startswith(said)
 
 
-def test_who_is_fairer_than_a_random_partition_is_named():
+def test_methods_fairer_than_a_random_partition_are_named():
     runs = small()
     runs.loc[runs["method"] == "random", "deviation_mean"] = 0.0
     nobody = answer(Results.of_runs(runs, SETTINGS), "Fairer than a random partition")
@@ -432,7 +433,7 @@ def test_who_is_fairer_than_a_random_partition_is_named():
     assert set(everybody.split(", by mean")[0].split(", ")) == {"C", "G-B", "B-PB", "D-PB", "G-D-PB"} | {"k-means"}
 
 
-def test_claims_that_fail_stand_first_and_the_others_are_folded(built):
+def test_claims_that_fail_come_first_and_the_others_are_folded(built):
     claims = section(page_of(built), "claims")
     failing, folded = claims.split('<details class="rest">')
     assert re.findall('<tr id="claim-(.*?)"', failing) == list(CLAIMS.query("verdict_ours == 'does not hold'")["claim"])
@@ -449,7 +450,7 @@ BARE = {
 
 
 @pytest.mark.parametrize("bare", BARE)
-def test_the_report_builds_from_little(bare, tmp_path):
+def test_the_report_can_be_built_from_little(bare, tmp_path):
     folder = build(BARE[bare](small()), tmp_path / "bare")
     page = page_of(folder)
     assert "Not computed." in page and "<tbody>\n</tbody>" not in page
@@ -457,19 +458,19 @@ def test_the_report_builds_from_little(bare, tmp_path):
     assert len(answers) >= 4 and all(line.endswith(".") for line in answers)
 
 
-def test_the_papers_settings_are_no_departure_and_others_are_said():
+def test_settings_other_than_the_papers_are_listed():
     runs = small()
     assert not [line for line in narrative.missing_lines(Results.of_runs(runs, SETTINGS)) if line.startswith("Setting")]
-    other = copy.deepcopy(SETTINGS) | {"scaling": "standard", "sample_size": 300}
-    other["grids"]["FRAC"]["parameters"] = {"tau": [0.1]}
-    other["tables"] = {"pima": {"scaling": "standard"}, "magic": {"scaling": "none"}}
-    lines = narrative.missing_lines(Results.of_runs(runs, other))
-    for said in (
+    other_settings = copy.deepcopy(SETTINGS) | {"scaling": "standard", "sample_size": 300}
+    other_settings["grids"]["FRAC"]["parameters"] = {"tau": [0.1]}
+    other_settings["tables"] = {"pima": {"scaling": "standard"}, "magic": {"scaling": "none"}}
+    lines = narrative.missing_lines(Results.of_runs(runs, other_settings))
+    for sentence in (
         "Setting scaling: standard instead of none.",
         "Setting sample_size: 300 instead of 250000.",
         "Dataset magic: scaling none.",
     ):
-        assert said in lines
+        assert sentence in lines
     assert any("FRAC" in line and "tau" in line and "0.1" in line for line in lines)
 
 

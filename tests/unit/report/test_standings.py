@@ -1,4 +1,4 @@
-"""The leaderboard in words and on its page: what is said is what its files hold, and a row can be repeated."""
+"""The leaderboard in words and on its page agrees with its files, and every row can be repeated."""
 
 import json
 import re
@@ -40,57 +40,57 @@ def about(found, words):
 
 
 def test_the_leader_under_a_limit_is_the_one_with_the_least_mean_rank(built):
-    found = read(built)
-    part = found.overall[found.overall["limit"] == 0.05]
-    row = part.loc[part["mean_rank"].idxmin()]
-    said = about(found, "0.05, " + row["method"] + " has the best")
-    assert f"{row['mean_rank']:.2f} of {len(part)} methods" in said
-    assert f"least price in {row['first']} of {row['blocks']} blocks" in said and f"keeps the limit in {row['ranked']} " in said
-    others = part["mean_rank"].sort_values().iloc[1:4]
-    assert [float(number) for number in re.findall(r"\d\.\d\d(?=;|\.$)", said)] == pytest.approx(list(others), abs=0.005)
+    tables = read(built)
+    rows = tables.overall[tables.overall["limit"] == 0.05]
+    row = rows.loc[rows["mean_rank"].idxmin()]
+    text = about(tables, "0.05, " + row["method"] + " has the best")
+    assert f"{row['mean_rank']:.2f} of {len(rows)} methods" in text
+    assert f"least price in {row['first']} of {row['blocks']} blocks" in text and f"keeps the limit in {row['ranked']} " in text
+    others = rows["mean_rank"].sort_values().iloc[1:4]
+    assert [float(number) for number in re.findall(r"\d\.\d\d(?=;|\.$)", text)] == pytest.approx(list(others), abs=0.005)
 
 
 def test_the_place_of_the_best_matcher_is_counted_among_all_methods(built):
-    found = read(built)
-    ranks = found.overall[found.overall["limit"] == 0.1].set_index("method")["mean_rank"]
+    tables = read(built)
+    ranks = tables.overall[tables.overall["limit"] == 0.1].set_index("method")["mean_rank"]
     own = ranks[ranks.index.isin(["C", "G-B", "D-PB", "B-PB", "G-D-PB"])]
-    said = about(found, "0.1, the best matcher")
-    assert f"is {own.idxmin()}, in place {(ranks < own.min()).sum() + 1} of {len(ranks)}: mean rank {own.min():.2f}" in said
+    text = about(tables, "0.1, the best matcher")
+    assert f"is {own.idxmin()}, in place {(ranks < own.min()).sum() + 1} of {len(ranks)}: mean rank {own.min():.2f}" in text
 
 
-def test_what_a_sentence_rests_on_is_a_file_of_the_run(built):
+def test_every_sentence_names_a_file_of_the_run(built):
     assert all((built / file).is_file() for _, file in standings.findings(read(built)))
 
 
-def test_runs_without_a_result_are_told_by_method():
+def test_runs_without_a_result_are_counted_by_method():
     runs = synthetic_runs(("pima", "heart_failure"), seeds=4, ks=(2,))
     board, points = leaderboard.leaderboard(runs), leaderboard.points(runs)
-    found = Standings(board, leaderboard.overall(board, points), points)
+    tables = Standings(board, leaderboard.overall(board, points), points)
     failed = runs[(runs["matcher"] == "C") & (runs["status"] != "ok") & runs["omega"].isin([0.0, 0.25, 0.75])]
-    assert f"C ({len(failed)} of 24)" in about(found, "without a result") and len(failed) == 3
+    assert f"C ({len(failed)} of 24)" in about(tables, "without a result") and len(failed) == 3
 
 
 def test_every_block_has_its_cheapest_method_and_price_in_the_markdown(built):
-    found, text = read(built), (built / "leaderboard.md").read_text(encoding="utf-8")
+    tables, text = read(built), (built / "leaderboard.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if re.match(r"\| (pima|credit|magic) \| ", line)]
     assert len(rows) == 6
     for line in rows:
-        dataset, k, *cells_ = [cell.strip() for cell in line.strip("|").split("|")]
-        for limit, cell in zip(leaderboard.LIMITS, cells_, strict=True):
-            block = found.board[(found.board["dataset"] == dataset) & (found.board["k"] == int(k))]
+        dataset, k, *cheapest = [cell.strip() for cell in line.strip("|").split("|")]
+        for limit, cell in zip(leaderboard.LIMITS, cheapest, strict=True):
+            block = tables.board[(tables.board["dataset"] == dataset) & (tables.board["k"] == int(k))]
             block = block[(block["limit"] == limit) & block["rank"].notna()]
             best = block[block["price"] == block["price"].min()]
             assert cell == (f"{', '.join(best['method'])} {best['price'].iloc[0]:.3f}" if len(best) else "–")
 
 
 def test_the_files_that_repeat_a_row_are_cells_of_the_grid_with_its_parameters(built):
-    known = {f"{SETTINGS['results']}/{cell.path}" for cell in cells({**SETTINGS, "datasets": ["pima", "credit", "magic"]})}
+    grid_files = {f"{SETTINGS['results']}/{cell.path}" for cell in cells({**SETTINGS, "datasets": ["pima", "credit", "magic"]})}
     board = read(built).board
-    named = {(row["method"], row["parameters"]): standings.cells_of(row, SETTINGS) for row in board.to_dict("records")}
-    assert {path for paths in named.values() for path in paths.split()} <= known
-    assert "/G-B/" in named["G-B", "hops=2"] and "_hops2/" in named["G-B", "hops=2"]
-    plain = next(row for row in board.to_dict("records") if row["method"] == "FRAC (nearest)" and row["rank"] == row["rank"])
-    assert "/FRAC/k" in standings.cells_of(plain, SETTINGS)
+    files_of = {(row["method"], row["parameters"]): standings.cells_of(row, SETTINGS) for row in board.to_dict("records")}
+    assert {path for paths in files_of.values() for path in paths.split()} <= grid_files
+    assert "/G-B/" in files_of["G-B", "hops=2"] and "_hops2/" in files_of["G-B", "hops=2"]
+    frac_row = next(row for row in board.to_dict("records") if row["method"] == "FRAC (nearest)" and row["rank"] == row["rank"])
+    assert "/FRAC/k" in standings.cells_of(frac_row, SETTINGS)
     assert all(not standings.cells_of(row, SETTINGS) for row in board[board["seeds"].isna()].to_dict("records"))
     assert standings.command("my config.yaml").startswith("snakemake --cores 1 --configfile 'my config.yaml' --forcerun ")
 
@@ -99,15 +99,15 @@ def test_the_files_that_repeat_a_row_are_cells_of_the_grid_with_its_parameters(b
 
 
 def test_the_page_has_every_method_under_every_limit_and_every_figure(built, page):
-    found = read(built)
+    tables = read(built)
     blocks = page.split('<section id="blocks">')[1].split("</section>")[0]
-    assert blocks.count("<details>") == len(leaderboard.LIMITS) and blocks.count("<tr>") == len(found.board) + 5
+    assert blocks.count("<details>") == len(leaderboard.LIMITS) and blocks.count("<tr>") == len(tables.board) + 5
     assert all(f'id="figure-{figure.name}"' in page for figure in on_page("leaderboard.html"))
     assert all(f"<dt>{word}</dt>" in page for word in standings.GLOSSARY)
     assert not re.search(r"@import|url\(|https?://|<script src", page)
 
 
-def test_only_its_part_on_time_and_memory_differs_with_the_costs(built, page, tmp_path):
+def test_only_the_part_on_time_and_memory_depends_on_the_costs(built, page, tmp_path):
     tables = [str(built / name) for name in FILES]
     (tmp_path / "figures").symlink_to(built / "figures")
     write_leaderboard(
@@ -129,7 +129,7 @@ def test_one_seed_gives_a_page_that_says_why_it_is_empty(tmp_path):
         assert standings.EMPTY in (folder / name).read_text(encoding="utf-8")
 
 
-def test_names_of_ones_own_are_text_on_the_page_and_in_the_table():
+def test_user_names_are_escaped_in_the_markdown_table():
     runs = synthetic_runs(("pima",), seeds=2, ks=(2,)).replace({"dataset": {"pima": "<b>|x"}})
     board, points = leaderboard.leaderboard(runs), leaderboard.points(runs)
     text = standings.to_markdown(Standings(board, leaderboard.overall(board, points), points), "", "results")

@@ -1,4 +1,4 @@
-"""The step that fits a method: every seed meets the same table."""
+"""The step that fits a method: every seed gets the same table."""
 
 import json
 
@@ -24,7 +24,7 @@ class Halves(Method):
 
 
 @pytest.mark.parametrize("is_random", [True, False])
-def test_a_fit_that_writes_into_its_table_changes_nothing_for_the_next(tmp_path, is_random):
+def test_a_fit_that_changes_its_table_does_not_affect_the_next(tmp_path, is_random):
     (tmp_path / "halves.py").write_text(HALVES.format(is_random=is_random))
     arrays = {"X": np.arange(8.0)[:, None], "groups": np.arange(8) % 2, "group_names": np.array(["a", "b"])}
     save_arrays(str(tmp_path / "data.npz"), arrays)

@@ -1,4 +1,4 @@
-"""Tables above the limit of exact sums, on their way from the fit to the report: a small table with a smaller limit."""
+"""Tables above the limit of exact sums, from the fit to the report, tested on a small table with a smaller limit."""
 
 import csv
 import json
@@ -49,32 +49,32 @@ def folder(tmp_path, monkeypatch):
 
 
 def steps_to_runs(folder):
-    """Every step up to ``runs.csv``, in a folder, as the rules call them; the runs and the configuration."""
+    """Run every step up to ``runs.csv`` in a folder as the rules do; returns the runs and the configuration."""
     config = read_configuration("grid.yaml") | {"results": folder}
     (dataset,) = config["datasets"]
-    data, measured = f"{folder}/prepared/{dataset}.npz", f"{folder}/geometry/{dataset}.json"
+    data, geometry_path = f"{folder}/prepared/{dataset}.npz", f"{folder}/geometry/{dataset}.json"
     prepare_user_table("people", "people.csv", json.dumps(READ), data, f"{folder}/prepared/{dataset}.json")
-    measure_geometry(data, dataset, 0, measured)
-    kept = {name: f"{folder}/{name}.npz" for name in ("pieces", "labels")}
-    extract_clusterlets(data, dataset, 4, "0-1", 0, **kept)
-    sum_distances(data, dataset, kept["labels"], 0, f"{folder}/distances.npz")
+    measure_geometry(data, dataset, 0, geometry_path)
+    block_files = {name: f"{folder}/{name}.npz" for name in ("pieces", "labels")}
+    extract_clusterlets(data, dataset, 4, "0-1", 0, **block_files)
+    sum_distances(data, dataset, block_files["labels"], 0, f"{folder}/distances.npz")
     for cell in cells(config):
         method, entry = get(cell.method), json.dumps({"name": cell.method})
-        parameters, settings = (json.dumps(given) for given in (cell.parameters, settings_of(method, config)))
+        parameters, settings = (json.dumps(values) for values in (cell.parameters, settings_of(method, config)))
         score = partial(score_method, entry, dataset, 4, parameters, settings, "0-1", 0, "{}")
         if issubclass(method, Matcher):
-            joined = {"data": data, "labels": kept["labels"], "distances": f"{folder}/distances.npz"}
-            score(kept["pieces"], measured, "absolute", f"{folder}/{cell.path}", **joined)
+            matcher_inputs = {"data": data, "labels": block_files["labels"], "distances": f"{folder}/distances.npz"}
+            score(block_files["pieces"], geometry_path, "absolute", f"{folder}/{cell.path}", **matcher_inputs)
         else:
             pieces = f"{folder}/{cell.method}.npz"
             fit_method(data, entry, dataset, 4, parameters, "0-1", 0, "{}", pieces, f"{folder}/labels.{cell.method}.npz")
-            score(pieces, measured, "absolute", f"{folder}/{cell.path}")
+            score(pieces, geometry_path, "absolute", f"{folder}/{cell.path}")
     collect_runs(json.dumps(config), f"{folder}/runs.csv")
     return read_runs(f"{folder}/runs.csv"), config
 
 
 def settings_of(method, config):
-    """Keys of the configuration that a method takes as parameters."""
+    """The settings of the configuration that a method takes as parameters."""
     return {name: config[key] for name, key in method.settings.items()}
 
 
@@ -91,21 +91,21 @@ def test_a_table_above_the_limit_is_scored_on_samples_up_to_the_report(monkeypat
     assert (sampled["cohesion_error"] > 0).all() and sampled["cohesion_error"].max() < 0.01
     assert (np.abs(sampled["cohesion"] - exact["cohesion"]) < 4 * sampled["cohesion_error"]).all()
     assert (sampled["overlap"] > 0).any()
-    others = [column for column in exact if column not in ("cohesion", "cohesion_error")]
-    assert sampled[others].equals(exact[others])
+    other_columns = [column for column in exact if column not in ("cohesion", "cohesion_error")]
+    assert sampled[other_columns].equals(exact[other_columns])
 
-    undivided, truth = (load_json(f"{name}/geometry/people.city.json") for name in ("sampled", "exact"))
-    assert truth.keys() == undivided.keys() - {"cohesion_error", "diameter_at_most"}
-    assert undivided["diameter"] == undivided["diameter_at_most"] == truth["diameter"]
-    assert 0 < abs(undivided["cohesion"] - truth["cohesion"]) < 4 * undivided["cohesion_error"]
+    sampled_geometry, exact_geometry = (load_json(f"{name}/geometry/people.city.json") for name in ("sampled", "exact"))
+    assert exact_geometry.keys() == sampled_geometry.keys() - {"cohesion_error", "diameter_at_most"}
+    assert sampled_geometry["diameter"] == sampled_geometry["diameter_at_most"] == exact_geometry["diameter"]
+    assert 0 < abs(sampled_geometry["cohesion"] - exact_geometry["cohesion"]) < 4 * sampled_geometry["cohesion_error"]
 
     analyse("sampled/runs.csv", json.dumps(config), "sampled")
     write_report("sampled/runs.csv", json.dumps(config), "sampled", "report.html", "summary.txt")
-    told = (
+    sentence = (
         f"is estimated from samples of its rows; the largest standard error of a run is {sampled['cohesion_error'].max():.2g} "
     )
     with open("report.html", encoding="utf-8") as page:
-        assert told in page.read()
+        assert sentence in page.read()
 
 
 def test_the_same_rows_are_drawn_again(monkeypatch):
@@ -117,7 +117,7 @@ def test_the_same_rows_are_drawn_again(monkeypatch):
             assert one.read() == two.read()
 
 
-def test_at_the_limit_all_pairs_count(monkeypatch):
+def test_at_the_limit_all_pairs_are_used(monkeypatch):
     assert EXACT_LIMIT == geometry.EXACT_LIMIT == 100_000
     with_limit(monkeypatch, ROWS, sample_size=20)
     runs, _ = steps_to_runs("at")

@@ -1,4 +1,4 @@
-"""The scores of instances as the steps make them, against those of the same clusterings by themselves; the prices."""
+"""The scores of instances from the steps equal those of the same clusterings scored directly; and the prices."""
 
 import csv
 import json
@@ -31,7 +31,7 @@ NAMES = ["setosa", "versicolor", "virginica"]
 
 @pytest.fixture
 def iris(tmp_path, monkeypatch):
-    """The table, prepared in the working directory as ``table.npz``."""
+    """The prepared table, saved in the working directory as ``table.npz``."""
     monkeypatch.chdir(tmp_path)
     X, groups = load_iris(return_X_y=True)
     save_arrays("table.npz", {"X": X, "groups": groups, "group_names": np.array(NAMES)})
@@ -39,7 +39,7 @@ def iris(tmp_path, monkeypatch):
 
 
 def score_cell(X, matcher, hops):
-    """The rows of a cell of three seeds of a matcher."""
+    """Score a matcher with three seeds; returns the rows of the cell."""
     save_json("geometry.json", {"diameter": diameter(X), "groups": dict.fromkeys(NAMES, 50)})
     score_method(
         json.dumps({"name": matcher}),
@@ -63,18 +63,18 @@ def score_cell(X, matcher, hops):
 
 def matched(matcher, hops, pieces, seed):
     """Which clusterlets each cluster of a matcher holds (C, N)."""
-    ((_, found),) = match(get(matcher), "iris", 6, {"hops": hops}, [seed], 0, Limits(), pieces, None)
-    return found.result
+    ((_, matching),) = match(get(matcher), "iris", 6, {"hops": hops}, [seed], 0, Limits(), pieces, None)
+    return matching.result
 
 
 def test_scores_of_labels_and_of_memberships(iris):
     rng = np.random.default_rng(0)
     labels, overlapping = rng.permutation(np.arange(150) % 4), rng.random((150, 3)) < 0.5
     overlapping[np.arange(150), rng.integers(3, size=150)] = True
-    found = {"crisp/0": labels, "fuzzy/0": overlapping, "crisp/1": np.eye(4, dtype=bool)[labels], "one/0": labels * 0}
-    save_pieces(iris, found, "pieces.npz", "labels.npz", {}, Sample(np.arange(150)))
+    clusterings = {"crisp/0": labels, "fuzzy/0": overlapping, "crisp/1": np.eye(4, dtype=bool)[labels], "one/0": labels * 0}
+    save_pieces(iris, clusterings, "pieces.npz", "labels.npz", {}, Sample(np.arange(150)))
     scores = {key: arrays["of_instances"] for key, arrays in SeedBlock.load("pieces.npz").values.items()}
-    for key, clustering in found.items():
+    for key, clustering in clusterings.items():
         report = fairness_report(iris.X, clustering, iris.groups)
         expected = [report[name] for name in INSTANCE_SCORES]
         if key == "fuzzy/0":
@@ -86,16 +86,16 @@ def test_scores_of_labels_and_of_memberships(iris):
 
 def test_many_clusterings_are_scored_in_parts_with_the_same_result(iris, monkeypatch):
     labels = np.random.default_rng(0).integers(5, size=(7, 150))
-    found = {str(seed): clustering for seed, clustering in enumerate(labels)}
-    save_pieces(iris, found, "pieces.npz", "labels.npz", {}, Sample(np.arange(0, 150, 2)))
+    clusterings = {str(seed): clustering for seed, clustering in enumerate(labels)}
+    save_pieces(iris, clusterings, "pieces.npz", "labels.npz", {}, Sample(np.arange(0, 150, 2)))
     monkeypatch.setattr(pieces_module, "_TOGETHER", 3)
-    save_pieces(iris, found, "few.npz", "labels.npz", {}, Sample(np.arange(0, 150, 2)))
+    save_pieces(iris, clusterings, "few.npz", "labels.npz", {}, Sample(np.arange(0, 150, 2)))
     whole, parts = (SeedBlock.load(name).values for name in ("pieces.npz", "few.npz"))
-    assert all(np.array_equal(whole[key]["of_instances"], parts[key]["of_instances"]) for key in found)
+    assert all(np.array_equal(whole[key]["of_instances"], parts[key]["of_instances"]) for key in clusterings)
     assert 0 < whole["0"]["of_instances"][INSTANCE_SCORES.index("silhouette_error")] < 0.1
 
 
-def test_the_sample_hangs_on_the_dataset_alone():
+def test_the_sample_depends_on_the_dataset_only():
     first, again, other = (Sample.draw(2001, sample_stream(0, name)).rows for name in ("a", "a", "b"))
     assert np.array_equal(first, again) and not np.array_equal(first, other) and len(first) == 2000
     assert np.array_equal(Sample.draw(2000, sample_stream(0, "a")).rows, np.arange(2000))
@@ -110,16 +110,16 @@ def test_a_matchers_scores_are_those_of_its_clusters(iris, matcher, hops):
     for row in cell:
         membership = matched(matcher, hops, block, int(row["seed"]))
         report = fairness_report(iris.X, membership.T[labels.values[row["seed"]]["labels"]], iris.groups)
-        found = {name: float(row[name]) for name in report if row.get(name)}
-        assert found == pytest.approx({name: report[name] for name in found}, rel=1e-9, abs=1e-12)
+        scores = {name: float(row[name]) for name in report if row.get(name)}
+        assert scores == pytest.approx({name: report[name] for name in scores}, rel=1e-9, abs=1e-12)
         empty = {name for name in COLUMNS[COLUMNS.index("parameters") + 1 :] if not row[name]}
-        of_overlap = {"silhouette", "silhouette_error", "silhouette_least_group"} if report["overlap"] else set()
-        assert empty == {"price_over_best", "cohesion_error"} | of_overlap
+        undefined = {"silhouette", "silhouette_error", "silhouette_least_group"} if report["overlap"] else set()
+        assert empty == {"price_over_best", "cohesion_error"} | undefined
     assert any(float(row["overlap"]) for row in cell) == (matcher in "DB")
 
 
 def runs_with_prices(monkeypatch, rows):
-    """What collect-runs makes of rows of one cell, by the column of the second price."""
+    """The rows that collect-runs makes of the rows of one cell, with the second price."""
     columns = ("dataset", "method", "seed", "status", "n_clusters", "kmeans_cost")
     write_cell("cell.csv", [dict(zip(columns, row, strict=True)) for row in rows])
     monkeypatch.setattr(collecting, "paths", lambda config, variant: ["cell.csv"])
@@ -138,20 +138,20 @@ def test_the_second_price_is_over_the_best_run_of_all_seeds(tmp_path, monkeypatc
         ("a", "FRAC (fair)", 0, "ok", 8, 20.0),  # undercuts plain k-means
         ("a", "FRAC (fair)", 1, "ok", 8, 40.0),
         ("a", "FRAC (fair)", 0, "ok", 2, 240.0),
-        ("a", "Clusterlets", 1, "ok", 4, 100.0),  # between the sizes of plain k-means, whose best are 100 and 25
-        ("a", "Clusterlets", 1, "ok", 9, 10.0),  # beyond them
+        ("a", "Clusterlets", 1, "ok", 4, 100.0),  # a size between those of plain k-means, whose best costs are 100 and 25
+        ("a", "Clusterlets", 1, "ok", 9, 10.0),  # a larger size
         ("a", "Clusterlets", 1, "ok", 3, None),  # overlapping
         ("b", "FRAC (fair)", 0, "ok", 2, 5.0),  # no plain k-means
     ]
-    found = runs_with_prices(monkeypatch, rows)
-    prices = [float(row["price_over_best"] or "nan") for row in found]
+    runs = runs_with_prices(monkeypatch, rows)
+    prices = [float(row["price_over_best"] or "nan") for row in runs]
     assert prices == pytest.approx([1.2, 1, 1.25, np.nan, 1, 2, 2.4, 2, np.nan, np.nan, np.nan], nan_ok=True)
-    same_seed = [float(row["price_of_fairness"] or "nan") for row in found]
+    same_seed = [float(row["price_of_fairness"] or "nan") for row in runs]
     assert same_seed[:3] == [1, 1, 1] and same_seed[4] == 0.8 and same_seed[6] == 2
     assert all(price >= 1 for price in prices if price == price)
 
 
-def test_what_is_infinite_is_read_back(tmp_path, monkeypatch):
+def test_infinite_scores_are_read_back(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_runs("runs.csv", [{"dataset": "a", "seed": 0, "vfc_error": float("inf"), "silhouette": float("nan")}])
     runs = read_runs("runs.csv")
