@@ -24,6 +24,8 @@
 
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
+# Processes that run tests side by side.
+WORKERS ?= $(CORES)
 EXCLUDE ?=
 RESULTS ?= results
 FUZZ ?= 5
@@ -50,7 +52,7 @@ LINTERS_READY := $(LINTERS)/$(call ready,requirements-lint.lock)
 # The commands of .venv come first, whatever environment is active.
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 SNAKEMAKE := $(RUN) snakemake --cores $(CORES)
-PYTEST := $(RUN) python -m pytest --numprocesses $(CORES) --dist worksteal
+PYTEST := $(RUN) python -m pytest --numprocesses $(WORKERS) --dist worksteal
 SITE := $(RUN) PYTHONPATH="$(CURDIR)/$(SPHINX)" MPLBACKEND=agg python -m sphinx -W --keep-going --quiet
 # Names and logs are UTF-8 in every locale. Snakemake keeps a cache below HOME, and fails if it cannot write there.
 export PYTHONUTF8 := 1
