@@ -3,7 +3,7 @@
 import pandas as pd
 
 from clusterlets.analysis import at_fairness, statistics
-from clusterlets.metrics.table import FURTHER, OF_PAPER
+from clusterlets.metrics.table import SCORES
 from clusterlets.paper import reported
 from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
 from clusterlets.paper.results import Results
@@ -12,10 +12,13 @@ from clusterlets.text import counted, in_percent
 
 Answer = tuple[str, str]
 
-#: Meaning of every score by its name in runs.csv: the paper's scores, and those that compare methods.
-GLOSSARY, FURTHER_GLOSSARY = (
-    {score.name: f"{score.explanation} [{score.values}]" for score in scores} for scores in (OF_PAPER, FURTHER)
-)
+_MEANINGS = {score.name: f"{score.explanation} [{score.values}]" for score in SCORES}
+#: Meaning of the scores that the answers speak of, by their names in runs.csv.
+GLOSSARY = {
+    name: _MEANINGS[name] for name in ("deviation_mean", "deviation_max", "balance", "cohesion", "overlap", "price_of_fairness")
+}
+#: The same of all other scores, which the page folds.
+FURTHER_GLOSSARY = {name: meaning for name, meaning in _MEANINGS.items() if name not in GLOSSARY}
 
 
 def answers(results: Results, standings: Standings) -> list[Answer]:
