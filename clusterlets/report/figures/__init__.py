@@ -5,7 +5,7 @@ and not imported, so that planning a run loads no drawing library.
 """
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -114,18 +114,25 @@ def images_of(page: str, results: Path) -> dict[str, bytes]:
 
 
 def _read(path: Path) -> Iterable[Declaration]:
-    """The entries of the list ``FIGURES`` in a file; each argument must be a literal."""
+    """The entries of the list ``FIGURES`` in a file; each argument is a literal, or the name of one above the list."""
+    constants: dict[str, ast.expr] = {}
     for statement in ast.parse(path.read_text(encoding="utf-8")).body:
         match statement:
             case ast.Assign(targets=[ast.Name(id="FIGURES")], value=ast.List(elts=[_, *_] as entries)):
-                return [_declaration(path, entry) for entry in entries]
+                return [_declaration(path, entry, constants) for entry in entries]
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                constants[name] = value
     raise ClusterletsError(f"{path} declares no figure: it needs a list FIGURES = [Declaration(name=..., ...)].")
 
 
-def _declaration(path: Path, entry: ast.expr) -> Declaration:
+def _declaration(path: Path, entry: ast.expr, constants: Mapping[str, ast.expr]) -> Declaration:
+    arguments = {str(argument.arg): argument.value for argument in getattr(entry, "keywords", ())}
     try:
-        arguments = {str(argument.arg): ast.literal_eval(argument.value) for argument in getattr(entry, "keywords", ())}
-        figure = Declaration(**arguments, module=path.stem)
+        values = {
+            name: ast.literal_eval(constants.get(value.id, value) if isinstance(value, ast.Name) else value)
+            for name, value in arguments.items()
+        }
+        figure = Declaration(**values, module=path.stem)
     except (TypeError, ValueError) as error:
         raise ClusterletsError(
             f"{path}, line {entry.lineno}: not a declaration of a figure with literal arguments ({error})."

@@ -13,19 +13,20 @@ from clusterlets.analysis.statistics import Ranking, from_tables
 from clusterlets.report.drawing.style import looks, mark_empty, single
 from clusterlets.report.figures import Declaration
 
+READS = (
+    "runs.csv",
+    "statistics/statistics.csv",
+    "statistics/blocks.csv",
+    "statistics/mean_ranks.csv",
+    "statistics/nemenyi.csv",
+)
 FIGURES = [
     Declaration(
         name="figure1_critical_difference",
         title="Figure 1: critical differences of the matchers by mean deviation",
         caption="Mean ranks of the matchers; blocks are datasets. Right is better, and bands join matchers whose difference is "
         "not significant (Nemenyi's test, level 0.05).",
-        reads=(
-            "runs.csv",
-            "statistics/statistics.csv",
-            "statistics/blocks.csv",
-            "statistics/mean_ranks.csv",
-            "statistics/nemenyi.csv",
-        ),
+        reads=READS,
         sections=("report.html#figures",),
         position=10,
         options={"ranking": "matchers"},
@@ -34,13 +35,7 @@ FIGURES = [
         name="critical_difference_with_controls",
         title="Figure 1 with the controls k-means and random beside the matchers",
         caption="Is a matcher fairer than a random partition?",
-        reads=(
-            "runs.csv",
-            "statistics/statistics.csv",
-            "statistics/blocks.csv",
-            "statistics/mean_ranks.csv",
-            "statistics/nemenyi.csv",
-        ),
+        reads=READS,
         sections=("report.html#figures",),
         position=20,
         options={"ranking": "matchers_with_controls"},
@@ -49,13 +44,7 @@ FIGURES = [
         name="critical_difference_all_methods",
         title="Figure 1 of all methods, with the controls k-means and random",
         caption="Mean ranks by mean deviation; blocks are datasets.",
-        reads=(
-            "runs.csv",
-            "statistics/statistics.csv",
-            "statistics/blocks.csv",
-            "statistics/mean_ranks.csv",
-            "statistics/nemenyi.csv",
-        ),
+        reads=READS,
         sections=("report.html#figures",),
         position=30,
         options={"ranking": "all_methods"},
