@@ -145,7 +145,7 @@ CODE = {
     "clusterlets/algorithms/frac.py": METHOD,
     "clusterlets/metrics/table.py": SCORES,
     "clusterlets/metrics/pieces.py": SCORES | {"measure_geometry": 2},
-    "clusterlets/metrics/instances.py": METHODS | SCORES | {"measure_geometry": 2},
+    "clusterlets/metrics/instances.py": BLOCKS,
     "clusterlets/methods/g_d.py": MATCHER,
     "clusterlets/methods/random.py": METHOD,
     "clusterlets/steps/fitting.py": METHODS,
