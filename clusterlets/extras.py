@@ -17,7 +17,6 @@ EXTRAS = {
     "jsonschema": "workflow",
     "pygments": "workflow",
     "scikit_posthocs": "workflow",
-    "seaborn": "workflow",
     "snakemake": "workflow",
     "statsmodels": "workflow",
 }

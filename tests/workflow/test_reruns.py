@@ -107,15 +107,16 @@ SETTINGS = {
     "further hops": ({"hops": [2, 3]}, PINBALL),
     "another sample size": ({"sample_size": 200}, {"sample_partitions": 4} | CENTROID),
     "another tau of FRAC": ({"methods": [*USUAL[:5], {"name": "FRAC", "parameters": {"tau": [0.1]}}, *USUAL[6:]]}, METHOD),
-    "another limit of the fits": ({"limits": {"seconds": 60, "memory_mb": None}}, {}),
     "a method more": ({"methods": [*USUAL, "FRAC-OE"]}, METHOD),
     "another dataset": (
         {"datasets": ["iris", "breast_cancer", "wine"]},
         HALF | {"fetch_dataset": 1, "prepare_dataset": 1, "measure_geometry": 1, "list_data": 1},
     ),
     "one dataset less": ({"datasets": ["iris"]}, {"list_data": 1}),
-    "one matcher less": ({"methods": [name for name in USUAL if name != "G-D"]}, {}),
-    "FRAC left out": ({"methods": [name for name in USUAL if name != "FRAC"]}, {}),
+    "less methods and another limit of the fits": (
+        {"methods": [name for name in USUAL if name not in ("G-D", "FRAC")], "limits": {"seconds": 60, "memory_mb": None}},
+        {},
+    ),
 }
 
 
@@ -168,10 +169,12 @@ UNREAD = [
 ]
 
 
-@pytest.mark.parametrize("module", UNREAD)
-def test_a_comment_that_no_step_reads_runs_nothing(checkout, module):
-    checkout.comment(module)
-    assert checkout.planned() == {}
+def test_what_no_step_reads_touched_raw_files_and_another_place_and_core_count_run_nothing(checkout):
+    for module in UNREAD:
+        checkout.comment(module)
+    for path in (checkout.workflow.folder / "data" / "raw").rglob("*"):
+        os.utime(path)
+    assert checkout.planned("--cores", "1") == {}
 
 
 def test_why_names_the_module_that_changed(checkout):
@@ -196,17 +199,6 @@ def test_another_drawing_library_computes_nothing(checkout, sums):
     checkout.edit("requirements.lock", "\nmatplotlib==", "\nmatplotlib==1")
     computing = {"collect_runs", "recover_clusters"}
     assert checkout.planned() == {rule: count for rule, count in sums.items() if rule not in computing}
-
-
-def test_a_touched_but_equal_raw_file_runs_nothing(original):
-    for path in (original.workflow.folder / "data" / "raw").rglob("*"):
-        os.utime(path)
-    assert original.planned() == {}
-
-
-def test_another_place_and_core_count_run_nothing(original):
-    run = original.workflow.run("--cores", "1")
-    assert run.status == 0 and "Nothing to be done" in run.output
 
 
 def test_an_edited_figure_is_drawn_again_and_nothing_else(checkout, sums):
