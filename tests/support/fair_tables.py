@@ -25,6 +25,11 @@ def sse(X, labels):
     return sum(np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum() for c in np.unique(labels))
 
 
+def counts_of(labels, groups, k):
+    """Instances of each group in each cluster (n_groups, k)."""
+    return np.stack([np.bincount(labels[groups == group], minlength=k) for group in range(groups.max() + 1)])
+
+
 def is_fair(labels, groups, k, delta):
     """The definition, count by count; no cluster is empty."""
     shares = np.bincount(groups) / len(groups)
