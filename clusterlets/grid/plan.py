@@ -200,11 +200,11 @@ class Plan:
 
     def fetch_fingerprint(self, wildcards: Any) -> str:
         """Fingerprint of fetching a dataset. It includes no library, because another numpy changes no download."""
-        return step_fingerprints.of_dataset("fetching", wildcards.dataset, libraries=())
+        return step_fingerprints.dataset_fingerprint("fetching", wildcards.dataset, libraries=())
 
     def prepare_fingerprint(self, wildcards: Any) -> str:
         """Fingerprint of preparing a dataset."""
-        return step_fingerprints.of_dataset("preparing", self.table(wildcards)["name"], libraries=("numpy", "pandas"))
+        return step_fingerprints.dataset_fingerprint("preparing", self.table(wildcards)["name"], libraries=("numpy", "pandas"))
 
     def method_fingerprint(self, step: str) -> Callable[[Any], str]:
         """Fingerprint of a step that runs a method: it includes the method's file and libraries, but no other method's."""
@@ -212,7 +212,7 @@ class Plan:
         def fingerprint_of(wildcards: Any) -> str:
             method = wildcards.method
             numeric = ["numpy"] if method in self.matchers else ["numpy", *step_fingerprints.COMPILED]
-            return step_fingerprints.of_step(
+            return step_fingerprints.step_fingerprint(
                 step,
                 "methods",
                 *self._package_modules([method]),
@@ -225,7 +225,7 @@ class Plan:
     def recovery_fingerprint(self) -> str:
         """Fingerprint of recovering clusters, which runs the matchers again."""
         matchers = sorted(self.matchers)
-        return step_fingerprints.of_step(
+        return step_fingerprints.step_fingerprint(
             "steps.recovery",
             *self._package_modules(matchers),
             libraries=("numpy", "pandas", "scikit-learn"),

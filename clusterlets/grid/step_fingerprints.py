@@ -17,7 +17,7 @@ _PAGES = {"steps.report", "steps.leaderboard"}
 
 
 @functools.cache
-def of_step(
+def step_fingerprint(
     *modules: str, libraries: tuple[str, ...] = ("numpy",), files: tuple[str, ...] = (), own: tuple[str, ...] = ()
 ) -> str:
     """Fingerprint of what a step depends on besides its inputs and options: see :func:`fingerprints.fingerprint`."""
@@ -25,18 +25,18 @@ def of_step(
 
 
 @functools.cache
-def of_dataset(step: str, name: str, libraries: tuple[str, ...]) -> str:
+def dataset_fingerprint(step: str, name: str, libraries: tuple[str, ...]) -> str:
     """Fingerprint of a step, with the dataset's own module, which is imported by name, and its entry in sources.yaml."""
     description = datasets.describe(name)
-    code = of_step(f"steps.{step}", f"datasets.{description['module']}", libraries=libraries)
+    code = step_fingerprint(f"steps.{step}", f"datasets.{description['module']}", libraries=libraries)
     entry = json.dumps(description, sort_keys=True).encode()
     return f"{code} {part(f'datasets/sources.yaml#{name}', entry)}"
 
 
-def of_analysis(*modules: str) -> str:
+def analysis_fingerprint(*modules: str) -> str:
     """Fingerprint of a step that reads runs.csv: with the paper's numbers and, for a page, the templates and all figures."""
     files = data_files("paper/reported")
     if _PAGES & set(modules):
         figures = sorted((PACKAGE / "report/figures").glob("*.py"))
         files = [*files, *data_files("report/templates"), *(path.relative_to(PACKAGE).as_posix() for path in figures)]
-    return of_step(*modules, libraries=_ANALYSIS, files=tuple(files))
+    return step_fingerprint(*modules, libraries=_ANALYSIS, files=tuple(files))

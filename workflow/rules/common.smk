@@ -25,7 +25,7 @@ from clusterlets.grid.configuration import check_configuration, set_mirror
 from clusterlets.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, block_log, block_path, fit_path, prepared_path
 from clusterlets.grid.plan import Plan, results_settings
 from clusterlets.grid.preflight import check_writable
-from clusterlets.grid.step_fingerprints import COMPILED, of_analysis as analysis_fingerprint, of_step as step_fingerprint
+from clusterlets.grid.step_fingerprints import COMPILED, analysis_fingerprint, step_fingerprint
 from clusterlets.provenance.environment import LIBRARIES, refuse_other_libraries
 from clusterlets.report import captions, figures
 from clusterlets.steps.options import shell_line, shell_prefix

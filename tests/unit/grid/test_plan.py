@@ -164,14 +164,14 @@ def test_each_fingerprint_is_computed_once(monkeypatch):
         calls.append(arguments)
         return fingerprints.fingerprint(*arguments)
 
-    step_fingerprints.of_step.cache_clear()
+    step_fingerprints.step_fingerprint.cache_clear()
     monkeypatch.setattr(step_fingerprints, "fingerprint", count)
     fit, score = PAPER.method_fingerprint("steps.fitting"), PAPER.method_fingerprint("steps.scoring")
     all_cells = list(cells(PAPER.config))
     for cell in all_cells:
         (score if cell.method in PAPER.matchers else fit)(SimpleNamespace(method=cell.method))
     assert len(calls) == len({cell.method for cell in all_cells}) < len(all_cells) / 100
-    step_fingerprints.of_step.cache_clear()
+    step_fingerprints.step_fingerprint.cache_clear()
 
 
 def test_every_method_and_dataset_has_a_fingerprint_in_the_accounts():
@@ -184,5 +184,5 @@ def test_every_method_and_dataset_has_a_fingerprint_in_the_accounts():
 
 
 def test_only_pages_depend_on_templates():
-    assert "report/templates" in step_fingerprints.of_analysis("steps.report")
-    assert "report/templates" not in step_fingerprints.of_analysis("steps.analysis")
+    assert "report/templates" in step_fingerprints.analysis_fingerprint("steps.report")
+    assert "report/templates" not in step_fingerprints.analysis_fingerprint("steps.analysis")
