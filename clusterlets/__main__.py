@@ -94,12 +94,12 @@ def _run(name: str, options: list[str]) -> int:
 
 
 def _step(name: str, options: list[str]) -> None:
-    from clusterlets.provenance.libraries import locked_alone
+    from clusterlets.provenance.libraries import require_locked
 
     module, function = STEPS[name].split(":")
-    with locked_alone():
+    with require_locked():
         step = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
-    with locked_alone():  # again, because a step may import more
+    with require_locked():  # again, because a step may import more
         step(**vars(_parser(name, step).parse_args(options)))
 
 

@@ -6,12 +6,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def counted(number: int, one: str, several: str = "") -> str:
+def counted(number: int, singular: str, plural: str = "") -> str:
     """``1 run``, ``7,200 runs``: a number with its noun; the plural has an s unless it is given."""
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
-def in_percent(share: float) -> str:
+def percent(share: float) -> str:
     """``77 %``: a share from 0 to 1, rounded; ``none`` for NaN."""
     return "none" if share != share else f"{share:.0%}".replace("%", " %")
 

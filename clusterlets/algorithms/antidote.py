@@ -62,7 +62,7 @@ def antidote(
     groups : int array (n,)
         Group codes 0..K-1.
     n_clusters : int
-        Clusters wanted, from 1 to n. Rows with fewer distinct values give as many clusters as there are values.
+        Number of clusters, from 1 to n. Rows with fewer distinct values give as many clusters as there are values.
     random_state : numpy.random.Generator
     rho : float
         Added points as a part of n, above 0 and at most 1: ``ceil(rho * n)``, an equal part at each of five places.
@@ -90,8 +90,8 @@ def antidote(
         raise ClusterletsError(f"rho = {rho}: the part of points to add must be above 0, and at most 1.")
     if n_evaluations < 1:
         raise ClusterletsError(f"n_evaluations = {n_evaluations}: the search needs at least one.")
-    plain = _plain(X, n_clusters, random_state)
-    added = _Added(X, groups, plain, ceil(rho * len(X) - 1e-9) / _PLACES)  # .07 * 100 is a little more than 7
+    plain = _plain_centres(X, n_clusters, random_state)
+    added = _AddedPoints(X, groups, plain, ceil(rho * len(X) - 1e-9) / _PLACES)  # .07 * 100 is a little more than 7
     places, score, labels = _search(X, added, random_state, n_evaluations)
     labels_plain = lloyd(X, plain, max_iter=1).labels
     if score < added.score(labels_plain):
@@ -113,14 +113,14 @@ def least_balances(labels: np.ndarray, groups: np.ndarray, n_clusters: int) -> n
     return np.where(ratios > 1, 1 / np.maximum(ratios, 1), ratios).min(axis=1)
 
 
-def _plain(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
+def _plain_centres(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
     """Centres (m, d) of the best of several runs of plain k-means, without centres that are nearest to no row."""
     runs = [kmeans(X, n_clusters, random_state) for _ in range(_STARTS)]
     best = min(runs, key=lambda run: run.inertia)
     return best.centres[np.unique(best.labels)]
 
 
-class _Added:
+class _AddedPoints:
     """k-means of the rows X (n, d) with added points, from the same centres for all of their positions."""
 
     def __init__(self, X: np.ndarray, groups: np.ndarray, centres: np.ndarray, weight: float):
@@ -160,7 +160,7 @@ class _Added:
         return float(balances.min() + _MEAN_WEIGHT * balances.mean()), -float(inertia.sum())
 
 
-def _search(X, added: _Added, random_state, n_evaluations: int) -> tuple[np.ndarray, tuple[float, float], np.ndarray]:
+def _search(X, added: _AddedPoints, random_state, n_evaluations: int) -> tuple[np.ndarray, tuple[float, float], np.ndarray]:
     """The best places (g, d) tried, their score and the labels that they give.
 
     Each evaluation moves one place: anywhere in the box of the rows, or by a step along every feature.

@@ -35,7 +35,7 @@ def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bo
     if narrow.any() and (each or width.max() < 1 / LARGEST):
         feature = int(np.flatnonzero(narrow)[0])
         raise ClusterletsError(
-            f"{_called(feature, names)} varies by {width[feature]:.3g} alone, and squares of differences below "
+            f"{_describe_feature(feature, names)} varies by {width[feature]:.3g} alone, and squares of differences below "
             f"{1 / LARGEST:g} are less than a computer's numbers can hold. Write it in a smaller unit, or leave it out."
         )
 
@@ -46,8 +46,8 @@ def check_largest(X: np.ndarray, names: Sequence[str] | None = None) -> None:
     if (largest > LARGEST).any():
         feature = int(largest.argmax())
         raise ClusterletsError(
-            f"{_called(feature, names)} holds {largest[feature]:.3g}, and squares of numbers above {LARGEST:g} are more than a "
-            "computer's numbers can hold. Write it in a larger unit, or mend the value."
+            f"{_describe_feature(feature, names)} holds {largest[feature]:.3g}, and the squares of numbers above {LARGEST:g} "
+            "overflow. Write it in a larger unit, or correct the value."
         )
 
 
@@ -58,5 +58,5 @@ def check_groups(numbers: np.ndarray) -> None:
         raise ClusterletsError(f"it holds fractions such as {fractions[0]:g}; bin it into groups first.")
 
 
-def _called(feature: int, names: Sequence[str] | None) -> str:
+def _describe_feature(feature: int, names: Sequence[str] | None) -> str:
     return f"feature {feature}" if names is None else f"feature {names[feature]!r}"

@@ -106,7 +106,7 @@ def fair_lloyd(
     cost, n_iter, settled = _social_cost(distances, groups), 0, False
     while not settled and n_iter < max_iter:
         n_iter += 1
-        labels, centres = _filled(labels, distances, X, centres)
+        labels, centres = _fill_empty_clusters(labels, distances, X, centres)
         optimum = fair_centres(X, groups, labels, centres)
         centres, bound, gap = optimum.centres, optimum.bound, optimum.gap
         labels, distances = _nearest(tiles, centres, len(X))
@@ -292,7 +292,7 @@ def _social_cost(distances: np.ndarray, groups: np.ndarray) -> float:
     return float((np.bincount(groups, weights=distances) / np.bincount(groups)).max())
 
 
-def _filled(labels, distances, X, centres) -> tuple[np.ndarray, np.ndarray]:
+def _fill_empty_clusters(labels, distances, X, centres) -> tuple[np.ndarray, np.ndarray]:
     """Labels and centres where each cluster without rows took the farthest row that is not the only one of its cluster."""
     sizes = np.bincount(labels, minlength=len(centres))
     empty = np.flatnonzero(sizes == 0)

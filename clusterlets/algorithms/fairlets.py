@@ -104,7 +104,7 @@ def _near_prices(reds: np.ndarray, blues: np.ndarray, scale: float, room: int, n
     if len(reds) > 1 and len(reds) * len(blues) > MOST_PAIRS:
         nearest = np.full((len(blues), 1), -1)
         tiles = _tiles_of(reds)
-        _cheapest(blues, tiles, prices, np.full(len(blues), _FAR), scale, nearest)
+        _cheapest_columns(blues, tiles, prices, np.full(len(blues), _FAR), scale, nearest)
         squares = np.square(blues - reds[nearest[:, 0]]).sum(axis=1) * scale
         steps = np.clip(squares.mean() * np.array(_STEPS), 1.0, 2.0**BITS).astype(np.int64)
         _auction(blues, tiles, scale, room, n_spare, steps, prices)
@@ -127,7 +127,7 @@ def _near_arcs(rows: np.ndarray, others: np.ndarray, prices: np.ndarray, limits:
     """Arcs ``row * len(others) + other`` of the least costs less prices below each row's limit, ``NEIGHBOURS`` at most."""
     cheapest = np.full((len(rows), min(NEIGHBOURS, len(others))), -1)
     tiles = _tiles_of(others)
-    _cheapest(rows, tiles, prices, limits, scale, cheapest)
+    _cheapest_columns(rows, tiles, prices, limits, scale, cheapest)
     row, place = np.nonzero(cheapest >= 0)
     return row * len(others) + cheapest[row, place]
 
@@ -141,16 +141,16 @@ def _tiles_of(rows: np.ndarray) -> np.ndarray:
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], int64[::1], int64[::1], float64, int64[:,::1])")
-def _cheapest(rows, tiles, prices, limits, scale, cheapest):
+def _cheapest_columns(rows, tiles, prices, limits, scale, cheapest):
     """For each row the columns of least cost less price below its limit, the most expensive last; unused places stay."""
-    rough = _rough(prices, scale, len(tiles))
+    rough = _approximate_prices(prices, scale, len(tiles))
     squares, values = np.empty(_LANES), np.empty(cheapest.shape[1], dtype=np.int64)
     for i in range(len(rows)):
         _scan(rows[i], i, tiles, rough, prices, limits[i], scale, squares, values, cheapest[i])
 
 
 @njit
-def _rough(prices, scale, n_tiles):
+def _approximate_prices(prices, scale, n_tiles):
     """Prices in units of squared distances, in double precision, as tiles."""
     rough = np.zeros((n_tiles, _LANES))
     for j in range(len(prices)):
@@ -209,7 +209,7 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
     length = min(NEIGHBOURS, n_reds)
     lists, list_costs = np.full((n_blues, length), -1), np.empty((n_blues, length), dtype=np.int64)
     beyond = np.full(n_blues, -_FAR)
-    rough, squares = _rough(prices, scale, len(tiles)), np.empty(_LANES)
+    rough, squares = _approximate_prices(prices, scale, len(tiles)), np.empty(_LANES)
     holders, slot_prices = np.empty((n_reds, room), dtype=np.int64), np.empty((n_reds, room), dtype=np.int64)
     has_spare = np.empty(n_reds, dtype=np.bool_)
     queue = np.empty(n_blues, dtype=np.int64)
@@ -225,14 +225,14 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
                 bids += 1
                 waiting -= 1
                 i = queue[waiting]
-                best, raised = _best(i, lists, list_costs, prices, beyond)
+                best, raised = _best_on_list(i, lists, list_costs, prices, beyond)
                 if raised >= beyond[i]:
                     values = list_costs[i]
                     _scan(blues[i], i, tiles, rough, prices, _FAR, scale, squares, values, lists[i])
                     beyond[i] = values[length - 1] if length < n_reds else _FAR
                     for place in range(length):
                         values[place] += prices[lists[i, place]]
-                    best, raised = _best(i, lists, list_costs, prices, beyond)
+                    best, raised = _best_on_list(i, lists, list_costs, prices, beyond)
                 red, raised = lists[i, best], min(raised, beyond[i])
                 former_holder = _sell(red, i, list_costs[i, best] - raised - step, holders, slot_prices, prices)
                 rough[red // _LANES, red % _LANES] = prices[red] / scale
@@ -244,7 +244,7 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
                     waiting += 1
                 continue
             bids += 1
-            red, level = _highest(prices, has_spare)
+            red, level = _two_highest(prices, has_spare)
             former_holder = _sell(red, n_blues, level - step, holders, slot_prices, prices)
             rough[red // _LANES, red % _LANES] = prices[red] / scale
             has_spare[red] = True
@@ -255,7 +255,7 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
 
 
 @njit
-def _highest(prices, taken):
+def _two_highest(prices, taken):
     """The red of the highest price among those not taken, and the second highest price, or the highest if there is no other."""
     best, highest, second = -1, -_FAR, -_FAR
     for red in range(len(prices)):
@@ -268,7 +268,7 @@ def _highest(prices, taken):
 
 
 @njit
-def _best(i, lists, list_costs, prices, beyond):
+def _best_on_list(i, lists, list_costs, prices, beyond):
     """Place of the best red on a blue's list, and the value of the second best; -1 and infinity if there is no list yet."""
     best, least, second = -1, _FAR, _FAR
     if lists[i, 0] < 0:
@@ -300,7 +300,7 @@ def _sell(red, buyer, price, holders, slot_prices, prices):
 
 @compiled("void(float64[:,::1], float64[:,::1], int64[::1], int64[::1], float64, int64[::1])")
 def _costs(rows, others, starts, columns, scale, costs):
-    """Squared distance of each arc as a whole number; summed in the order of the features, as :func:`_cheapest` does."""
+    """Squared distance of each arc as a whole number, summed in the features' order as by :func:`_cheapest_columns`."""
     for i in range(len(rows)):
         for arc in range(starts[i], starts[i + 1]):
             square = 0.0

@@ -108,7 +108,7 @@ def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
     centres = np.array(centres, dtype=np.float64, order="C")
     if centres.ndim != 2 or len(centres) < 1 or centres.shape[1] != X.shape[1]:
         raise ClusterletsError(f"{X.shape[1]} features need centres (k, {X.shape[1]}), not {centres.shape}.")
-    return _deal_groups(X, groups, centres, _turns(tau, len(centres), np.bincount(groups)))
+    return _deal_groups(X, groups, centres, _count_turns(tau, len(centres), np.bincount(groups)))
 
 
 def frac(
@@ -161,18 +161,18 @@ def frac(
     FRAC of Gupta et al., DMKD 2023. Each round costs one `fair_assignment` and O(n d).
     """
     X, groups = checked_instances(X, groups, "FRAC", n_clusters)
-    turns = _turns(tau, n_clusters, np.bincount(groups))
+    turns = _count_turns(tau, n_clusters, np.bincount(groups))
     if max_iter < 1:
         raise ClusterletsError(f"max_iter = {max_iter}: FRAC needs at least one round.")
-    best = labels, centres, cost = _round(X, groups, _first_centres(X, n_clusters, random_state, init), turns)
+    best = labels, centres, cost = _run_round(X, groups, _first_centres(X, n_clusters, random_state, init), turns)
     n_iter, former_cost = 1, np.inf
     while n_iter < max_iter and not abs(former_cost - cost) <= tol * cost:
         former_cost = cost
-        labels, centres, cost = _round(X, groups, centres, turns)
+        labels, centres, cost = _run_round(X, groups, centres, turns)
         n_iter += 1
         if cost < best[-1]:
             best = labels, centres, cost
-    return _result(X, *best, n_iter=n_iter)
+    return _make_result(X, *best, n_iter=n_iter)
 
 
 def frac_oe(X, groups, n_clusters: int, random_state: np.random.Generator, tau: Tau = None) -> FRACResult:
@@ -199,14 +199,14 @@ def frac_oe(X, groups, n_clusters: int, random_state: np.random.Generator, tau: 
     than k: they are repeated in order until there are k.
     """
     X, groups = checked_instances(X, groups, "FRAC", n_clusters)
-    turns = _turns(tau, n_clusters, np.bincount(groups))
+    turns = _count_turns(tau, n_clusters, np.bincount(groups))
     labels = kmeans_labels(X, n_clusters, random_state)
     means, _ = moments_by_label(X, labels, int(labels.max()) + 1)
     centres = np.resize(means, (n_clusters, X.shape[1]))
-    return _result(X, *_round(X, groups, centres, turns), n_iter=1)
+    return _make_result(X, *_run_round(X, groups, centres, turns), n_iter=1)
 
 
-def _turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
+def _count_turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
     """How many points of each group are dealt out: all with tau = 1/k, else the same floor to every cluster."""
     if tau is None:
         return sizes.tolist()
@@ -277,7 +277,7 @@ def _distinct_rows(X: np.ndarray, wanted: int, order: np.ndarray) -> list[int]:
     return (distinct + repeated)[:wanted]
 
 
-def _round(X, groups, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
+def _run_round(X, groups, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
     """Fair labels, the clusters' means, and the cost at these means."""
     labels = _deal_groups(X, groups, centres, turns)
     present, dense = np.unique(labels, return_inverse=True)
@@ -287,7 +287,7 @@ def _round(X, groups, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
     return labels, centres, float(inertia.sum())
 
 
-def _result(X, labels, centres, cost, n_iter) -> FRACResult:
+def _make_result(X, labels, centres, cost, n_iter) -> FRACResult:
     nearest = nearest_centres(X, centres)
     present, labels_nearest = np.unique(nearest, return_inverse=True)
     labels_fair = np.unique(labels, return_inverse=True)[1]

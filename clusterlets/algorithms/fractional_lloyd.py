@@ -78,7 +78,7 @@ def fractional_lloyd(
             last_bound = dual.bound
         return centres, multipliers, dual.bound
 
-    part = table if n_init == 1 or len(X) < _PARTS * _LEAST_TRIED else _part(*table, random_state)
+    part = table if n_init == 1 or len(X) < _PARTS * _LEAST_TRIED else _draw_part(*table, random_state)
     runs = []
     for _ in range(n_init):
         start, _ = weighted_kmeans(part[0], part[1], n_clusters, random_state)
@@ -90,7 +90,7 @@ def fractional_lloyd(
     return centres, multipliers
 
 
-def _part(
+def _draw_part(
     X: np.ndarray, weights: np.ndarray, groups: np.ndarray, random_state: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """One of ``_PARTS`` parts of the rows of each group, at least one row, with weights that add up to the group's."""

@@ -89,13 +89,13 @@ def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Gen
     tiles = tiles_of(rows)
     n_candidates = 2 + int(log(n_clusters))  # no whole number is near a power of e, so rounding cannot decide
     centre_rows = [int(random_state.integers(len(rows)))]
-    (nearest,), _ = _lowered(tiles, rows[centre_rows], np.full(len(rows), np.inf))
+    (nearest,), _ = _distances_with_candidates(tiles, rows[centre_rows], np.full(len(rows), np.inf))
     while len(centre_rows) < n_clusters and nearest.any():
         cumulative = np.cumsum(nearest)  # in index order
         drawn = np.searchsorted(cumulative, random_state.random(n_candidates) * cumulative[-1], side="right")
         # Rounding may put a draw past the last row that has a chance.
         candidates = np.minimum(drawn, np.searchsorted(cumulative, cumulative[-1]))
-        lowered, potentials = _lowered(tiles, rows[candidates], nearest)
+        lowered, potentials = _distances_with_candidates(tiles, rows[candidates], nearest)
         best = potentials.argmin()
         centre_rows.append(int(candidates[best]))
         nearest = lowered[best]
@@ -153,7 +153,7 @@ def nearest_centres(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
     return labels
 
 
-def _lowered(tiles: np.ndarray, candidates: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _distances_with_candidates(tiles: np.ndarray, candidates: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Squared distances (c, n) to the nearest centre with each candidate among the centres, and their sums (c,)."""
     lowered, potentials = np.empty((len(candidates), len(nearest))), np.empty(len(candidates))
     candidate_distances(tiles, candidates, nearest, lowered, potentials)

@@ -145,7 +145,7 @@ def scaff_tree(
     groups : int array (n,)
         Group codes 0..K-1.
     n_clusters : int
-        Clusters wanted, from 1 to n. Rows with fewer distinct values give as many clusters as there are values.
+        Number of clusters, from 1 to n. Rows with fewer distinct values give as many clusters as there are values.
     random_state : numpy.random.Generator
         Source of the first centres of k-means.
     theta : float
@@ -179,7 +179,7 @@ def grow_tree(X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: 
     targets : int array (n,)
         Labels to learn, 0..L-1.
     n_leaves : int
-        Leaves wanted, from 1 to n; there are fewer only if the rows have fewer distinct values.
+        Number of leaves, from 1 to n; there are fewer only if the rows have fewer distinct values.
     theta : float
         Weight of the groups, from 0 to 1.
 

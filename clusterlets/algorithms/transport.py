@@ -100,18 +100,18 @@ def _whole_prices(prices: np.ndarray, scale: float) -> np.ndarray:
 
 
 @njit
-def _less(costs, one, two, here, other):
+def _is_cheaper_to_move(costs, one, two, here, other):
     """Whether moving instance ``one`` from ``here`` to ``other`` is cheaper than moving ``two``; the lower number wins ties."""
     a, b = costs[one, other] - costs[one, here], costs[two, other] - costs[two, here]
     return a < b or (a == b and one < two)
 
 
 @njit
-def _rise(heap, place, slots, costs, here, other):
+def _sift_up(heap, place, slots, costs, here, other):
     row = heap[place]
     while place > 0:
         parent = (place - 1) >> 1
-        if not _less(costs, row, heap[parent], here, other):
+        if not _is_cheaper_to_move(costs, row, heap[parent], here, other):
             break
         heap[place] = heap[parent]
         slots[heap[place], other] = place
@@ -121,15 +121,15 @@ def _rise(heap, place, slots, costs, here, other):
 
 
 @njit
-def _sink(heap, size, place, slots, costs, here, other):
+def _sift_down(heap, size, place, slots, costs, here, other):
     row = heap[place]
     while True:
         child = 2 * place + 1
         if child >= size:
             break
-        if child + 1 < size and _less(costs, heap[child + 1], heap[child], here, other):
+        if child + 1 < size and _is_cheaper_to_move(costs, heap[child + 1], heap[child], here, other):
             child += 1
-        if not _less(costs, heap[child], row, here, other):
+        if not _is_cheaper_to_move(costs, heap[child], row, here, other):
             break
         heap[place] = heap[child]
         slots[heap[place], other] = place
@@ -170,7 +170,7 @@ def _assign(costs, sizes, first, labels, prices):
             if other != here:
                 heap = heaps[starts[here] + other * room[here] : starts[here] + (other + 1) * room[here]]
                 for place in range(held[here] // 2 - 1, -1, -1):
-                    _sink(heap, held[here], place, slots, costs, here, other)
+                    _sift_down(heap, held[here], place, slots, costs, here, other)
                 if held[here]:
                     least[here, other] = costs[heap[0], other] - costs[heap[0], here]
 
@@ -206,8 +206,8 @@ def _move(row, source, target, heaps, starts, room, held, slots, costs, least):
         if place != last:
             heap[place] = heap[last]
             slots[heap[place], other] = place
-            _rise(heap, place, slots, costs, source, other)
-            _sink(heap, last, slots[heap[place], other], slots, costs, source, other)
+            _sift_up(heap, place, slots, costs, source, other)
+            _sift_down(heap, last, slots[heap[place], other], slots, costs, source, other)
         least[source, other] = costs[heap[0], other] - costs[heap[0], source] if last else _NEVER
     held[source] = last
     for other in range(k):
@@ -215,7 +215,7 @@ def _move(row, source, target, heaps, starts, room, held, slots, costs, least):
             continue
         heap = heaps[starts[target] + other * room[target] : starts[target] + (other + 1) * room[target]]
         heap[held[target]] = row
-        _rise(heap, held[target], slots, costs, target, other)
+        _sift_up(heap, held[target], slots, costs, target, other)
         least[target, other] = costs[heap[0], other] - costs[heap[0], target]
     held[target] += 1
 

@@ -191,36 +191,36 @@ class _Problem:
         for step in range(_MOST_INNER):
             if step >= _SETTLED and self.factor > _MOST_FACTOR and not self.by_mass:
                 self.by_mass, self.factor, self.accepted = True, 1.0, 0
-            former, objective = objective, self._lower(costs, objective)
+            former, objective = objective, self._descend(costs, objective)
             if former - objective <= _INNER_TOLERANCE / self.factor * former:  # larger constants make shorter steps
                 return objective
         raise NoClusteringError(
             "not_converged", f"VFC's shares do not settle within {_MOST_INNER} steps: take a smaller fairness_weight."
         )
 
-    def _lower(self, costs: np.ndarray, former: float) -> float:
+    def _descend(self, costs: np.ndarray, former: float) -> float:
         """Step 1 with constants at which the objective does not rise; returns the new objective."""
         if self.accepted == _PATIENCE and self.factor > 1:
-            self._multiply(costs, 0.5)
+            self._multiply_by_mass(costs, 0.5)
         for _ in range(_MOST_DOUBLINGS):
-            objective = self._objective(self._try(costs), self.trial_masses)
+            objective = self._objective(self._try_step(costs), self.trial_masses)
             if objective <= former * (1 + _RISE):
                 self.soft, self.trial = self.trial, self.soft
                 self.masses, self.trial_masses = self.trial_masses, self.masses
                 self.accepted += 1
                 return objective
-            self._multiply(costs, 2.0)
+            self._multiply_by_mass(costs, 2.0)
         raise NoClusteringError(
             "not_converged",
             "VFC diverges: its objective rises whatever the step. Take a smaller fairness_weight, or scale X.",
         )
 
-    def _multiply(self, costs: np.ndarray, factor: float) -> None:
+    def _multiply_by_mass(self, costs: np.ndarray, factor: float) -> None:
         self.factor, self.accepted = self.factor * factor, 0
         if not self.by_mass:
             _weigh(costs, self.factor * self.lipschitz, self.weights)
 
-    def _try(self, costs: np.ndarray) -> float:
+    def _try_step(self, costs: np.ndarray) -> float:
         """``trial`` and its masses by step 1; returns the sum of its costs."""
         slopes = self.weight * (1 / self.masses.sum(axis=0) - self.shares[:, None] / self.masses)
         if self.by_mass:

@@ -98,18 +98,18 @@ def cluster_fairlets(
 def _first_centres(rows, tiles, weights, n_clusters, random_state):
     """Indices of distinct rows, each drawn by its weight times its squared distance to the nearest earlier one."""
     n_candidates = 2 + int(log(n_clusters))  # no whole number is near a power of e, so rounding cannot decide
-    centre_rows = _drawn(weights, random_state, 1)
-    (nearest,), _ = _lowered(tiles, rows[centre_rows], np.full(len(rows), np.inf), weights)
+    centre_rows = _draw_rows(weights, random_state, 1)
+    (nearest,), _ = _distances_with_candidates(tiles, rows[centre_rows], np.full(len(rows), np.inf), weights)
     while len(centre_rows) < n_clusters and nearest.any():
-        candidates = _drawn(weights * nearest, random_state, n_candidates)
-        lowered, costs = _lowered(tiles, rows[candidates], nearest, weights)
+        candidates = _draw_rows(weights * nearest, random_state, n_candidates)
+        lowered, costs = _distances_with_candidates(tiles, rows[candidates], nearest, weights)
         best = costs.argmin()
         centre_rows = np.append(centre_rows, candidates[best])
         nearest = lowered[best]
     return centre_rows
 
 
-def _drawn(shares, random_state, size):
+def _draw_rows(shares, random_state, size):
     """Row numbers drawn in proportion to the shares."""
     cumulative = np.cumsum(shares)
     drawn = np.searchsorted(cumulative, random_state.random(size) * cumulative[-1], side="right")
@@ -117,7 +117,7 @@ def _drawn(shares, random_state, size):
     return np.minimum(drawn, np.searchsorted(cumulative, cumulative[-1]))
 
 
-def _lowered(tiles, candidates, nearest, weights):
+def _distances_with_candidates(tiles, candidates, nearest, weights):
     """Squared distances (c, n) to the nearest centre with each candidate among the centres, and their weighted sums (c,)."""
     lowered = np.empty((len(candidates), len(nearest)))
     candidate_distances(tiles, candidates, nearest, lowered, np.empty(len(candidates)))

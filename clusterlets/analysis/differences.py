@@ -43,7 +43,7 @@ def tolerance_of(file: str) -> float:
     return TOLERANCE_OF_PROJECTION if "projection" in file else TOLERANCE
 
 
-def of_tables(file: str, reference: pd.DataFrame, here: pd.DataFrame, tolerance: float = 0.0) -> pd.DataFrame:
+def compare_tables(file: str, reference: pd.DataFrame, here: pd.DataFrame, tolerance: float = 0.0) -> pd.DataFrame:
     """Cells that differ between two tables of text, as :data:`COLUMNS`; a row or column that one lacks is one difference.
 
     Rows are matched by the leading columns that identify them. Two numbers are equal if they are no further
@@ -60,7 +60,7 @@ def of_tables(file: str, reference: pd.DataFrame, here: pd.DataFrame, tolerance:
     in_lone_row = cells.isna().groupby("row").transform("all").any(axis=1)
     in_lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(here.columns))
     differing = cells.assign(difference=apart, share=apart / larger)[~(equal | in_lone_row | in_lone_column)].reset_index()
-    whole = [_as_one(cells[in_lone_row], "row"), _as_one(cells[in_lone_column & ~in_lone_row], "column")]
+    whole = [_lone_differences(cells[in_lone_row], "row"), _lone_differences(cells[in_lone_column & ~in_lone_row], "column")]
     return pd.concat([*whole, differing], ignore_index=True).assign(file=file)[COLUMNS]
 
 
@@ -85,14 +85,14 @@ def _by_cell(table: pd.DataFrame, keys: list[str]) -> pd.Series:
     return pd.Series(table.stack(future_stack=True))
 
 
-def _as_one(cells: pd.DataFrame, name: str) -> pd.DataFrame:
+def _lone_differences(cells: pd.DataFrame, name: str) -> pd.DataFrame:
     """One difference for each whole row, or column, that only one of the tables has."""
     is_present = cells.notna().groupby(name, sort=False).any()
     presence = is_present.map(lambda is_there: "there" if is_there else ABSENT).reset_index()
     return presence.assign(**{"row": WHOLE, "column": WHOLE} | {name: presence[name]}, difference=np.nan, share=np.nan)
 
 
-def of_manifests(reference: Mapping, here: Mapping) -> list[tuple[str, str, str]]:
+def compare_manifests(reference: Mapping, here: Mapping) -> list[tuple[str, str, str]]:
     """Settings, versions, data and processor that differ between two manifests: name, the reference's value, this run's.
 
     A dataset that only one of them has is a single difference: in the settings' list of datasets.
@@ -100,14 +100,14 @@ def of_manifests(reference: Mapping, here: Mapping) -> list[tuple[str, str, str]
     shared = reference["datasets"].keys() & here["datasets"].keys()
     differing = []
     for part in ("settings", "datasets", "libraries", "processor"):
-        ours, theirs = (_flat(_of_datasets(manifest, shared)[part], part) for manifest in (here, reference))
+        ours, theirs = (_flat(_restrict_to_datasets(manifest, shared)[part], part) for manifest in (here, reference))
         names = [*theirs, *(name for name in ours if name not in theirs)]
         entries = [(name, theirs.get(name, ABSENT), ours.get(name, ABSENT)) for name in names]
         differing += [entry for entry in entries if entry[1] != entry[2]]
     return differing
 
 
-def _of_datasets(manifest: Mapping, names: Container[str]) -> dict:
+def _restrict_to_datasets(manifest: Mapping, names: Container[str]) -> dict:
     def only(entries: Mapping) -> dict:
         return {name: entry for name, entry in entries.items() if name in names}
 
@@ -123,12 +123,12 @@ def _flat(values: Mapping, inside: str) -> dict[str, str]:
     return flat
 
 
-def cause(reference: Mapping, here: Mapping) -> str:
+def likely_cause(reference: Mapping, here: Mapping) -> str:
     """The most likely cause of a difference between two runs, by their manifests.
 
     The lists of datasets do not count, as a dataset changes no row of another.
     """
-    differing = [entry for entry in of_manifests(reference, here) if not entry[0].startswith(_WHICH_DATASETS)]
+    differing = [entry for entry in compare_manifests(reference, here) if not entry[0].startswith(_WHICH_DATASETS)]
     parts = []
     for part, words in _CAUSES.items():
         entries = [entry for entry in differing if entry[0].startswith(f"{part}.")]
@@ -141,7 +141,7 @@ def cause(reference: Mapping, here: Mapping) -> str:
     return "a change of code, as settings, data, versions and processor are the same"
 
 
-def of_bytes(reference: Mapping, here: Mapping, files: Iterable[str]) -> dict[str, list[str]]:
+def compare_hashes(reference: Mapping, here: Mapping, files: Iterable[str]) -> dict[str, list[str]]:
     """Some files of two manifests by hash: ``same``, ``different``, ``reference only`` and ``here only``."""
     files = list(files)
     theirs, ours = ({file: digests[file] for file in files if file in digests} for digests in map(hashes, (reference, here)))

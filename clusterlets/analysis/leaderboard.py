@@ -46,18 +46,18 @@ _DECIMALS = 12  # so that the last bits of a sum decide between no two configura
 _SHOWN = 6  # decimals in the files
 
 
-def entering(runs: pd.DataFrame) -> pd.DataFrame:
+def participating_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs that take part: at most :data:`TRIED` configurations of every method, the first and the last of its grid
     and those evenly spaced between them, in the grid's order. ``method`` is the name of the matcher if there is one.
     """
     runs = runs.assign(method=selection.names(runs), parameters=runs["parameters"].fillna(""))
     grids = runs.groupby("method", sort=False)["parameters"].unique()
-    entered = {(method, grid[place]) for method, grid in grids.items() for place in spread(len(grid))}
+    entered = {(method, grid[place]) for method, grid in grids.items() for place in spread_positions(len(grid))}
     is_entered = [pair in entered for pair in zip(runs["method"], runs["parameters"], strict=True)]
     return runs[np.array(is_entered, dtype=bool)].reset_index(drop=True)
 
 
-def spread(size: int) -> list[int]:
+def spread_positions(size: int) -> list[int]:
     """Positions of the configurations that take part, out of ``size``."""
     return list(range(size)) if size <= TRIED else [place * (size - 1) // (TRIED - 1) for place in range(TRIED)]
 
@@ -68,7 +68,7 @@ def configurations(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.D
     Parameters
     ----------
     runs : DataFrame
-        Runs of :func:`entering`, whatever their status, of two seeds or more.
+        Runs of :func:`participating_runs`, whatever their status, of two seeds or more.
     limits : sequence of float
         On the largest deviation of a cluster.
 
@@ -85,7 +85,7 @@ def configurations(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.D
     scored["finite"] = scored["price"].where(np.isfinite(scored["price"]))
     for limit in limits:
         scored[_within(limit)] = scored["finite"].notna() & (scored["deviation_max"] <= limit)
-    chooses = choosing(runs["seed"])
+    chooses = is_choosing_seed(runs["seed"])
     choosing_seeds, scoring_seeds = (scored[part].groupby(CONFIGURATION, sort=False) for part in (chooses, ~chooses))
     medians_of_scores = scoring_seeds[[*_SCORES, "n_clusters"]].median()
     ends = {"price_low": scoring_seeds["finite"].min(), "price_high": scoring_seeds["finite"].max()}
@@ -108,7 +108,7 @@ def _within(limit: float) -> str:
     return f"within_{limit:g}"
 
 
-def choosing(seeds: pd.Series) -> pd.Series:
+def is_choosing_seed(seeds: pd.Series) -> pd.Series:
     """Which runs belong to the first half of the seeds; if their number is odd, the larger half scores."""
     values = np.sort(seeds.unique())
     return seeds.isin(values[: len(values) // 2])
@@ -131,13 +131,13 @@ def leaderboard(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.Data
         With :data:`COLUMNS`. ``rank`` is 1 for the least price among the methods whose median deviation keeps the limit on
         the scoring seeds too; for a method without a rank, ``outcome`` gives the reason.
     """
-    runs = entering(runs)
+    runs = participating_runs(runs)
     if runs["seed"].nunique() < 2 or runs["method"].nunique() < 2:
         return pd.DataFrame(columns=COLUMNS)
     candidates = configurations(runs, limits)
     candidates = candidates.merge(_points(candidates)[[*CONFIGURATION, "on_front"]], how="left", on=CONFIGURATION)
-    methods = _of_methods(runs).join(candidates.groupby([*BLOCK, "method"]).size().rename("tried")).reset_index()
-    board = pd.concat([_under(limit, candidates, methods) for limit in limits], ignore_index=True)
+    methods = _count_runs(runs).join(candidates.groupby([*BLOCK, "method"]).size().rename("tried")).reset_index()
+    board = pd.concat([_choose_under(limit, candidates, methods) for limit in limits], ignore_index=True)
     dataset_order = {name: position for position, name in enumerate(runs["dataset"].unique())}
     order = ["place", "k", "limit", "rank", "price", "method"]
     board = board.assign(place=board["dataset"].map(dataset_order)).sort_values(order, kind="stable")
@@ -145,7 +145,7 @@ def leaderboard(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.Data
     return board[COLUMNS].round(_SHOWN).reset_index(drop=True)
 
 
-def _of_methods(runs: pd.DataFrame) -> pd.DataFrame:
+def _count_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """For each method in each block: number of runs, of runs that are ok, and statuses of the others."""
     by_method = runs.groupby([*BLOCK, "method"], sort=False)
     statuses = by_method["status"].agg(lambda column: _statuses(column[column != "ok"]))
@@ -158,7 +158,7 @@ def _statuses(column: pd.Series) -> str:
     return "; ".join(f"{status} {count}" for status, count in counts.items())
 
 
-def _under(limit: float, candidates: pd.DataFrame, methods: pd.DataFrame) -> pd.DataFrame:
+def _choose_under(limit: float, candidates: pd.DataFrame, methods: pd.DataFrame) -> pd.DataFrame:
     """What each method chooses under one limit, and its rank on the scoring seeds."""
     eligible = candidates[(candidates["chosen_by_deviation_max"] <= limit) & np.isfinite(candidates["chosen_by_price"])]
     order = ["chosen_by_price", "chosen_by_deviation_max"]
@@ -180,7 +180,7 @@ def points(runs: pd.DataFrame) -> pd.DataFrame:
         With :data:`POINTS`, for configurations with a median price; ``on_front`` if no other one of the block is at most as
         unfair and as expensive, and better in one of both.
     """
-    runs = entering(runs)
+    runs = participating_runs(runs)
     return _points(configurations(runs)) if runs["seed"].nunique() > 1 else pd.DataFrame(columns=POINTS)
 
 
@@ -221,13 +221,13 @@ def overall(board: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     """
     if board.empty:
         return pd.DataFrame(columns=OVERALL)
-    rows = pd.concat([_over_blocks(limit, part) for limit, part in board.groupby("limit")])
+    rows = pd.concat([_summarise_methods(limit, part) for limit, part in board.groupby("limit")])
     rows["hypervolume"] = rows["method"].map(_hypervolumes(points)).fillna(0.0)
     rows = rows.sort_values(["limit", "mean_rank", "method"], kind="stable").round(_SHOWN)
     return rows[OVERALL].reset_index(drop=True)
 
 
-def _over_blocks(limit: float, board: pd.DataFrame) -> pd.DataFrame:
+def _summarise_methods(limit: float, board: pd.DataFrame) -> pd.DataFrame:
     ranks = board.pivot(index=BLOCK, columns="method", values="rank")
     has_ranks = ranks.notna().any(axis=1)
     ratios, ranks = price_ratios(board), ranks[has_ranks]

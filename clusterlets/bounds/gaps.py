@@ -64,7 +64,7 @@ def assignment_gap(
     if allowed_delta < 1 and bound < cost:
         bounds = share_bounds(groups, allowed_delta)
         bound = max(bound, solve_dual(costs, np.ones(len(X)), groups, len(bounds[0]), share_rows(*bounds), 0.0).bound)
-    return _above(cost, bound)
+    return _relative_gap(cost, bound)
 
 
 def transport_gap(sse: float, bound: float) -> float:
@@ -75,10 +75,10 @@ def transport_gap(sse: float, bound: float) -> float:
     """
     if not (sse >= 0 and bound >= 0):
         raise ClusterletsError(f"A sum of squared errors and its bound are at least 0, not {sse!r} and {bound!r}.")
-    return _above(sse, bound)
+    return _relative_gap(sse, bound)
 
 
-def _above(cost: float, bound: float) -> float:
+def _relative_gap(cost: float, bound: float) -> float:
     """Cost / bound - 1, and 0 where rounding puts the bound above a cost that it equals."""
     if cost <= bound:
         return 0.0

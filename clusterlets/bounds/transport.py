@@ -185,21 +185,21 @@ def transport_bounds(
         if intervals[0][0] == intervals[1][0] == 0:  # no mass has to be moved
             continue
         schedule = _SMALL if dual.n_pairs <= _FEW_PAIRS else _WHOLE
-        v, value = dual.shifted(v, *intervals)
+        v, value = dual.shift(v, *intervals)
         if value > _NEARBY * last_value > 0:
             schedule, scale = schedule[1:], value / (len(rows) * intervals[0][1])
         else:
             v, scale = _first_potentials(dual, *intervals)
         for temperature, steps in schedule:
-            v, _ = dual.improved(v, *intervals, temperature * scale, steps)
+            v, _ = dual.improve(v, *intervals, temperature * scale, steps)
         # Potentials that satisfy the constraints bound every problem, not only the one that they were computed for.
-        u, v = dual.feasible(v)
-        last_value = _shifted(u, v, *intervals)[1]
-        bounds = np.maximum(bounds, [_shifted(u, v, *other)[1] for other in zip(of_rows, of_columns, strict=True)])
+        u, v = dual.make_feasible(v)
+        last_value = _best_shift(u, v, *intervals)[1]
+        bounds = np.maximum(bounds, [_best_shift(u, v, *other)[1] for other in zip(of_rows, of_columns, strict=True)])
     return bounds
 
 
-def _shifted(u: np.ndarray, v: np.ndarray, of_rows: Interval, of_columns: Interval) -> tuple[float, float]:
+def _best_shift(u: np.ndarray, v: np.ndarray, of_rows: Interval, of_columns: Interval) -> tuple[float, float]:
     """The best amount to add to u and subtract from v, and the dual's value there, less a margin for rounding.
 
     The value is concave in the amount; its slope changes where a potential becomes 0.
@@ -220,12 +220,12 @@ def _shifted(u: np.ndarray, v: np.ndarray, of_rows: Interval, of_columns: Interv
 def _first_potentials(whole: "_Dual", of_rows: Interval, of_columns: Interval) -> tuple[np.ndarray, float]:
     """Potentials of the columns, from ever larger parts of both sets, and the unit of the temperatures."""
     strides = [stride for stride in _STRIDES if len(whole.columns) >= _LEAST_COLUMNS * stride]
-    levels = [*(whole.part(stride) for stride in strides), whole]
-    v, scale = levels[0].annealed(of_rows, of_columns)
+    levels = [*(whole.thin_out(stride) for stride in strides), whole]
+    v, scale = levels[0].anneal(of_rows, of_columns)
     for level, larger in pairwise(levels):
-        v = level.extended(v, larger.columns, _COOL * scale)
+        v = level.extend(v, larger.columns, _COOL * scale)
         if larger is not whole:
-            v, _ = larger.improved(v, of_rows, of_columns, _COOL * scale, _STEPS)
+            v, _ = larger.improve(v, of_rows, of_columns, _COOL * scale, _STEPS)
     return v, scale
 
 
@@ -242,12 +242,12 @@ class _Dual:
         self.row_tiles, self.column_tiles = _tiles(self.rows), _tiles(self.columns)
         self.n_pairs = len(rows) * len(columns)
 
-    def part(self, stride: int) -> "_Dual":
+    def thin_out(self, stride: int) -> "_Dual":
         """The dual for every ``stride``-th row and column."""
         rows, columns = self.rows[::stride], self.columns[::stride]
         return _Dual(rows, columns, len(self.rows) / len(rows), len(self.columns) / len(columns))
 
-    def annealed(self, of_rows: Interval, of_columns: Interval) -> tuple[np.ndarray, float]:
+    def anneal(self, of_rows: Interval, of_columns: Interval) -> tuple[np.ndarray, float]:
         """Potentials from 0 at falling temperatures, and the dual's value per unit of mass.
 
         High temperatures come first because the potentials of outliers are large: low ones would need many steps to get there.
@@ -257,19 +257,19 @@ class _Dual:
         largest = float(self.row_norms.max() + self.column_norms.max()) or 1.0
         temperature = largest
         while temperature > max(_COOL * scale, _COLDEST * largest):
-            v, value = self.improved(v, of_rows, of_columns, temperature, _STEPS)
+            v, value = self.improve(v, of_rows, of_columns, temperature, _STEPS)
             scale = value / mass
             temperature /= _COOLING
         return v, max(scale, _COLDEST * largest)
 
-    def improved(
+    def improve(
         self, start: np.ndarray, of_rows: Interval, of_columns: Interval, temperature: float, steps: int
     ) -> tuple[np.ndarray, float]:
         """Potentials and value after at most ``steps`` evaluations of the smoothed dual: limited-memory BFGS, halving steps."""
         of_rows = of_rows[0] * self.row_weight, of_rows[1] * self.row_weight
         of_columns = of_columns[0] * self.column_weight, of_columns[1] * self.column_weight
         v = start
-        value, gradient = self._smoothed(v, of_rows, of_columns, temperature)
+        value, gradient = self._evaluate_smoothed(v, of_rows, of_columns, temperature)
         moves: list[np.ndarray] = []
         turns: list[np.ndarray] = []
         n_left = steps - 1
@@ -277,7 +277,7 @@ class _Dual:
             direction = _direction(gradient, moves, turns, temperature / of_columns[1])
             slope, length, gain = float((gradient * direction).sum()), 1.0, -1.0
             while n_left > 0 and slope > 0:
-                trial_value, trial_gradient = self._smoothed(v + length * direction, of_rows, of_columns, temperature)
+                trial_value, trial_gradient = self._evaluate_smoothed(v + length * direction, of_rows, of_columns, temperature)
                 n_left, gain = n_left - 1, trial_value - value
                 if gain >= 1e-4 * length * slope:
                     break
@@ -290,31 +290,33 @@ class _Dual:
                 moves, turns = [*moves, move][-_MEMORY:], [*turns, turn][-_MEMORY:]
         return v, value
 
-    def feasible(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def make_feasible(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Potentials that satisfy all constraints despite rounding; no single one can be raised by more than rounding."""
         u = _least(self.rows, self.row_norms, self.column_tiles, self.column_norms - v)
         v = _least(self.columns, self.column_norms, self.row_tiles, self.row_norms - u)
         largest = self.row_norms.max() + self.column_norms.max() + np.abs(u).max() + np.abs(v).max()
         return u, v - 4e-16 * (self.rows.shape[1] + 8) * largest
 
-    def shifted(self, v: np.ndarray, of_rows: Interval, of_columns: Interval) -> tuple[np.ndarray, float]:
+    def shift(self, v: np.ndarray, of_rows: Interval, of_columns: Interval) -> tuple[np.ndarray, float]:
         """The potentials shifted to suit other intervals, and the dual's value there."""
         u = _least(self.rows, self.row_norms, self.column_tiles, self.column_norms - v)
-        amount, value = _shifted(u, v, of_rows, of_columns)
+        amount, value = _best_shift(u, v, of_rows, of_columns)
         return v - amount, value
 
-    def extended(self, v: np.ndarray, columns: np.ndarray, temperature: float) -> np.ndarray:
+    def extend(self, v: np.ndarray, columns: np.ndarray, temperature: float) -> np.ndarray:
         """Potentials of other columns, by the smoothed constraints with these rows."""
         u, _ = _soft_least(self.rows, self.row_norms, self.column_tiles, self.column_norms - v, temperature)
         return _soft_least(columns, np.square(columns).sum(axis=1), self.row_tiles, self.row_norms - u, temperature)[0]
 
-    def _smoothed(self, v: np.ndarray, of_rows: Interval, of_columns: Interval, temperature: float) -> tuple[float, np.ndarray]:
+    def _evaluate_smoothed(
+        self, v: np.ndarray, of_rows: Interval, of_columns: Interval, temperature: float
+    ) -> tuple[float, np.ndarray]:
         """Value and gradient: minima are soft, and the kinks at 0 are rounded off."""
         u, masses = _soft_least(
             self.rows, self.row_norms, self.column_tiles, self.column_norms - v, temperature, *of_rows, temperature
         )
-        row_values, _ = _bent(u, *of_rows, temperature)
-        column_values, slopes = _bent(v, *of_columns, temperature)
+        row_values, _ = _smooth_hinge(u, *of_rows, temperature)
+        column_values, slopes = _smooth_hinge(v, *of_columns, temperature)
         return float(row_values.sum() + column_values.sum()), slopes - masses
 
 
@@ -331,7 +333,7 @@ def _direction(gradient: np.ndarray, moves: list[np.ndarray], turns: list[np.nda
     return direction
 
 
-def _bent(x: np.ndarray, low: float, high: float, width: float) -> tuple[np.ndarray, np.ndarray]:
+def _smooth_hinge(x: np.ndarray, low: float, high: float, width: float) -> tuple[np.ndarray, np.ndarray]:
     """low max(x, 0) + high min(x, 0), rounded off within ``width`` of 0, and its slopes."""
     inside = np.clip(x + width, 0.0, 2 * width)
     above = np.square(inside) / (4 * width) + np.maximum(x - width, 0.0)
@@ -374,7 +376,7 @@ def _soft_least(
     high: float = 1.0,
     width: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same with a soft minimum; and the mass of each column, to which a row gives its slope of :func:`_bent` in all."""
+    """The same with a soft minimum, and the mass of each column: each row gives its slope of :func:`_smooth_hinge` in all."""
     minima, masses = np.empty(len(rows)), np.empty((len(tiles), _LANES))
     _soft_pass(
         -2.0 * rows, norms, tiles, _padded(offsets, len(tiles)), temperature, len(offsets), low, high, width, minima, masses

@@ -77,7 +77,7 @@ def worst(report: "FairnessReport") -> str:
     )
 
 
-def _few(names: Sequence[str]) -> str:
+def _join_first(names: Sequence[str]) -> str:
     """Names joined by "and no"; if there are many, the first ones and how many follow."""
     more = len(names) - _GROUPS
     return " and no ".join(names[:_GROUPS]) + (f" and none of {more} more" if more > 0 else "")
@@ -88,7 +88,7 @@ def warnings(report: "FairnessReport") -> list[str]:
     messages = []
     composition, price = report.composition, report["price_of_fairness"]
     lacking = [
-        f"{cluster} has no {_few([name for name, count in zip(composition.names, counts, strict=True) if not count])}"
+        f"{cluster} has no {_join_first([name for name, count in zip(composition.names, counts, strict=True) if not count])}"
         for cluster, counts in zip(composition.clusters, composition.counts, strict=True)
         if not counts.all()
     ]

@@ -6,7 +6,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from clusterlets.commands.output import given, writing
+from clusterlets.commands.output import nonempty, writing
 from clusterlets.errors import ClusterletsError
 from clusterlets.provenance import crate, crate_validation, packing
 from clusterlets.storage import write_bytes
@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
     """
     parser = argparse.ArgumentParser("clusterlets archive", description=main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
-    parser.add_argument("-o", "--output", metavar="FILE", type=given, help="default: <name of the folder>.crate.zip, here")
+    parser.add_argument("-o", "--output", metavar="FILE", type=nonempty, help="default: <name of the folder>.crate.zip, here")
     options = parser.parse_args(arguments)
     run = packing.read(options.results)
     missing = [library for library in ("rocrate", "rocrate_validator") if not find_spec(library)]

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 import pandas as pd
 
 from clusterlets.analysis import differences
-from clusterlets.commands.output import whole
+from clusterlets.commands.output import whole_number
 from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.provenance import manifest
@@ -53,12 +53,12 @@ class _Pair:
         if self.same:
             return pd.DataFrame(columns=differences.COLUMNS)
         if self.here is None:
-            return self._as_a_whole("there", differences.ABSENT)
+            return self._single_difference("there", differences.ABSENT)
         tolerance = max(tolerance, differences.tolerance_of(self.file))
-        cells = differences.of_tables(self.file, self.reference, self.here, tolerance)
-        return cells if tolerance or len(cells) else self._as_a_whole("these bytes", "the same values in other bytes")
+        cells = differences.compare_tables(self.file, self.reference, self.here, tolerance)
+        return cells if tolerance or len(cells) else self._single_difference("these bytes", "the same values in other bytes")
 
-    def _as_a_whole(self, reference: str, here: str) -> pd.DataFrame:
+    def _single_difference(self, reference: str, here: str) -> pd.DataFrame:
         row = {"file": self.file, "row": differences.WHOLE, "column": differences.WHOLE, "reference": reference, "here": here}
         return pd.DataFrame([row], columns=differences.COLUMNS)
 
@@ -75,7 +75,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("results", metavar="RESULTS", type=Path, help="results folder of a run")
     tolerance_help = "accept numbers that are no further apart, and ignore hashes (default: 0)"
     parser.add_argument("--tolerance", type=_tolerance, default=0.0, help=tolerance_help)
-    parser.add_argument("--most", metavar="N", type=whole(0), default=20, help="differences to show of a kind (default: 20)")
+    parser.add_argument(
+        "--most", metavar="N", type=whole_number(0), default=20, help="differences to show of a kind (default: 20)"
+    )
     options = parser.parse_args(arguments)
     try:
         return _compare(options)
@@ -96,8 +98,8 @@ def _compare(options: argparse.Namespace) -> int:
     pairs = [_pair(options, file) for file in _tables(options, reference)]
     common = _common_datasets(options, reference, here) if reference and here else []
     if common:
-        pairs = _over(common, pairs)
-    hashes = _by_hash(reference, here, {pair.file for pair in pairs}, common) if reference and here else {}
+        pairs = _restrict_to_datasets(common, pairs)
+    hashes = _compare_hashes(reference, here, {pair.file for pair in pairs}, common) if reference and here else {}
     tables = [pair.cells(options.tolerance) for pair in pairs]
     cells = pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
     same = cells.empty and (options.tolerance > 0 or not any(hashes[kind] for kind in hashes if kind != "same"))
@@ -128,7 +130,7 @@ def _tables(options: argparse.Namespace, reference: Mapping) -> list[str]:
             raise ClusterletsError(f"there is no folder {folder}. reference/README.md says how to compare.")
     promised = manifest.hashes(reference) if reference else None
     files = [path.relative_to(options.reference).as_posix() for path in sorted(options.reference.rglob("*.csv"))]
-    files = [file for file in files if (promised is None or file in promised) and _is_read(file)]
+    files = [file for file in files if (promised is None or file in promised) and _is_comparable(file)]
     if not files:
         raise ClusterletsError(
             f"{options.reference} holds no promised table (.csv) to compare with. `make reference` copies those of a run."
@@ -140,7 +142,7 @@ def _tables(options: argparse.Namespace, reference: Mapping) -> list[str]:
     return files
 
 
-def _is_read(file: str) -> bool:
+def _is_comparable(file: str) -> bool:
     promised = manifest.group_of(file) in (manifest.NUMBERS, manifest.APPROXIMATE)
     return promised and PurePosixPath(file).parts[0] not in _UNREAD
 
@@ -168,7 +170,7 @@ def _common_datasets(options: argparse.Namespace, reference: Mapping, here: Mapp
     return common
 
 
-def _over(datasets: list[str], pairs: list[_Pair]) -> list[_Pair]:
+def _restrict_to_datasets(datasets: list[str], pairs: list[_Pair]) -> list[_Pair]:
     """Each table's rows of these datasets. It prints which averages are not compared, as they cover other datasets."""
     by_dataset = [pair for pair in pairs if "dataset" in pair.reference]
     if not by_dataset:
@@ -190,13 +192,13 @@ def _rows_of(datasets: list[str], pair: _Pair) -> _Pair:
     return _Pair(pair.file, reference, ours, ours is not None and ours.equals(reference))
 
 
-def _by_hash(reference: Mapping, here: Mapping, read: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
+def _compare_hashes(reference: Mapping, here: Mapping, read: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
     """Compare promised numbers outside the tables by their hashes; if datasets differ, only the cells of common ones."""
     files = [file for file in {**manifest.hashes(reference), **manifest.hashes(here)} if file not in read]
     files = [file for file in files if manifest.group_of(file) == manifest.NUMBERS]
     if common:
         files = [file for file in files if PurePosixPath(file).parts[0] == _CELLS and PurePosixPath(file).parts[1] in common]
-    return differences.of_bytes(reference, here, files)
+    return differences.compare_hashes(reference, here, files)
 
 
 # ---- what is printed -------------------------------------------------------------------------------------------------
@@ -205,23 +207,23 @@ def _by_hash(reference: Mapping, here: Mapping, read: Collection[str], common: C
 def _show_verdicts(pairs: list[_Pair], cells: pd.DataFrame, most: int) -> None:
     """How many verdicts changed, and which: a reader's first question."""
     total = sum(len(pair.reference) * sum("verdict" in column for column in pair.reference) for pair in pairs if pair.exact)
-    changed = cells[_of_verdicts(cells)]
+    changed = cells[_only_verdicts(cells)]
     if total:
         print(f"Verdicts: {len(changed) or 'none'} of {total} changed{':' if len(changed) else '.'}")
     _list(changed, most)
 
 
-def _of_verdicts(cells: pd.DataFrame) -> pd.Series:
-    return cells["column"].str.contains("verdict") & ~_absent(cells)
+def _only_verdicts(cells: pd.DataFrame) -> pd.Series:
+    return cells["column"].str.contains("verdict") & ~_only_absent(cells)
 
 
-def _absent(cells: pd.DataFrame) -> pd.Series:
+def _only_absent(cells: pd.DataFrame) -> pd.Series:
     return (cells[["reference", "here"]] == differences.ABSENT).any(axis=1)
 
 
 def _cause(options: argparse.Namespace, reference: Mapping, here: Mapping) -> str:
     if reference and here:
-        return differences.cause(reference, here)
+        return differences.likely_cause(reference, here)
     folders = [str(folder) for folder, content in ((options.reference, reference), (options.results, here)) if not content]
     return f"not known, as there is no {manifest.NAME} in {' and '.join(folders)}"
 
@@ -242,7 +244,7 @@ def _count(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
 
 def _show(cells: pd.DataFrame, most: int) -> None:
     """What one side lacks, numbers by how far apart they are relative to their size, and other text."""
-    absent, verdict = _absent(cells), _of_verdicts(cells)
+    absent, verdict = _only_absent(cells), _only_verdicts(cells)
     numbers = cells[cells["difference"].notna() & ~absent & ~verdict].sort_values("share", ascending=False, kind="stable")
     kinds = {
         "on one side only": cells[absent],
@@ -260,10 +262,10 @@ def _list(cells: pd.DataFrame, most: int) -> None:
         distance = "" if pd.isna(cell["difference"]) else f" (by {cell['difference']:.3g}, {100 * cell['share']:.3g} %)"
         where = f"{cell['file']}: {cell['row']}: {cell['column']}"
         print(f"  {where}: {_short(cell['reference'])} -> {_short(cell['here'])}{distance}")
-    _say_more(len(cells), most)
+    _print_omitted(len(cells), most)
 
 
-def _say_more(number: int, most: int) -> None:
+def _print_omitted(number: int, most: int) -> None:
     if number > most:
         print(f"  and {number - most} more; --most {number} shows all")
 
@@ -273,7 +275,7 @@ def _show_hashes(hashes: Mapping[str, list[str]], most: int) -> None:
     for kind, names in hashes.items():
         if names and kind != "same":
             print(f"\nby their hashes, {kind} ({len(names)}):", *(f"  {name}" for name in names[:most]), sep="\n")
-            _say_more(len(names), most)
+            _print_omitted(len(names), most)
 
 
 def _show_manifests(options: argparse.Namespace, reference: Mapping, here: Mapping) -> None:
@@ -282,14 +284,14 @@ def _show_manifests(options: argparse.Namespace, reference: Mapping, here: Mappi
         absent = [str(path) for path in paths if not path.is_file()]
         print(f"\nSettings and versions were not compared: there is no {' and no '.join(absent)}.")
         return
-    entries = differences.of_manifests(reference, here)
+    entries = differences.compare_manifests(reference, here)
     compared = "settings, data, versions and processor"
     print(f"\n{compared} that differ ({len(entries)}):" if entries else f"\nThe same {compared}.")
     for name, theirs, ours in entries[: options.most]:
         print(f"  {name}: {_short(theirs)} -> {_short(ours)}")
-    _say_more(len(entries), options.most)
+    _print_omitted(len(entries), options.most)
     files = [file for file in manifest.hashes(here) if manifest.group_of(file) in (manifest.FIGURES, manifest.SOURCES)]
-    other = differences.of_bytes(reference, here, files)["different"]
+    other = differences.compare_hashes(reference, here, files)["different"]
     if other:
         print(f"Not promised: {counted(len(other), 'figure or page', 'figures and pages')} of {len(files)} differ.")
 

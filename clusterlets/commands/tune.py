@@ -9,7 +9,7 @@ from pathlib import Path
 
 from clusterlets import methods
 from clusterlets.commands import own_table
-from clusterlets.commands.output import given, whole, writing
+from clusterlets.commands.output import nonempty, whole_number, writing
 from clusterlets.commands.progress_bar import ProgressBar
 from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import scaled
@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     own_table.add_options(parser)
-    parser.add_argument("--clusters", type=whole(2), default=5, metavar="N", help="clusters to ask for (default: 5)")
+    parser.add_argument("--clusters", type=whole_number(2), default=5, metavar="N", help="clusters to ask for (default: 5)")
     parser.add_argument(
         "--max-deviation",
         type=_share,
@@ -87,14 +87,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--minutes", type=_minutes, default=5.0, metavar="M", help="time for all fits; cheap methods come first (default: 5)"
     )
-    parser.add_argument("--seeds", type=whole(2, 1000), default=6, metavar="N", help="fits of each configuration (default: 6)")
-    parser.add_argument("--seed", type=whole(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
     parser.add_argument(
-        "-o", "--output", type=given, metavar="FILE", help="CSV file, a row a configuration (default: TABLE-front.csv)"
+        "--seeds", type=whole_number(2, 1000), default=6, metavar="N", help="fits of each configuration (default: 6)"
+    )
+    parser.add_argument("--seed", type=whole_number(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
+    parser.add_argument(
+        "-o", "--output", type=nonempty, metavar="FILE", help="CSV file, a row a configuration (default: TABLE-front.csv)"
     )
     parser.add_argument(
         "--plot",
-        type=given,
+        type=nonempty,
         metavar="FILE",
         help="picture (.png, .pdf, .svg) of price and deviation (default: TABLE-front.png)",
     )

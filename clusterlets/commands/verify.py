@@ -31,22 +31,22 @@ def main(arguments: list[str]) -> int:
     for kind, meaning in _MEANING.items():
         names = getattr(outcome, kind)
         if names:
-            print(meaning, *(f"  {_shown(results, name)}" for name in names), sep="\n")
+            print(meaning, *(f"  {_describe_outcome(results, name)}" for name in names), sep="\n")
     if outcome.tables:
         print(_TABLES, *(f"  {path}" for path in outcome.tables), sep="\n")
     if outcome.extra:
-        print(_remark(results, outcome.extra))
+        print(_describe_extra(results, outcome.extra))
     if not outcome.passed:
         print("", *_remedy(results, outcome), _AGAIN, sep="\n")
     return 0 if outcome.passed else 1
 
 
-def _shown(results: Path, name: str) -> str:
+def _describe_outcome(results: Path, name: str) -> str:
     is_folder = name.endswith("/")
     return f"{results / name}/ (all its cells: they are of another run)" if is_folder else str(results / name)
 
 
-def _remark(results: Path, extra: list[str]) -> str:
+def _describe_extra(results: Path, extra: list[str]) -> str:
     """Files that the manifest does not list, by name if there are few."""
     files, are, they = ("file", "is", "It does") if len(extra) == 1 else ("files", "are", "They do")
     remark = f"{len(extra):,} {files} {are} of another configuration, or put there by hand. {they} not affect the check."

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 
 from clusterlets.datasets.catalogue import describe, names
-from clusterlets.datasets.table import CLASS, BadData, Table, check, unexpected, without_duplicates
+from clusterlets.datasets.table import CLASS, BadData, Table, check, describe_differences, without_duplicates
 from clusterlets.datasets.table import with_sensitive as table_with_sensitive
 from clusterlets.errors import ClusterletsError
 
@@ -63,7 +63,7 @@ def prepare(name: str, raw_dir: str | PathLike, duplicates: str | None = None) -
         check(table)
     except BadData as problem:
         raise ClusterletsError(f"{name}: {problem}\n{_remedy(dataset, folder)}") from None
-    differences = unexpected(_DUPLICATES[dataset["duplicates"]](table), dataset)
+    differences = describe_differences(_DUPLICATES[dataset["duplicates"]](table), dataset)
     if differences and dataset["strict"]:
         raise ClusterletsError(
             f"{name}: the prepared table is not the expected one: {'; '.join(differences)}.\n{_remedy(dataset, folder)}"

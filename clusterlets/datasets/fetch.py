@@ -149,7 +149,7 @@ def _fetch_missing(dataset: dict, folder: Path, missing: dict[str, str], mirror:
         usable = sorted((answer for answer in answers if answer.is_right is not False), key=lambda answer: not answer.is_right)
         if not usable:
             failures = [(_BY_HAND, reason) for reason in missing.values()] + [(wrong.place, wrong.words) for wrong in answers]
-            raise ClusterletsError(_nothing_served(dataset, folder, failures))
+            raise ClusterletsError(_no_source_error(dataset, folder, failures))
         origins = {_sha256(usable[0].folder / file): usable[0].source for file in missing}
         storage.write_text(folder / ".origin.json", json.dumps(_origins(folder) | origins))
         for file in missing:
@@ -177,7 +177,7 @@ def _judge(dataset: dict, stage: Path) -> tuple[bool | None, str]:
     """Whether the files are the dataset, and why; SourceFailed if they are no data or give another table."""
     for file in _names(dataset):
         _require_plausible(stage / file)
-    if _all_known(dataset, stage):
+    if _has_published_hashes(dataset, stage):
         return True, "serves the known bytes"
     try:
         prepare(dataset["name"], stage.parent)
@@ -209,7 +209,7 @@ def _require_plausible(path: Path) -> None:
 def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, str, Callable[[Path], None]]]:
     """(name in the receipt, name in messages, function that fetches a file), in the order in which they are tried."""
     if mirror and dataset["module"] != "bundled":
-        yield "mirror", f"mirror {_shown(mirror)}", functools.partial(_from_mirror, mirror)
+        yield "mirror", f"mirror {_without_password(mirror)}", functools.partial(_from_mirror, mirror)
     for source in dataset["sources"]:
         if source == "bundled":
             yield source, source, _from_sklearn
@@ -217,7 +217,7 @@ def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, str, Call
             yield source["url"], source["url"], functools.partial(_from_publisher, source)
 
 
-def _shown(mirror: str) -> str:
+def _without_password(mirror: str) -> str:
     """A mirror without user and password, even if it is not a valid address."""
     return mirror if mirror.startswith("file:") else re.sub(r"\A([\w+.-]+:(//)?).*@", r"\1", mirror)
 
@@ -228,7 +228,7 @@ def _from_mirror(mirror: str, target: Path) -> None:
         return _download(f"{mirror.rstrip('/')}/{quote(dataset)}/{quote(target.name)}", target)
     root = Path(url2pathname(urlsplit(mirror).path)) if scheme == "file" else Path(mirror)
     if not root.is_dir():
-        raise SourceFailed(f"{_shown(str(root))} is not a folder")
+        raise SourceFailed(f"{_without_password(str(root))} is not a folder")
     _copy(root / dataset / target.name, target)
 
 
@@ -317,12 +317,12 @@ def _download(url: str, target: Path) -> None:
     addresses, hashes = {target.name: url}, {target.name: None}
     files = pooch.create(target.parent, "", registry=hashes, urls=addresses, retry_if_failed=_ATTEMPTS - 1)
     try:
-        _in_time(lambda: files.fetch(target.name, downloader=attempt))
+        _with_time_limit(lambda: files.fetch(target.name, downloader=attempt))
     except (requests.RequestException, ValueError) as error:
         raise SourceFailed(f"{_reason(error)} (attempts: {_ATTEMPTS})") from None
 
 
-def _in_time(download: Callable[[], str]) -> None:
+def _with_time_limit(download: Callable[[], str]) -> None:
     """Wait for a download in a thread, because the timeout of a connection starts again with every byte."""
     outcome: Future = Future()
 
@@ -362,12 +362,12 @@ def _receipt(dataset: dict, folder: Path) -> dict:
     """The receipt; a file whose bytes no source served was put there by hand."""
     digests = {file: _sha256(folder / file) for file in _names(dataset)}
     files = {file: {"bytes": (folder / file).stat().st_size, "sha256": digest} for file, digest in digests.items()}
-    origins, matches = _origins(folder), _all_known(dataset, folder)
+    origins, matches = _origins(folder), _has_published_hashes(dataset, folder)
     source = " and ".join(dict.fromkeys(origins.get(digest, _BY_HAND) for digest in digests.values()))
     return {"dataset": dataset["name"], "source": source, "sha256_matches": matches, "files": files}
 
 
-def _all_known(dataset: dict, folder: Path) -> bool:
+def _has_published_hashes(dataset: dict, folder: Path) -> bool:
     """Whether all files have the known SHA-256, or, if none was published, a known git blob id."""
     for file in dataset["files"]:
         content = (folder / file["name"]).read_bytes()
@@ -382,7 +382,7 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def _nothing_served(dataset: dict, folder: Path, failures: list[tuple[str, str]]) -> str:
+def _no_source_error(dataset: dict, folder: Path, failures: list[tuple[str, str]]) -> str:
     paths = " and ".join(str(folder / file) for file in _names(dataset))
     attempts = "\n".join(f"  - {place}: {reason}" for place, reason in failures)
     return (

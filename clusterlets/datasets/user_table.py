@@ -258,7 +258,7 @@ class _Column:
         """All numbers (n,); BadData if a cell is not a number, or if numbers and booleans are mixed."""
         if self.first_unusable:
             row, cell = self.first_unusable
-            problem = f"holds {cell[:60]!r}, {_what_is_wrong_with(cell)}" if cell.strip() else "is empty"
+            problem = f"holds {cell[:60]!r}, {_explain_cell(cell)}" if cell.strip() else "is empty"
             raise BadData(f"{place} {row}: column {self.name!r} {problem} (unusable cells in the column: {self.unusable}).")
         if self.kinds["number"] and self.kinds["boolean"]:
             raise BadData(f"{place.rpartition(',')[0]}: column {self.name!r} mixes numbers with true and false.")
@@ -292,7 +292,7 @@ def _remedy(cell: str) -> str | None:
     return next((remedy for pattern, remedy in _MISSPELT.items() if pattern.fullmatch(cell.strip())), None)
 
 
-def _what_is_wrong_with(cell: str) -> str:
+def _explain_cell(cell: str) -> str:
     remedy = _remedy(cell) if np.isnan(numerals.number(cell)) else None
     return f"{remedy}, or name the features to use" if remedy else f"which is no finite number below {LARGEST:g}"
 

@@ -75,7 +75,7 @@ class FairClusterer(ClusterMixin, BaseEstimator):
         """Set the attributes of a fit."""
         raise NotImplementedError
 
-    def _warn_of_fewer(self) -> None:
+    def _warn_of_fewer_clusters(self) -> None:
         """Say that there are fewer clusters than were asked for."""
         if self.n_clusters is not None and self.n_clusters_ < self.n_clusters:
             warnings.warn(

@@ -15,7 +15,7 @@ from clusterlets.algorithms.instance_labels import cluster_centres
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
 from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
-from clusterlets.estimators.memberships import nearest_of_own
+from clusterlets.estimators.memberships import nearest_own_cluster
 from clusterlets.estimators.signatures import RANDOM_STATE, Documented, documented, set_parameters
 from clusterlets.metrics.composition import deviation_per_cluster
 
@@ -43,7 +43,7 @@ class ClusterletClustering(FairClusterer):
     n_clusters_ : int
         Clusters found.
     n_clusterlets_ : int
-        Clusterlets wanted of each group: as given, or as chosen for ``n_clusters``.
+        Number of clusterlets of each group: as given, or as chosen for ``n_clusters``.
     hops_ : int
         The same of the hops.
     cluster_centers_ : float array (n_clusters_, d)
@@ -91,7 +91,7 @@ class ClusterletClustering(FairClusterer):
             raise InvalidInput(f"{type(self).__name__} cannot do this: {'; '.join(filter(None, faults))}.")
 
     def _cluster(self, X, groups, random_state):
-        self._warn_of_ignored(methods.get(self.matcher).parameters)
+        self._warn_of_ignored_parameters(methods.get(self.matcher).parameters)
         if self.n_clusters is None:
             self.n_clusterlets_, self.hops_ = self.n_clusterlets, self.hops
         else:
@@ -102,7 +102,7 @@ class ClusterletClustering(FairClusterer):
         self.n_clusters_ = len(self.matching_)
         self.cluster_centers_ = cluster_centres(self.matching_, self.clusterlets_.sizes, self.clusterlets_.centroids)
         self.memberships_ = self._memberships(self.clusterlets_.labels)
-        self.labels_ = nearest_of_own(X, self.memberships_, self.cluster_centers_)
+        self.labels_ = nearest_own_cluster(X, self.memberships_, self.cluster_centers_)
         if self.n_clusters not in (None, self.n_clusters_):
             warnings.warn(
                 f"{type(self).__name__} found {self.n_clusters_} clusters: of all configurations that were tried, this is the "
@@ -136,12 +136,12 @@ class ClusterletClustering(FairClusterer):
         parameters = {name: hops if name == "hops" else plain(getattr(self, name)) for name in matcher.parameters}
         return matcher, {name: value for name, value in parameters.items() if value is not None}
 
-    def _warn_of_ignored(self, used: Collection[str]) -> None:
+    def _warn_of_ignored_parameters(self, used_parameters: Collection[str]) -> None:
         """Say which parameters were set that the matcher does not use, or that ``n_clusters`` chooses."""
         defaults = type(self)().get_params()
-        ignored = [name for name in _OF_MATCHERS if name not in used and getattr(self, name) != defaults[name]]
+        ignored = [name for name in _OF_MATCHERS if name not in used_parameters and getattr(self, name) != defaults[name]]
         if ignored:
-            accepted = " and ".join(name for name in _OF_MATCHERS if name in used)
+            accepted = " and ".join(name for name in _OF_MATCHERS if name in used_parameters)
             warnings.warn(
                 f"The matcher {self.matcher} ignores {self._settings(ignored)}: leave that out, or take another matcher. "
                 f"{self.matcher} uses {accepted}.",
@@ -179,7 +179,7 @@ class ClusterletClustering(FairClusterer):
             As ``labels_``: where the clusterlet is in several clusters, the one whose centre is nearest.
         """
         X = self._validated(X)
-        return nearest_of_own(X, self._memberships(nearest_centres(X, self.clusterlets_.centroids)), self.cluster_centers_)
+        return nearest_own_cluster(X, self._memberships(nearest_centres(X, self.clusterlets_.centroids)), self.cluster_centers_)
 
 
 def _parameters_of_matchers() -> Iterator[tuple[str, Documented]]:
@@ -201,16 +201,16 @@ set_parameters(
         "n_clusterlets": (
             10,
             "int",
-            "Clusterlets wanted of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. How "
+            "Number of clusterlets of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. How "
             "many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.",
         ),
         "n_clusters": (
             None,
             "int | None",
-            "Clusters wanted. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are tried, "
-            "and the result with the closest number of clusters is kept: of equally close ones the one with the least largest "
-            "deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit with "
-            "``n_clusterlets_`` and ``hops_`` alone gives.",
+            "Number of clusters. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are "
+            "tried, and the result with the closest number of clusters is kept: of equally close ones the one with the "
+            "smallest maximum deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit "
+            "with ``n_clusterlets_`` and ``hops_`` alone gives.",
         ),
         "matcher": (
             "G-B",

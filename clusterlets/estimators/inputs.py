@@ -40,10 +40,10 @@ def generator(random_state) -> np.random.Generator:
         raise InvalidInput(f"random_state={random_state!r} is neither a number of 0 or more nor a generator.") from None
 
 
-def as_array(values, what: str) -> np.ndarray:
+def as_array(values, name: str) -> np.ndarray:
     if np.ma.is_masked(values):
-        raise InvalidInput(f"{what} has masked values: drop these rows first.")
+        raise InvalidInput(f"{name} has masked values: drop these rows first.")
     try:
         return np.asarray(values)
     except ValueError:
-        raise InvalidInput(f"{what} has rows of different lengths.") from None
+        raise InvalidInput(f"{name} has rows of different lengths.") from None

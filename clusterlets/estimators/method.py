@@ -12,11 +12,11 @@ from clusterlets import methods
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
 from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
-from clusterlets.estimators.memberships import centres_of, memberships_of_labels, nearest_of_own
+from clusterlets.estimators.memberships import cluster_means, memberships_of_labels, nearest_own_cluster
 from clusterlets.estimators.signatures import RANDOM_STATE, Documented, documented, section, set_parameters
 
 
-class OfMethod(FairClusterer):
+class MethodEstimator(FairClusterer):
     """Base of the estimators that run a method of :mod:`clusterlets.methods`; they say which, and with what parameters."""
 
     n_clusters: int
@@ -48,9 +48,9 @@ class OfMethod(FairClusterer):
         fitted = method()
         outputs = methods.clusterings(method, fitted.fit(X, groups, self.n_clusters, random_state, **self._values()), len(X))
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
-        self._set(X, clustering, vars(fitted))
+        self._set_attributes(X, clustering, vars(fitted))
         if not issubclass(method, methods.Matcher):  # a matcher is asked for clusterlets, not clusters
-            self._warn_of_fewer()
+            self._warn_of_fewer_clusters()
 
     def _check_table(self, method: type[methods.Method], X: np.ndarray, groups: np.ndarray) -> None:
         """Refuse a table that the method cannot handle."""
@@ -66,7 +66,7 @@ class OfMethod(FairClusterer):
         if unsupported:
             raise InvalidInput(f"{method.name} cannot do this: {unsupported}.")
 
-    def _set(self, X: np.ndarray, clustering: np.ndarray, of_fit: Mapping[str, Any]) -> None:
+    def _set_attributes(self, X: np.ndarray, clustering: np.ndarray, of_fit: Mapping[str, Any]) -> None:
         """The attributes, of labels (n,) or memberships (n, C), and those that the method's ``fit`` has set."""
         for name, value in of_fit.items():
             if name.endswith("_") and name != "cluster_centers_":
@@ -75,8 +75,8 @@ class OfMethod(FairClusterer):
         self.memberships_ = memberships_of_labels(clustering) if crisp else csr_array(clustering)
         self.n_clusters_ = self.memberships_.shape[1]
         centres = of_fit.get("cluster_centers_", {}).get(self.output)
-        self.cluster_centers_ = centres_of(X, self.memberships_) if centres is None else centres
-        self.labels_ = clustering if crisp else nearest_of_own(X, self.memberships_, self.cluster_centers_)
+        self.cluster_centers_ = cluster_means(X, self.memberships_) if centres is None else centres
+        self.labels_ = clustering if crisp else nearest_own_cluster(X, self.memberships_, self.cluster_centers_)
 
     def predict(self, X):
         """Cluster of each instance, by the nearest of ``cluster_centers_``; this does not keep the clustering fair.
@@ -92,7 +92,7 @@ class OfMethod(FairClusterer):
         return nearest_centres(self._validated(X), self.cluster_centers_)
 
 
-class MethodClustering(OfMethod):
+class MethodClustering(MethodEstimator):
     """Any method of :mod:`clusterlets.methods`, or of a file of your own.
 
     Parameters
@@ -100,7 +100,7 @@ class MethodClustering(OfMethod):
     method : str, default="FRAC"
         A name of :func:`clusterlets.methods.names`, or the path of a Python file with a method in it.
     n_clusters : int, default=8
-        Clusters wanted, at most n; of a matcher, clusterlets of each group.
+        Number of clusters, at most n; of a matcher, clusterlets of each group.
     parameters : dict or None, default=None
         Keyword parameters of the method's ``fit``; None for its own defaults.
     output : str or None, default=None
@@ -150,7 +150,7 @@ class MethodClustering(OfMethod):
         return self.parameters or {}
 
 
-class NamedMethod(OfMethod):
+class NamedMethod(MethodEstimator):
     """Base of the estimators that stand for one method, whose parameters are their own; :func:`estimator_of` makes them."""
 
     _name: str
@@ -205,7 +205,7 @@ def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]
     set_parameters(
         estimator,
         {
-            "n_clusters": (8, "int", "Clusters wanted, at most n."),
+            "n_clusters": (8, "int", "Number of clusters, at most n."),
             **{name: documented(parameter) for name, parameter in method.parameters.items()},
             **({"output": _output_of(method)} if method.outputs else {}),
             "random_state": RANDOM_STATE,

@@ -19,7 +19,7 @@ def exceeded_limits(cell: str, limits: str) -> str:
     return limits if record["crossed"] and record["limits"] != limits else record["parameter"]
 
 
-def note(cell: str, crossed: bool, limits: str, parameter: str) -> None:
+def record(cell: str, crossed: bool, limits: str, parameter: str) -> None:
     """Record the limits that a cell ran with, if one of its fits crossed a limit now or before."""
     if crossed or parameter:
         write_text(_file(cell), json.dumps({"crossed": crossed, "limits": limits, "parameter": parameter}))

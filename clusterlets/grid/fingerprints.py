@@ -21,36 +21,36 @@ LOCK = PACKAGE.parent / "requirements.lock"
 
 
 def fingerprint(
-    modules: Iterable[str], libraries: dict[str, str] | None = None, files: Iterable[str] = (), own: Iterable[str] = ()
+    modules: Iterable[str], libraries: dict[str, str] | None = None, files: Iterable[str] = (), user_files: Iterable[str] = ()
 ) -> str:
     """Sixteen hexadecimal digits for the import closure of ``modules`` (below ``clusterlets``), library versions, files.
 
     ``modules`` are dotted names such as ``"steps.scoring"``; modules that are imported by name at run time
-    must be given too. ``files`` are data files, relative to the package, and ``own`` are the user's files. The parts
-    follow the digits, each file with its own digits and each library with its version, so that :func:`changed` can name
+    must be given too. ``files`` are data files, relative to the package, and ``user_files`` are the user's. The parts
+    follow the digits, each file with its own digits and each library with its version, so that :func:`changed_parts` can name
     those that changed.
     """
     closure = sorted(set().union(*(import_closure(f"{PACKAGE.name}.{module}") for module in modules)))
     paths = [*(module_file(module) for module in closure), *(PACKAGE / file for file in files)]
     contents = {path.relative_to(PACKAGE).as_posix(): path.read_bytes() for path in paths}
-    contents |= {quote(file if Path(file).is_absolute() else f"./{file}"): Path(file).read_bytes() for file in own}
+    contents |= {quote(file if Path(file).is_absolute() else f"./{file}"): Path(file).read_bytes() for file in user_files}
     versions = [f"{name}=={version}" for name, version in sorted((libraries or {}).items())]
     digest = hashlib.sha256()
     for name, content in [*contents.items(), *((version, b"") for version in versions)]:
         digest.update(name.encode() + b"\0" + content + b"\0")
-    parts = [part(name, content) for name, content in contents.items()]
+    parts = [format_part(name, content) for name, content in contents.items()]
     return " ".join([digest.hexdigest()[:16], *parts, *versions])
 
 
-def part(name: str, content: bytes) -> str:
+def format_part(name: str, content: bytes) -> str:
     """A part of a fingerprint: a name without spaces, and eight hexadecimal digits for its content."""
     return f"{name}:{hashlib.sha256(content).hexdigest()[:8]}"
 
 
-def changed(before: str, now: str) -> list[str]:
+def changed_parts(old: str, new: str) -> list[str]:
     """Parts that two fingerprints do not share: files relative to the package, and libraries."""
-    differing = set(before.split()[1:]) ^ set(now.split()[1:])
-    return sorted({re.split("==|:", part)[0] for part in differing})
+    differing = set(old.split()[1:]) ^ set(new.split()[1:])
+    return sorted({re.split("==|:", format_part)[0] for format_part in differing})
 
 
 @functools.cache

@@ -33,7 +33,7 @@ def fit_path(kind: str) -> str:
     return block_path(kind, "{method}/k{k}{parameters}")
 
 
-def block_path_of(kind: str, cell: Cell, is_matcher: bool, base: str) -> str:
+def cell_block_path(kind: str, cell: Cell, is_matcher: bool, base: str) -> str:
     """The file of one kind from which a cell is made."""
     source = f"clusterlets/k{cell.k}" if is_matcher else f"{cell.method}/{cell.configuration}"
     return block_path(kind, source, base, cell.dataset, cell.seeds)

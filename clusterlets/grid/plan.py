@@ -155,7 +155,7 @@ class Plan:
         return ["partitions"] if "partitions" in self.methods[method].needs else []
 
     def _block_path(self, kind: str, cell: Cell, base: str) -> str:
-        return paths.block_path_of(kind, cell, cell.method in self.matchers, base)
+        return paths.cell_block_path(kind, cell, cell.method in self.matchers, base)
 
     # ---- tables ------------------------------------------------------------------------------------------------------
 
@@ -217,7 +217,7 @@ class Plan:
                 "methods",
                 *self._package_modules([method]),
                 libraries=tuple(dict.fromkeys([*numeric, *self.methods[method].libraries])),
-                own=self._user_files([method]),
+                user_files=self._user_files([method]),
             )
 
         return fingerprint_of
@@ -229,7 +229,7 @@ class Plan:
             "steps.recovery",
             *self._package_modules(matchers),
             libraries=("numpy", "pandas", "scikit-learn"),
-            own=self._user_files(matchers),
+            user_files=self._user_files(matchers),
         )
 
     def rule_fingerprints(self, codes: Mapping[str, Any]) -> dict[str, str]:

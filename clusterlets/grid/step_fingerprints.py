@@ -7,7 +7,7 @@ import functools
 import json
 
 from clusterlets import datasets
-from clusterlets.grid.fingerprints import LOCK, PACKAGE, data_files, fingerprint, locked_versions, part
+from clusterlets.grid.fingerprints import LOCK, PACKAGE, data_files, fingerprint, format_part, locked_versions
 
 #: Libraries of a step with compiled kernels; llvmlite generates the machine code.
 COMPILED = ("numpy", "numba", "llvmlite")
@@ -18,10 +18,10 @@ _PAGES = {"steps.report", "steps.leaderboard"}
 
 @functools.cache
 def step_fingerprint(
-    *modules: str, libraries: tuple[str, ...] = ("numpy",), files: tuple[str, ...] = (), own: tuple[str, ...] = ()
+    *modules: str, libraries: tuple[str, ...] = ("numpy",), files: tuple[str, ...] = (), user_files: tuple[str, ...] = ()
 ) -> str:
     """Fingerprint of what a step depends on besides its inputs and options: see :func:`fingerprints.fingerprint`."""
-    return fingerprint(modules, locked_versions(LOCK, libraries), files, own)
+    return fingerprint(modules, locked_versions(LOCK, libraries), files, user_files)
 
 
 @functools.cache
@@ -30,7 +30,7 @@ def dataset_fingerprint(step: str, name: str, libraries: tuple[str, ...]) -> str
     description = datasets.describe(name)
     code = step_fingerprint(f"steps.{step}", f"datasets.{description['module']}", libraries=libraries)
     entry = json.dumps(description, sort_keys=True).encode()
-    return f"{code} {part(f'datasets/sources.yaml#{name}', entry)}"
+    return f"{code} {format_part(f'datasets/sources.yaml#{name}', entry)}"
 
 
 def analysis_fingerprint(*modules: str) -> str:

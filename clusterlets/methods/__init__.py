@@ -145,7 +145,7 @@ class Method:
         groups : int array (n,)
             Sensitive group of each instance, 0..K-1.
         n_clusters : int
-            Clusters wanted; of a matcher, clusterlets of each group.
+            Number of clusters; of a matcher, clusterlets of each group.
         random_state : numpy.random.Generator
         **parameters
             Those of the method, each optional.
@@ -264,24 +264,26 @@ def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.
 
 def _clustering(result: Any, n_rows: int) -> np.ndarray:
     try:
-        found = np.asarray(result)
+        clustering = np.asarray(result)
     except ValueError as error:  # rows of different lengths
         raise ClusterletsError(f"fit must return labels or memberships: {error}") from None
-    if found.ndim not in (1, 2) or len(found) != n_rows:
-        raise ClusterletsError(f"fit must return labels ({n_rows},) or memberships ({n_rows}, C), not {found.shape}")
-    if found.ndim == 2:
-        if found.dtype != bool:
-            raise ClusterletsError(f"memberships must be of type bool, not {found.dtype}")
-        found = found[:, found.any(axis=0)]
-        if not found.any(axis=1).all():
-            raise ClusterletsError(f"row {np.flatnonzero(~found.any(axis=1))[0]} is in no cluster")
-        return found
-    if not np.issubdtype(found.dtype, np.number) or np.issubdtype(found.dtype, np.complexfloating):
-        raise ClusterletsError(f"labels must be whole numbers of at least 0, not of type {found.dtype}")
-    wrong = np.flatnonzero(~((found >= 0) & (found == np.floor(found)) & (found < 2**53)))
+    if clustering.ndim not in (1, 2) or len(clustering) != n_rows:
+        raise ClusterletsError(f"fit must return labels ({n_rows},) or memberships ({n_rows}, C), not {clustering.shape}")
+    if clustering.ndim == 2:
+        if clustering.dtype != bool:
+            raise ClusterletsError(f"memberships must be of type bool, not {clustering.dtype}")
+        clustering = clustering[:, clustering.any(axis=0)]
+        if not clustering.any(axis=1).all():
+            raise ClusterletsError(f"row {np.flatnonzero(~clustering.any(axis=1))[0]} is in no cluster")
+        return clustering
+    if not np.issubdtype(clustering.dtype, np.number) or np.issubdtype(clustering.dtype, np.complexfloating):
+        raise ClusterletsError(f"labels must be whole numbers of at least 0, not of type {clustering.dtype}")
+    wrong = np.flatnonzero(~((clustering >= 0) & (clustering == np.floor(clustering)) & (clustering < 2**53)))
     if len(wrong):
-        raise ClusterletsError(f"labels must be whole numbers of at least 0, and that of row {wrong[0]} is {found[wrong[0]]}")
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+        raise ClusterletsError(
+            f"labels must be whole numbers of at least 0, and that of row {wrong[0]} is {clustering[wrong[0]]}"
+        )
+    return np.unique(clustering, return_inverse=True)[1].astype(np.int64)
 
 
 # ---- the registry ----------------------------------------------------------------------------------------------------
@@ -291,10 +293,10 @@ def get(name: str) -> type[Method]:
     """The method of a name; ClusterletsError names all, and the nearest, if there is none. Imports its file alone."""
     module = f"{__name__}.{name.lower().replace('-', '_')}"
     if NAME.fullmatch(name) and importlib.util.find_spec(module):
-        found = _methods_of(importlib.import_module(module))
-        if name in found:
-            return found[name]
-    from difflib import get_close_matches  # only who is about to fail needs it
+        defined = _methods_of(importlib.import_module(module))
+        if name in defined:
+            return defined[name]
+    from difflib import get_close_matches  # only this error needs it
 
     known = names()
     near = get_close_matches(name.upper(), {known_name.upper(): known_name for known_name in known}, n=1)
@@ -332,11 +334,11 @@ def from_file(path: str | Path) -> type[Method]:
         spec.loader.exec_module(module)
     except Exception as error:  # it is somebody's code, which may raise anything
         raise ClusterletsError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
-    found = list(_methods_of(module).values())
-    if len(found) != 1:
-        raise ClusterletsError(f"{path} holds {len(found)} methods, and should hold one: a subclass of Method with a name.")
-    check(found[0], str(path))
-    return found[0]
+    defined = list(_methods_of(module).values())
+    if len(defined) != 1:
+        raise ClusterletsError(f"{path} holds {len(defined)} methods, and should hold one: a subclass of Method with a name.")
+    check(defined[0], str(path))
+    return defined[0]
 
 
 def check(method: type[Method], where: str) -> None:
@@ -351,29 +353,29 @@ def parameters_of(method: type[Method]) -> list[str] | None:
     return None if method.takes_any_parameter() else list(method.parameters)
 
 
-def by_parameter(having: Iterable[type[Method]]) -> dict[str, list[type[Method]]]:
+def by_parameter(methods: Iterable[type[Method]]) -> dict[str, list[type[Method]]]:
     """Which of some methods have a parameter, by its name."""
-    methods: dict[str, list[type[Method]]] = {}
-    for method in having:
+    methods_by_parameter: dict[str, list[type[Method]]] = {}
+    for method in methods:
         for name in method.parameters:
-            methods.setdefault(name, []).append(method)
-    return methods
+            methods_by_parameter.setdefault(name, []).append(method)
+    return methods_by_parameter
 
 
-def meaning(name: str, having: Iterable[type[Method]]) -> str:
+def meaning(name: str, methods: Iterable[type[Method]]) -> str:
     """What a parameter means to each of some methods that have it: ``B, D: Sweeps through the groups.``"""
     meanings: dict[str, list[str]] = {}
-    for method in having:
+    for method in methods:
         meanings.setdefault(method.parameters[name].meaning, []).append(method.name)
     return " ".join(f"{', '.join(names)}: {text}" for text, names in meanings.items())
 
 
-def check_parameters(method: type[Method], given: Iterable[str], where: str) -> None:
+def check_parameters(method: type[Method], parameters: Iterable[str], where: str) -> None:
     """Refuse parameters that the method does not take."""
-    taken = parameters_of(method)
-    for name in given:
-        if taken is not None and name not in taken:
-            has = f"its parameters: {', '.join(taken)}" if taken else "it has none"
+    accepted = parameters_of(method)
+    for name in parameters:
+        if accepted is not None and name not in accepted:
+            has = f"its parameters: {', '.join(accepted)}" if accepted else "it has none"
             raise ClusterletsError(f"{where}: {method.name} has no parameter {name!r}; {has}.")
 
 
@@ -381,9 +383,9 @@ def _methods_of(module: ModuleType) -> dict[str, type[Method]]:
     """The methods that a module defines itself, by name."""
     classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Method)]
     return {
-        found.name: found
-        for found in classes
-        if found.__module__ == module.__name__ and isinstance(vars(found).get("name"), str)
+        method.name: method
+        for method in classes
+        if method.__module__ == module.__name__ and isinstance(vars(method).get("name"), str)
     }
 
 

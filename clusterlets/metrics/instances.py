@@ -128,7 +128,7 @@ _NO_SILHOUETTES = "for overlapping clusters in the grid, and for a single cluste
 SCORES = (
     Score(
         "social_cost",
-        of=Instances,
+        computed_from=Instances,
         function=social_cost,
         unit="squared units of the data",
         range=(0, np.inf),
@@ -138,7 +138,7 @@ SCORES = (
     ),
     Score(
         "kmedian_cost",
-        of=Instances,
+        computed_from=Instances,
         function=lambda instances: float(instances.distances.sum()),
         unit="units of the data",
         range=(0, np.inf),
@@ -147,7 +147,7 @@ SCORES = (
     ),
     Score(
         "kcenter_cost",
-        of=Instances,
+        computed_from=Instances,
         function=lambda instances: float(instances.distances.max()),
         unit="units of the data",
         range=(0, np.inf),
@@ -156,7 +156,7 @@ SCORES = (
     ),
     Score(
         "silhouette",
-        of=Instances,
+        computed_from=Instances,
         function=silhouette,
         unit="ratio",
         range=(-1, 1),
@@ -167,7 +167,7 @@ SCORES = (
     ),
     Score(
         "silhouette_error",
-        of=Instances,
+        computed_from=Instances,
         function=silhouette_error,
         unit="ratio",
         range=(0, np.inf),
@@ -177,7 +177,7 @@ SCORES = (
     ),
     Score(
         "silhouette_least_group",
-        of=Instances,
+        computed_from=Instances,
         function=silhouette_least_group,
         unit="ratio",
         range=(-1, 1),

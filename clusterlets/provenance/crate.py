@@ -53,7 +53,7 @@ def describe_run(run: Run, source: Mapping[str, bytes], results: Mapping[str, Pa
     crate.metadata.extra_terms.update(_TERMS)
     citation = yaml.safe_load(source["CITATION.cff"])
     for name in sorted(source.keys() - {_SNAKEFILE}):
-        crate.add_file(None, name, properties=_of_file(name, hashlib.sha256(source[name]).hexdigest()))
+        crate.add_file(None, name, properties=_file_properties(name, hashlib.sha256(source[name]).hexdigest()))
     workflow = _add_workflow(crate, run, citation, source[_SNAKEFILE])
     inputs = [crate.dereference("config.yaml"), *_add_data(crate, run), *_add_settings(crate, run, workflow)]
     _add_run(crate, run, workflow, inputs, _add_results(crate, results))
@@ -61,7 +61,7 @@ def describe_run(run: Run, source: Mapping[str, bytes], results: Mapping[str, Pa
     return crate.metadata.generate()
 
 
-def _of_file(name: str, digest: str) -> dict[str, str]:
+def _file_properties(name: str, digest: str) -> dict[str, str]:
     suffix = Path(name).suffix
     kind = _FORMATS.get(suffix) or mimetypes.types_map.get(suffix) or "text/plain"
     return {"name": Path(name).name, "encodingFormat": kind, "sha256": digest}
@@ -71,7 +71,7 @@ def _add_workflow(crate: "ROCrate", run: Run, citation: Mapping, snakefile: byte
     software = run.provenance["libraries"]
     version = (software.get("snakemake") or {}).get("installed")
     properties = {
-        **_of_file(_SNAKEFILE, hashlib.sha256(snakefile).hexdigest()),
+        **_file_properties(_SNAKEFILE, hashlib.sha256(snakefile).hexdigest()),
         "name": citation["title"],
         "version": citation["version"],
         "conformsTo": {"@id": _BIOSCHEMAS},
@@ -159,7 +159,7 @@ def _add_settings(crate: "ROCrate", run: Run, workflow: "Entity") -> Iterator["E
 def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"]:
     """An entity for each file except the cells: their rows are in runs.csv, and they share one folder."""
     entities = [
-        crate.add_file(None, name, properties=_of_file(name, hash_of_file(path)))
+        crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path)))
         for name, path in sorted(results.items())
         if not name.startswith(_CELLS)
     ]
@@ -175,15 +175,15 @@ def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entit
     properties = {
         "name": f"Run of the workflow on {_datasets(run)}",
         "description": f"{counted(jobs['counted'], 'job')} on {json.dumps(machine)}",
-        "startTime": _time(jobs["first_job_began"]),
-        "endTime": _time(jobs["last_job_ended"]),
+        "startTime": _add_offset(jobs["first_job_began"]),
+        "endTime": _add_offset(jobs["last_job_ended"]),
         "actionStatus": "http://schema.org/CompletedActionStatus",
     }
     action = crate.add_action(workflow, "#run", inputs, results, properties=properties)
     crate.root_dataset["mentions"] = action
 
 
-def _time(utc: str) -> str:
+def _add_offset(utc: str) -> str:
     """The time with an offset in place of the letter Z, as the profile's pattern requires."""
     return utc.replace("Z", "+00:00")
 
@@ -223,16 +223,16 @@ def _add_author(crate: "ROCrate", author: Mapping[str, str]) -> "Entity":
     else:
         name = f"{author['given-names']} {author['family-names']}"
         kind = {"@type": "Person", "givenName": author["given-names"], "familyName": author["family-names"]}
-    return _add(crate, _fragment(name), {**kind, "name": name})
+    return _add(crate, _fragment_id(name), {**kind, "name": name})
 
 
 def _add_paper(crate: "ROCrate", paper: Mapping) -> "Entity":
     properties = {"@type": "ScholarlyArticle", "name": paper["title"]}
     properties |= {"datePublished": str(paper["year"])} if "year" in paper else {}
-    article = _add(crate, f"https://doi.org/{paper['doi']}" if "doi" in paper else _fragment(paper["title"]), properties)
+    article = _add(crate, f"https://doi.org/{paper['doi']}" if "doi" in paper else _fragment_id(paper["title"]), properties)
     article["author"] = [_add_author(crate, author) for author in paper["authors"]]
     return article
 
 
-def _fragment(words: str) -> str:
+def _fragment_id(words: str) -> str:
     return "#" + "-".join("".join(letter if letter.isalnum() else " " for letter in words).lower().split())

@@ -26,7 +26,7 @@ def loaded() -> dict[str, str]:
 
 
 @contextmanager
-def locked_alone() -> Iterator[None]:
+def require_locked() -> Iterator[None]:
     """Refuse libraries that were imported by the end of the block in other versions than the locked ones, even if it failed."""
     try:
         yield
@@ -41,7 +41,7 @@ def refuse_others(versions: Mapping[str, str], lock: Path = LOCK) -> None:
     pins = locked_versions(lock, versions)
     others = {name: version for name, version in versions.items() if version != pins[name]}
     if others:
-        differing = (f"{name} {version}{_from(name)} and not {pins[name]}" for name, version in others.items())
+        differing = (f"{name} {version}{_first_loaded(name)} and not {pins[name]}" for name, version in others.items())
         raise ClusterletsError(
             f"The environment has {', '.join(differing)}, which {lock.name} names: results would pass for those of the lock. "
             "Is another one on PYTHONPATH, or an old environment activated? `make environment` sets up the right one; "
@@ -49,6 +49,6 @@ def refuse_others(versions: Mapping[str, str], lock: Path = LOCK) -> None:
         )
 
 
-def _from(name: str) -> str:
+def _first_loaded(name: str) -> str:
     file = getattr(sys.modules.get(MODULES[name]), "__file__", None)
     return f" (from {Path(file).parent})" if file else ""

@@ -134,7 +134,7 @@ def read(path: Path) -> dict:
     """Read a manifest; ClusterletsError if there is none or it is damaged."""
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        fault = _fault(manifest)
+        fault = _find_fault(manifest)
         if not fault and _OWN in manifest and manifest[_OWN] != _hash_of(manifest):
             fault = "it does not match its own SHA-256"
     except (FileNotFoundError, NotADirectoryError):
@@ -146,7 +146,7 @@ def read(path: Path) -> dict:
     return manifest
 
 
-def _fault(content: object) -> str:
+def _find_fault(content: object) -> str:
     """What is wrong with the form of a manifest, in short; empty if nothing is."""
     from jsonschema import Draft202012Validator  # imported late: a run that only writes a manifest does not need it
 
@@ -207,7 +207,7 @@ class Check:
 
 def check(results: Path) -> Check:
     """Compare a results folder with its own manifest. It lists no intermediate files: they carry their own hashes."""
-    manifest = _trusted(results / NAME)
+    manifest = _read_trusted(results / NAME)
     promised, digests = files(manifest), hashes(manifest)
     missing = [file for file in promised if not (results / file).is_file()]
     present = [file for file in digests if not _is_folder(file) and file not in missing]
@@ -234,7 +234,7 @@ def _user_tables(manifest: Mapping) -> dict[str, str]:
     return {manifest["settings"]["tables"][name]["path"]: digest for name, digest in digests.items() if digest}
 
 
-def _trusted(path: Path) -> dict:
+def _read_trusted(path: Path) -> dict:
     """A manifest that can be relied on: one without its own hash, or without files, proves nothing."""
     manifest = read(path)
     for fault, applies in (("has no hash of its own", _OWN not in manifest), ("lists no file", not hashes(manifest))):

@@ -54,7 +54,7 @@ def read(results: Path) -> Run:
     try:
         provenance = load_json(results / _PROVENANCE)
     except UnusableFileError as problem:
-        raise ClusterletsError(f"{problem.happened} Run the workflow again: it is written anew.") from None
+        raise ClusterletsError(f"{problem.problem} Run the workflow again: it is written anew.") from None
     run_manifest = manifest.read(results / manifest.NAME)
     if any(provenance["settings"].get(name) != value for name, value in run_manifest["settings"].items()):
         raise ClusterletsError(

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from clusterlets.report.figures import declared
+from clusterlets.report.figures import declarations
 from clusterlets.storage import write_text
 
 _TABLES, _TESTS, _LEADERBOARD, _ACCOUNTS = "Tables", "Tests", "Leaderboard", "Accounts"
@@ -167,14 +167,14 @@ RESULTS = {
 
 
 @cache
-def described() -> dict[str, tuple[str, str]]:
+def captions() -> dict[str, tuple[str, str]]:
     """Category and caption of every result: :data:`RESULTS` and the figures."""
     figures = {
         f"{figure.folder}/{figure.name}": (
             figure.folder.capitalize(),
             _as_restructured_text(f"{figure.title}. {figure.caption}"),
         )
-        for figure in declared()
+        for figure in declarations()
     }
     return {**RESULTS, **figures}
 
@@ -186,7 +186,7 @@ def file_of(result: str) -> str:
 
 def write(folder: str) -> None:
     """Write the overview and each caption to a file of its own, because Snakemake reads captions from files only."""
-    texts = {file_of(result): caption for result, (_, caption) in described().items()}
+    texts = {file_of(result): caption for result, (_, caption) in captions().items()}
     for name, text in {**texts, "workflow.rst": OVERVIEW}.items():
         path = Path(folder, name)
         if not path.is_file() or path.read_text(encoding="utf-8") != text:

@@ -9,7 +9,7 @@ from clusterlets.paper import comparison, reported
 from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
 from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
-from clusterlets.text import counted, decimal, in_percent
+from clusterlets.text import counted, decimal, percent
 
 _GRID_OF_PAPER = {"k": (2, 5, 10, 20, 30), "hops": (1, 2, 3, 4), "omega": (0, 0.25, 0.5, 0.75)}
 _SETTINGS_OF_PAPER = {
@@ -173,7 +173,7 @@ def _numbers_sentence(results: Results) -> str:
 
 
 def _beside_chance(counts: pd.Series, share: str) -> str:
-    return f"{in_percent(counts[share])} (by chance {in_percent(counts[f'{share}_by_chance'])})"
+    return f"{percent(counts[share])} (by chance {percent(counts[f'{share}_by_chance'])})"
 
 
 def _claims_sentence(claims: pd.DataFrame) -> str:
@@ -199,7 +199,7 @@ def _hold(counts: pd.Series) -> str:
 
 
 def _matcher_sentence(results: Results) -> str:
-    ours = results.of_paper.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
+    ours = results.on_paper_data.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
     if ours.empty:
         return "Which matcher is the fairest cannot be said, as no run of Clusterlets has a result."
     printed = reported.table("table1_matchers")
@@ -209,14 +209,14 @@ def _matcher_sentence(results: Results) -> str:
     aside = "" if results.has_paper_data else " (none of them the paper's)"
     return (
         f"The fairest matcher by mean deviation over all runs is {best['matcher']}, {agreement}: "
-        f"{decimal(best['deviation_mean'])} on {_datasets(len(results.of_paper.datasets), results.has_both)} here{aside}, "
+        f"{decimal(best['deviation_mean'])} on {_datasets(len(results.on_paper_data.datasets), results.has_both)} here{aside}, "
         f"{decimal(float(printed['deviation_mean']))} on {len(reported.datasets())} there."
     )
 
 
 def _frac_sentence(results: Results) -> str:
     """Averages are over the datasets on which every method has a best run, so that they cover the same data."""
-    table4 = results.of_paper.tables["table4_frac_vs_clusterlets"].frame
+    table4 = results.on_paper_data.tables["table4_frac_vs_clusterlets"].frame
     best = table4.pivot(index="dataset", columns="method", values="deviation_mean").dropna(axis=1, how="all").dropna()
     rivals = [method for method in _RIVALS if method in best]
     if best.empty or "Clusterlets" not in best or not rivals:
@@ -234,7 +234,7 @@ def _frac_sentence(results: Results) -> str:
 
 
 def _significance_sentence(results: Results) -> str:
-    ranking = results.of_paper.rankings[0]
+    ranking = results.on_paper_data.rankings[0]
     if ranking.obstacle:
         return f"Whether the matchers differ by more than chance was not computed: {ranking.obstacle}"
     pairs = ranking.pairs
@@ -243,7 +243,7 @@ def _significance_sentence(results: Results) -> str:
     return (
         f"Over {_datasets(len(ranking.complete), results.has_both)}, {len(significant)} of {len(pairs)} pairs of matchers "
         f"{'differs' if len(significant) == 1 else 'differ'} "
-        f"significantly{f' ({pair_names})' if pair_names else ''}: Friedman's p {statistics.p_in_words(ranking.p_value)}, "
+        f"significantly{f' ({pair_names})' if pair_names else ''}: Friedman's p {statistics.format_p(ranking.p_value)}, "
         f"Nemenyi's critical difference {ranking.critical_difference:.2f} ranks."
     )
 

@@ -73,6 +73,6 @@ def fit_method(
             clusters |= {f"{name}/{seed}": clustering for name, clustering in outcome.result.items()}
         else:
             failures[str(seed)] = (outcome.status, outcome.note)
-    crossed_limits.note(pieces, any(status in CROSSED for status, _ in failures.values()), limits, exceeded_limits)
+    crossed_limits.record(pieces, any(status in CROSSED for status, _ in failures.values()), limits, exceeded_limits)
     sample = Sample.draw(n_rows, sample_stream(base_seed, dataset))
     save_pieces(prepared, clusters, pieces, labels, failures, sample)

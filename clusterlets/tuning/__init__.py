@@ -66,7 +66,7 @@ class Tuned(pd.DataFrame):
             If no fit has a result with a price.
         """
         row = self.iloc[0]
-        has_scores = ~leaderboard.choosing(self.runs["seed"]) & (self.runs["status"] == OK)
+        has_scores = ~leaderboard.is_choosing_seed(self.runs["seed"]) & (self.runs["status"] == OK)
         is_recommended = (self.runs["method"] == row["method"]) & (self.runs["parameters"] == row["parameters"])
         scored_runs = self.runs[has_scores & is_recommended]
         if scored_runs.empty or pd.isna(row["price"]):
@@ -81,9 +81,9 @@ class Tuned(pd.DataFrame):
 
     def recommendation(self) -> str:
         """Which configuration to use and why, in sentences."""
-        from clusterlets.tuning.recommendation import in_words
+        from clusterlets.tuning.recommendation import sentences
 
-        return in_words(self)
+        return sentences(self)
 
     def plot(self, path: str | None = None):
         """Price against the largest deviation, one labelled point per configuration; ``path`` also writes a PNG, PDF or SVG.
@@ -131,7 +131,7 @@ def tune(
     sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
         As in :meth:`clusterlets.estimators.ClusterletClustering.fit`.
     n_clusters : int
-        Clusters wanted, at least 2. A matcher of Clusterlets returns the configuration with the closest number.
+        Number of clusters, at least 2. A matcher of Clusterlets returns the configuration with the closest number.
     max_deviation : float
         Limit, from 0 to 1, on the largest deviation of a cluster from the table's shares.
     minutes : float
@@ -191,7 +191,7 @@ def _by_configuration(runs: pd.DataFrame, max_deviation: float) -> pd.DataFrame:
     """One row per configuration (:data:`COLUMNS`): ranked ones, then the choices of the other methods, then the rest."""
     keys = ["method", "parameters"]
     board = leaderboard.leaderboard(runs, [max_deviation])
-    scored = leaderboard.configurations(leaderboard.entering(runs), [max_deviation]).replace(np.inf, np.nan)
+    scored = leaderboard.configurations(leaderboard.participating_runs(runs), [max_deviation]).replace(np.inf, np.nan)
     statuses = runs.groupby(keys, sort=False).agg(
         runs=("seed", "size"), statuses=("status", _counts), note=("note", _first), seconds=("seconds", "sum")
     )

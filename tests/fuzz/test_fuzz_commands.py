@@ -331,7 +331,7 @@ def test_datasets_lists_what_is_configured_or_says_why_not(fuzz, results):
 
 
 def dry_run_is_put_into_words(words):
-    text = why.explained("Job 1: a\nReason: " + "".join(words))
+    text = why.explain("Job 1: a\nReason: " + "".join(words))
     assert text
 
 

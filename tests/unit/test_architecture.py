@@ -224,7 +224,7 @@ def test_a_fingerprint_depends_on_source_and_versions(tmp_path, monkeypatch):
     composition = copy / "metrics/composition.py"
     composition.write_bytes(composition.read_bytes() + b"# a word\n")
     assert fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"}) != first
-    assert fingerprints.changed(first, fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"})) == [
+    assert fingerprints.changed_parts(first, fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"})) == [
         "metrics/composition.py"
     ]
     fingerprints.import_closure.cache_clear()
@@ -239,22 +239,22 @@ def test_a_fingerprint_includes_user_files(tmp_path, monkeypatch):
         Path(name).write_text("x = 1")
     without, before = (
         fingerprints.fingerprint(["metrics.composition"]),
-        fingerprints.fingerprint(["metrics.composition"], own=names),
+        fingerprints.fingerprint(["metrics.composition"], user_files=names),
     )
     listed = ["./mine%3A%20a.py", "./folder/mine%3A%20a.py", str(tmp_path / "other.py")]
-    assert set(fingerprints.changed(without, before)) == set(listed) and without.split()[0] != before.split()[0]
+    assert set(fingerprints.changed_parts(without, before)) == set(listed) and without.split()[0] != before.split()[0]
     for name, part in zip(names, listed, strict=True):
         Path(name).write_text("x = 2")
-        after = fingerprints.fingerprint(["metrics.composition"], own=names)
-        assert fingerprints.changed(before, after) == [part] and after.split()[0] != before.split()[0]
+        after = fingerprints.fingerprint(["metrics.composition"], user_files=names)
+        assert fingerprints.changed_parts(before, after) == [part] and after.split()[0] != before.split()[0]
         before = after
 
 
 def test_a_fingerprint_shows_which_parts_changed():
     before = fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"})
-    assert fingerprints.changed(before, before) == []
-    assert fingerprints.changed(before, fingerprints.fingerprint(["metrics.composition"], {"numpy": "2"})) == ["numpy"]
-    assert fingerprints.changed(before, fingerprints.fingerprint(["metrics.composition", "errors"], {"numpy": "1"})) == [
+    assert fingerprints.changed_parts(before, before) == []
+    assert fingerprints.changed_parts(before, fingerprints.fingerprint(["metrics.composition"], {"numpy": "2"})) == ["numpy"]
+    assert fingerprints.changed_parts(before, fingerprints.fingerprint(["metrics.composition", "errors"], {"numpy": "1"})) == [
         "errors.py"
     ]
     assert len(before.split()[0]) == 16 and all(part.count(":") + part.count("==") == 1 for part in before.split()[1:])

@@ -42,7 +42,7 @@ from clusterlets.estimators import (
     cluster_composition,
     fairness_report,
 )
-from clusterlets.estimators.memberships import nearest_of_own
+from clusterlets.estimators.memberships import nearest_own_cluster
 
 
 class ChecksHaveNoGroups:
@@ -204,7 +204,7 @@ def test_clusters_that_frac_leaves_empty_have_no_centre():
 
 def test_ties_between_clusters_go_to_the_first():
     both = csr_array(np.ones((1, 2), dtype=bool))
-    assert nearest_of_own(np.zeros((1, 1)), both, np.array([[1.0], [-1.0]])).tolist() == [0]
+    assert nearest_own_cluster(np.zeros((1, 1)), both, np.array([[1.0], [-1.0]])).tolist() == [0]
 
 
 def test_new_points_go_to_the_nearest_centre_among_the_clusters_of_the_nearest_clusterlet(people):

@@ -218,7 +218,7 @@ def test_an_edited_figure_is_drawn_again_and_nothing_else(checkout, sums):
 
 
 NEW_FIGURE = """
-from clusterlets.report.drawing.style import single
+from clusterlets.report.drawing.style import single_panel
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -233,7 +233,7 @@ FIGURES = [
 
 
 def draw(runs):
-    figure, axes = single(2)
+    figure, axes = single_panel(2)
     axes.bar(*zip(*runs["method"].value_counts().items()))
     return figure
 """

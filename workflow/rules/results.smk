@@ -123,9 +123,9 @@ for module in figures.modules():
         name:
             f"plot_{module}"
         input:
-            [f"{OUT}/{path}" for path in figures.read_by(module)],
+            [f"{OUT}/{path}" for path in figures.tables_read_by(module)],
         output:
-            [captioned(f"{OUT}/{file}") for figure in figures.of_module(module) for file in figure.files("png", "pdf")],
+            [captioned(f"{OUT}/{file}") for figure in figures.declarations_of(module) for file in figure.files("png", "pdf")],
         log:
             f"{OUT}/logs/plot_{module}.log",
         localrule: True
@@ -169,7 +169,7 @@ rule write_report:
         runs=f"{OUT}/runs.csv",
         datasets=f"{OUT}/datasets.csv",
         analysed=rules.analyse.output,
-        figures=[f"{OUT}/{file}" for figure in figures.on_page("report.html") for file in figure.files("png")],
+        figures=[f"{OUT}/{file}" for figure in figures.declarations_on("report.html") for file in figure.files("png")],
     output:
         output=captioned(f"{OUT}/report.html"),
         summary=captioned(f"{OUT}/summary.txt"),
@@ -190,7 +190,7 @@ rule write_report:
 rule write_leaderboard:
     input:
         ACCOUNTS,
-        [f"{OUT}/{file}" for figure in figures.on_page("leaderboard.html") for file in figure.files("png")],
+        [f"{OUT}/{file}" for figure in figures.declarations_on("leaderboard.html") for file in figure.files("png")],
         board=f"{OUT}/leaderboard.csv",
         overall=f"{OUT}/leaderboard_overall.csv",
         points=f"{OUT}/leaderboard_points.csv",

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.report.drawing.names import cut
-from clusterlets.report.drawing.style import COLORS, explain_with, looks, middle, nothing, panels
+from clusterlets.report.drawing.style import COLORS, add_legend, empty_figure, method_styles, middle, panels
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -40,11 +40,14 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     """
     shown = board[board["limit"] == LIMIT]
     if shown["rank"].notna().sum() == 0:
-        return nothing(f"Nothing to show: no method keeps a largest deviation of {LIMIT:g}.")
+        return empty_figure(f"Nothing to show: no method keeps a largest deviation of {LIMIT:g}.")
     k = middle(shown["k"])
     shown = shown[shown["k"] == k]
     never_within = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
-    order, look = _order(shown[~shown["method"].isin(never_within)]), looks(selection.in_order(selection.names(runs), COLORS))
+    order, look = (
+        _order(shown[~shown["method"].isin(never_within)]),
+        method_styles(selection.in_order(selection.names(runs), COLORS)),
+    )
     prices = shown.loc[shown["rank"].notna(), "price"]
     end = next((value for value in _ENDS if (prices <= value).mean() >= 0.75), _ENDS[-1])
     datasets = list(shown["dataset"].unique())
@@ -87,6 +90,6 @@ def _explain(figure: Figure, k: float, absent: list[str]) -> None:
     )
     key += f" Without a row, as they keep it nowhere: {', '.join(absent)}." if absent else ""
     key = fill(key, _KEY, break_on_hyphens=False)
-    explain_with(figure, [], key)
+    add_legend(figure, [], key)
     figure.set_figheight(figure.get_figheight() + 0.13 * key.count("\n"))
     figure.supxlabel("price: cost over the least known with k clusters (logarithmic; left is better)", fontsize=8)

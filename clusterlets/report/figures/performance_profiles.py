@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.leaderboard import FACTORS, price_ratios
-from clusterlets.report.drawing.style import COLORS, explain, looks, nothing, panels
+from clusterlets.report.drawing.style import COLORS, add_method_legend, empty_figure, method_styles, panels
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -33,8 +33,8 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     """
     board = board[board["rank"].notna()]
     if board.empty:
-        return nothing("Nothing to show: no method keeps any limit.")
-    look = looks(selection.in_order(selection.names(runs), COLORS))
+        return empty_figure("Nothing to show: no method keeps any limit.")
+    look = method_styles(selection.in_order(selection.names(runs), COLORS))
     figure, all_axes = panels(board["limit"].nunique(), a_row=2, height=2.5)
     for axes, (limit, rows) in zip(all_axes, board.groupby("limit"), strict=True):
         ratios = price_ratios(rows)
@@ -42,7 +42,9 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
         title = f"largest deviation ≤ {limit:g}" if np.isfinite(limit) else "no limit"
         axes.set_title(f"{title}: {len(ratios)} blocks")
     shown_looks = {name: look[name] for name in look if name in set(board["method"])}
-    explain(figure, shown_looks, "factor of the least price in the block (logarithmic)", "share of the blocks (up is better)")
+    add_method_legend(
+        figure, shown_looks, "factor of the least price in the block (logarithmic)", "share of the blocks (up is better)"
+    )
     return figure
 
 

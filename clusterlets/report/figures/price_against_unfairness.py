@@ -8,7 +8,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from clusterlets.analysis import selection
 from clusterlets.report.drawing.names import cut
-from clusterlets.report.drawing.style import COLORS, explain, looks, middle, nothing, panels
+from clusterlets.report.drawing.style import COLORS, add_method_legend, empty_figure, method_styles, middle, panels
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -39,8 +39,8 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     All methods of the runs decide the look of each, so that it is the same in other figures.
     """
     if points.empty:
-        return nothing("Nothing to show: it takes two methods, two seeds and runs with a cost.")
-    look = looks(selection.in_order(selection.names(runs), COLORS))
+        return empty_figure("Nothing to show: it takes two methods, two seeds and runs with a cost.")
+    look = method_styles(selection.in_order(selection.names(runs), COLORS))
     k = middle(points["k"])
     shown = points[points["k"] == k]
     datasets = list(shown["dataset"].unique())
@@ -54,7 +54,7 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     shown_looks = {name: look[name] for name in look if name in set(shown["method"])}
     key = "line: the front of what no configuration beats in both, with its parameters"
     x = "delta_min on an axis of square roots (left is fairer; 0: every cluster has the dataset's shares)"
-    explain(
+    add_method_legend(
         figure, shown_looks, x, f"price: cost over the least known with k = {k:g} clusters (logarithmic; down is better)", key
     )
     return figure

@@ -57,14 +57,14 @@ def test_a_step_matches_the_paper():
     slopes = 1 / soft.sum(axis=0) - problem.shares[groups, None] / problem.masses[groups]
     expected = soft * np.exp(-(costs + 20 * slopes) / 3)
     expected /= expected.sum(axis=1, keepdims=True)
-    cost = problem._try(costs)
+    cost = problem._try_step(costs)
     assert problem.trial == pytest.approx(expected, rel=1e-10)
     assert cost == pytest.approx((expected * costs).sum())
     assert problem.trial_masses == pytest.approx(np.array([expected[groups == h].sum(axis=0) for h in range(3)]))
     assert problem._objective(cost, problem.trial_masses) == pytest.approx(objective(costs, groups, expected, 20))
     # Constants by mass give the same step if none of them exceeds the common one.
     problem.by_mass, problem.lipschitz = True, 1000.0
-    problem._try(costs)
+    problem._try_step(costs)
     small_step = soft * np.exp(-(costs + 20 * slopes) / 1000)
     assert problem.trial == pytest.approx(small_step / small_step.sum(axis=1, keepdims=True), rel=1e-10)
 
@@ -77,7 +77,7 @@ def test_no_step_raises_the_objective(by_mass):
     problem.by_mass = by_mass
     values = [objective(costs, groups, problem.soft, 300)]
     for _ in range(200):
-        values.append(problem._lower(costs, values[-1]))
+        values.append(problem._descend(costs, values[-1]))
     assert values[-1] == pytest.approx(objective(costs, groups, problem.soft, 300), rel=1e-9)
     assert all(later <= earlier * (1 + 1e-8) for earlier, later in pairwise(values))
     # It is far below the start, and shifting a row's share lowers it hardly any further.

@@ -515,9 +515,9 @@ def test_the_map_shows_every_cluster_on_its_principal_components():
 def test_numbers_on_the_map_stay_near_their_clusters_without_overlapping():
     room = np.array([2.0, 1.0])
     alone = np.array([[0.0, 0.0], [9.0, 9.0], [0.0, 5.0]])
-    np.testing.assert_array_equal(plots._apart(alone, room), alone)
+    np.testing.assert_array_equal(plots._place_numbers(alone, room), alone)
     crowded = np.vstack([np.zeros((20, 2)), np.random.default_rng(0).normal(size=(20, 2))])
-    positions = plots._apart(crowded, room)
+    positions = plots._place_numbers(crowded, room)
     gaps = np.abs(positions[:, None] - positions) / room
     assert (gaps.max(axis=2)[~np.eye(40, dtype=bool)] > 0.98).all()
     assert np.abs((positions - crowded) / room).max() < 5

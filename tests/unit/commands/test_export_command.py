@@ -375,8 +375,8 @@ def test_the_dataset_shown_is_the_one_that_fills_its_plane():
         "half": Prepared(plane * [1, 2], np.arange(50) % 2, two),
     }
     runs = pd.DataFrame({"dataset": ["line", "plane", "many", "half", "line", "plane", "many"]})
-    assert clusterings.most_telling(runs, tables.get) == "plane"  # "half" fills more, but lacks a matcher
-    assert clusterings.most_telling(runs[runs["dataset"] == "many"], tables.get) == "many"
+    assert clusterings.clearest_dataset(runs, tables.get) == "plane"  # "half" fills more, but lacks a matcher
+    assert clusterings.clearest_dataset(runs[runs["dataset"] == "many"], tables.get) == "many"
 
 
 @pytest.mark.parametrize("X, shares", [(np.ones((9, 3)), [0, 0]), (np.arange(9.0)[:, None], [1, 0])])

@@ -43,7 +43,7 @@ REASONS = {
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_a_reason_is_given_in_plain_words(reason):
-    assert list(why.in_words(reason)) == REASONS[reason]
+    assert list(why.explain_reason(reason)) == REASONS[reason]
 
 
 COMMAND = (
@@ -64,13 +64,13 @@ COMMAND = (
     ],
 )
 def test_an_option_is_named_as_in_the_command(before, now, words):
-    assert next(why.in_words(f"{PARAMETERS}before: {before} now: {now} ", COMMAND)) == words
+    assert next(why.explain_reason(f"{PARAMETERS}before: {before} now: {now} ", COMMAND)) == words
 
 
 def test_options_are_looked_up_in_the_command_of_their_own_job():
     reason = f"Reason: {PARAMETERS}before: 0 now: 1 "
     output = f"Job 1: A\n{reason}\nShell command: x --base-seed 1 > a\n\nJob 2: B\n{reason}\nShell command: x --max-iter 1\n"
-    assert why.explained(f"{output}\nJob 3: C\n{reason}\n").splitlines() == [
+    assert why.explain(f"{output}\nJob 3: C\n{reason}\n").splitlines() == [
         "An option changed (--base-seed): 0 -> 1",
         "    A",
         "An option changed (--max-iter): 0 -> 1",
@@ -84,7 +84,7 @@ def test_jobs_are_grouped_by_reason_and_those_that_only_follow_come_last():
     follows = "Input files updated by another job: results/runs.csv"
     jobs = [("Draw it", follows), *((f"iris: D, k = {k}", "Missing output files: x") for k in range(7)), ("Table", follows)]
     output = "".join(f"[Sat Nov 21]\nJob {number}: {job}\nReason: {reason}\n" for number, (job, reason) in enumerate(jobs))
-    assert why.explained(output).splitlines() == [
+    assert why.explain(output).splitlines() == [
         "Not made yet",
         *(f"    iris: D, k = {k}" for k in range(5)),
         "    and 2 more",
@@ -92,7 +92,7 @@ def test_jobs_are_grouped_by_reason_and_those_that_only_follow_come_last():
         "    Draw it",
         "    Table",
     ]
-    assert why.explained("Nothing to be done").startswith("Nothing would run")
+    assert why.explain("Nothing to be done").startswith("Nothing would run")
 
 
 def test_of_a_traceback_of_snakemake_only_the_last_line_is_shown():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clusterlets.grid.crossed_limits import exceeded_limits, note
+from clusterlets.grid.crossed_limits import exceeded_limits, record
 
 OLD, NEW = '{"seconds": 1}', '{"seconds": 9}'
 
@@ -15,7 +15,7 @@ def cell(tmp_path):
 def run(cell, crossed, limits):
     """Run the cell as the workflow does, with the parameter that it has under these limits."""
     parameter = exceeded_limits(cell, limits)
-    note(cell, crossed, limits, parameter)
+    record(cell, crossed, limits, parameter)
     return parameter
 
 
