@@ -5,6 +5,7 @@ import numpy as np
 from clusterlets.algorithms.fair_assignment import share_bounds
 from clusterlets.algorithms.fair_dual import share_rows, solve_dual
 from clusterlets.errors import ClusterletsError
+from clusterlets.metrics.composition import delta_min
 
 
 def assignment_gap(
@@ -53,7 +54,9 @@ def assignment_gap(
         centres = np.array([X[labels == cluster].mean(axis=0) for cluster in range(labels.max() + 1)])
     elif labels.min() < 0 or labels.max() >= len(centres):
         raise ClusterletsError(f"Labels must lie in 0..{len(centres) - 1}, as there are {len(centres)} centres.")
-    own = _least_delta(groups, labels)
+    composition = np.zeros((len(np.unique(labels)), groups.max() + 1), dtype=np.int64)
+    np.add.at(composition, (np.unique(labels, return_inverse=True)[1].ravel(), groups), 1)
+    own = delta_min(composition, composition.sum(axis=0))
     if delta is not None and not own - 1e-9 <= delta <= 1:
         raise ClusterletsError(f"The labels have an unfairness of {own:.6g}; delta must be from there to 1, not {delta!r}.")
     costs = np.stack([np.square(X - centre).sum(axis=1) for centre in np.asarray(centres, dtype=np.float64)], axis=1)
@@ -83,13 +86,3 @@ def _relative_gap(cost: float, bound: float) -> float:
     if cost <= bound:
         return 0.0
     return cost / bound - 1 if bound > 0 else np.inf
-
-
-def _least_delta(groups: np.ndarray, labels: np.ndarray) -> float:
-    """Least delta that the labels satisfy: 1 minus the least of p / r and r / p over clusters and groups."""
-    clusters = np.unique(labels, return_inverse=True)[1].ravel()
-    counts = np.zeros((clusters.max() + 1, groups.max() + 1))
-    np.add.at(counts, (clusters, groups), 1)
-    ratios = counts / counts.sum(axis=1, keepdims=True) / (counts.sum(axis=0) / len(groups))
-    with np.errstate(divide="ignore"):
-        return float(max(0.0, 1 - np.minimum(ratios, 1 / ratios).min()))

@@ -25,13 +25,13 @@ class ClusterletClustering(_ClusterletClustering):
     Parameters
     ----------
     n_clusterlets : int, default=10
-        Clusterlets wanted of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. How
-        many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.
+        Number of clusterlets of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows.
+        How many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.
     n_clusters : int or None, default=None
-        Clusters wanted. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are
+        Number of clusters. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are
         tried, and the result with the closest number of clusters is kept: of equally close ones the one with the
-        least largest deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit with
-        ``n_clusterlets_`` and ``hops_`` alone gives.
+        smallest maximum deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit
+        with ``n_clusterlets_`` and ``hops_`` alone gives.
     matcher : str, default="G-B"
         Greedy balance (G-B) and greedy distance (G-D), which are crisp; distance and balance pinball (D, B), where an
         instance may be in several clusters; or the sampled centroid matcher (C), which is crisp.
@@ -54,26 +54,26 @@ class ClusterletClustering(_ClusterletClustering):
     ----------
     labels_ : int array (n,)
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that with D and B a cluster may have no label.
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row for crisp matchers.
+        Whether an instance is in a cluster; one entry a row of a crisp clustering.
     n_clusters_ : int
-        Clusters found.
-    n_clusterlets_ : int
-        Clusterlets wanted of each group: as given, or as chosen for ``n_clusters``.
-    hops_ : int
-        The same of the hops.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of all members.
-    clusterlets_ : Clusterlets
-        The N clusterlets, with the clusterlet of each instance.
-    matching_ : bool array (n_clusters_, N)
-        Which clusterlets each cluster holds: the value that :class:`clusterlets.metrics.pieces.Pieces` takes.
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
+    n_clusterlets_ : int
+        Number of clusterlets of each group: as given, or as chosen for ``n_clusters``.
+    hops_ : int
+        The same of the hops.
+    clusterlets_ : Clusterlets
+        The N clusterlets, with the clusterlet of each instance.
+    matching_ : bool array (n_clusters_, N)
+        Which clusterlets each cluster holds: the value that :class:`clusterlets.metrics.pieces.Pieces` takes.
 
     Notes
     -----
@@ -110,7 +110,7 @@ class Antidote(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     rho : float, default=0.05
         Added points, as a fraction of the rows. A number above 0, at most 1.
     n_evaluations : int, default=300
@@ -121,11 +121,12 @@ class Antidote(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry a row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -163,7 +164,7 @@ class Coreset(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     delta : float, default=0.0
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
@@ -178,11 +179,12 @@ class Coreset(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry a row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -220,7 +222,7 @@ class FRAC(_FRAC.Estimator, NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     tau : float or Fraction or Sequence[float or Fraction] or {"balanced"}, default="balanced"
         Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced stands. A
         number from 0 to 1 or balanced.
@@ -238,11 +240,12 @@ class FRAC(_FRAC.Estimator, NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry a row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -285,7 +288,7 @@ class FRACOE(_FRAC.Estimator, NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     tau : float or Fraction or Sequence[float or Fraction] or {"balanced"}, default="balanced"
         Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced stands. A
         number from 0 to 1 or balanced.
@@ -297,11 +300,12 @@ class FRACOE(_FRAC.Estimator, NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry a row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -340,7 +344,7 @@ class FairFlow(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     delta : float, default=0.0
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
@@ -360,11 +364,12 @@ class FairFlow(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry a row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -404,7 +409,7 @@ class FairKM(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     penalty : float or {"authors"}, default=1
         Weight of the penalty, as a part of the sum of squared errors of plain k-means; or the authors' own, (n /
         n_clusters)^2. A number from 0 to 1,000,000,000 or authors.
@@ -416,11 +421,12 @@ class FairKM(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry a row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -458,7 +464,7 @@ class FairLP(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     delta : float, default=0.0
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
@@ -468,11 +474,12 @@ class FairLP(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry a row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -509,7 +516,7 @@ class FairLloyd(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     max_iter : int, default=100
         Most rounds. A whole number from 1 to 1,000,000.
     tol : float, default=1e-06
@@ -520,11 +527,12 @@ class FairLloyd(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry a row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -562,7 +570,7 @@ class Fairlets(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     n_init : int, default=1
         Runs of k-means, of which the best counts. A whole number from 1 to 1,000.
     random_state : int or Generator or RandomState or None, default=None
@@ -571,11 +579,12 @@ class Fairlets(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry a row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -613,7 +622,7 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     theta : float, default=0.5
         Weight of the groups, from 0, the labels of k-means alone, to 1. A number from 0 to 1.
     random_state : int or Generator or RandomState or None, default=None
@@ -622,11 +631,12 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry a row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -669,7 +679,7 @@ class TreeFairlets(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     largest_q : int, default=20
         Largest denominator of the balance, which is the largest such fraction that the table has. A small one gives
         small sets, near each other, and a lower balance. A whole number from 1 to 10,000.
@@ -681,11 +691,12 @@ class TreeFairlets(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry a row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -722,7 +733,7 @@ class VFC(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     fairness_weight : float, default=1
         Weight of the penalty, as a part of the sum of squared errors of plain k-means. A number from 0 to
         1,000,000,000.
@@ -736,11 +747,12 @@ class VFC(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry a row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)

@@ -35,28 +35,15 @@ class ClusterletClustering(FairClusterer):
 
     Attributes
     ----------
-    labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that with D and B a cluster may have no label.
-    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row for crisp matchers.
-    n_clusters_ : int
-        Clusters found.
+    {attributes}
     n_clusterlets_ : int
         Number of clusterlets of each group: as given, or as chosen for ``n_clusters``.
     hops_ : int
         The same of the hops.
-    cluster_centers_ : float array (n_clusters_, d)
-        Mean of all members.
     clusterlets_ : Clusterlets
         The N clusterlets, with the clusterlet of each instance.
     matching_ : bool array (n_clusters_, N)
         Which clusterlets each cluster holds: the value that :class:`clusterlets.metrics.pieces.Pieces` takes.
-    sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
-    n_features_in_ : int
-    feature_names_in_ : array (d,)
-        Only after a fit on a DataFrame.
 
     Notes
     -----

@@ -13,7 +13,14 @@ from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
 from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
 from clusterlets.estimators.memberships import cluster_means, memberships_of_labels, nearest_own_cluster
-from clusterlets.estimators.signatures import RANDOM_STATE, Documented, documented, section, set_parameters
+from clusterlets.estimators.signatures import (
+    RANDOM_STATE,
+    Documented,
+    documented,
+    section,
+    set_parameters,
+    with_common_attributes,
+)
 
 
 class MethodEstimator(FairClusterer):
@@ -92,6 +99,7 @@ class MethodEstimator(FairClusterer):
         return nearest_centres(self._validated(X), self.cluster_centers_)
 
 
+@with_common_attributes
 class MethodClustering(MethodEstimator):
     """Any method of :mod:`clusterlets.methods`, or of a file of your own.
 
@@ -110,19 +118,7 @@ class MethodClustering(MethodEstimator):
 
     Attributes
     ----------
-    labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
-    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
-    n_clusters_ : int
-        Clusters that hold an instance.
-    cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
-    sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
-    n_features_in_ : int
-    feature_names_in_ : array (d,)
-        Only after a fit on a DataFrame.
+    {attributes}
 
     Examples
     --------
@@ -170,7 +166,7 @@ Parameters
 
 Attributes
 ----------
-{attributes}
+{{attributes}}{own_attributes}
 
 Notes
 -----
@@ -192,10 +188,9 @@ def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]
     """
     _, _, rest = (inspect.getdoc(method) or "").partition("\n\n")
     base = getattr(method, "Estimator", None)
-    attributes = [section(MethodClustering, "Attributes"), *([section(base, "Attributes")] if base else [])]
     text = _DOCSTRING.format(
         summary=method.summary(),
-        attributes="\n".join(attributes),
+        own_attributes=f"\n{section(base, 'Attributes')}" if base else "",
         notes=f"{textwrap.fill(method.citation, 110)}.\n{rest}".strip(),
         module=module,
         name=method.__name__,

@@ -3,11 +3,9 @@
 import numpy as np
 
 from clusterlets.algorithms.elementary import kullback_leibler, log
+from clusterlets.parameters import SHARES
 
 DEVIATIONS = ("absolute", "relative", "kl")
-
-# By how much rounding may move a bound on a count.
-_ROUNDING = 1e-9
 
 
 def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kind: str = "absolute") -> np.ndarray:
@@ -82,12 +80,7 @@ def additive_violation(composition: np.ndarray, group_counts: np.ndarray, delta:
     """
     if not 0 <= delta < 1:
         raise ValueError(f"delta={delta!r} must be at least 0 and below 1")
-    composition, group_counts = _only_present_groups(composition, group_counts)
-    sizes = composition.sum(axis=1, keepdims=True)
-    expected = sizes * group_counts / group_counts.sum()
-    above = composition - np.minimum(sizes, expected / (1 - delta))
-    below = expected * (1 - delta) - composition
-    return max(0, int(np.ceil(np.maximum(above, below) - _ROUNDING).max()))
+    return SHARES.missed_rows(delta, composition, group_counts)
 
 
 def weighted_deviation(composition: np.ndarray, group_counts: np.ndarray) -> float:

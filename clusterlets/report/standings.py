@@ -153,10 +153,10 @@ def _matchers(standings: Standings) -> list[str]:
     for limit in standings.limits:
         matcher = leading_matcher(standings, limit)
         if matcher is not None:
-            row = matcher.row
+            row, n_methods = matcher.row, len(standings.methods_under(limit))
             sentences.append(
                 f"{describe_limit(limit).capitalize()}, the best matcher of Clusterlets is {matcher.name}, in place "
-                f"{matcher.place} of {len(standings.methods_under(limit))}: mean rank {row['mean_rank']:.2f}, ranked in {row['ranked']} of "
+                f"{matcher.place} of {n_methods}: mean rank {row['mean_rank']:.2f}, ranked in {row['ranked']} of "
                 f"{counted(row['blocks'], 'block')}, the least price in {row['first']}."
             )
     return sentences
