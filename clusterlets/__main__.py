@@ -86,7 +86,7 @@ def _run(name: str, options: list[str]) -> int:
             raise
         print(
             f"clusterlets {name}: {error.filename} cannot be written or read ({error.strerror}). Nothing half-written was "
-            "kept. Mend that, and run the same command again.",
+            "kept. Fix that, and run the same command again.",
             file=sys.stderr,
         )
         return 1

@@ -65,7 +65,7 @@ PARTS = Bound(
     lambda value, n_clusters: Fraction(1, n_clusters) if value in ("balanced", None) else value,
 )
 #: For two groups: every cluster has at least this many instances of its rarer group for each instance of the other.
-RATIO = Bound("in every cluster at least so many rows of its rarer group for each row of the other", _excess_over_ratio)
+RATIO = Bound("in every cluster at least this many rows of its rarer group for each row of the other", _excess_over_ratio)
 
 
 # ---- kinds of parameters ----------------------------------------------------------------------------------------------

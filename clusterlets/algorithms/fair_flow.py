@@ -76,7 +76,7 @@ def fair_flow(
     tol : float
         A round that lowers the sum of squared errors by less than this part of it is the last.
     balance : float, optional
-        Replaces ``delta`` for two groups: the rarer one in a cluster has at least so many instances for each of the other, up
+        Replaces ``delta`` for two groups: the rarer one in a cluster has at least this many instances for each of the other, up
         to whole instances; at most the table's own balance. It is the rule of MS-FlowFC.
 
     Returns

@@ -28,7 +28,7 @@ NEIGHBOURS = 16
 _STEPS = (256.0, 64.0, 16.0, 4.0, 1.0, 0.25, 0.0625)
 _MOST_BIDS = 100
 
-#: Up to so many pairs, shortest paths are faster without an auction first.
+#: Up to this many pairs, shortest paths are faster without an auction first.
 MOST_PAIRS = 1_000_000
 
 _FAR = np.int64(2**62)

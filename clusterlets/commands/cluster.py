@@ -1,4 +1,4 @@
-"""``clusterlets cluster people.csv --sensitive sex``: a fair clustering of one's own table, and an account of it."""
+"""``clusterlets cluster people.csv --sensitive sex``: a fair clustering of your own table, and an account of it."""
 
 import argparse
 import importlib
@@ -192,7 +192,7 @@ def _requested_method(options: argparse.Namespace) -> tuple[type[Method], str | 
         method = methods.get(options.matcher or "G-B")
         if method.name not in matchers:
             raise ClusterletsError(
-                f"{options.matcher} is no matcher. The matchers are {', '.join(matchers)}; --method takes other methods."
+                f"{options.matcher} is not a matcher. The matchers are {', '.join(matchers)}; --method takes other methods."
             )
         return method, method.name
     canonical = {name.lower(): name for name in methods.names()}

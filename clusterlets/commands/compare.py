@@ -89,7 +89,7 @@ def main(arguments: list[str]) -> int:
 def _tolerance(text: str) -> float:
     value = number(text)
     if not 0 <= value < inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of 0 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more")
     return value
 
 

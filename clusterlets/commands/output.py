@@ -33,7 +33,7 @@ def whole_number(least: int, most: int = _MOST) -> Callable[[str], int]:
     def parse(text: str) -> int:
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else -1
         if not least <= number <= most:
-            raise argparse.ArgumentTypeError(f"{text[:60]!r} is no whole number {limits}")
+            raise argparse.ArgumentTypeError(f"{text[:60]!r} is not a whole number {limits}")
         return number
 
     return parse

@@ -171,7 +171,7 @@ def _intact(name: str) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise BadData(f"{name} is no intact Parquet file ({' '.join(str(error).split())[:200]}).") from None
+        raise BadData(f"{name} is not an intact Parquet file ({' '.join(str(error).split())[:200]}).") from None
 
 
 def _batches(name: str, file) -> Iterator[Chunk]:
@@ -185,7 +185,7 @@ def _batches(name: str, file) -> Iterator[Chunk]:
         yield range(first, first + len(batch)), cells
         first += len(batch)
     if first - 1 != file.metadata.num_rows:
-        raise BadData(f"{name} is no intact Parquet file ({file.metadata.num_rows} rows are announced, {first - 1} are there).")
+        raise BadData(f"{name} is not an intact Parquet file ({file.metadata.num_rows} rows are announced, it holds {first - 1}).")
 
 
 def _as_texts(column) -> list[str]:
@@ -294,7 +294,7 @@ def _remedy(cell: str) -> str | None:
 
 def _explain_cell(cell: str) -> str:
     remedy = _remedy(cell) if np.isnan(numerals.number(cell)) else None
-    return f"{remedy}, or name the features to use" if remedy else f"which is no finite number below {LARGEST:g}"
+    return f"{remedy}, or name the features to use" if remedy else f"which is not a finite number below {LARGEST:g}"
 
 
 def _table(

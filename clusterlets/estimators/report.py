@@ -169,11 +169,11 @@ def fairness_report(
     X = check_array(X, dtype=np.float64, order="C")
     memberships, cluster_names = as_memberships(clustering)
     if deviation not in DEVIATIONS:
-        raise InvalidInput(f"deviation={deviation!r} is none of {', '.join(DEVIATIONS)}.")
+        raise InvalidInput(f"deviation={deviation!r} must be one of {', '.join(DEVIATIONS)}.")
     is_number = isinstance(reference_cost, Real) and not isinstance(reference_cost, bool)
     if reference_cost is not None and not (is_number and 0 <= reference_cost < np.inf):
         raise InvalidInput(
-            f"reference_cost={reference_cost!r} is no sum of squared errors: give a number of 0 or more, or None."
+            f"reference_cost={reference_cost!r} is not a sum of squared errors: give a number of 0 or more, or None."
         )
     if memberships.shape[0] != len(X):
         raise InvalidInput(f"The clustering is of {memberships.shape[0]} instances, and X has {len(X)}.")

@@ -87,7 +87,7 @@ class Plan:
         path = paths.CELL.removeprefix("{place}/").format(**_parts(wildcards))
         if path not in self._cells:
             raise ClusterletsError(
-                f"{path} is no cell of the configured grid. Add its dataset, method, k, parameters and seeds to the "
+                f"{path} is not a cell of the configured grid. Add its dataset, method, k, parameters and seeds to the "
                 "configuration (a file with these keys, after --configfile), and ask again."
             )
         return self._cells[path]

@@ -157,7 +157,7 @@ class IntermediateFiles:
         for block in seed_blocks(**seeds):
             if run.seed in seeds_of(block):
                 return block
-        raise ClusterletsError(f"--seed {run.seed} is none of the configured seeds, 0 to {seeds['count'] - 1}.")
+        raise ClusterletsError(f"--seed {run.seed} is not among the configured seeds, 0 to {seeds['count'] - 1}.")
 
     def _path(self, kind: str, run: Run) -> str:
         cell = run.cell(self._block(run))

@@ -252,7 +252,7 @@ def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.
     Raises
     ------
     ClusterletsError
-        If it is none of what :class:`Method` allows.
+        If :class:`Method` does not allow it.
     """
     outputs = method.outputs
     if not outputs:
@@ -319,7 +319,7 @@ def from_file(path: str | Path) -> type[Method]:
     Raises
     ------
     ClusterletsError
-        If the file cannot be read or run, or does not hold exactly one method as :class:`Method` wants it.
+        If the file cannot be read or run, or does not hold exactly one method as :class:`Method` requires it.
     """
     path = Path(path)
     spec = importlib.util.spec_from_file_location(f"{__name__}._own_{zlib.crc32(str(path.resolve()).encode()):08x}", path)
@@ -327,7 +327,7 @@ def from_file(path: str | Path) -> type[Method]:
         raise ClusterletsError(f"There is no file {path}, which should hold a method.")
     if spec is None or spec.loader is None:
         raise ClusterletsError(
-            f"{path} is no Python file: a method is a .py file with one subclass of clusterlets.methods.Method."
+            f"{path} is not a Python file: a method is a .py file with one subclass of clusterlets.methods.Method."
         )
     module = importlib.util.module_from_spec(spec)
     try:
@@ -342,7 +342,7 @@ def from_file(path: str | Path) -> type[Method]:
 
 
 def check(method: type[Method], where: str) -> None:
-    """Refuse a method whose attributes are not as :class:`Method` wants them; ``where`` says whose they are."""
+    """Refuse a method whose attributes are not as :class:`Method` requires them; ``where`` says whose they are."""
     faults = list(_faults(method))
     if faults:
         raise ClusterletsError(f"{where}: {'; '.join(faults)}.")
@@ -393,13 +393,13 @@ def _faults(method: type[Method]) -> Iterable[str]:
     if not NAME.fullmatch(method.name):
         yield f"name: {method.name!r} must begin with a letter and hold letters, digits, '.', '+' and '-' alone, 40 at most"
     if method.role not in ("rival", "paper", "baseline"):
-        yield f"role: {method.role!r} is none of rival, paper and baseline"
+        yield f"role: {method.role!r} must be rival, paper or baseline"
     for name, parameter in method.parameters.items():
         if not isinstance(parameter, Parameter):
             yield f"parameters: {name} needs a Parameter, or a list of one value or more, not {parameter!r}"
             continue
         if not method.takes_any_parameter() and name not in method._arguments():
-            yield f"parameters: {name} is no parameter of fit with a default"
+            yield f"parameters: {name} is not a parameter of fit with a default"
         if not all(isinstance(value, VALUE_TYPES) for value in parameter.grid):
             yield f"parameters: values of {name} must be numbers, texts, true, false or null"
         else:

@@ -41,7 +41,7 @@ def balance(composition: np.ndarray) -> float:
 def delta_min(composition: np.ndarray, group_counts: np.ndarray) -> float:
     """Least delta for which every cluster meets bounded representation: 0..1, lower is better. O(C K).
 
-    Bounded representation wants r (1 - delta) <= p <= r / (1 - delta) of every cluster and group, where p is the group's
+    Bounded representation requires r (1 - delta) <= p <= r / (1 - delta) of every cluster and group, where p is the group's
     share in the cluster and r its share in the dataset. 1 where a cluster lacks a group, 0 where every cluster has the
     dataset's shares (Bera, Chakrabarty, Flores and Negahbani 2019, whose balance is 1 - delta_min).
 

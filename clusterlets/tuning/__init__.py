@@ -182,9 +182,9 @@ def _check(n_clusters, max_deviation, minutes, n_seeds, random_state) -> None:
     for name, value, least in (("n_clusters", n_clusters, 2), ("n_seeds", n_seeds, 2), ("random_state", random_state, 0)):
         check_whole(name, value, least)
     if not 0 <= max_deviation <= 1:
-        raise InvalidInput(f"max_deviation={max_deviation!r} is no number from 0 to 1.")
+        raise InvalidInput(f"max_deviation={max_deviation!r} is not a number from 0 to 1.")
     if not 0 < minutes < np.inf:
-        raise InvalidInput(f"minutes={minutes!r} is no number above 0.")
+        raise InvalidInput(f"minutes={minutes!r} is not a number above 0.")
 
 
 def _by_configuration(runs: pd.DataFrame, max_deviation: float) -> pd.DataFrame:

@@ -806,7 +806,7 @@ def test_features_that_would_overflow_are_refused():
         ({"deviation": "squared"}, "deviation='squared' is none of absolute"),
         ({"random_state": -1}, "random_state=-1 is neither"),
         ({"random_state": "seven"}, "random_state='seven' is neither"),
-        *(({"reference_cost": cost}, "is no sum of squared errors") for cost in (-1, np.nan, np.inf, "plain")),
+        *(({"reference_cost": cost}, "is not a sum of squared errors") for cost in (-1, np.nan, np.inf, "plain")),
     ],
 )
 def test_a_report_refuses_invalid_settings(settings, words):

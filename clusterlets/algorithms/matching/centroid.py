@@ -139,7 +139,7 @@ def best_partition(
     Raises
     ------
     ClusterletsError
-        If ``omega`` or ``equation`` is none of the above.
+        If ``omega`` or ``equation`` is not one of the above.
 
     Notes
     -----

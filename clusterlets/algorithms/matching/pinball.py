@@ -38,7 +38,7 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
     Raises
     ------
     ClusterletsError
-        If ``hops`` or ``scope`` is none of the above.
+        If ``hops`` or ``scope`` is not one of the above.
 
     Notes
     -----
@@ -141,7 +141,7 @@ def match_greedy_distance(
     Raises
     ------
     ClusterletsError
-        If ``hops`` or ``scope`` is none of the above.
+        If ``hops`` or ``scope`` is not one of the above.
 
     Notes
     -----

@@ -394,7 +394,7 @@ def test_a_damaged_description_is_named_with_the_command_that_makes_it(tmp_path,
     "content, complaint",
     [
         (None, "mine.yaml cannot be read"),
-        ("a: [", "mine.yaml is no YAML"),
+        ("a: [", "mine.yaml is not valid YAML"),
         ("- a", "holds no configuration"),
         ("k: [1]", "k.0: 1 is less than"),
     ],
