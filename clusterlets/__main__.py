@@ -30,13 +30,13 @@ _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, 
 
 # Modules with a function ``main(arguments) -> status``, and what they are for.
 _COMMANDS: dict[str, tuple[str, str]] = {
-    "cluster": ("clusterlets.commands.cluster", "a fair clustering of a table of your own"),
-    "tune": ("clusterlets.commands.tune", "which method suits a table of your own"),
+    "cluster": ("clusterlets.commands.cluster", "a fair clustering of your own table"),
+    "tune": ("clusterlets.commands.tune", "which method suits your own table"),
     "export": ("clusterlets.commands.export", "the clusters of any run of the grid, row by row"),
-    "datasets": ("clusterlets.commands.datasets", "what a configuration names, what is there, what its grid costs"),
+    "datasets": ("clusterlets.commands.datasets", "a configuration's datasets, which are prepared, and what its grid costs"),
     "why": ("clusterlets.commands.why", "what would run again, and why"),
-    "verify": ("clusterlets.commands.verify", "a results folder against its manifest, file by file"),
-    "compare": ("clusterlets.commands.compare", "a run's numbers beside those of a reference"),
+    "verify": ("clusterlets.commands.verify", "check a results folder against its manifest"),
+    "compare": ("clusterlets.commands.compare", "compare a run's numbers with a reference"),
     "archive": ("clusterlets.commands.archive", "a finished run as one file to deposit"),
 }
 # The extra that installs all that a command imports; the other commands and the steps need the one of the workflow.

@@ -87,7 +87,7 @@ def antidote(
     """
     X, groups = checked_instances(X, groups, "an antidote", n_clusters)
     if not 0 < rho <= 1:
-        raise ClusterletsError(f"rho = {rho}: the part of points to add must be above 0, and at most 1.")
+        raise ClusterletsError(f"rho = {rho}: the fraction of points to add must be above 0, and at most 1.")
     if n_evaluations < 1:
         raise ClusterletsError(f"n_evaluations = {n_evaluations}: the search needs at least one.")
     plain = _plain_centres(X, n_clusters, random_state)

@@ -35,8 +35,8 @@ def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bo
     if narrow.any() and (each or width.max() < 1 / LARGEST):
         feature = int(np.flatnonzero(narrow)[0])
         raise ClusterletsError(
-            f"{_describe_feature(feature, names)} varies by {width[feature]:.3g} alone, and squares of differences below "
-            f"{1 / LARGEST:g} are less than a computer's numbers can hold. Write it in a smaller unit, or leave it out."
+            f"{_describe_feature(feature, names)} varies by {width[feature]:.3g} only, and the squares of differences below "
+            f"{1 / LARGEST:g} underflow. Write it in a smaller unit, or leave it out."
         )
 
 

@@ -67,7 +67,7 @@ def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.n
     """
     counts = np.bincount(groups)
     if len(counts) != 2:
-        raise ClusterletsError(f"A bound on the balance needs two groups, and here are {len(counts)}: give delta instead.")
+        raise ClusterletsError(f"A bound on the balance needs two groups, not {len(counts)}: give delta instead.")
     most = counts.min() / counts.max()
     if not 0 <= balance <= most:
         raise ClusterletsError(f"balance must be from 0 to the table's own, {most:.6g}, not {balance!r}.")
@@ -126,7 +126,7 @@ def fair_assignment(
     """
     costs, groups = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(groups, dtype=np.int64)
     if costs.ndim != 2 or groups.shape != costs.shape[:1]:
-        raise ClusterletsError(f"Costs (n, k) and groups (n,) do not belong together: {costs.shape} and {groups.shape}.")
+        raise ClusterletsError(f"Costs (n, k) and groups (n,) do not match: {costs.shape} and {groups.shape}.")
     n, k = costs.shape
     if not 1 <= k <= n:
         raise ClusterletsError(f"{n} instances cannot fill {k} clusters.")

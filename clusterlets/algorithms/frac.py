@@ -215,14 +215,14 @@ def _count_turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
     except TypeError:  # one value for all groups
         taus = [tau] * len(sizes)
     if len(taus) != len(sizes):
-        raise ClusterletsError(f"{len(taus)} values of tau for {len(sizes)} groups: give one a group or one for all.")
+        raise ClusterletsError(f"{len(taus)} values of tau for {len(sizes)} groups: give one per group, or one for all.")
     even = Fraction(1, n_clusters)
     shares = [_as_fraction(tau) for tau in taus]
     for group, share in enumerate(shares):
         if not 0 <= share <= even:
             raise ClusterletsError(
                 f"tau = {str(taus[group])[:20]} for group {group}: it must lie between 0 and 1/k = 1/{n_clusters}, "
-                f"since {n_clusters} clusters cannot each hold more than that part of a group."
+                f"since {n_clusters} clusters cannot each hold more than that fraction of a group."
             )
     return [
         size if share == even else n_clusters * floor(share * size) for share, size in zip(shares, sizes.tolist(), strict=True)

@@ -202,7 +202,7 @@ def grow_tree(X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: 
         raise ClusterletsError(f"theta = {theta}: the weight of the groups must lie between 0 and 1.")
     targets = np.ascontiguousarray(targets, dtype=np.int64)
     if targets.shape != groups.shape or targets.min() < 0:
-        raise ClusterletsError(f"A tree learns labels of at least 0, one an instance ({len(X)},), and not {targets.shape}.")
+        raise ClusterletsError(f"A tree learns labels of at least 0, one per instance ({len(X)},), not {targets.shape}.")
     growth = _Growth(X, groups, targets, max(1, len(X) // (_LEAST_PART * n_leaves)), theta)
     while len(growth.leaves) < n_leaves and growth.split_next():
         pass

@@ -51,10 +51,10 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     """
     costs, sizes = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(sizes, dtype=np.int64)
     if costs.ndim != 2 or not costs.shape[1]:
-        raise ClusterletsError(f"Costs must be (n, k), of n instances in k clusters, and these are {costs.shape}.")
+        raise ClusterletsError(f"Costs must be (n, k), of n instances in k clusters, not {costs.shape}.")
     n, k = costs.shape
     if sizes.shape != (k,) or (sizes < 0).any() or sizes.sum() != n:
-        raise ClusterletsError(f"{k} sizes of at least 0 must add up to {n} instances, and these are {sizes.tolist()}.")
+        raise ClusterletsError(f"{k} sizes of at least 0 must add up to {n} instances, not {sizes.tolist()}.")
     whole_costs, scale = whole_numbers(costs)
     first_prices = np.zeros(k, dtype=np.int64) if prices is None else _whole_prices(prices, scale)
     labels = np.empty(n, dtype=np.int64)

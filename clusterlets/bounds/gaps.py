@@ -48,7 +48,7 @@ def assignment_gap(
     X, labels = np.asarray(X, dtype=np.float64), np.asarray(labels)
     groups = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
     if not (len(X) == len(groups) == len(labels) > 0):
-        raise ClusterletsError(f"{len(X)} instances, {len(groups)} groups and {len(labels)} labels do not belong together.")
+        raise ClusterletsError(f"{len(X)} instances, {len(groups)} groups and {len(labels)} labels do not match.")
     if centres is None:
         labels = np.unique(labels, return_inverse=True)[1].ravel()
         centres = np.array([X[labels == cluster].mean(axis=0) for cluster in range(labels.max() + 1)])
@@ -77,7 +77,7 @@ def transport_gap(sse: float, bound: float) -> float:
     0, it is infinite, or 0 if the error is 0 too.
     """
     if not (sse >= 0 and bound >= 0):
-        raise ClusterletsError(f"A sum of squared errors and its bound are at least 0, not {sse!r} and {bound!r}.")
+        raise ClusterletsError(f"A sum of squared errors and its bound must be at least 0, not {sse!r} and {bound!r}.")
     return _relative_gap(sse, bound)
 
 

@@ -139,4 +139,4 @@ def _silhouette(report: "FairnessReport") -> str:
         return "silhouette  not defined here: it needs two clusters or more"
     error = f" +- {report['silhouette_error']:.4f}, from samples" if report["silhouette_error"] else ""
     nearest = ", each in the nearest of its clusters" if report["overlap"] else ""
-    return f"silhouette  {report['silhouette']:.3f}{error}   (over rows{nearest}; 1: well parted, below 0: mixed)"
+    return f"silhouette  {report['silhouette']:.3f}{error}   (over rows{nearest}; 1: well separated, below 0: mixed)"

@@ -211,7 +211,7 @@ def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
     for name in _parameters():
         text = getattr(options, _option(name))
         if text is not None and name in values:
-            raise ClusterletsError(f"--{name} and --parameters both say {name}; leave one out.")
+            raise ClusterletsError(f"--{name} and --parameters both set {name}; leave one out.")
         if text is not None:
             values[name] = _value(text)
     return values
@@ -236,9 +236,11 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
     useless += [f"--{name}" for name in options.values if accepted is not None and name not in accepted]
     if useless:
         hint = f" (its parameters: {', '.join(accepted)})" if accepted else ""
-        raise ClusterletsError(f"{' and '.join(useless)} has no use with {method}{hint}; leave it out or take another method.")
+        raise ClusterletsError(
+            f"{' and '.join(useless)} has no effect with {method}{hint}; leave it out, or take another method."
+        )
     if options.clusters is not None and is_matcher and "hops" in options.values:
-        raise ClusterletsError("--hops has no use with --clusters, which chooses it; leave one out.")
+        raise ClusterletsError("--hops has no effect with --clusters, which chooses it; leave one out.")
     if is_matcher and options.k < 2 and options.clusters is None:
         raise ClusterletsError("-k 1: one clusterlet of each group leaves nothing to choose; take 2 or more.")
     faults = options.chosen().faults(options.k, **options.values)

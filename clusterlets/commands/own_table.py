@@ -34,13 +34,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="columns to cluster by (default: all numeric ones but the sensitive)",
     )
     parser.add_argument(
-        "--separator", type=utf8_name, metavar="S", help="what parts the cells (default: a comma, a tab in .tsv)"
+        "--separator", type=utf8_name, metavar="S", help="what separates the cells (default: a comma, a tab in .tsv)"
     )
     parser.add_argument(
         "--scaling",
         choices=("none", "standard"),
         default="none",
-        help="standard: features to mean 0 and variance 1, which you want where their units differ (default: none)",
+        help="standard: features to mean 0 and variance 1, useful if their units differ (default: none)",
     )
 
 
@@ -76,7 +76,7 @@ def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
     has_group = sensitive.apply(lambda column: column.str.strip() != "").all(axis=1)
     header = pd.read_csv(options.table, sep=separator, nrows=0, encoding="utf-8-sig").columns.str.strip()
     unnamed = [column for column in header if options.features and column not in (*features, *options.sensitive)]
-    notes = [f"columns that --features does not name are no features: {_format_columns(unnamed)}"] if unnamed else []
+    notes = [f"ignored (not named by --features): {_format_columns(unnamed)}"] if unnamed else []
     return table, np.flatnonzero(has_group), remarks + notes
 
 
@@ -94,7 +94,7 @@ def warnings(table: Table, scaling: str) -> list[str]:
             "since hardly any method can keep the shares of so many"
         )
     messages += [
-        f"{name} looks like an identifier ({reason}), and rows are clustered by it; name the others with --features"
+        f"{name} looks like an identifier ({reason}), and the rows are clustered by it; use --features to name the others"
         for name, reason in identifiers(table).items()
     ]
     spreads = unlike_scales(table) if scaling == "none" else None

@@ -92,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--seed", type=whole_number(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
     parser.add_argument(
-        "-o", "--output", type=nonempty, metavar="FILE", help="CSV file, a row a configuration (default: TABLE-front.csv)"
+        "-o", "--output", type=nonempty, metavar="FILE", help="CSV file, one row per configuration (default: TABLE-front.csv)"
     )
     parser.add_argument(
         "--plot",

@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
 
 def _describe_outcome(results: Path, name: str) -> str:
     is_folder = name.endswith("/")
-    return f"{results / name}/ (all its cells: they are of another run)" if is_folder else str(results / name)
+    return f"{results / name}/ (all its cells are from another run)" if is_folder else str(results / name)
 
 
 def _describe_extra(results: Path, extra: list[str]) -> str:

@@ -112,5 +112,5 @@ def _remedy(dataset: dict, folder: Path) -> str:
     return (
         f"A raw file is damaged, incomplete or of another edition. Delete {files} in {folder} and run again to "
         "fetch anew, if need be from a mirror with a good copy (environment variable CLUSTERLETS_MIRROR); or leave the "
-        f"dataset out (`make reproduce EXCLUDE={dataset['name']}`, behind a comma what you left out before)."
+        f"dataset out (`make reproduce EXCLUDE={dataset['name']}`, after a comma what you left out before)."
     )

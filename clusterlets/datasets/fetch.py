@@ -90,7 +90,7 @@ def fetch(name: str, raw_dir: str | os.PathLike, mirror: str | None = None) -> d
                 _fetch_missing(dataset, folder, missing, mirror)
             return _receipt(dataset, folder)
     except OSError as error:
-        remedy = "Free room on its disk" if _disk_is_full(error) else "Make it a folder that you may write to"
+        remedy = "Free space on its disk" if _disk_is_full(error) else "Make it a folder that you may write to"
         raise ClusterletsError(
             f"{name}: {folder} cannot take any file: {error.strerror or error}. No file was left half-written.\n"
             f"What to do: {remedy}, or make the folder of the raw files a link to another place, and run the same command "
@@ -389,5 +389,5 @@ def _no_source_error(dataset: dict, folder: Path, failures: list[tuple[str, str]
         f"{dataset['name']}: no source served the raw files. Tried, in this order:\n{attempts}\n"
         f"What to do: put {paths} there by hand; or name a mirror, a folder or an address laid out "
         f"<mirror>/{dataset['name']}/<file>, in the configuration or in the environment variable CLUSTERLETS_MIRROR; "
-        f"or leave the dataset out: `make reproduce EXCLUDE={dataset['name']}`, behind a comma what you left out before."
+        f"or leave the dataset out: `make reproduce EXCLUDE={dataset['name']}`, after a comma what you left out before."
     )

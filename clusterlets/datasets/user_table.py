@@ -106,7 +106,7 @@ def _delimited(path: Path, separator: str) -> tuple[list[str], Iterator[Chunk], 
     if not header:
         raise BadData(f"{path.name} is empty.")
     if len(header) == 1:
-        raise BadData(f"{path.name} has one column only, {header[0][:60]!r}.{_other_separator(header[0], separator)}")
+        raise BadData(f"{path.name} has only one column, {header[0][:60]!r}.{_other_separator(header[0], separator)}")
     return header, _chunks(path.name, rows, len(header)), f"{path.name}, line"
 
 
@@ -185,7 +185,7 @@ def _batches(name: str, file) -> Iterator[Chunk]:
         yield range(first, first + len(batch)), cells
         first += len(batch)
     if first - 1 != file.metadata.num_rows:
-        raise BadData(f"{name} is not an intact Parquet file ({file.metadata.num_rows} rows are announced, it holds {first - 1}).")
+        raise BadData(f"{name} is not an intact Parquet file (it holds {first - 1} of {file.metadata.num_rows} rows).")
 
 
 def _as_texts(column) -> list[str]:
@@ -318,7 +318,7 @@ def _table(
     unused = [name for name, column in columns.items() if column.is_text] if features == NUMERIC else []
     file = place.rpartition(",")[0]
     if not next(iter(labels.values())):
-        raise BadData(f"{file} has a header only, and no row below it.")
+        raise BadData(f"{file} has a header but no rows.")
     for name, texts in labels.items():
         _check_sensitive(f"{file}, column {name!r}:", texts)
     numeric = tuple(name for name in columns if name not in unused)

@@ -48,7 +48,7 @@ class ClusterletClustering(_ClusterletClustering):
     sample_size : int, default=250000
         C: Random partitions that are drawn. Ignored by the other matchers.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Antidote(NamedMethod):
     n_evaluations : int, default=300
         Positions of the added points that are tried; each costs a run of k-means. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class Coreset(NamedMethod):
     n_init : int, default=1
         Starts on the sample. A whole number from 1 to 10,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
@@ -235,7 +235,7 @@ class FRAC(_FRAC.Estimator, NamedMethod):
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
@@ -295,7 +295,7 @@ class FRACOE(_FRAC.Estimator, NamedMethod):
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
@@ -356,10 +356,10 @@ class FairFlow(NamedMethod):
         Rounds that lower the sum of squared errors by less than this part of it count as idle; after three, the fit
         ends. A number from 0 to 1.
     balance : float or None, default=None
-        In place of delta, for two groups: in every cluster the rarer group has at least so many instances for each of
-        the other, up to whole instances. At most the table's own balance. A number from 0 to 1 or null.
+        In place of delta, for two groups: in every cluster the rarer group has at least this many instances for each
+        of the other, up to whole instances. At most the table's own balance. A number from 0 to 1 or null.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
@@ -416,7 +416,7 @@ class FairKM(NamedMethod):
     max_iter : int, default=300
         Most passes over the instances. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
@@ -469,7 +469,7 @@ class FairLP(NamedMethod):
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
@@ -522,7 +522,7 @@ class FairLloyd(NamedMethod):
     tol : float, default=1e-06
         A round that lowers the largest error by less than this part of it is the last. A number from 0 to 1.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
@@ -574,7 +574,7 @@ class Fairlets(NamedMethod):
     n_init : int, default=1
         Runs of k-means, of which the best counts. A whole number from 1 to 1,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
@@ -626,7 +626,7 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
     theta : float, default=0.5
         Weight of the groups, from 0, the labels of k-means alone, to 1. A number from 0 to 1.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
@@ -686,7 +686,7 @@ class TreeFairlets(NamedMethod):
     n_init : int, default=1
         Runs of k-means, of which the best counts. A whole number from 1 to 1,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
@@ -742,7 +742,7 @@ class VFC(NamedMethod):
     max_iter : int, default=100
         Most rounds. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------

@@ -38,7 +38,8 @@ def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
     """
     if sensitive_features is None:
         raise InvalidInput(
-            "sensitive_features is missing: give the group of each instance by name, sensitive_features=groups, a value a row."
+            "sensitive_features is missing: pass the group of each instance by name, sensitive_features=groups, one value "
+            "per row."
         )
     rows, columns = _columns(sensitive_features)
     if rows != n:
@@ -48,7 +49,7 @@ def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
     encoded = [_encode_column(name, column) for name, column in columns]
     combinations, groups = np.unique(np.column_stack([codes for codes, _ in encoded]), axis=0, return_inverse=True)
     if len(combinations) < 2:
-        raise InvalidInput("sensitive_features has one group only; it takes two groups to have something to balance.")
+        raise InvalidInput("sensitive_features has only one group; fairness needs two or more.")
     values = [values[codes] for (_, values), codes in zip(encoded, combinations.T, strict=True)]
     classes = values[0] if len(values) == 1 else np.column_stack([value.astype(object) for value in values])
     return groups.reshape(-1).astype(np.int64), classes

@@ -114,7 +114,7 @@ class MethodClustering(MethodEstimator):
     output : str or None, default=None
         Which of several outputs to keep, ``"nearest"`` of FRAC say; None for the first.
     random_state : int, Generator, RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------

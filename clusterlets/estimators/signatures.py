@@ -15,7 +15,7 @@ Documented = tuple[Any, str, str]
 RANDOM_STATE: Documented = (
     None,
     "int | np.random.Generator | np.random.RandomState | None",
-    "Source of all randomness; an int gives the same result at each fit, None another one.",
+    "Source of all randomness; an int gives the same result at each fit, None a different one.",
 )
 
 

@@ -130,7 +130,7 @@ def _with_whole_numbers(value):
         if isinstance(value, list):
             return [_with_whole_numbers(part) for part in value]
     except RecursionError:
-        raise ClusterletsError("The configuration cannot be used: a list or mapping in it holds itself.") from None
+        raise ClusterletsError("The configuration cannot be used: a list or mapping in it contains itself.") from None
     is_exact = isinstance(value, float) and value.is_integer() and abs(value) <= 2**53
     return int(value) if is_exact else value
 
@@ -237,7 +237,7 @@ def _collect_faults(check: Callable[[], None], prefix: str = "") -> list[str]:
 
 def _repeated(ids: list[str], remedy: str) -> list[str]:
     repeated = sorted({name for name in ids if ids.count(name) > 1})
-    return [f"two entries go by {name!r}, so one would overwrite the other; {remedy}" for name in repeated]
+    return [f"two entries have the name {name!r}, so one would overwrite the other; {remedy}" for name in repeated]
 
 
 def _variants_without_effect(config: Mapping) -> list[str]:
@@ -306,7 +306,7 @@ def _too_many_cells(config: Mapping) -> list[str]:
     number = cells.number_of_cells(config)
     if number <= _MOST_CELLS:
         return []
-    return [f"the grid has {number:,} cells, and {_MOST_CELLS:,} are the most; take larger blocks of seeds, or fewer values"]
+    return [f"the grid has {number:,} cells, more than {_MOST_CELLS:,}; take larger blocks of seeds, or fewer values"]
 
 
 def set_mirror(config: Mapping) -> None:

@@ -72,7 +72,7 @@ def _run(command: list[str]) -> None:
     try:
         finished = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     except FileNotFoundError as error:
-        raise ClusterletsError(f"{error.filename} is not there, and the command needs it") from None
+        raise ClusterletsError(f"{error.filename} does not exist, and the command needs it") from None
     errors = finished.stderr.decode(errors="replace").strip()
     if finished.returncode:
         last_line = f": {errors.splitlines()[-1]}" if errors else ""

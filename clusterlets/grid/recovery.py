@@ -163,7 +163,7 @@ class IntermediateFiles:
         cell = run.cell(self._block(run))
         path = cell_block_path(kind, cell, bool(self._shared_inputs(run)), self._results)
         if not Path(path).is_file():
-            raise ClusterletsError(f"{path} is not there. {self.remedy(path, run)}")
+            raise ClusterletsError(f"{path} does not exist. {self.remedy(path, run)}")
         return path
 
     def _arrays(self, kind: str, run: Run) -> dict[str, np.ndarray]:

@@ -142,7 +142,7 @@ def read(path: Path) -> dict:
     except (ValueError, RecursionError) as error:  # too large a number is a ValueError too
         fault = str(error)
     if fault:
-        raise ClusterletsError(f"{path} is damaged ({fault}). Remove it and run the workflow again: it is written anew.")
+        raise ClusterletsError(f"{path} is damaged ({fault}). Remove it and run the workflow again, which writes it again.")
     return manifest
 
 

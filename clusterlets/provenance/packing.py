@@ -54,7 +54,7 @@ def read(results: Path) -> Run:
     try:
         provenance = load_json(results / _PROVENANCE)
     except UnusableFileError as problem:
-        raise ClusterletsError(f"{problem.problem} Run the workflow again: it is written anew.") from None
+        raise ClusterletsError(f"{problem.problem} Run the workflow again, which writes it again.") from None
     run_manifest = manifest.read(results / manifest.NAME)
     if any(provenance["settings"].get(name) != value for name, value in run_manifest["settings"].items()):
         raise ClusterletsError(
@@ -63,7 +63,7 @@ def read(results: Path) -> Run:
         )
     if not provenance["jobs"]["first_job_began"]:
         raise ClusterletsError(
-            f"{results / _PROVENANCE} counts no job, as the logs had been removed: nobody can tell when the run was. Run the "
+            f"{results / _PROVENANCE} counts no job, as the logs had been removed: the time of the run is unknown. Run the "
             "workflow again, into an empty folder."
         )
     return Run(results, run_manifest, provenance)

@@ -27,8 +27,8 @@ RESULTS = {
     "summary": ("Report", "The verdict in short sentences, its numbers, and what it rests on."),
     "runs": (
         "Data",
-        "Every run of the grid, a row each: dataset, method, parameters, seed, status, and its metrics. Runs without a result "
-        "have a status other than ``ok``, and empty metrics. ``docs/results-format.md`` describes every column.",
+        "Every run of the grid, one row each: dataset, method, parameters, seed, status, and its metrics. Runs without a "
+        "result have a status other than ``ok``, and empty metrics. ``docs/results-format.md`` describes every column.",
     ),
     "datasets": (
         "Data",
@@ -147,7 +147,7 @@ RESULTS = {
     ),
     "accounts/fits": (
         _ACCOUNTS,
-        "Status, wall time and peak memory of every fit of a method, one row a run, from the jobs' logs.",
+        "Status, wall time and peak memory of every fit of a method, one row per run, from the jobs' logs.",
     ),
     "accounts/leaderboard_costs": (
         _ACCOUNTS,

@@ -412,7 +412,7 @@ def small_disk(toy):
 
 def test_full_disk(toy, site, address, small_disk):
     site.serve(FILE, GOOD, sized=False)
-    toy.refuses("No space left on device.*\n.*Free room on its disk")
+    toy.refuses("No space left on device.*\n.*Free space on its disk")
     assert not list(toy.raw.glob("toy/.incoming.*")), "what was written still fills the disk"
     subprocess.run(["mount", "-o", "remount,size=4m", str(toy.raw)], check=True)
     toy.recovers()

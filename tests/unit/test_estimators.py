@@ -407,7 +407,7 @@ def test_two_columns_may_have_the_same_name():
     [
         (None, "sensitive_features is missing"),
         (["a", "b"], "2 rows, and there are 4 instances"),
-        (["a", "a", "a", "a"], "one group only; it takes two groups"),
+        (["a", "a", "a", "a"], "only one group; fairness needs two"),
         ("sex", "sensitive_features is 'sex', a single value"),
         (["a", None, "b", "b"], "row 1 (counting from 0) has no value; such rows: 1"),
         ([1.0, np.nan, 2.0, np.nan], "row 1 (counting from 0) has no value; such rows: 2"),
@@ -463,7 +463,7 @@ def test_the_groups_must_be_named_and_are_never_taken_from_y(estimator):
         estimator.fit(X, [0, 1])
     for fit in (estimator.fit, estimator.fit_predict):
         with pytest.raises(
-            InvalidInput, match="is missing: give the group of each instance by name, sensitive_features=groups"
+            InvalidInput, match="is missing: pass the group of each instance by name, sensitive_features=groups"
         ):
             fit(X)
     named = estimator.fit_predict(X, sensitive_features=[0, 1])

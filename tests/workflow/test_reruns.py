@@ -225,7 +225,7 @@ FIGURES = [
     Declaration(
         name="runs_by_method",
         title="Runs of each method",
-        caption="A bar a method; {braces} and *stars* are text.",
+        caption="One bar per method; {braces} and *stars* are text.",
         reads=("runs.csv",),
         sections=("report.html#figures",),
     )

@@ -13,7 +13,7 @@ from clusterlets.report.figures import Declaration
 FIGURES = [
     Declaration(
         name="cohesion_vs_deviation",
-        title="Cohesion against mean deviation, a panel a dataset; best is top left",
+        title="Cohesion against mean deviation, one panel per dataset; best is top left",
         caption="Small: every run. Large: the best run of each method by mean deviation, after the rule on limit cases; "
         "hollow where all its runs are limit cases. Line: the Pareto front of the runs that the rule keeps. Where one method "
         "holds the front's lower left end and another its upper right, fairness is paid for in cohesion.",

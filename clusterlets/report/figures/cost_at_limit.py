@@ -15,8 +15,8 @@ FIGURES = [
     Declaration(
         name="cost_at_limit",
         title="Price at a largest deviation of at most 0.05",
-        caption="A panel a dataset, at the middle k of the grid; a dot is the median over the seeds that score, a bar their "
-        "range.",
+        caption="One panel per dataset, at the middle k of the grid; a dot is the median over the seeds that score, a bar "
+        "their range.",
         reads=("runs.csv", "leaderboard.csv"),
         sections=("leaderboard.html#figures",),
         position=30,

@@ -15,7 +15,7 @@ FIGURES = [
     Declaration(
         name="price_against_unfairness",
         title="What fairness costs: price against delta_min",
-        caption="A panel a dataset, at the middle k of the grid; a mark is a configuration, by its medians over the seeds "
+        caption="One panel per dataset, at the middle k of the grid; a mark is a configuration, by its medians over the seeds "
         "that score. Price: squared error divided by the smallest that any run reached with the same number of clusters. Best "
         "is bottom left. Line: the front of configurations that none beats in both, with their parameters. The axis of "
         "delta_min is one of square roots, to give small values room. The title counts configurations too far above the front "

@@ -97,8 +97,8 @@ def test_a_balance_that_whole_instances_can_reach_is_kept():
 @pytest.mark.parametrize(
     ("groups", "balance", "message"),
     [
-        ([0, 1, 2, 0], 0.5, "two groups, and here are 3"),
-        ([0, 0, 0, 0], 0.5, "two groups, and here are 1"),
+        ([0, 1, 2, 0], 0.5, "two groups, not 3"),
+        ([0, 0, 0, 0], 0.5, "two groups, not 1"),
         ([0, 1, 0, 0], 0.34, "from 0 to the table's own, 0.333333, not 0.34"),
         ([0, 1, 0, 1], -0.1, "from 0 to the table's own, 1, not -0.1"),
         ([0, 1, 0, 1], float("nan"), "not nan"),

@@ -174,8 +174,8 @@ def test_constant_and_extreme_features(X):
 def test_unusable_input_is_refused():
     X = np.zeros((4, 1))
     for features, groups, message in (
-        (X, [0, 0, 0, 0], "two groups, 0 and 1, and here are 1"),
-        (X, [0, 1, 2, 0], "two groups, 0 and 1, and here are 3"),
+        (X, [0, 0, 0, 0], "two groups, 0 and 1, not 1"),
+        (X, [0, 1, 2, 0], "two groups, 0 and 1, not 3"),
         (X, [0, 1, 1], r"groups \(n,\)"),
         (X + np.nan, [0, 1, 1, 0], "finite"),
         (np.where(np.arange(4)[:, None] == 1, 1e200, X), [0, 1, 1, 0], "computer's numbers"),

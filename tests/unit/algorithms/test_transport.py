@@ -155,7 +155,7 @@ def test_many_ties_end_and_are_reproducible():
 @pytest.mark.parametrize(
     ("costs", "sizes", "message"),
     [
-        (np.zeros((3, 2)), [1, 1], r"must add up to 3 instances, and these are \[1, 1\]"),
+        (np.zeros((3, 2)), [1, 1], r"must add up to 3 instances, not \[1, 1\]"),
         (np.zeros((3, 2)), [4, -1], r"at least 0 must add up to 3"),
         (np.zeros((3, 2)), [1, 1, 1], "2 sizes of at least 0"),
         (np.zeros(3), [3], r"\(n, k\), .* these are \(3,\)"),

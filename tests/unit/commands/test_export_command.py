@@ -196,7 +196,7 @@ ERRORS = {
     "snakemake --cores 2 results/tiny/runs/iris/D/k3_hops2/seeds0-1.csv --configfile settings.yaml": [
         *("--method", "D", "--parameters", "hops=2", "--seed", "0"),
     ],
-    "FRAC/k7/seeds2-3.npz is not there. The configured grid has no such run: add its k and parameters": [
+    "FRAC/k7/seeds2-3.npz does not exist. The configured grid has no such run: add its k and parameters": [
         *("--method", "frac-fair", "-k", "7", "--seed", "2"),
     ],
     "elsewhere/pieces/iris": ["--method", "D", "--parameters", "hops=2", "--seed", "2", "--results", "elsewhere"],
@@ -239,7 +239,7 @@ def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(exp
     assert complaint.rstrip().endswith(remedy) and "same command" not in complaint
     if kind != "cell":  # without the cell there is nothing to compare with
         status, _, complaint = export(*options)
-        assert status == 1 and complaint.rstrip().endswith(f"{path} is not there. {remedy}")
+        assert status == 1 and complaint.rstrip().endswith(f"{path} does not exist. {remedy}")
     path.write_bytes(intact)
     assert export(*options)[0] == 0
 

@@ -89,7 +89,7 @@ REFUSED = {
     "duplicate columns": (GOOD.replace("rich", "age"), "the column name 'age' occurs twice, as columns 1 and 2"),
     "duplicate but for a space": (GOOD.replace("rich", "age "), "the column name 'age' occurs twice"),
     "a column without a name": (GOOD.replace("age", ""), "column 1 has no name; if it is a row number"),
-    "a header only": (GOOD.splitlines()[0], "people.csv has a header only"),
+    "a header only": (GOOD.splitlines()[0], "people.csv has a header but no rows"),
     "an empty file": ("", "people.csv is empty"),
     "blank lines only": ("\n\n", "people.csv is empty"),
     "semicolons": (
@@ -98,7 +98,7 @@ REFUSED = {
         'separator: ";").',
     ),
     "tabs": (GOOD.replace(",", "\t"), r"""name it: --separator $'\t' (in a configuration, separator: "\t")."""),
-    "one column": ("city\na\nb\na\n", "people.csv has one column only, 'city'. Correct"),
+    "one column": ("city\na\nb\na\n", "people.csv has only one column, 'city'. Correct"),
     "a short line": (GOOD.replace("29,true,Rom", "29,true"), "people.csv, line 4: 2 cells where the header has 3"),
     "a long line": (GOOD.replace("29,", "29,5,"), "people.csv, line 4: 4 cells where the header has 3"),
     "decimal commas": (GOOD.replace("45.5", "45,5"), "people.csv, line 3: 4 cells where the header has 3"),
