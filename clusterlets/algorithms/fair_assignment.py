@@ -150,7 +150,7 @@ def whole_counts(
     """Whole counts (K, k) near given ones, with the totals of the groups, and whether they keep the bounds strictly.
 
     Otherwise they keep them up to whole instances: as requested, or because nothing else is possible. The sizes
-    of clusters are the given ones, rounded by largest remainders and at least 1; within sizes there always are such counts, as
+    of clusters are the given ones, rounded by largest remainders and at least 1; such counts always exist for these sizes, as
     the shares of the table themselves lie within the bounds.
     """
     target_sizes = np.maximum(counts.sum(axis=0), 1e-9)
@@ -162,23 +162,23 @@ def whole_counts(
     order = np.argsort(-(above - (sizes - 1)).round(9), kind="stable")
     sizes[order[: n - int(sizes.sum())]] += 1
     for inward in (1, 0) if strict else (0,):
-        least = np.ceil(low[:, None] * sizes - 1e-9) if inward else np.floor(low[:, None] * sizes + 1e-9)
-        most = np.floor(high[:, None] * sizes + 1e-9) if inward else np.ceil(high[:, None] * sizes - 1e-9)
-        least, most = least.astype(np.int64), most.astype(np.int64)
-        rounded = np.clip(np.rint(counts).astype(np.int64), least, most)
-        possible = (least <= most).all()
-        if possible and _balance(rounded, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
+        lowest = np.ceil(low[:, None] * sizes - 1e-9) if inward else np.floor(low[:, None] * sizes + 1e-9)
+        highest = np.floor(high[:, None] * sizes + 1e-9) if inward else np.ceil(high[:, None] * sizes - 1e-9)
+        lowest, highest = lowest.astype(np.int64), highest.astype(np.int64)
+        rounded = np.clip(np.rint(counts).astype(np.int64), lowest, highest)
+        possible = (lowest <= highest).all()
+        if possible and _balance(rounded, np.ascontiguousarray(counts), lowest, highest, totals.astype(np.int64), sizes):
             return rounded, bool(inward)
-    raise ClusterletsError("The counts cannot be made whole.")  # impossible: the table's own shares lie within the bounds
+    raise ClusterletsError("No whole counts keep the bounds.")  # impossible: the table's own shares lie within the bounds
 
 
 @compiled("boolean(int64[:,::1], float64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1])")
-def _balance(rounded, wanted, least, most, totals, sizes):
+def _balance(rounded, targets, lowest, highest, totals, sizes):
     """Change counts, unit by unit along cheapest paths, until groups and clusters have their sums; False if they cannot."""
     n_groups, k = rounded.shape
     nodes = n_groups + k
     missing = np.empty(nodes, dtype=np.int64)  # of a group: instances without a cluster; of a cluster: instances too many
-    distance, before = np.empty(nodes), np.empty(nodes, dtype=np.int64)
+    distance, previous = np.empty(nodes), np.empty(nodes, dtype=np.int64)
     while True:
         for group in range(n_groups):
             missing[group] = totals[group] - rounded[group].sum()
@@ -188,18 +188,18 @@ def _balance(rounded, wanted, least, most, totals, sizes):
             return True
         # A unit goes from a surplus to a shortage; from a group to a cluster it raises a count.
         for node in range(nodes):
-            distance[node], before[node] = (0.0 if missing[node] > 0 else np.inf), -1
+            distance[node], previous[node] = (0.0 if missing[node] > 0 else np.inf), -1
         for _ in range(nodes):
             changed = False
             for group in range(n_groups):
                 for cluster in range(k):
-                    count, target_count, node = rounded[group, cluster], wanted[group, cluster], n_groups + cluster
+                    count, target_count, node = rounded[group, cluster], targets[group, cluster], n_groups + cluster
                     up = abs(count + 1 - target_count) - abs(count - target_count)
-                    if count < most[group, cluster] and distance[group] + up < distance[node] - 1e-12:
-                        distance[node], before[node], changed = distance[group] + up, group, True
+                    if count < highest[group, cluster] and distance[group] + up < distance[node] - 1e-12:
+                        distance[node], previous[node], changed = distance[group] + up, group, True
                     down = abs(count - 1 - target_count) - abs(count - target_count)
-                    if count > least[group, cluster] and distance[node] + down < distance[group] - 1e-12:
-                        distance[group], before[group], changed = distance[node] + down, node, True
+                    if count > lowest[group, cluster] and distance[node] + down < distance[group] - 1e-12:
+                        distance[group], previous[group], changed = distance[node] + down, node, True
             if not changed:
                 break
         target = -1
@@ -209,8 +209,8 @@ def _balance(rounded, wanted, least, most, totals, sizes):
         if target < 0:
             return False
         steps = 0
-        while before[target] >= 0 and steps <= nodes:
-            source = before[target]
+        while previous[target] >= 0 and steps <= nodes:
+            source = previous[target]
             if source < n_groups:
                 rounded[source, target - n_groups] += 1
             else:

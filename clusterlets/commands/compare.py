@@ -40,7 +40,7 @@ class _Pair:
 
     file: str
     reference: pd.DataFrame
-    here: pd.DataFrame | None
+    run: pd.DataFrame | None
     same: bool
 
     @property
@@ -52,14 +52,14 @@ class _Pair:
         """The cells that differ by more than the tolerance, or by more than the promised one if that is larger."""
         if self.same:
             return pd.DataFrame(columns=differences.COLUMNS)
-        if self.here is None:
+        if self.run is None:
             return self._single_difference("there", differences.ABSENT)
         tolerance = max(tolerance, differences.tolerance_of(self.file))
-        cells = differences.compare_tables(self.file, self.reference, self.here, tolerance)
+        cells = differences.compare_tables(self.file, self.reference, self.run, tolerance)
         return cells if tolerance or len(cells) else self._single_difference("these bytes", "the same values in other bytes")
 
-    def _single_difference(self, reference: str, here: str) -> pd.DataFrame:
-        row = {"file": self.file, "row": differences.WHOLE, "column": differences.WHOLE, "reference": reference, "here": here}
+    def _single_difference(self, reference: str, run: str) -> pd.DataFrame:
+        row = {"file": self.file, "row": differences.WHOLE, "column": differences.WHOLE, "reference": reference, "run": run}
         return pd.DataFrame([row], columns=differences.COLUMNS)
 
 
@@ -94,12 +94,12 @@ def _tolerance(text: str) -> float:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    reference, here = _manifest(options.reference), _manifest(options.results)
+    reference, run = _manifest(options.reference), _manifest(options.results)
     pairs = [_pair(options, file) for file in _tables(options, reference)]
-    common = _common_datasets(options, reference, here) if reference and here else []
+    common = _common_datasets(options, reference, run) if reference and run else []
     if common:
         pairs = _restrict_to_datasets(common, pairs)
-    hashes = _compare_hashes(reference, here, {pair.file for pair in pairs}, common) if reference and here else {}
+    hashes = _compare_hashes(reference, run, {pair.file for pair in pairs}, common) if reference and run else {}
     tables = [pair.cells(options.tolerance) for pair in pairs]
     cells = pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
     same = cells.empty and (options.tolerance > 0 or not any(hashes[kind] for kind in hashes if kind != "same"))
@@ -107,11 +107,11 @@ def _compare(options: argparse.Namespace) -> int:
         print("The numbers are the same.")
     else:
         _show_verdicts(pairs, cells, options.most)
-        print(f"Likely cause: {_cause(options, reference, here)}.")
+        print(f"Likely cause: {_cause(options, reference, run)}.")
     _count(pairs, hashes)
     _show(cells, options.most)
     _show_hashes(hashes, options.most)
-    _show_manifests(options, reference, here)
+    _show_manifests(options, reference, run)
     return 0 if same else 1
 
 
@@ -155,9 +155,9 @@ def _pair(options: argparse.Namespace, file: str) -> _Pair:
     return _Pair(file, reference, differences.read_table(paths[1]), paths[0].read_bytes() == paths[1].read_bytes())
 
 
-def _common_datasets(options: argparse.Namespace, reference: Mapping, here: Mapping) -> list[str]:
+def _common_datasets(options: argparse.Namespace, reference: Mapping, run: Mapping) -> list[str]:
     """The datasets that both runs have (it prints them), or none if the manifests name the same ones: compare everything."""
-    theirs, ours = reference["datasets"], here["datasets"]
+    theirs, ours = reference["datasets"], run["datasets"]
     if theirs.keys() == ours.keys():
         return []
     common = [name for name in theirs if name in ours]
@@ -188,17 +188,17 @@ def _rows_of(datasets: list[str], pair: _Pair) -> _Pair:
             return table
         return table[table["dataset"].isin(datasets)].reset_index(drop=True)
 
-    reference, ours = rows(pair.reference), rows(pair.here)
+    reference, ours = rows(pair.reference), rows(pair.run)
     return _Pair(pair.file, reference, ours, ours is not None and ours.equals(reference))
 
 
-def _compare_hashes(reference: Mapping, here: Mapping, read: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
+def _compare_hashes(reference: Mapping, run: Mapping, read: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
     """Compare promised numbers outside the tables by their hashes; if datasets differ, only the cells of common ones."""
-    files = [file for file in {**manifest.hashes(reference), **manifest.hashes(here)} if file not in read]
+    files = [file for file in {**manifest.hashes(reference), **manifest.hashes(run)} if file not in read]
     files = [file for file in files if manifest.group_of(file) == manifest.NUMBERS]
     if common:
         files = [file for file in files if PurePosixPath(file).parts[0] == _CELLS and PurePosixPath(file).parts[1] in common]
-    return differences.compare_hashes(reference, here, files)
+    return differences.compare_hashes(reference, run, files)
 
 
 # ---- what is printed -------------------------------------------------------------------------------------------------
@@ -218,13 +218,13 @@ def _only_verdicts(cells: pd.DataFrame) -> pd.Series:
 
 
 def _only_absent(cells: pd.DataFrame) -> pd.Series:
-    return (cells[["reference", "here"]] == differences.ABSENT).any(axis=1)
+    return (cells[["reference", "run"]] == differences.ABSENT).any(axis=1)
 
 
-def _cause(options: argparse.Namespace, reference: Mapping, here: Mapping) -> str:
-    if reference and here:
-        return differences.likely_cause(reference, here)
-    folders = [str(folder) for folder, content in ((options.reference, reference), (options.results, here)) if not content]
+def _cause(options: argparse.Namespace, reference: Mapping, run: Mapping) -> str:
+    if reference and run:
+        return differences.likely_cause(reference, run)
+    folders = [str(folder) for folder, content in ((options.reference, reference), (options.results, run)) if not content]
     return f"not known, as there is no {manifest.NAME} in {' and '.join(folders)}"
 
 
@@ -261,7 +261,7 @@ def _list(cells: pd.DataFrame, most: int) -> None:
     for cell in cells.head(most).to_dict("records"):
         distance = "" if pd.isna(cell["difference"]) else f" (by {cell['difference']:.3g}, {100 * cell['share']:.3g} %)"
         where = f"{cell['file']}: {cell['row']}: {cell['column']}"
-        print(f"  {where}: {_short(cell['reference'])} -> {_short(cell['here'])}{distance}")
+        print(f"  {where}: {_short(cell['reference'])} -> {_short(cell['run'])}{distance}")
     _print_omitted(len(cells), most)
 
 
@@ -278,20 +278,20 @@ def _show_hashes(hashes: Mapping[str, list[str]], most: int) -> None:
             _print_omitted(len(names), most)
 
 
-def _show_manifests(options: argparse.Namespace, reference: Mapping, here: Mapping) -> None:
-    if not (reference and here):
+def _show_manifests(options: argparse.Namespace, reference: Mapping, run: Mapping) -> None:
+    if not (reference and run):
         paths = [folder / manifest.NAME for folder in (options.reference, options.results)]
         absent = [str(path) for path in paths if not path.is_file()]
         print(f"\nSettings and versions were not compared: there is no {' and no '.join(absent)}.")
         return
-    entries = differences.compare_manifests(reference, here)
+    entries = differences.compare_manifests(reference, run)
     compared = "settings, data, versions and processor"
     print(f"\n{compared} that differ ({len(entries)}):" if entries else f"\nThe same {compared}.")
     for name, theirs, ours in entries[: options.most]:
         print(f"  {name}: {_short(theirs)} -> {_short(ours)}")
     _print_omitted(len(entries), options.most)
-    files = [file for file in manifest.hashes(here) if manifest.group_of(file) in (manifest.FIGURES, manifest.SOURCES)]
-    other = differences.compare_hashes(reference, here, files)["different"]
+    files = [file for file in manifest.hashes(run) if manifest.group_of(file) in (manifest.FIGURES, manifest.SOURCES)]
+    other = differences.compare_hashes(reference, run, files)["different"]
     if other:
         print(f"Not promised: {counted(len(other), 'figure or page', 'figures and pages')} of {len(files)} differ.")
 

@@ -146,9 +146,9 @@ def test_promised_files_other_than_tables_are_compared_by_hash(folders, capsys):
     cells = MANIFEST["files"]["numbers"]
     rewrite(folders[1], files__numbers={**cells, "runs/pima/D/": "other", "tables/t2.tex": "new"})
     status, output = compare(capsys, *folders)
-    assert status == 1 and "by their hashes: 3 same, 1 different, 1 here only." in output
+    assert status == 1 and "by their hashes: 3 same, 1 different, 1 run only." in output
     assert "by their hashes, different (1):\n  runs/pima/D/\n" in output
-    assert "by their hashes, here only (1):\n  tables/t2.tex\n" in output
+    assert "by their hashes, run only (1):\n  tables/t2.tex\n" in output
 
 
 def test_figures_and_pages_do_not_count_as_a_difference(folders, capsys):
@@ -274,7 +274,7 @@ def test_indistinguishable_rows_are_compared_by_line():
 def test_an_empty_table_and_one_with_rows_differ_by_the_rows():
     full = pd.DataFrame({"a": ["x"], "b": ["1"]})
     changes = differences.compare_tables("f", full.iloc[:0], full)
-    assert changes[["row", "column", "reference", "here"]].to_numpy().tolist() == [["x", "all", "absent", "there"]]
+    assert changes[["row", "column", "reference", "run"]].to_numpy().tolist() == [["x", "all", "absent", "there"]]
     assert differences.compare_tables("f", full.iloc[:0], full.iloc[:0]).empty
 
 
