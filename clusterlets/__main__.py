@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 
-# One numeric thread a job, set before anything loads a numeric library: results must not depend on the number of cores.
+# One numeric thread per job, set before anything loads a numeric library: results must not depend on the number of cores.
 for _pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[_pool] = "1"
 

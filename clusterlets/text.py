@@ -17,7 +17,7 @@ def percent(share: float) -> str:
 
 
 def decimal(value: float, places: int = 3) -> str:
-    """``0.032``, ``−2.500``: fixed places, or two digits if these would show a number as 0 that is not zero.
+    """``0.032``, ``−2.500``: fixed places, or two significant digits where a nonzero number would be shown as 0.
 
     A number below 5e-13 is shown as zero, because it is rounding noise of sums.
     """

@@ -18,9 +18,9 @@ from clusterlets.errors import ClusterletsError
 
 _PLACES = 5  # of the added points, which are shared out equally among them
 _STARTS = 10  # of plain k-means
-_MOST_ROUNDS = 30  # of k-means with the added points
+_MAX_ROUNDS = 30  # of k-means with the added points
 _JUMP = 0.2  # chance that a place moves anywhere instead of nearby
-_WIDER, _NARROWER, _LEAST_STEP = 1.5, 0.92, 0.05  # factors of the step after a gain and a loss, and its floor
+_WIDER, _NARROWER, _MIN_STEP = 1.5, 0.92, 0.05  # factors of the step after a gain and a loss, and its floor
 _MEAN_WEIGHT = 0.1  # of the clusters' mean balance, which decides between clusterings with the same worst cluster
 _UNIFORMS = 12  # whose sum has variance 1
 _EMPTY = (-1.0, 0.0)  # the score of a clustering with a cluster of added points only
@@ -65,7 +65,7 @@ def antidote(
         Number of clusters, from 1 to n. Rows with fewer distinct values give as many clusters as there are values.
     random_state : numpy.random.Generator
     rho : float
-        Added points as a part of n, above 0 and at most 1: ``ceil(rho * n)``, an equal part at each of five places.
+        Added points as a fraction of n, above 0 and at most 1: ``ceil(rho * n)``, an equal part at each of five places.
     n_evaluations : int
         Positions of the places that are tried, at least 1.
 
@@ -100,9 +100,9 @@ def antidote(
 
 
 def least_balances(labels: np.ndarray, groups: np.ndarray, n_clusters: int) -> np.ndarray:
-    """The least of min(p / r, r / p) over the groups, of each cluster (C,): 1 is the table's shares, 0 a group's absence.
+    """The smallest of min(p / r, r / p) over the groups, of each cluster (C,): 1 is the table's shares, 0 a group's absence.
 
-    p is the group's share of the cluster and r of the table; the least of all clusters is the balance of Bera et al. 2019.
+    p is the group's share of the cluster and r of the table; the smallest of all clusters is the balance of Bera et al. 2019.
     No cluster may be empty. O(n + C K).
     """
     n_groups = int(groups.max()) + 1
@@ -134,7 +134,7 @@ class _AddedPoints:
         distances, distances_added = np.empty(len(self.X)), np.empty(len(places))
         sums, sizes = np.empty_like(centres), np.empty(len(centres), dtype=np.int64)
         former_labels = np.empty(0)
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             assign(self.tiles, centres, labels, distances)
             assign(tiles, centres, labels_added, distances_added)
             all_labels = np.concatenate([labels, labels_added])
@@ -181,7 +181,7 @@ def _search(X, added: _AddedPoints, random_state, n_evaluations: int) -> tuple[n
         if trial_score[0] > best_score[0]:
             step *= _WIDER
         elif trial_score < best_score:
-            step = max(_LEAST_STEP, step * _NARROWER)
+            step = max(_MIN_STEP, step * _NARROWER)
         if trial_score >= best_score:
             places, best_score, labels = trial_places, trial_score, trial_labels
     return places, best_score, labels

@@ -6,7 +6,7 @@ import numpy as np
 
 from clusterlets.errors import ClusterletsError
 
-#: Largest magnitude of a feature, and (its inverse) least range of one that counts. Squares of both, summed over any table
+#: Largest magnitude of a feature, and (its inverse) smallest range of one that counts. Squares of both, summed over any table
 #: that fits a machine, lie well inside what double precision can hold.
 LARGEST = 1e100
 

@@ -35,7 +35,7 @@ def move_counts(
         Within the bounds, without an empty cluster, and for each group from
         :func:`clusterlets.algorithms.transport.transport`: the cheapest with its counts.
     low, high : float arrays (K,)
-        Least and largest share of a group in a cluster.
+        Smallest and largest share of a group in a cluster.
     most_moves : int
     strict : bool
         Whether counts keep the bounds to the last instance; otherwise up to whole instances.

@@ -46,12 +46,12 @@ class FairAssignment:
 
     @property
     def gap(self) -> float:
-        """How far the cost may be from the least one, as a part of it; 0 where the cost is 0."""
+        """How far the cost may be from the lowest one, as a fraction of it; 0 where the cost is 0."""
         return self.cost / self.bound - 1 if self.bound > 0 else 0.0
 
 
 def share_bounds(groups: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest share of each group in a cluster, (K,) each: r (1 - delta) and r / (1 - delta), at most 1."""
+    """Smallest and largest share of each group in a cluster, (K,) each: r (1 - delta) and r / (1 - delta), at most 1."""
     if not 0 <= delta < 1:
         raise ClusterletsError(f"delta must be at least 0 and below 1, not {delta!r}.")
     shares = np.bincount(groups) / len(groups)
@@ -59,7 +59,7 @@ def share_bounds(groups: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarr
 
 
 def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest share (2,) of each of two groups in a cluster whose balance is at least ``balance``.
+    """Smallest and largest share (2,) of each of two groups in a cluster whose balance is at least ``balance``.
 
     The balance is the count of the rarer group over that of the other, whichever is rarer there (Chierichetti et al. 2017).
     Both bounds hold a share t / (1 + t) away from 0 and 1, so that unlike those of :func:`share_bounds` they let a cluster
@@ -76,7 +76,7 @@ def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.n
 
 
 def whole_slack(n: int, delta: float) -> float:
-    """Most instances by which whole counts miss their bounds: below one; where the bounds are the table's shares, 1 - 1 / n."""
+    """By how many instances whole counts may miss their bounds: below 1; 1 - 1 / n if the bounds are the table's shares."""
     return 1.0 if delta else 1 - 1 / n
 
 
@@ -94,7 +94,7 @@ def fair_assignment(
     multipliers: np.ndarray | None = None,
     balance: float | None = None,
 ) -> FairAssignment:
-    """Assign every instance, no cluster empty, at nearly the least cost.
+    """Assign every instance, no cluster empty, at nearly the lowest cost.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def fair_assignment(
 
     Notes
     -----
-    O(n k) time a step of the dual, and that of the transports and moves.
+    O(n k) time per step of the dual, and that of the transports and moves.
     """
     costs, groups = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(groups, dtype=np.int64)
     if costs.ndim != 2 or groups.shape != costs.shape[:1]:

@@ -26,10 +26,10 @@ NEIGHBOURS = 16
 
 # Steps of the auction, as parts of the mean squared distance to the nearest red, and the most bids per blue with each.
 _STEPS = (256.0, 64.0, 16.0, 4.0, 1.0, 0.25, 0.0625)
-_MOST_BIDS = 100
+_MAX_BIDS = 100
 
 #: Up to this many pairs, shortest paths are faster without an auction first.
-MOST_PAIRS = 1_000_000
+MAX_PAIRS = 1_000_000
 
 _FAR = np.int64(2**62)
 _LANES = 128
@@ -73,7 +73,7 @@ def fairlet_decomposition(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
 
 def cheapest_stars(reds: np.ndarray, blues: np.ndarray) -> np.ndarray:
-    """The red (B,) of each blue, at least cost, so that each red has floor(B/R) or ceil(B/R) of the blues.
+    """The red (B,) of each blue, at the lowest total cost, so that each red has floor(B/R) or ceil(B/R) of the blues.
 
     ``reds`` (R, d) and ``blues`` (B, d), with R at most B; see :func:`fairlet_decomposition`.
     """
@@ -101,7 +101,7 @@ def cheapest_stars(reds: np.ndarray, blues: np.ndarray) -> np.ndarray:
 def _near_prices(reds: np.ndarray, blues: np.ndarray, scale: float, room: int, n_spare: int) -> np.ndarray:
     """Prices (R,) near those of the optimum, by :func:`_auction`."""
     prices = np.zeros(len(reds), dtype=np.int64)
-    if len(reds) > 1 and len(reds) * len(blues) > MOST_PAIRS:
+    if len(reds) > 1 and len(reds) * len(blues) > MAX_PAIRS:
         nearest = np.full((len(blues), 1), -1)
         tiles = _tiles_of(reds)
         _cheapest_columns(blues, tiles, prices, np.full(len(blues), _FAR), scale, nearest)
@@ -124,7 +124,7 @@ def _first_arcs(reds: np.ndarray, blues: np.ndarray, prices: np.ndarray, scale: 
 
 
 def _near_arcs(rows: np.ndarray, others: np.ndarray, prices: np.ndarray, limits: np.ndarray, scale: float) -> np.ndarray:
-    """Arcs ``row * len(others) + other`` of the least costs less prices below each row's limit, ``NEIGHBOURS`` at most."""
+    """Arcs ``row * len(others) + other`` of the lowest costs less prices below each row's limit, ``NEIGHBOURS`` at most."""
     cheapest = np.full((len(rows), min(NEIGHBOURS, len(others))), -1)
     tiles = _tiles_of(others)
     _cheapest_columns(rows, tiles, prices, limits, scale, cheapest)
@@ -142,7 +142,7 @@ def _tiles_of(rows: np.ndarray) -> np.ndarray:
 
 @compiled("void(float64[:,::1], float64[:,:,::1], int64[::1], int64[::1], float64, int64[:,::1])")
 def _cheapest_columns(rows, tiles, prices, limits, scale, cheapest):
-    """For each row the columns of least cost less price below its limit, the most expensive last; unused places stay."""
+    """For each row the columns of lowest cost less price below its limit, the most expensive last; unused places stay."""
     rough = _approximate_prices(prices, scale, len(tiles))
     squares, values = np.empty(_LANES), np.empty(cheapest.shape[1], dtype=np.int64)
     for i in range(len(rows)):
@@ -160,7 +160,7 @@ def _approximate_prices(prices, scale, n_tiles):
 
 @njit
 def _scan(row, first, tiles, rough, prices, limit, scale, squares, values, cheapest):
-    """Write the columns of least cost less price below the limit, and these values; returns their number.
+    """Write the columns of lowest cost less price below the limit, and these values; returns their number.
 
     The search starts at a place that depends on ``first``, so that equal rows find different columns among equal ones.
     """
@@ -220,7 +220,7 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
         for i in range(n_blues):
             queue[i] = n_blues - 1 - i
         waiting, spare_waiting, bids = n_blues, n_spare, 0
-        while (waiting > 0 or spare_waiting > 0) and bids < _MOST_BIDS * n_blues:
+        while (waiting > 0 or spare_waiting > 0) and bids < _MAX_BIDS * n_blues:
             if waiting > 0:
                 bids += 1
                 waiting -= 1
@@ -469,7 +469,7 @@ def _push(keys, nodes, size, key, node):
 
 @njit
 def _pop(keys, nodes, size):
-    """Remove the least key; returns the remaining size."""
+    """Remove the smallest key; returns the remaining size."""
     size -= 1
     key, node = keys[size], nodes[size]
     place = 0

@@ -125,7 +125,7 @@ def frac(
 
     Rounds of {fair assignment, means of the clusters as new centres} until the cost c_t of two rounds differs by at
     most ``tol`` times the later, or ``max_iter`` rounds have run. The iteration is not monotone: the result is the
-    round of least cost, the earliest of equals.
+    round of lowest cost, the earliest if several tie.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def frac(
         First centres: k rows at random, distinct in value if there are enough such rows, else distinct only as rows; or
         those of greedy k-means++, repeated in order where there are fewer distinct rows than k.
     max_iter : int
-        Most rounds, at least 1.
+        Maximum number of rounds, at least 1.
     tol : float
         Relative change of the cost at which the rounds end.
 
@@ -246,7 +246,7 @@ def _as_fraction(number) -> Fraction:
 
 
 def _simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction of least denominator in [low, high], 0 < low <= high, by continued fractions."""
+    """The fraction of smallest denominator in [low, high], 0 < low <= high, by continued fractions."""
     whole = floor(low)
     if whole == low:
         return Fraction(whole)

@@ -22,9 +22,9 @@ from clusterlets.algorithms.row_samples import EXACT_LIMIT as EXACT_LIMIT
 
 # Independent estimates that sampled_sums gives: enough for a standard error that is accurate to about a fifth.
 _REPLICATES = 16
-# Least rows of every label in an estimate, however small the label's share of the rows.
-_LEAST = 20
-# Cost of a further labelling, as a part of that of the distances; measured from .15 to .25.
+# Fewest rows of every label in an estimate, however small the label's share of the rows.
+_MIN = 20
+# Cost of a further labelling, as a fraction of that of the distances; measured from .15 to .25.
 _LABELLING = 0.2
 
 
@@ -143,7 +143,7 @@ def sampled_sums(X: np.ndarray, labels: np.ndarray, n_labels: int, order: np.nda
     X, labels, order = np.asarray(X), np.asarray(labels), np.asarray(order)
     sizes = np.bincount(labels, minlength=n_labels)
     shares = np.rint(sizes * (sample_size / len(labels))).astype(np.int64)
-    sample_sizes = np.minimum(sizes, np.maximum(shares, _LEAST))
+    sample_sizes = np.minimum(sizes, np.maximum(shares, _MIN))
     weights = np.outer(sizes, sizes) / np.maximum(np.outer(sample_sizes, sample_sizes), 1)
     # Within a label no instance pairs with itself: m rows have m (m - 1) pairs.
     np.fill_diagonal(weights, sizes * (sizes - 1) / np.maximum(sample_sizes * (sample_sizes - 1), 1))

@@ -27,7 +27,7 @@ from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.errors import ClusterletsError
 
 _ROUNDING = 1e-12  # a smaller gain may be rounding
-_LEAST_PART = 20  # n / k instances, divided by this, are the smallest leaf
+_MIN_PART = 20  # n / k instances, divided by this, are the smallest leaf
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def scaff_tree(
 
     Notes
     -----
-    O(n k d) time a round of k-means, and that of :func:`grow_tree`.
+    O(n k d) time per round of k-means, and that of :func:`grow_tree`.
     """
     X, groups = checked_instances(X, groups, "a tree", n_clusters)
     return grow_tree(X, groups, kmeans_labels(X, n_clusters, random_state), n_clusters, theta)
@@ -203,7 +203,7 @@ def grow_tree(X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: 
     targets = np.ascontiguousarray(targets, dtype=np.int64)
     if targets.shape != groups.shape or targets.min() < 0:
         raise ClusterletsError(f"A tree learns labels of at least 0, one per instance ({len(X)},), not {targets.shape}.")
-    growth = _Growth(X, groups, targets, max(1, len(X) // (_LEAST_PART * n_leaves)), theta)
+    growth = _Growth(X, groups, targets, max(1, len(X) // (_MIN_PART * n_leaves)), theta)
     while len(growth.leaves) < n_leaves and growth.split_next():
         pass
     return Tree(growth.labels(), tuple(growth.splits))
@@ -269,7 +269,7 @@ class _Growth:
         return middle if middle < high else low  # no number lies between neighbouring ones
 
     def _forced_cut(self) -> tuple[int, int, int] | None:
-        """Leaf, feature, and instances on the left of the cut, below the least size only if nothing else is left."""
+        """Leaf, feature, and instances on the left of the cut, below the minimum size only if nothing else is left."""
         by_errors = sorted(self.leaves, key=lambda node: (-self.errors[node], node))
         for least_size in (self.least_size, 1):
             for node in by_errors:

@@ -14,7 +14,7 @@ from clusterlets.errors import ClusterletsError
 
 #: Bits of the largest cost as a whole number. Sums over 10^6 instances stay far below 63 bits.
 BITS = 40
-_MOST_BITS = 1000  # by which a cost may be scaled: above 1023 a power of two is infinite
+_MAX_BITS = 1000  # by which a cost may be scaled: above 1023 a power of two is infinite
 
 _NEVER = np.int64(2**62)
 
@@ -36,7 +36,7 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     -------
     labels : int array (n,)
     prices : float array (k,)
-        Each instance is in a cluster of least cost plus price, up to rounding; the least price is 0.
+        Each instance is in a cluster of lowest cost plus price, up to rounding; the lowest price is 0.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def whole_numbers(costs: np.ndarray) -> tuple[np.ndarray, float]:
     largest = float(above.max())
     if not isfinite(largest):
         raise ClusterletsError("The costs must be finite, and so must their differences.")
-    scale = 2.0 ** min(BITS - frexp(largest)[1], _MOST_BITS) if largest > 0 else 1.0
+    scale = 2.0 ** min(BITS - frexp(largest)[1], _MAX_BITS) if largest > 0 else 1.0
     return np.rint(above * scale).astype(np.int64), scale
 
 

@@ -12,7 +12,7 @@ from clusterlets.algorithms.kernels import assign, candidate_distances, sums_by_
 from clusterlets.errors import ClusterletsError
 
 _MAX_ITER = 300
-_TOL = 1e-4  # least total squared move of the centres, as a share of the mean variance of a feature
+_TOL = 1e-4  # smallest total squared move of the centres, as a share of the mean variance of a feature
 
 
 def weighted_kmeans(
@@ -29,7 +29,7 @@ def weighted_kmeans(
         At least 1. There are never more clusters than distinct rows.
     random_state : numpy.random.Generator
     n_init : int
-        Starts, at least 1. The result is the one of least cost, the first of equals.
+        Number of starts, at least 1. The result is the one of lowest cost, ties to the first.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def weighted_kmeans(
 
     Notes
     -----
-    O(n k d) time a round and O(n d) memory. Arthur and Vassilvitskii (SODA 2007), with 2 + log k candidates for each centre.
+    O(n k d) time per round and O(n d) memory. Arthur and Vassilvitskii (SODA 2007), with 2 + log k candidates for each centre.
     """
     rows, weights = (np.require(array, np.float64, ["C", "W"]) for array in (X, weights))
     if weights.shape != (len(rows),) or not (np.isfinite(weights) & (weights > 0)).all():
@@ -87,7 +87,7 @@ def cluster_fairlets(
 
     Notes
     -----
-    O(n d + m k d) time a round, O(n d) memory.
+    O(n d + m k d) time per round, O(n d) memory.
     """
     sizes = np.bincount(fairlets)
     means, _ = moments_by_label(X, fairlets, len(sizes))

@@ -1,4 +1,4 @@
-"""Which method has the least cost under a limit on unfairness, on seeds that were not used to choose parameters.
+"""Which method has the lowest cost under a limit on unfairness, on seeds that were not used to choose parameters.
 
 A block is a dataset with a k. The first half of the seeds chooses: under each limit on the largest deviation, every method
 gets the configuration with the least median cost among those whose median deviation keeps the limit. The other half scores
@@ -21,7 +21,7 @@ from clusterlets.analysis import selection
 LIMITS = (0.01, 0.02, 0.05, 0.1, np.inf)
 #: Configurations that a method may choose from in a block; if the grid has more, they are spread evenly over it.
 TRIED = 3
-#: Factors of the least cost at which the performance profile is evaluated (Dolan and More, 2002).
+#: Factors of the lowest cost at which the performance profile is evaluated (Dolan and More, 2002).
 FACTORS = (1.0, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0)
 #: Prices from here on, like a ``delta_min`` of 1, cover no area of the hypervolume.
 DEAREST = 2.0
@@ -128,7 +128,7 @@ def leaderboard(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.Data
     Returns
     -------
     DataFrame
-        With :data:`COLUMNS`. ``rank`` is 1 for the least price among the methods whose median deviation keeps the limit on
+        With :data:`COLUMNS`. ``rank`` is 1 for the lowest price among the methods whose median deviation keeps the limit on
         the scoring seeds too; for a method without a rank, ``outcome`` gives the reason.
     """
     runs = participating_runs(runs)
@@ -216,7 +216,7 @@ def overall(board: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         limit, method, mean_rank (a method without a rank gets the mean of the remaining places), blocks (in which any method
         has a rank), ranked (how many of them rank the method), first (in how many it is best or ties for best), within_x
-        (the share of the blocks in which its price is at most x times the least one: the performance profile), hypervolume
+        (the share of the blocks in which its price is at most x times the lowest one: the performance profile), hypervolume
         (the area that its points dominate, divided by the area that all points dominate, averaged over the blocks).
     """
     if board.empty:
@@ -240,7 +240,7 @@ def _summarise_methods(limit: float, board: pd.DataFrame) -> pd.DataFrame:
 
 
 def price_ratios(board: pd.DataFrame) -> pd.DataFrame:
-    """Under one limit: each ranked method's price over the least one, (blocks, methods); blocks without a ranked method are
+    """Under one limit: each ranked method's price over the lowest one, (blocks, methods); blocks without a ranked method are
     left out, and NaN stands for a method without a rank.
     """
     prices = board.assign(price=board["price"].where(board["rank"].notna()))

@@ -10,7 +10,7 @@ from statsmodels.stats.multitest import multipletests
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.bayes import ROPE
-from clusterlets.analysis.statistics import ALL_METHODS, ALPHA, LEAST_P, WITH_CONTROLS, Ranking, format_p
+from clusterlets.analysis.statistics import ALL_METHODS, ALPHA, MIN_P, WITH_CONTROLS, Ranking, format_p
 from clusterlets.text import counted, decimal, significant
 
 BEST_RUNS, PLANNED = "best_runs", "planned"
@@ -84,7 +84,7 @@ def compare_pairs(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd
 
 
 def least_p(n_blocks: int, n_pairs: int) -> float:
-    """The least p after Holm that any of the pairs could have: when one of the two is ahead in every block."""
+    """The smallest p after Holm that any of the pairs could have: when one of the two is ahead in every block."""
     return min(1.0, n_pairs / 2 ** (n_blocks - 1))
 
 
@@ -101,7 +101,7 @@ def signed_ranks(differences: pd.Series) -> tuple[float, float, float, float]:
     test = stats.wilcoxon(nonzero)
     ranks = stats.rankdata(np.abs(nonzero))
     effect = float((np.sign(nonzero) * ranks).sum() / ranks.sum())
-    return float(np.median(differences)), float(test.statistic), max(float(test.pvalue), LEAST_P), effect
+    return float(np.median(differences)), float(test.statistic), max(float(test.pvalue), MIN_P), effect
 
 
 def intervals(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

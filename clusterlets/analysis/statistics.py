@@ -14,8 +14,8 @@ from clusterlets.analysis import selection
 from clusterlets.text import counted, significant
 
 ALPHA = 0.05
-#: The least p that is written: smaller ones are noise of the tail's approximation, and 0 is not a p-value.
-LEAST_P = 1e-9
+#: The smallest p that is written: smaller ones are noise of the tail's approximation, and 0 is not a p-value.
+MIN_P = 1e-9
 #: Baselines that make no claim of fairness, ranked beside the methods that do.
 CONTROLS = ("k-means", "random")
 WITH_CONTROLS, ALL_METHODS = "matchers_with_controls", "all_methods"
@@ -137,7 +137,7 @@ def rank(name: str, title: str, values: pd.DataFrame) -> Ranking:
         values,
         mean_ranks,
         float(statistic),
-        max(float(p_value), LEAST_P),
+        max(float(p_value), MIN_P),
         critical_difference(ranks.shape[1], len(ranks)),
         _pairs(name, mean_ranks, nemenyi),
     )
@@ -150,7 +150,7 @@ def _pairs(name: str, mean_ranks: pd.Series, nemenyi: pd.DataFrame | None) -> pd
     ]
     pairs = pd.DataFrame(rows, columns=["ranking", "better", "worse", "rank_difference", "p_value"])
     pairs = pairs.astype({"rank_difference": float, "p_value": float})
-    pairs["p_value"] = pairs["p_value"].clip(lower=LEAST_P)
+    pairs["p_value"] = pairs["p_value"].clip(lower=MIN_P)
     return pairs.assign(significant=(pairs["p_value"] < ALPHA).astype(object).where(pairs["p_value"].notna()))
 
 
@@ -264,7 +264,7 @@ def format_p(p_value: float) -> str:
     scipy's last bits differ by processor and must not show, so p is rounded to six digits first: otherwise an exact p of .125,
     half way between two shown values, could be .12 on one processor and .13 on another.
     """
-    return "< 1e−9" if p_value <= LEAST_P else f"= {significant(float(f'{p_value:.6g}'))}"
+    return "< 1e−9" if p_value <= MIN_P else f"= {significant(float(f'{p_value:.6g}'))}"
 
 
 def compare_with_random(ranking: Ranking) -> str:

@@ -68,7 +68,7 @@ def listing(report: "FairnessReport") -> str:
 
 
 def worst(report: "FairnessReport") -> str:
-    """The cluster that deviates most (of equals the first), and the group whose share is furthest off."""
+    """The cluster that deviates most (the first if several tie), and the group whose share is furthest off."""
     cluster = report.clusters.iloc[int(report.deviations.round(12).argmax())]
     expected = dict(zip(report.composition.names, report.shares.values(), strict=True))[cluster["furthest_off"]]
     return (

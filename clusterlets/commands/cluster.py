@@ -19,7 +19,7 @@ from clusterlets.commands import account, own_table
 from clusterlets.commands.account import Account
 from clusterlets.commands.output import nonempty, whole_number, write_memberships, writing
 from clusterlets.datasets.numerals import number
-from clusterlets.datasets.suspects import MOST_GROUPS
+from clusterlets.datasets.suspects import MAX_GROUPS
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
@@ -301,8 +301,8 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
     groups = pd.Categorical.from_codes(table.groups, table.group_names)  # in the order of the table
     report = fairness_report(X, fitted.memberships_, groups, random_state=options.seed)
     group_shares = [f"{name} {share:.1%}" for name, share in report.shares.items()]
-    more = len(group_shares) - MOST_GROUPS
-    shares = ", ".join(group_shares[:MOST_GROUPS]) + (f" and {counted(more, 'further group')}" if more > 0 else "")
+    more = len(group_shares) - MAX_GROUPS
+    shares = ", ".join(group_shares[:MAX_GROUPS]) + (f" and {counted(more, 'further group')}" if more > 0 else "")
     return Account(
         table=f"{options.table.name}: {len(X):,} rows, {counted(X.shape[1], 'feature')}; "
         f"{' and '.join(options.sensitive)}: {shares}",

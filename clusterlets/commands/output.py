@@ -11,7 +11,7 @@ import pandas as pd
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.runs_frame import write_csv
 
-_MOST = 10**18  # largest whole number accepted, so that it fits into any array
+_MAX = 10**18  # largest whole number accepted, so that it fits into any array
 
 
 def nonempty(text: str) -> str:
@@ -26,9 +26,9 @@ def utf8_name(text: str) -> str:
     return nonempty(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def whole_number(least: int, most: int = _MOST) -> Callable[[str], int]:
+def whole_number(least: int, most: int = _MAX) -> Callable[[str], int]:
     """A type of option: whole numbers from ``least`` to ``most``."""
-    limits = f"of at least {least}" if most == _MOST else f"from {least} to {most}"
+    limits = f"of at least {least}" if most == _MAX else f"from {least} to {most}"
 
     def parse(text: str) -> int:
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else -1

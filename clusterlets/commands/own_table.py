@@ -9,7 +9,7 @@ import pandas as pd
 
 from clusterlets.commands.output import utf8_name
 from clusterlets.datasets import user_table
-from clusterlets.datasets.suspects import MOST_GROUPS, identifiers, unlike_scales
+from clusterlets.datasets.suspects import MAX_GROUPS, identifiers, unlike_scales
 from clusterlets.datasets.table import Table
 from clusterlets.errors import ClusterletsError
 
@@ -88,7 +88,7 @@ def features_line(table: Table) -> str:
 def warnings(table: Table, scaling: str) -> list[str]:
     """What is probably wrong with the features and the groups, and what to do about it."""
     messages = []
-    if len(table.group_names) > MOST_GROUPS:
+    if len(table.group_names) > MAX_GROUPS:
         messages.append(
             f"every value of the sensitive columns is a group, {len(table.group_names)} in all; bin a measure such as age, "
             "since hardly any method can keep the shares of so many"

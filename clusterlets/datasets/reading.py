@@ -29,13 +29,13 @@ def read_table(
     Parameters
     ----------
     path : Path
-        UTF-8 text, plain. Blank lines are skipped.
+        Plain UTF-8 text. Blank lines are skipped.
     columns : names, optional
         Columns to return, in this order; by default all. If the header repeats a name, the first of these columns is used.
     header : names, optional
         Names of the file's columns; by default the first line (after ``skip``) holds them.
     separator, quote : str
-        Single characters; spaces after a separator do not belong to the cell.
+        Single characters; spaces after a separator are ignored.
     skip : int
         Lines to skip at the start.
     comment : str, optional
@@ -50,7 +50,7 @@ def read_table(
         rows = _rows(file, path.name, separator, quote, skip, comment)
         if header is None:
             header = next(rows, ("", []))[1]
-        places, cells = _check_widths(rows, len(header))
+        places, cells = _collect_rows(rows, len(header))
     columns = list(dict.fromkeys(header)) if columns is None else columns
     missing = [column for column in columns if column not in header]
     if missing:
@@ -61,7 +61,7 @@ def read_table(
 
 
 def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int, comment: str | None) -> Iterator:
-    """(where, cells) of each line that is neither blank nor comment."""
+    """(place, cells) of each line that is neither blank nor a comment."""
     numbered = [
         (number, line)
         for number, line in enumerate(file, start=1)
@@ -82,7 +82,7 @@ def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int,
         raise BadData(f"{name}, line {numbered[reader.line_num - 1][0]}: {error}.") from None
 
 
-def _check_widths(rows: Iterator, width: int) -> tuple[list[str], list[list[str]]]:
+def _collect_rows(rows: Iterator, width: int) -> tuple[list[str], list[list[str]]]:
     places, table = [], []
     for place, cells in rows:
         if len(cells) != width:

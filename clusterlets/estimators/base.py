@@ -22,7 +22,7 @@ class FairClusterer(ClusterMixin, BaseEstimator):
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
         first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)

@@ -47,7 +47,7 @@ class ClusterletClustering(FairClusterer):
 
     Notes
     -----
-    Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) a k-means iteration, then the matcher's cost, which
+    Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) per k-means iteration, then the matcher's cost, which
     does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The search for
     a number of clusters is not the paper's, whose matchers are never asked for one.
 

@@ -8,7 +8,7 @@ from clusterlets.estimators.inputs import InvalidInput, as_array
 
 
 def nearest_own_cluster(X: np.ndarray, memberships: csr_array, centres: np.ndarray) -> np.ndarray:
-    """Of the clusters that hold an instance, the one whose centre is nearest (the first of equals), (n,)."""
+    """Of the clusters that hold an instance, the one whose centre is nearest (ties go to the first), (n,)."""
     by_cluster = memberships.tocsc()
     return nearest_own_centre(X, np.split(by_cluster.indices, by_cluster.indptr[1:-1]), centres)
 

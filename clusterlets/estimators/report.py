@@ -92,7 +92,7 @@ class FairnessReport(dict[str, Any]):
         sizes = composition.counts.sum(axis=1)
         shares = composition.counts / sizes[:, None]
         excess = shares - composition.group_counts / composition.group_counts.sum()
-        furthest = np.abs(excess).round(12).argmax(axis=1)  # the first of equals
+        furthest = np.abs(excess).round(12).argmax(axis=1)  # ties go to the first
         index = pd.Index(composition.clusters, name="cluster")
         columns = {
             "size": sizes,
@@ -163,7 +163,7 @@ def fairness_report(
     :func:`clusterlets.algorithms.geometry.sampled_sums`, in seconds. The largest distance is that of
     :func:`clusterlets.algorithms.geometry.diameter`. Silhouettes are exact up to 10,000 instances
     (``row_samples.EXACT_ROWS``); past that they are those of 2,000 rows, against all others: O(m n d) time for m rows.
-    Plain k-means costs O(n d C) time a round for C clusters, a few tens of rounds mostly; it is not run where clusters
+    Plain k-means costs O(n d C) time per round for C clusters, a few tens of rounds mostly; it is not run where clusters
     overlap, nor with a ``reference_cost``.
     """
     X = check_array(X, dtype=np.float64, order="C")

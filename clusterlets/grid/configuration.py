@@ -23,7 +23,7 @@ from clusterlets.methods import names as method_names
 
 _LONGEST_ID = 100  # letters: it is part of file names, which systems limit to 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[2]
-_MOST_CELLS = 1_000_000  # Snakemake plans a thousand cells a second
+_MAX_CELLS = 1_000_000  # Snakemake plans a thousand cells a second
 _LONGEST_FAULT = 300
 
 
@@ -304,9 +304,9 @@ def _point_faults(config: Mapping) -> list[str]:
 
 def _too_many_cells(config: Mapping) -> list[str]:
     number = cells.number_of_cells(config)
-    if number <= _MOST_CELLS:
+    if number <= _MAX_CELLS:
         return []
-    return [f"the grid has {number:,} cells, more than {_MOST_CELLS:,}; take larger blocks of seeds, or fewer values"]
+    return [f"the grid has {number:,} cells, more than {_MAX_CELLS:,}; take larger blocks of seeds, or fewer values"]
 
 
 def set_mirror(config: Mapping) -> None:

@@ -1,4 +1,4 @@
-"""What a step's result depends on besides its inputs: the source it runs and the libraries that compute.
+"""What a step's result depends on other than its inputs: the source it runs and the libraries that compute.
 
 Snakemake reruns a job when its parameters change, but does not notice an edited module. So every rule has, as a parameter,
 the fingerprint of its step: the import closure inside this package, read from the source, and the locked

@@ -189,7 +189,7 @@ class Plan:
         return f"data/raw/{self.table(wildcards)['name']}/receipt.json"
 
     def seconds_per_job(self) -> dict[str, dict[str, float]]:
-        """Estimated CPU seconds a job, for the progress of a run; without users' tables, whose rows are not counted yet."""
+        """Estimated CPU seconds per job, for the progress of a run; without users' tables, whose rows are not counted yet."""
         descriptions = {
             key: datasets.describe(table["name"]) for key, table in self.config["tables"].items() if "path" not in table
         }

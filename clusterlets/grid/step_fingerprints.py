@@ -20,7 +20,7 @@ _PAGES = {"steps.report", "steps.leaderboard"}
 def step_fingerprint(
     *modules: str, libraries: tuple[str, ...] = ("numpy",), files: tuple[str, ...] = (), user_files: tuple[str, ...] = ()
 ) -> str:
-    """Fingerprint of what a step depends on besides its inputs and options: see :func:`fingerprints.fingerprint`."""
+    """Fingerprint of what a step depends on other than its inputs and options: see :func:`fingerprints.fingerprint`."""
     return fingerprint(modules, locked_versions(LOCK, libraries), files, user_files)
 
 

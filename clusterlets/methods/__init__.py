@@ -157,7 +157,7 @@ class Method:
         raise NotImplementedError(f"{type(self).__name__} has no fit.")
 
     def seconds(self, rows: int, features: int, n_clusters: int) -> float:
-        """About how many seconds a fit takes; only estimates rest on it."""
+        """About how many seconds a fit takes; only estimates use it."""
         return 1e-8 * rows * features * n_clusters * 20
 
     def faults(self, n_clusters: int, **parameters) -> list[str]:

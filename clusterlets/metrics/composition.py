@@ -34,12 +34,12 @@ def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kin
 
 
 def balance(composition: np.ndarray) -> float:
-    """Least ratio of two groups' counts in any cluster; 0 where a cluster lacks a group (paper, Definition 1)."""
+    """Smallest ratio of two groups' counts in any cluster; 0 where a cluster lacks a group (paper, Definition 1)."""
     return float((composition.min(axis=1) / composition.max(axis=1)).min())
 
 
 def delta_min(composition: np.ndarray, group_counts: np.ndarray) -> float:
-    """Least delta for which every cluster meets bounded representation: 0..1, lower is better. O(C K).
+    """Smallest delta for which every cluster meets bounded representation: 0..1, lower is better. O(C K).
 
     Bounded representation requires r (1 - delta) <= p <= r / (1 - delta) of every cluster and group, where p is the group's
     share in the cluster and r its share in the dataset. 1 where a cluster lacks a group, 0 where every cluster has the

@@ -20,7 +20,7 @@ class Score:
     unit : str
         ``ratio`` for a number without one.
     range : tuple of float
-        Least and largest possible value, either of which may be infinite.
+        Smallest and largest possible value, either of which may be infinite.
     better : {"higher", "lower", None}
         None where neither is better.
     meaning : str

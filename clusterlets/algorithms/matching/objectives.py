@@ -41,7 +41,7 @@ def deviations(counts: np.ndarray, group_counts: np.ndarray) -> np.ndarray:
 
 
 def first_least(costs: np.ndarray) -> np.ndarray:
-    """Index, along the last axis, of the first of the least costs, up to rounding (``TIE``). Costs are not negative."""
+    """Index, along the last axis, of the first of the lowest costs, up to rounding (``TIE``). Costs are not negative."""
     return (costs <= costs.min(axis=-1, keepdims=True) * (1 + TIE)).argmax(axis=-1)
 
 

@@ -54,7 +54,7 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
 
 
 def match_balance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> np.ndarray:
-    """Balance pinball matcher (B): hop over the groups, each time to the clusterlet of least deviation (Algorithm 2).
+    """Balance pinball matcher (B): hop over the groups, each time to the clusterlet of lowest deviation (Algorithm 2).
 
     As :func:`match_distance`, with the deviation from the dataset for a cost: of the clusterlet added last and the
     candidate together (``scope="last"``), or of the whole cluster with the candidate (``scope="cluster"``).
@@ -127,7 +127,7 @@ def match_greedy_distance(
     clusterlets : Clusterlets
         N clusterlets of K groups.
     hops : int
-        Most clusterlets that join a start, at least 1.
+        Maximum number of clusterlets that join a start, at least 1.
     random_state : numpy.random.Generator
         Order of the starts: one permutation of N; each start is the next unused clusterlet in it.
     scope : {"cluster", "last"}
@@ -170,7 +170,7 @@ def match_greedy_distance(
 def match_greedy_balance(
     clusterlets: Clusterlets, hops: int, random_state: np.random.Generator, scope: str = "cluster"
 ) -> np.ndarray:
-    """Greedy balance matcher (G-B): crisp; the unused clusterlet, of any group, that gives least deviation joins.
+    """Greedy balance matcher (G-B): crisp; the unused clusterlet, of any group, that gives lowest deviation joins.
 
     As :func:`match_greedy_distance`, with the deviation from the dataset for a cost: of the cluster with the candidate
     (``scope="cluster"``), or of the clusterlet added last with the candidate (``scope="last"``). Equal deviations are
@@ -235,7 +235,7 @@ def _reference(cluster: list, scope: str) -> list:
 
 
 def _first_least_divergence(counts: np.ndarray, group_counts: np.ndarray) -> int:
-    """Index of the first cluster (m, K) of least Kullback-Leibler divergence from the dataset, up to 10^-12 nats."""
+    """Index of the first cluster (m, K) of smallest Kullback-Leibler divergence from the dataset, up to 10^-12 nats."""
     if len(counts) == 1:
         return 0
     shares = counts / counts.sum(axis=1, keepdims=True)

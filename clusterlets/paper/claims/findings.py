@@ -28,7 +28,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Scale:
-    """The least share of cases for a claim to hold, and the share above which it holds in part."""
+    """The smallest share of cases for a claim to hold, and the share above which it holds in part."""
 
     holds: float
     in_part: float

@@ -114,7 +114,7 @@ def _apart(pairs: pd.DataFrame) -> set[frozenset]:
 
 
 def least_on_each_dataset(numbers: Numbers, matcher: str, scale: Scale) -> Finding:
-    """Whether a matcher's deviation, averaged over all its runs, is the least of all matchers on each dataset."""
+    """Whether a matcher's deviation, averaged over all its runs, is the smallest of all matchers on each dataset."""
     runs = numbers.all_runs
     own = [name for name in selection.PAPER_NAMES.values() if numbers.matcher(name) is not None]
     values = statistics.blocks(runs.assign(name=selection.names(runs)), own, ["dataset"]).dropna()

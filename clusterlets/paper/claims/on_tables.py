@@ -43,7 +43,7 @@ def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: f
 
 
 def less_relative_spread(numbers: Numbers, matcher: str, than: str, factor: float) -> Finding:
-    """Whether a matcher's relative spread is at most ``factor`` times the other's; in part: merely below it."""
+    """Whether a matcher's relative spread is at most ``factor`` times the other's; in part: only below it."""
     spread, other_spread = (_relative_spread(numbers.matcher(name)) for name in (matcher, than))
     return grade_in_two_steps(
         spread <= factor * other_spread, spread < other_spread, f"{matcher} {spread:.0f} %, {than} {other_spread:.0f} %"
@@ -55,7 +55,7 @@ def _relative_spread(row: pd.Series) -> float:
 
 
 def least(numbers: Numbers, matcher: str, quantities: list[str]) -> Finding:
-    """Whether a matcher has the least value of all these quantities of table 1; in part: of some."""
+    """Whether a matcher has the lowest value of all these quantities of table 1; in part: of some."""
     table = numbers.every_matcher()
     lowest = {quantity: table[quantity].idxmin() for quantity in quantities}
     words = ", ".join(

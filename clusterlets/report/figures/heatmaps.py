@@ -33,7 +33,7 @@ _WRITTEN = 5  # most columns of a map that leave room for numbers in its cells
 _PALE = 0.408  # luminance of a cell above which its number is dark
 _BESIDE = "FRAC, controls"
 _NAMES = 0.5  # inches for the column names below the last map
-_LOWEST = 1.15  # inches: the least height of a row that leaves room for the name of its quantity
+_LOWEST = 1.15  # inches: the minimum height of a row that leaves room for the name of its quantity
 
 
 def draw(runs: pd.DataFrame) -> Figure:

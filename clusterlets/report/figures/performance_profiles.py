@@ -27,7 +27,7 @@ _MARKS = 2  # on each line
 
 
 def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
-    """One panel per limit: the share of blocks in which a method is ranked and within a factor of the least price.
+    """One panel per limit: the share of blocks in which a method is ranked and within a factor of the lowest price.
 
     All methods of the runs decide the look of each, so that it is the same in other figures.
     """

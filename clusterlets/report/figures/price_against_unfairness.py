@@ -28,7 +28,7 @@ FIGURES = [
 
 _LONGEST = 20  # letters of a dataset's name
 _LABELLED = 20  # letters of the label of a configuration
-_LEAST_TOP = 1.2  # the price axis reaches at least to here
+_MIN_TOP = 1.2  # the price axis reaches at least to here
 _LETTER, _LINE = 0.026, 0.075  # width of a letter and height of a line, as shares of a panel's width and height
 _TICKS = (0, 0.02, 0.1, 0.2, 0.4, 0.7, 1)
 
@@ -47,7 +47,7 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     figure, all_axes = panels(len(datasets), a_row=3, height=2.1)
     for axes, dataset in zip(all_axes, datasets, strict=True):
         configurations = shown[shown["dataset"] == dataset]
-        highest = max(_LEAST_TOP, 1.15 * configurations.loc[configurations["on_front"].astype(bool), "price"].max())
+        highest = max(_MIN_TOP, 1.15 * configurations.loc[configurations["on_front"].astype(bool), "price"].max())
         _draw_points(axes, configurations[configurations["price"] <= highest], look, highest)
         above = int((configurations["price"] > highest).sum())
         axes.set_title(cut(dataset, _LONGEST) + (f" ({above} above)" if above else ""))

@@ -38,7 +38,7 @@ _PAPER, _USUAL = "the paper", "usual choices"
 
 
 def draw(assessed: pd.DataFrame) -> Figure:
-    """The paper's number, ours with the usual choices on the first and on further seeds, and ours under each other choice.
+    """The paper's number, and ours: with the usual choices, on further seeds, and with each other choice.
 
     A choice that does not change a number has no mark.
     """

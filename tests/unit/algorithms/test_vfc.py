@@ -131,7 +131,7 @@ def test_rounds_that_do_not_settle_give_a_status():
 
 
 def test_steps_that_do_not_settle_give_a_status(monkeypatch):
-    monkeypatch.setattr(module, "_MOST_INNER", 3)
+    monkeypatch.setattr(module, "_MAX_INNER", 3)
     with pytest.raises(NoClusteringError, match="shares do not settle within 3 steps") as failure:
         vfc(*table(), 3, np.random.default_rng(0), 1)
     assert failure.value.status == "not_converged"

@@ -46,7 +46,7 @@ def test_the_last_bits_of_a_p_do_not_show(p_value, shown):
 def test_no_p_is_written_as_zero():
     values = pd.DataFrame(np.arange(6.0) + np.random.default_rng(0).random((2000, 6)) / 2, columns=list("abcdef"))
     ranking, tests = statistics.rank("x", "X", values), paired.wilcoxon({"x": values})
-    assert ranking.p_value == ranking.pairs["p_value"].min() == tests["p_value"].min() == statistics.LEAST_P
+    assert ranking.p_value == ranking.pairs["p_value"].min() == tests["p_value"].min() == statistics.MIN_P
     assert "p < 1e−9" in statistics.describe(ranking)
 
 

@@ -112,7 +112,7 @@ def test_clusters_sets_the_number_of_clusters(run, people):
     assert f"matcher G-B, k = {model.n_clusterlets_}, hops = {model.hops_}, seed 2: 4 clusters" in output
 
 
-def test_a_number_of_clusters_that_is_not_reached_is_noted(run):
+def test_a_note_says_that_the_number_of_clusters_was_not_reached(run):
     output = run("--matcher", "C", "--clusters", "9")[1]
     assert "note: asked for 9 clusters: no configuration comes closer than this one" in output
 

@@ -32,8 +32,8 @@ def test_the_spread_of_selected_runs_is_the_difference_between_halves(runs, spre
     gaps = []
     for half in combinations(range(4), 2):
         in_half = runs["seed"].isin(half)
-        one, other = (numbers(runs[rows], cells.SELECTIONS) for rows in (in_half, ~in_half))
-        gaps.append((one - other).abs())
+        first, second = (numbers(runs[rows], cells.SELECTIONS) for rows in (in_half, ~in_half))
+        gaps.append((first - second).abs())
     expected = pd.concat(gaps, axis=1).max(axis=1)
     assert spread[expected.index].tolist() == pytest.approx(expected.tolist(), abs=1e-12) and expected.max() > 0
 
