@@ -71,26 +71,26 @@ def _status(path: str | os.PathLike) -> os.stat_result | None:
         return None
 
 
-def _stream(path: str | os.PathLike, there: os.stat_result) -> BinaryIO | None:
+def _stream(path: str | os.PathLike, status: os.stat_result) -> BinaryIO | None:
     """Open what must be written into; None for a file that can be replaced."""
     for descriptor, text in ((1, sys.stdout), (2, sys.stderr)):
         with suppress(OSError):  # it may be closed
-            if os.path.samestat(there, os.fstat(descriptor)):
+            if os.path.samestat(status, os.fstat(descriptor)):
                 text.flush()
                 return open(descriptor, "wb", closefd=False)
-    return None if stat.S_ISREG(there.st_mode) else open(path, "wb")
+    return None if stat.S_ISREG(status.st_mode) else open(path, "wb")
 
 
-def _replace(path: Path, content: bytes, there: os.stat_result | None) -> None:
+def _replace(path: Path, content: bytes, old_status: os.stat_result | None) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
-            if there:
+            if old_status:
                 with suppress(PermissionError):  # another user's file
-                    os.fchown(descriptor, there.st_uid, there.st_gid)
-            os.fchmod(descriptor, stat.S_IMODE(there.st_mode) if there else 0o666 & ~_umask())
+                    os.fchown(descriptor, old_status.st_uid, old_status.st_gid)
+            os.fchmod(descriptor, stat.S_IMODE(old_status.st_mode) if old_status else 0o666 & ~_umask())
             file.flush()
             os.fsync(descriptor)
         os.replace(temporary, path)

@@ -72,7 +72,7 @@ def antidote(
     Returns
     -------
     Antidote
-        Its :func:`least_balances` is at least that of the best of ten runs of plain k-means, from whose centres every
+        Its :func:`cluster_balances` is at least that of the best of ten runs of plain k-means, from whose centres every
         clustering starts; or the mean balance of its clusters is larger.
 
     Raises
@@ -99,7 +99,7 @@ def antidote(
     return Antidote(np.unique(labels, return_inverse=True)[1].astype(np.int64), places, added.weight)
 
 
-def least_balances(labels: np.ndarray, groups: np.ndarray, n_clusters: int) -> np.ndarray:
+def cluster_balances(labels: np.ndarray, groups: np.ndarray, n_clusters: int) -> np.ndarray:
     """The smallest of min(p / r, r / p) over the groups, of each cluster (C,): 1 is the table's shares, 0 a group's absence.
 
     p is the group's share of the cluster and r of the table; the smallest of all clusters is the balance of Bera et al. 2019.
@@ -156,7 +156,7 @@ class _AddedPoints:
             return _EMPTY
         inertia = np.empty(len(sums))
         inertia_by_label(self.X, labels, sums / sizes[:, None], inertia)
-        balances = least_balances(labels, self.groups, len(sums))
+        balances = cluster_balances(labels, self.groups, len(sums))
         return float(balances.min() + _MEAN_WEIGHT * balances.mean()), -float(inertia.sum())
 
 

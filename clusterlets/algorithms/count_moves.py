@@ -20,7 +20,7 @@ def move_counts(
     labels: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
-    most_moves: int,
+    max_moves: int,
     strict: bool = False,
 ) -> np.ndarray:
     """Move instances, the best gain first, while the cost falls and the bounds hold.
@@ -36,7 +36,7 @@ def move_counts(
         :func:`clusterlets.algorithms.transport.transport`: the cheapest with its counts.
     low, high : float arrays (K,)
         Smallest and largest share of a group in a cluster.
-    most_moves : int
+    max_moves : int
     strict : bool
         Whether counts keep the bounds to the last instance; otherwise up to whole instances.
 
@@ -60,12 +60,12 @@ def move_counts(
     improved = np.array(labels, dtype=np.int64, order="C")
     counts = np.zeros((len(low), k), dtype=np.int64)
     np.add.at(counts, (groups, improved), 1)
-    _search(whole_costs, np.ascontiguousarray(groups, dtype=np.int64), units, low, high, improved, counts, most_moves, strict)
+    _search(whole_costs, np.ascontiguousarray(groups, dtype=np.int64), units, low, high, improved, counts, max_moves, strict)
     return improved
 
 
 @compiled("int64(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64, boolean)")
-def _search(costs, groups, units, low, high, labels, counts, most_moves, strict):
+def _search(costs, groups, units, low, high, labels, counts, max_moves, strict):
     """Change labels and counts; returns the number of moves."""
     n_groups, k = counts.shape
     cheapest, movers = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
@@ -73,7 +73,7 @@ def _search(costs, groups, units, low, high, labels, counts, most_moves, strict)
     stale = np.ones((n_groups, k), dtype=np.bool_)
     faults, totals = np.empty((k, 5, n_groups, 3), dtype=np.int64), np.empty((k, 5), dtype=np.int64)
     move = np.empty((2, 3), dtype=np.int64)
-    for n_moves in range(most_moves):
+    for n_moves in range(max_moves):
         _refresh(costs, groups, labels, stale, cheapest, movers)
         for group in range(n_groups):
             if stale[group].any():
@@ -96,7 +96,7 @@ def _search(costs, groups, units, low, high, labels, counts, most_moves, strict)
                 labels[movers[group, source, next_cluster]] = next_cluster
                 stale[group, source] = True
                 source = next_cluster
-    return most_moves
+    return max_moves
 
 
 @njit

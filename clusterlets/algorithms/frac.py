@@ -263,8 +263,8 @@ def _first_centres(X: np.ndarray, n_clusters: int, random_state: np.random.Gener
     raise ClusterletsError(f"init = {init!r}: FRAC starts from 'random' rows or by 'k-means++'.")
 
 
-def _distinct_rows(X: np.ndarray, wanted: int, order: np.ndarray) -> list[int]:
-    """The first ``wanted`` rows in the given order that differ in value, filled up with repeated rows if necessary."""
+def _distinct_rows(X: np.ndarray, n_rows: int, order: np.ndarray) -> list[int]:
+    """The first ``n_rows`` rows in the given order that differ in value, filled up with repeated rows if necessary."""
     distinct: list[int] = []
     repeated: list[int] = []
     seen = set()
@@ -272,9 +272,9 @@ def _distinct_rows(X: np.ndarray, wanted: int, order: np.ndarray) -> list[int]:
         row = tuple(X[index])
         (repeated if row in seen else distinct).append(index)
         seen.add(row)
-        if len(distinct) == wanted:
+        if len(distinct) == n_rows:
             break
-    return (distinct + repeated)[:wanted]
+    return (distinct + repeated)[:n_rows]
 
 
 def _run_round(X, groups, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
@@ -342,8 +342,8 @@ def _ascending(keys):
 
 
 @njit
-def _look_ahead(points, centre, free, wanted):
-    """About ``wanted`` of the free points, the nearest, sorted by (distance, input order); never none.
+def _look_ahead(points, centre, free, n_points):
+    """About ``n_points`` of the free points, the nearest, sorted by (distance, input order); never none.
 
     The cut is the distance of one point of a regular sample. Any cut gives the same deal, as long as no point
     as near as the last one is left out: hence all ties are included.
@@ -351,9 +351,9 @@ def _look_ahead(points, centre, free, wanted):
     distances = np.empty(len(free))
     for position in range(len(free)):
         distances[position] = _squared_distance(points, free[position], centre)
-    if wanted < len(free):
+    if n_points < len(free):
         sample = distances[:: max(1, len(free) // SAMPLE)].copy()
-        rank = wanted * len(sample) // len(free)
+        rank = n_points * len(sample) // len(free)
         near = distances <= sample[np.argsort(sample, kind="mergesort")[rank]]
         distances, free = distances[near], free[near]
     return free[_ascending(distances)]  # stable, and free points are in input order

@@ -161,8 +161,8 @@ def _split(cells, order, scratch, first, end, bit, bounds):
 
 
 @njit
-def _is_balanced(one, other, p, q):
-    return min(one, other) * q >= max(one, other) * p
+def _is_balanced(count, other_count, p, q):
+    return min(count, other_count) * q >= max(count, other_count) * p
 
 
 @njit

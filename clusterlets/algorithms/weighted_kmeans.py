@@ -128,7 +128,7 @@ def _lloyd(rows, tiles, weights, centres):
     """Centres, labels and cost after Lloyd's rounds."""
     total = weights.sum()
     mean = (rows * weights[:, None]).sum(axis=0) / total
-    least_move = _TOL * (np.square(rows - mean) * weights[:, None]).sum() / total / rows.shape[1]
+    smallest_move = _TOL * (np.square(rows - mean) * weights[:, None]).sum() / total / rows.shape[1]
     labels, former_labels, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
     weighted = rows * weights[:, None]
     for _ in range(_MAX_ITER):
@@ -139,7 +139,7 @@ def _lloyd(rows, tiles, weights, centres):
         squared_move = np.square(new_centres - centres).sum()
         centres = new_centres
         former_labels[:] = labels
-        if squared_move <= least_move:
+        if squared_move <= smallest_move:
             assign(tiles, centres, labels, distances)
             break
     else:

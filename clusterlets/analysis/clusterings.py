@@ -27,10 +27,10 @@ def comparable_runs(runs: pd.DataFrame) -> pd.DataFrame:
     Other parameters have the first values that were run.
     """
     runs = runs[runs["method"] == CLUSTERLETS]
-    for parameter, wanted in _SETTING.items():
+    for parameter, preferred in _SETTING.items():
         available = np.sort(runs[parameter].dropna().unique())
         if len(available):
-            nearest = available[np.abs(available - wanted).argmin()]
+            nearest = available[np.abs(available - preferred).argmin()]
             runs = runs[runs[parameter].isna() | (runs[parameter] == nearest)]
     return selection.ok(runs[runs["seed"] == runs["seed"].min()]).drop_duplicates(["dataset", "matcher"])
 

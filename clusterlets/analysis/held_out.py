@@ -53,7 +53,7 @@ def by_dataset(runs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame([*ordered.to_dict("records"), *_means(rows, methods)], columns=COLUMNS).astype(integers)
 
 
-def expected_least(values: Sequence[float], drawn: int) -> float:
+def expected_minimum(values: Sequence[float], n_drawn: int) -> float:
     """The expected minimum of ``drawn`` of the values, drawn at random without replacement.
 
     The i-th smallest of n values is the minimum of m drawn ones in C(n - i, m - 1) of C(n, m) draws. O(n log n).
@@ -63,10 +63,10 @@ def expected_least(values: Sequence[float], drawn: int) -> float:
     ValueError
         If fewer than one or more than all values are to be drawn.
     """
-    if not 1 <= drawn <= len(values):
-        raise ValueError(f"{drawn} values cannot be drawn from {len(values)}")
-    ways = [comb(left, drawn - 1) for left in reversed(range(len(values)))]
-    return fsum(value * (number / comb(len(values), drawn)) for value, number in zip(sorted(values), ways, strict=True))
+    if not 1 <= n_drawn <= len(values):
+        raise ValueError(f"{n_drawn} values cannot be drawn from {len(values)}")
+    ways = [comb(left, n_drawn - 1) for left in reversed(range(len(values)))]
+    return fsum(value * (number / comb(len(values), n_drawn)) for value, number in zip(sorted(values), ways, strict=True))
 
 
 def _chosen_on_held_out_seeds(runs: pd.DataFrame) -> pd.DataFrame:
@@ -86,7 +86,7 @@ def _equally_many_configurations(runs: pd.DataFrame) -> pd.DataFrame:
     groups = best.groupby(_PER)["deviation_mean"]
     rows = groups.agg(configurations="size", best_run="min", values=list).reset_index()
     rows["drawn"] = rows.groupby("dataset")["configurations"].transform("min")
-    rows["expected_best"] = [expected_least(*pair) for pair in zip(rows["values"], rows["drawn"], strict=True)]
+    rows["expected_best"] = [expected_minimum(*pair) for pair in zip(rows["values"], rows["drawn"], strict=True)]
     return rows.drop(columns="values")
 
 

@@ -83,7 +83,7 @@ def compare_pairs(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd
     return frame.assign(significant=frame["p_holm"] < ALPHA)[_TEST_COLUMNS]
 
 
-def least_p(n_blocks: int, n_pairs: int) -> float:
+def smallest_possible_p(n_blocks: int, n_pairs: int) -> float:
     """The smallest p after Holm that any of the pairs could have: when one of the two is ahead in every block."""
     return min(1.0, n_pairs / 2 ** (n_blocks - 1))
 
@@ -185,7 +185,7 @@ def _describe_separated_pairs(tests: pd.DataFrame) -> str:
     """The pairs of matchers that the test separates; or that it could not have separated any."""
     pairs = tests[tests["ranking"] == "matchers"]
     apart = pairs[pairs["significant"].astype(bool)].to_dict("records")
-    least = least_p(pairs["blocks"].iloc[0], len(pairs)) if len(pairs) else 0
+    least = smallest_possible_p(pairs["blocks"].iloc[0], len(pairs)) if len(pairs) else 0
     if least >= ALPHA:
         return f"no pair, and none could: no p can come out below {significant(least)}"
     return ", ".join(f"{pair['better']} below {pair['worse']}" for pair in apart) or "no pair"

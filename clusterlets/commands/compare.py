@@ -204,13 +204,13 @@ def _compare_hashes(reference: Mapping, run: Mapping, read: Collection[str], com
 # ---- what is printed -------------------------------------------------------------------------------------------------
 
 
-def _show_verdicts(pairs: list[_Pair], cells: pd.DataFrame, most: int) -> None:
+def _show_verdicts(pairs: list[_Pair], cells: pd.DataFrame, limit: int) -> None:
     """How many verdicts changed, and which: a reader's first question."""
     total = sum(len(pair.reference) * sum("verdict" in column for column in pair.reference) for pair in pairs if pair.exact)
     changed = cells[_only_verdicts(cells)]
     if total:
         print(f"Verdicts: {len(changed) or 'none'} of {total} changed{':' if len(changed) else '.'}")
-    _list(changed, most)
+    _list(changed, limit)
 
 
 def _only_verdicts(cells: pd.DataFrame) -> pd.Series:
@@ -242,7 +242,7 @@ def _count(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
         print(f"Other promised files and folders of cells, by their hashes: {', '.join(outcomes)}.")
 
 
-def _show(cells: pd.DataFrame, most: int) -> None:
+def _show(cells: pd.DataFrame, limit: int) -> None:
     """What one side lacks, numbers by how far apart they are relative to their size, and other text."""
     absent, verdict = _only_absent(cells), _only_verdicts(cells)
     numbers = cells[cells["difference"].notna() & ~absent & ~verdict].sort_values("share", ascending=False, kind="stable")
@@ -254,28 +254,28 @@ def _show(cells: pd.DataFrame, most: int) -> None:
     for kind, differing in kinds.items():
         if len(differing):
             print(f"\n{kind} ({len(differing)}):")
-            _list(differing, most)
+            _list(differing, limit)
 
 
-def _list(cells: pd.DataFrame, most: int) -> None:
-    for cell in cells.head(most).to_dict("records"):
+def _list(cells: pd.DataFrame, limit: int) -> None:
+    for cell in cells.head(limit).to_dict("records"):
         distance = "" if pd.isna(cell["difference"]) else f" (by {cell['difference']:.3g}, {100 * cell['share']:.3g} %)"
         where = f"{cell['file']}: {cell['row']}: {cell['column']}"
         print(f"  {where}: {_short(cell['reference'])} -> {_short(cell['run'])}{distance}")
-    _print_omitted(len(cells), most)
+    _print_omitted(len(cells), limit)
 
 
-def _print_omitted(number: int, most: int) -> None:
-    if number > most:
-        print(f"  and {number - most} more; --most {number} shows all")
+def _print_omitted(number: int, limit: int) -> None:
+    if number > limit:
+        print(f"  and {number - limit} more; --most {number} shows all")
 
 
-def _show_hashes(hashes: Mapping[str, list[str]], most: int) -> None:
+def _show_hashes(hashes: Mapping[str, list[str]], limit: int) -> None:
     """Files and folders of cells whose hashes differ: where to look."""
     for kind, names in hashes.items():
         if names and kind != "same":
-            print(f"\nby their hashes, {kind} ({len(names)}):", *(f"  {name}" for name in names[:most]), sep="\n")
-            _print_omitted(len(names), most)
+            print(f"\nby their hashes, {kind} ({len(names)}):", *(f"  {name}" for name in names[:limit]), sep="\n")
+            _print_omitted(len(names), limit)
 
 
 def _show_manifests(options: argparse.Namespace, reference: Mapping, run: Mapping) -> None:

@@ -26,13 +26,13 @@ def utf8_name(text: str) -> str:
     return nonempty(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def whole_number(least: int, most: int = _MAX) -> Callable[[str], int]:
+def whole_number(minimum: int, maximum: int = _MAX) -> Callable[[str], int]:
     """A type of option: whole numbers from ``least`` to ``most``."""
-    limits = f"of at least {least}" if most == _MAX else f"from {least} to {most}"
+    limits = f"of at least {minimum}" if maximum == _MAX else f"from {minimum} to {maximum}"
 
     def parse(text: str) -> int:
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else -1
-        if not least <= number <= most:
+        if not minimum <= number <= maximum:
             raise argparse.ArgumentTypeError(f"{text[:60]!r} is not a whole number {limits}")
         return number
 

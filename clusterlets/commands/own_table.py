@@ -119,12 +119,12 @@ def refuse_files(table: Path, outputs: Mapping[str, str]) -> None:
                 )
 
 
-def _is_same_file(one: str | Path, other: str | Path) -> bool:
+def _is_same_file(path: str | Path, other_path: str | Path) -> bool:
     """Whether both paths lead to one file, links included; a file that does not exist yet is compared by its name."""
     try:
-        return Path(one).samefile(other)
+        return Path(path).samefile(other_path)
     except OSError:
-        return Path(one).resolve() == Path(other).resolve()
+        return Path(path).resolve() == Path(other_path).resolve()
 
 
 def _format_columns(columns: Sequence[str]) -> str:

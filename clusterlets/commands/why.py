@@ -61,12 +61,12 @@ def main(arguments: list[str]) -> int:
     if {"-h", "--help"} & set(options):
         parser.print_help()
     else:
-        _refuse_other_options(options)
+        _refuse_unknown_options(options)
         print(explain(_dry_run(files, options)))
     return 0
 
 
-def _refuse_other_options(options: list[str]) -> None:
+def _refuse_unknown_options(options: list[str]) -> None:
     """Refuse them also if abbreviated, joined to their value, or behind a lone ``--``."""
     for option in options:
         if option.startswith("-") and option.split("=")[0] not in _TAKEN:

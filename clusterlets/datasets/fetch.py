@@ -156,15 +156,15 @@ def _fetch_missing(dataset: dict, folder: Path, missing: dict[str, str], mirror:
             os.replace(usable[0].folder / file, folder / file)
 
 
-def _answers(dataset: dict, incoming: Path, wanted: list[str], folder: Path, mirror: str | None) -> Iterator[Answer]:
+def _answers(dataset: dict, incoming: Path, files: list[str], folder: Path, mirror: str | None) -> Iterator[Answer]:
     """Try every source, each in its own folder below ``incoming``; links there lead to the other files in ``folder``."""
     for number, (source, place, get) in enumerate(_sources(dataset, mirror)):
         stage = incoming / str(number) / dataset["name"]
         stage.mkdir(parents=True)
         try:
-            for file in wanted:
+            for file in files:
                 get(stage / file)
-            for file in set(_names(dataset)) - set(wanted):
+            for file in set(_names(dataset)) - set(files):
                 (stage / file).symlink_to((folder / file).resolve())
             is_right, words = _judge(dataset, stage)
         except SourceFailed as failure:

@@ -56,7 +56,7 @@ class ClusterletClustering(_ClusterletClustering):
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
         first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
@@ -77,7 +77,7 @@ class ClusterletClustering(_ClusterletClustering):
 
     Notes
     -----
-    Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) a k-means iteration, then the matcher's cost, which
+    Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) per k-means iteration, then the matcher's cost, which
     does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The search for
     a number of clusters is not the paper's, whose matchers are never asked for one.
 
@@ -124,7 +124,7 @@ class Antidote(NamedMethod):
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
         first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
@@ -182,7 +182,7 @@ class Coreset(NamedMethod):
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
         first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
@@ -243,7 +243,7 @@ class FRAC(_FRAC.Estimator, NamedMethod):
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
         first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
@@ -303,7 +303,7 @@ class FRACOE(_FRAC.Estimator, NamedMethod):
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
         first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
@@ -367,7 +367,7 @@ class FairFlow(NamedMethod):
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
         first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
@@ -424,7 +424,7 @@ class FairKM(NamedMethod):
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
         first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
@@ -477,7 +477,7 @@ class FairLP(NamedMethod):
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
         first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
@@ -530,7 +530,7 @@ class FairLloyd(NamedMethod):
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
         first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
@@ -565,7 +565,7 @@ class FairLloyd(NamedMethod):
     ) -> None: ...
 
 class Fairlets(NamedMethod):
-    """Small sets of instances with the balance of the table, of the least cost in all, and k-means of their means.
+    """Small sets of instances with the balance of the table, at the lowest total cost, and k-means of their means.
 
     Parameters
     ----------
@@ -582,7 +582,7 @@ class Fairlets(NamedMethod):
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
         first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
@@ -634,7 +634,7 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
         first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
@@ -694,7 +694,7 @@ class TreeFairlets(NamedMethod):
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
         first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
@@ -750,7 +750,7 @@ class VFC(NamedMethod):
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
         first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)

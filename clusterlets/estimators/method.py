@@ -32,15 +32,15 @@ class MethodEstimator(FairClusterer):
     def _method(self) -> type[methods.Method]:
         raise NotImplementedError
 
-    def _given(self) -> Mapping[str, Any]:
+    def _parameters(self) -> Mapping[str, Any]:
         raise NotImplementedError
 
-    def _values(self) -> dict[str, Any]:
-        return {name: plain(value) for name, value in self._given().items()}
+    def _plain_parameters(self) -> dict[str, Any]:
+        return {name: plain(value) for name, value in self._parameters().items()}
 
     def _check_parameters(self) -> None:
         check_whole("n_clusters", self.n_clusters, 1)
-        method, values = self._method(), self._values()
+        method, values = self._method(), self._plain_parameters()
         methods.check_parameters(method, values, method.name)
         faults = method().faults(int(self.n_clusters), **values)
         if faults:
@@ -53,7 +53,9 @@ class MethodEstimator(FairClusterer):
         method = self._method()
         self._check_table(method, X, groups)
         fitted = method()
-        outputs = methods.clusterings(method, fitted.fit(X, groups, self.n_clusters, random_state, **self._values()), len(X))
+        outputs = methods.clusterings(
+            method, fitted.fit(X, groups, self.n_clusters, random_state, **self._plain_parameters()), len(X)
+        )
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
         self._set_attributes(X, clustering, vars(fitted))
         if not issubclass(method, methods.Matcher):  # a matcher is asked for clusterlets, not clusters
@@ -140,7 +142,7 @@ class MethodClustering(MethodEstimator):
             raise InvalidInput(f"method: {self.method!r}; it must be the name of a method, or the path of a Python file.")
         return methods.from_file(self.method) if self.method.endswith(".py") else methods.get(self.method)
 
-    def _given(self):
+    def _parameters(self):
         if not isinstance(self.parameters, dict | None):
             raise InvalidInput(f"parameters: {self.parameters!r}; it must be a dict of the method's parameters, or None.")
         return self.parameters or {}
@@ -154,7 +156,7 @@ class NamedMethod(MethodEstimator):
     def _method(self):
         return methods.get(self._name)
 
-    def _given(self):
+    def _parameters(self):
         return {name: getattr(self, name) for name in self._method().parameters}
 
 

@@ -19,10 +19,10 @@ def exceeded_limits(cell: str, limits: str) -> str:
     return limits if record["crossed"] and record["limits"] != limits else record["parameter"]
 
 
-def record(cell: str, crossed: bool, limits: str, parameter: str) -> None:
+def record(cell: str, has_crossed: bool, limits: str, parameter: str) -> None:
     """Record the limits that a cell ran with, if one of its fits crossed a limit now or before."""
-    if crossed or parameter:
-        write_text(_file(cell), json.dumps({"crossed": crossed, "limits": limits, "parameter": parameter}))
+    if has_crossed or parameter:
+        write_text(_file(cell), json.dumps({"crossed": has_crossed, "limits": limits, "parameter": parameter}))
     else:
         _file(cell).unlink(missing_ok=True)
 

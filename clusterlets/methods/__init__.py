@@ -298,10 +298,10 @@ def get(name: str) -> type[Method]:
             return defined[name]
     from difflib import get_close_matches  # only this error needs it
 
-    known = names()
-    near = get_close_matches(name.upper(), {known_name.upper(): known_name for known_name in known}, n=1)
-    hint = f" Did you mean {next(known_name for known_name in known if known_name.upper() == near[0])}?" if near else ""
-    raise ClusterletsError(f"There is no method {name!r}.{hint} The methods are {', '.join(known)}.")
+    available = names()
+    near = get_close_matches(name.upper(), {known_name.upper(): known_name for known_name in available}, n=1)
+    hint = f" Did you mean {next(known_name for known_name in available if known_name.upper() == near[0])}?" if near else ""
+    raise ClusterletsError(f"There is no method {name!r}.{hint} The methods are {', '.join(available)}.")
 
 
 def names(role: str = "") -> list[str]:

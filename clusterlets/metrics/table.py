@@ -196,7 +196,7 @@ FURTHER = (
     Score(
         "price_over_best",
         computed_from=BestCost,
-        function=lambda costs: price_over_best(costs.cost, costs.n_clusters, costs.reference, costs.least),
+        function=lambda costs: price_over_best(costs.cost, costs.n_clusters, costs.reference, costs.lowest),
         unit="ratio",
         range=(1, inf),
         better="lower",

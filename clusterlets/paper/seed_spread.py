@@ -98,7 +98,7 @@ def _spreads_of_averages(runs: pd.DataFrame) -> pd.DataFrame:
     return by_seed_left_out.index.to_frame(index=False).assign(value=jackknife(by_seed_left_out.to_numpy().T))
 
 
-def jackknife(left_out: np.ndarray) -> np.ndarray:
+def jackknife(estimates: np.ndarray) -> np.ndarray:
     """Half the width of the 95 % interval for the same number from as many other seeds.
 
     Parameters
@@ -112,9 +112,9 @@ def jackknife(left_out: np.ndarray) -> np.ndarray:
         t * sqrt(2 (n - 1) / n * sum of squared distances to the mean), with Student's t of n - 1 degrees of freedom to two
         decimals; NaN for fewer than two seeds. Efron, "The Jackknife, the Bootstrap and Other Resampling Plans", chapter 3.
     """
-    n_seeds = len(left_out)
+    n_seeds = len(estimates)
     if n_seeds < 2:
-        return np.full(left_out.shape[1], np.nan)
-    distances = left_out - left_out.mean(axis=0)
+        return np.full(estimates.shape[1], np.nan)
+    distances = estimates - estimates.mean(axis=0)
     student = round(float(stats.t.ppf(_CONFIDENCE, n_seeds - 1)), 2)
     return student * np.sqrt((distances * distances).sum(axis=0) * (2 * (n_seeds - 1) / n_seeds))

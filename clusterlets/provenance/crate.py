@@ -121,22 +121,22 @@ def _add_data(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
             yield _add_raw(crate, description, file, usage)
 
 
-def _add_raw(crate: "ROCrate", known: Mapping, file: Mapping, made: str) -> "Entity":
+def _add_raw(crate: "ROCrate", datasets: Mapping, file: Mapping, result: str) -> "Entity":
     """A raw file by its first address; for a dataset of scikit-learn, by the library."""
     properties = {
-        "name": f"{known['name']}/{file['name']}",
-        "description": f"{known['title']}. {made}",
-        "citation": known["citation"],
-        "license": known["licence"],
+        "name": f"{datasets['name']}/{file['name']}",
+        "description": f"{datasets['title']}. {result}",
+        "citation": datasets["citation"],
+        "license": datasets["licence"],
         "encodingFormat": "text/plain",
     }
     properties |= {"sha256": file["sha256"]} if "sha256" in file else {}
     properties |= {"contentSize": str(file["bytes"])} if "bytes" in file else {}
     properties |= {"identifier": [f"swh:1:cnt:{blob}" for blob in file["git_blob"]]} if "git_blob" in file else {}
-    source = known["sources"][0]
+    source = datasets["sources"][0]
     if isinstance(source, str):
         properties["description"] += " The library scikit-learn brings the file along."
-        return _add(crate, f"#{known['name']}-{file['name']}", {"@type": "CreativeWork", **properties})
+        return _add(crate, f"#{datasets['name']}-{file['name']}", {"@type": "CreativeWork", **properties})
     address = source["url"] + (f"#{file['name']}" if "members" in source else "")
     existing = crate.dereference(address)  # there already for another group of the same dataset
     return existing or crate.add_file(address, properties=properties)

@@ -29,7 +29,7 @@ def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]
     return {name: version for name, version in versions.items() if version}
 
 
-def refuse_other_libraries() -> None:
+def check_libraries() -> None:
     """Raise ClusterletsError if a library is not the locked version and jobs run in this Python's environment."""
     python = shutil.which("python")
     if python and os.path.dirname(python) == os.path.dirname(sys.executable):

@@ -24,7 +24,7 @@ FURTHER_GLOSSARY = {name: meaning for name, meaning in _MEANINGS.items() if name
 def answers(results: Results, standings: Standings) -> list[Answer]:
     """Pairs of question and answer: about the paper if any of its datasets was run, else about the methods."""
     questions = (_tables, _claims, _fairest_matcher, _against_frac) if results.has_paper_data else (_fairest,)
-    pairs = [answer(results) for answer in (*questions, _against_chance, _significance, _at_given_fairness)]
+    pairs = [answer(results) for answer in (*questions, _against_chance, _significance, _most_cohesive)]
     return [*pairs, *_cheapest(standings)]
 
 
@@ -132,7 +132,7 @@ def _ranking(results: Results, name: str) -> statistics.Ranking:
     return next(ranking for ranking in results.rankings if ranking.name == name)
 
 
-def _at_given_fairness(results: Results) -> Answer:
+def _most_cohesive(results: Results) -> Answer:
     """Which method most often has the highest cohesion under :data:`SHOWN_LIMIT` on the mean deviation."""
     counts = at_fairness.counts(results.at_given_fairness)
     rows = counts[(counts["limit"] == SHOWN_LIMIT) & (counts["limit_cases"] == at_fairness.LEFT_OUT)]

@@ -50,7 +50,7 @@ class ParetoFront:
     deviation : float array (F,)
         Largest deviation of a block from the dataset; ascending.
     drawn : {"sampled", "enumerated", "constructed"}
-        How partitions were found, see :func:`sample_partitions`.
+        How the partitions were drawn, see :func:`sample_partitions`.
     n_valid : int
         Valid partitions seen (with repetitions unless enumerated).
     """
@@ -101,7 +101,7 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
     """
     from threadpoolctl import threadpool_limits  # not needed to read a front
 
-    check_whole("sample_size", sample_size, least=1)
+    check_whole("sample_size", sample_size, minimum=1)
     # The products are small: a second thread costs more than it saves. The limit is process-wide, and without the lock two
     # threads that set and reset it in turn could leave it set.
     with _LIMITED, threadpool_limits(limits=1):

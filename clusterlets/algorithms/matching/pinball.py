@@ -9,7 +9,7 @@ import numpy as np
 from clusterlets.algorithms.centroids import centroid_distances, distances_to
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.elementary import kullback_leibler
-from clusterlets.algorithms.matching.objectives import TIE, check_whole, deviations, first_least
+from clusterlets.algorithms.matching.objectives import TIE, check_whole, deviations, first_lowest
 from clusterlets.errors import ClusterletsError
 
 #: What a candidate is compared with: the clusterlet added last, or the whole cluster so far.
@@ -107,7 +107,7 @@ def _grow(group, starts, route, scope, features, cost):
     reference, sums = members.copy(), features[starts]
     for visited in route:
         candidates = np.flatnonzero(group == visited)
-        last = candidates[first_least(cost(sums, reference[:, candidates], candidates))]
+        last = candidates[first_lowest(cost(sums, reference[:, candidates], candidates))]
         if scope == "last":
             reference[:] = False
             sums = features[last]
@@ -159,7 +159,7 @@ def match_greedy_distance(
         candidates = np.flatnonzero(unused & (group != group[cluster[-1]]))
         if len(candidates) == 0:
             return None
-        return candidates[first_least(distances(_reference(cluster, scope), candidates))]
+        return candidates[first_lowest(distances(_reference(cluster, scope), candidates))]
 
     def distance_of_last_join(cluster):
         return distances(_reference(cluster[:-1], scope), cluster[-1:])[0] if len(cluster) > 1 else np.inf
@@ -186,7 +186,7 @@ def match_greedy_balance(
         unions = counts[_reference(cluster, scope)].sum(axis=0) + counts[candidates]
         costs = deviations(unions, totals)
         tied = np.flatnonzero(costs == costs.min())
-        return candidates[tied[_first_least_divergence(unions[tied], totals)]]
+        return candidates[tied[_first_lowest_divergence(unions[tied], totals)]]
 
     def deviation(cluster):
         return deviations(counts[cluster].sum(axis=0), totals)
@@ -234,7 +234,7 @@ def _reference(cluster: list, scope: str) -> list:
     return cluster if scope == "cluster" else cluster[-1:]
 
 
-def _first_least_divergence(counts: np.ndarray, group_counts: np.ndarray) -> int:
+def _first_lowest_divergence(counts: np.ndarray, group_counts: np.ndarray) -> int:
     """Index of the first cluster (m, K) of smallest Kullback-Leibler divergence from the dataset, up to 10^-12 nats."""
     if len(counts) == 1:
         return 0
@@ -244,6 +244,6 @@ def _first_least_divergence(counts: np.ndarray, group_counts: np.ndarray) -> int
 
 
 def _check_parameters(hops, scope):
-    check_whole("hops", hops, least=1)
+    check_whole("hops", hops, minimum=1)
     if scope not in SCOPES:
         raise ClusterletsError(f"scope must be one of {', '.join(SCOPES)}, not {scope!r}.")

@@ -55,7 +55,7 @@ def _check_power(n_datasets: int, n_pairs: int, words: str) -> None:
 
     Nemenyi's always can: with three datasets, the fewest that are tested, first and last can already be far enough apart.
     """
-    least = paired.least_p(n_datasets, n_pairs)
+    least = paired.smallest_possible_p(n_datasets, n_pairs)
     if least >= statistics.ALPHA:
         raise Undecided(
             f"{words}. Over {n_datasets} datasets no p of Wilcoxon's can come out below {least:.2g} after Holm, so that it "

@@ -83,12 +83,12 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]],
         axes.plot(price, y, marker=marker, markersize=3.6, color=color, markerfacecolor=fill_color, zorder=3)
 
 
-def _explain(figure: Figure, k: float, absent: list[str]) -> None:
+def _explain(figure: Figure, k: float, methods_without_row: list[str]) -> None:
     key = (
         f"Largest deviation at most {LIMIT:g}, k = {k:g}. Bar: range over the seeds that score; hollow: misses the limit on "
         "them; empty row: no configuration keeps the limit on the seeds that choose."
     )
-    key += f" Without a row, as they keep it nowhere: {', '.join(absent)}." if absent else ""
+    key += f" Without a row, as they keep it nowhere: {', '.join(methods_without_row)}." if methods_without_row else ""
     key = fill(key, _KEY, break_on_hyphens=False)
     add_legend(figure, [], key)
     figure.set_figheight(figure.get_figheight() + 0.13 * key.count("\n"))

@@ -118,12 +118,12 @@ def _same_scale(axes: Axes, values: np.ndarray, ticks: tuple[float, ...]) -> Non
     axes.set_aspect("equal")
 
 
-def _name(axes: Axes, missed: pd.DataFrame, points: np.ndarray) -> None:
+def _name(axes: Axes, misses: pd.DataFrame, points: np.ndarray) -> None:
     """Write each number's name beside it, where it covers neither a point nor another name."""
     panel, half_mark = axes.get_window_extent(), 2.5 * axes.figure.dpi / 72
     centres = axes.transData.transform(points)  # of what is occupied already, in pixels; halves: half its width and height
     halves = np.full_like(centres, half_mark)
-    for number, cell in enumerate(missed.to_dict("records")):
+    for number, cell in enumerate(misses.to_dict("records")):
         place = (cell["reported"], cell["reproduced"])
         text = axes.annotate(
             _short(cell),

@@ -17,13 +17,13 @@ def test_the_expected_least_is_the_mean_over_all_draws():
     values[3] = values[5]
     for n_drawn in range(1, 8):
         minima = [min(draw) for draw in combinations(values, n_drawn)]
-        assert held_out.expected_least(values, n_drawn) == pytest.approx(np.mean(minima), abs=1e-12)
+        assert held_out.expected_minimum(values, n_drawn) == pytest.approx(np.mean(minima), abs=1e-12)
 
 
 @pytest.mark.parametrize("drawn", [0, 3])
 def test_no_more_can_be_drawn_than_there_are(drawn):
     with pytest.raises(ValueError, match=f"{drawn} values cannot be drawn from 2"):
-        held_out.expected_least([0.1, 0.2], drawn)
+        held_out.expected_minimum([0.1, 0.2], drawn)
 
 
 def seeds(deviations, **run):

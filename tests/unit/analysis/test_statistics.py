@@ -258,7 +258,7 @@ def test_the_least_p_is_reached_if_all_blocks_agree(n_blocks, n_methods, least):
     steps = 1 + np.random.default_rng(0).random((n_blocks, n_methods))  # no two differences are equal
     values = pd.DataFrame(steps.cumsum(axis=1), columns=list("abcdef")[:n_methods])
     tests = paired.wilcoxon({"matchers": values})
-    assert paired.least_p(n_blocks, len(tests)) == least
+    assert paired.smallest_possible_p(n_blocks, len(tests)) == least
     assert tests["p_holm"].to_numpy() == pytest.approx(least)
     none_significant = tests["p_holm"].min() >= statistics.ALPHA
     text = paired.to_markdown(tests, pd.DataFrame(), pd.DataFrame())
@@ -383,7 +383,9 @@ def test_the_planned_comparisons_are_a_family_of_their_own():
 
 
 def test_six_comparisons_leave_power_at_ten_datasets_where_all_pairs_do_not():
-    assert paired.least_p(10, len(paired.COMPARISONS)) < statistics.ALPHA < paired.least_p(10, 9 * 8 // 2)
+    assert (
+        paired.smallest_possible_p(10, len(paired.COMPARISONS)) < statistics.ALPHA < paired.smallest_possible_p(10, 9 * 8 // 2)
+    )
 
 
 def test_without_runs_of_frac_nothing_is_compared_with_it():
