@@ -184,11 +184,11 @@ def _rows_of_ranking(table: pd.DataFrame, ranking: str) -> Iterator[dict]:
 def _describe_separated_pairs(tests: pd.DataFrame) -> str:
     """The pairs of matchers that the test separates; or that it could not have separated any."""
     pairs = tests[tests["ranking"] == "matchers"]
-    apart = pairs[pairs["significant"].astype(bool)].to_dict("records")
-    least = smallest_possible_p(pairs["blocks"].iloc[0], len(pairs)) if len(pairs) else 0
-    if least >= ALPHA:
-        return f"no pair, and none could: no p can come out below {significant(least)}"
-    return ", ".join(f"{pair['better']} below {pair['worse']}" for pair in apart) or "no pair"
+    separated = pairs[pairs["significant"].astype(bool)].to_dict("records")
+    smallest_p = smallest_possible_p(pairs["blocks"].iloc[0], len(pairs)) if len(pairs) else 0
+    if smallest_p >= ALPHA:
+        return f"no pair, and none could: no p can come out below {significant(smallest_p)}"
+    return ", ".join(f"{pair['better']} below {pair['worse']}" for pair in separated) or "no pair"
 
 
 def _describe_test(pair: dict) -> str:

@@ -47,8 +47,9 @@ def _check(names: Iterable[str]) -> int:
     unavailable = []
     for name in names:
         answers = ask_sources(name)
-        print(name, *(f"  {'+' if one.is_right else '-'} {one.source}: {one.words}" for one in answers), sep="\n", flush=True)
-        if not any(one.is_right for one in answers):
+        verdicts = [f"  {'+' if answer.is_right else '-'} {answer.source}: {answer.verdict}" for answer in answers]
+        print(name, *verdicts, sep="\n", flush=True)
+        if not any(answer.is_right for answer in answers):
             unavailable.append(name)
     print(f"\nNo source serves {', '.join(unavailable)}." if unavailable else "\nEvery dataset has a source that serves it.")
     return 1 if unavailable else 0

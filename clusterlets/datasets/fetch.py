@@ -33,11 +33,11 @@ from clusterlets.datasets import prepare
 from clusterlets.datasets.catalogue import describe
 from clusterlets.errors import ClusterletsError
 
-_LARGEST = 128 * 2**20  # bytes of a file, downloaded or unpacked; the largest real one has 23 MB
+_MAX_BYTES = 128 * 2**20  # bytes of a file, downloaded or unpacked; the largest real one has 23 MB
 _TIMEOUT = 60  # seconds to connect, and to wait for the next byte
-_LONGEST = 1200  # seconds for a whole file
+_MAX_SECONDS = 1200  # seconds for a whole file
 _ATTEMPTS = 3
-_LATER = (408, 425, 429, 500, 502, 503, 504)  # HTTP statuses that may change within a minute
+_TEMPORARY = (408, 425, 429, 500, 502, 503, 504)  # HTTP statuses that may change within a minute
 _BY_HAND = "by hand"
 
 
@@ -52,7 +52,7 @@ class Answer(NamedTuple):
     place: str
     folder: Path
     is_right: bool | None
-    words: str
+    verdict: str
 
 
 def fetch(name: str, raw_dir: str | os.PathLike, mirror: str | None = None) -> dict:
@@ -92,7 +92,7 @@ def fetch(name: str, raw_dir: str | os.PathLike, mirror: str | None = None) -> d
     except OSError as error:
         remedy = "Free space on its disk" if _disk_is_full(error) else "Make it a folder that you may write to"
         raise ClusterletsError(
-            f"{name}: {folder} cannot take any file: {error.strerror or error}. No file was left half-written.\n"
+            f"{name}: no file can be written to {folder}: {error.strerror or error}. No file was left half-written.\n"
             f"What to do: {remedy}, or make the folder of the raw files a link to another place, and run the same command "
             "again."
         ) from None
@@ -148,7 +148,7 @@ def _fetch_missing(dataset: dict, folder: Path, missing: dict[str, str], mirror:
                 break
         usable = sorted((answer for answer in answers if answer.is_right is not False), key=lambda answer: not answer.is_right)
         if not usable:
-            failures = [(_BY_HAND, reason) for reason in missing.values()] + [(wrong.place, wrong.words) for wrong in answers]
+            failures = [(_BY_HAND, reason) for reason in missing.values()] + [(wrong.place, wrong.verdict) for wrong in answers]
             raise ClusterletsError(_no_source_error(dataset, folder, failures))
         origins = {_sha256(usable[0].folder / file): usable[0].source for file in missing}
         storage.write_text(folder / ".origin.json", json.dumps(_origins(folder) | origins))
@@ -166,15 +166,15 @@ def _answers(dataset: dict, incoming: Path, files: list[str], folder: Path, mirr
                 get(stage / file)
             for file in set(_names(dataset)) - set(files):
                 (stage / file).symlink_to((folder / file).resolve())
-            is_right, words = _judge(dataset, stage)
+            is_right, verdict = _judge(dataset, stage)
         except SourceFailed as failure:
             shutil.rmtree(stage)
-            is_right, words = False, re.sub(r"(?<=//).*@", "", str(failure))  # an address may hold a password
-        yield Answer(source, place, stage, is_right, words)
+            is_right, verdict = False, re.sub(r"(?<=//).*@", "", str(failure))  # an address may hold a password
+        yield Answer(source, place, stage, is_right, verdict)
 
 
 def _judge(dataset: dict, stage: Path) -> tuple[bool | None, str]:
-    """Whether the files are the dataset, and why; SourceFailed if they are no data or give another table."""
+    """Whether the files are the dataset, and why; SourceFailed if they are not data or give a different table."""
     for file in _names(dataset):
         _require_plausible(stage / file)
     if _has_published_hashes(dataset, stage):
@@ -183,7 +183,7 @@ def _judge(dataset: dict, stage: Path) -> tuple[bool | None, str]:
         prepare(dataset["name"], stage.parent)
     except ClusterletsError as error:
         problem = str(error).splitlines()[0].removeprefix(f"{dataset['name']}: ")
-        raise SourceFailed(f"serves other bytes than the known ones, and {problem}") from None
+        raise SourceFailed(f"serves bytes other than the known ones, and {problem}") from None
     if dataset["strict"] and dataset["fingerprint"]:
         return True, "serves other bytes, but the known table"
     return None, "serves other bytes, and no table is known"
@@ -242,7 +242,7 @@ def _from_sklearn(target: Path) -> None:
 
 def _copy(path: Path, target: Path) -> None:
     _require_plausible(path)
-    with open(path, "rb") as file, _Limited(target) as copy:
+    with open(path, "rb") as file, _SizeLimitedFile(target) as copy:
         shutil.copyfileobj(file, copy)
 
 
@@ -264,7 +264,7 @@ def _from_publisher(source: dict, target: Path) -> None:
 def _unpack(archive: Path, name: str, target: Path) -> None:
     """Unpack the member of that name nearest to the top, because publishers wrap folders around it."""
     try:
-        with zipfile.ZipFile(archive) as opened, _Limited(target) as file:
+        with zipfile.ZipFile(archive) as opened, _SizeLimitedFile(target) as file:
             members = [info for info in opened.infolist() if PurePosixPath(info.filename).name == name and not info.is_dir()]
             if not members:
                 raise SourceFailed(f"its archive holds no {name}")
@@ -273,18 +273,18 @@ def _unpack(archive: Path, name: str, target: Path) -> None:
     except Exception as error:  # a damaged archive raises anything from struct.error to zlib.error
         if isinstance(error, SourceFailed) or _disk_is_full(error):
             raise
-        raise SourceFailed(f"serves no intact zip archive ({error})") from None
+        raise SourceFailed(f"does not serve an intact zip archive ({error})") from None
 
 
-class _Limited(io.BufferedWriter):
-    """A new file, which refuses to become larger than raw files are."""
+class _SizeLimitedFile(io.BufferedWriter):
+    """A new file that refuses to grow beyond the size of raw files."""
 
     def __init__(self, path: Path):
         super().__init__(io.FileIO(path, "w"))
 
     def write(self, chunk) -> int:
-        if self.tell() + len(chunk) > _LARGEST:
-            raise SourceFailed(f"serves more than {_LARGEST // 2**20} MB, so it is not the expected file")
+        if self.tell() + len(chunk) > _MAX_BYTES:
+            raise SourceFailed(f"serves more than {_MAX_BYTES // 2**20} MB, so it is not the expected file")
         return super().write(chunk)
 
 
@@ -302,10 +302,10 @@ def _download(url: str, target: Path) -> None:
         options = {"timeout": _TIMEOUT, "auth": login if any(login) else None}
         hooks = {"response": lambda response, **_: responses.append(response)}
         try:
-            with _Limited(Path(path)) as file:
+            with _SizeLimitedFile(Path(path)) as file:
                 pooch.HTTPDownloader(shows_progress, chunk_size=2**14, hooks=hooks, **options)(url, file, None)
         except requests.HTTPError as error:
-            if error.response.status_code not in _LATER:
+            if error.response.status_code not in _TEMPORARY:
                 raise SourceFailed(_reason(error)) from None
             wait = error.response.headers.get("Retry-After", "")
             time.sleep(min(int(wait[:9]), _TIMEOUT) if wait.isdecimal() else 0)
@@ -334,9 +334,9 @@ def _with_time_limit(download: Callable[[], str]) -> None:
 
     threading.Thread(target=run, daemon=True).start()
     try:
-        outcome.result(_LONGEST)
+        outcome.result(_MAX_SECONDS)
     except TimeoutError:
-        raise SourceFailed(f"takes longer than {_LONGEST} s") from None
+        raise SourceFailed(f"takes longer than {_MAX_SECONDS} s") from None
 
 
 def _reason(error: Exception) -> str:

@@ -491,8 +491,8 @@ class FairLP(NamedMethod):
     Notes
     -----
     Bera, Chakrabarty, Flores and Negahbani, Fair algorithms for clustering, NeurIPS 2019.
-    Bera's method: the linear program of fair assignment, whose counts are then made whole. It is solved by its dual, and no
-    bound is missed by a whole instance: see :func:`clusterlets.algorithms.fair_lp.fair_lp`.
+    The method of Bera and others: the linear program of fair assignment, whose counts are then rounded. It is solved by
+    its dual, and no bound is missed by a whole instance: see :func:`clusterlets.algorithms.fair_lp.fair_lp`.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from clusterlets.storage import write_text
 
 
 def exceeded_limits(cell: str, limits: str) -> str:
-    """Limits (JSON) that this cell must be rerun with, or "" if none of its fits ever exceeded one."""
+    """The limits (JSON) that this cell must be rerun with, or "" if none of its fits ever exceeded one."""
     file = _file(cell)
     if not file.is_file():
         return ""
@@ -19,10 +19,10 @@ def exceeded_limits(cell: str, limits: str) -> str:
     return limits if record["crossed"] and record["limits"] != limits else record["parameter"]
 
 
-def record(cell: str, has_crossed: bool, limits: str, parameter: str) -> None:
-    """Record the limits that a cell ran with, if one of its fits crossed a limit now or before."""
-    if has_crossed or parameter:
-        write_text(_file(cell), json.dumps({"crossed": has_crossed, "limits": limits, "parameter": parameter}))
+def record(cell: str, has_exceeded: bool, limits: str, parameter: str) -> None:
+    """Record the limits that a cell ran with, if one of its fits exceeded a limit now or in an earlier run."""
+    if has_exceeded or parameter:
+        write_text(_file(cell), json.dumps({"crossed": has_exceeded, "limits": limits, "parameter": parameter}))
     else:
         _file(cell).unlink(missing_ok=True)
 

@@ -31,7 +31,7 @@ class Plan:
     variant_folders : dict of str to str
         Each folder that holds cells, with the name of its variant: empty for the grid itself.
     data_folders : list of str
-        Those of them with their own tables and all that is made from these; the other variants share the grid's.
+        The folders among these that have their own tables and what is made from them; the other variants share the grid's.
     settings : dict of str to dict
         The configuration of the cells in each folder.
     entries : dict of str to dict
@@ -43,7 +43,7 @@ class Plan:
     user_tables : list of str
         The datasets that are the user's own files.
     limits : str
-        What a fit may take, as JSON.
+        Time and memory that a fit may take, as JSON.
     """
 
     def __init__(self, config: Mapping):

@@ -1,6 +1,6 @@
 """The fingerprint of each kind of step: its modules, the libraries that it computes with, and its data files.
 
-Each is computed once, because a thousand jobs ask for the same few.
+Cached, because a thousand jobs share a few fingerprints.
 """
 
 import functools

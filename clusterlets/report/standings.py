@@ -16,7 +16,7 @@ from clusterlets.text import counted, markdown_table
 
 _BOARD, _OVERALL, _POINTS = "leaderboard.csv", "leaderboard_overall.csv", "leaderboard_points.csv"
 SHOWN_LIMIT = 0.05  # on the largest deviation; all methods are shown under this one
-EMPTY = "There is no leaderboard: it takes two methods and two seeds with results, and runs of k-means to hold costs against."
+EMPTY = "There is no leaderboard: it takes two methods and two seeds with results, and runs of k-means to compare costs with."
 
 GLOSSARY = {
     "block": "a dataset with one of its sensitive features, and a k",

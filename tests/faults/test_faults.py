@@ -241,14 +241,14 @@ def test_length_announced_too_long(toy, site, address):
 
 def test_length_announced_too_short(toy, site, address):
     site.serve(FILE, GOOD, headers={"Content-Length": str(HALF)})
-    toy.refuses("other bytes than the known ones, and diabetes.csv, line", address)
+    toy.refuses("bytes other than the known ones, and diabetes.csv, line", address)
     site.heal(FILE)
     toy.recovers()
 
 
 def test_ends_early_without_a_length(toy, site, address):
     site.serve(FILE, GOOD[: GOOD.index(b"\n5000,") + 1], sized=False)
-    toy.refuses("other bytes than the known ones, and .*expected 10000 rows, found 5000", address)
+    toy.refuses("bytes other than the known ones, and .*expected 10000 rows, found 5000", address)
     site.heal(FILE)
     toy.recovers()
 
@@ -256,7 +256,7 @@ def test_ends_early_without_a_length(toy, site, address):
 def test_right_length_with_wrong_bytes(toy, site, address):
     assert len(WRONG) == len(GOOD)
     site.serve(FILE, WRONG)
-    toy.refuses("other bytes than the known ones, and .*its values differ", address)
+    toy.refuses("bytes other than the known ones, and .*its values differ", address)
     site.heal(FILE)
     toy.recovers()
 
@@ -318,7 +318,7 @@ def test_zip_bomb(place, toy, site, zipped, monkeypatch):
 
 def test_truncated_archive(toy, site, zipped):
     site.serve(ZIP, archive({"diabetes.csv": GOOD})[:-30])
-    toy.refuses("serves no intact zip archive .File is not a zip file", zipped)
+    toy.refuses("does not serve an intact zip archive .File is not a zip file", zipped)
     site.heal(ZIP, archive({"diabetes.csv": GOOD}))
     toy.recovers()
 
@@ -337,7 +337,7 @@ def test_damaged_archive(mark, offset, byte, why, toy, site, zipped):
     content = archive({"diabetes.csv": GOOD}, zipfile.ZIP_STORED)
     position = content.index(mark) + offset
     site.serve(ZIP, content[:position] + byte + content[position + 1 :])
-    toy.refuses(f"serves no intact zip archive .*{why}", zipped)
+    toy.refuses(f"does not serve an intact zip archive .*{why}", zipped)
     site.heal(ZIP, archive({"diabetes.csv": GOOD}))
     toy.recovers()
 
@@ -384,7 +384,7 @@ def test_truncated_file_on_the_mirror(toy, site, address, tmp_path):
     (tmp_path / "mirror" / "toy").mkdir(parents=True)
     (tmp_path / "mirror" / "toy" / "diabetes.csv").write_bytes(GOOD[:HALF])
     mirror = str(tmp_path / "mirror")
-    toy.refuses(f"mirror {mirror}: serves other bytes than the known ones, and", address, mirror)
+    toy.refuses(f"mirror {mirror}: serves bytes other than the known ones, and", address, mirror)
     site.heal(FILE)
     assert toy.recovers(mirror)["source"] == address
 
@@ -421,7 +421,7 @@ def test_full_disk(toy, site, address, small_disk):
 def test_read_only_disk(toy, site, address, small_disk):
     site.heal(FILE)
     subprocess.run(["mount", "-o", "remount,ro", str(toy.raw)], check=True)
-    toy.refuses("cannot take any file: Read-only file system.*\n.*Make it a folder that you may write to")
+    toy.refuses("no file can be written to .*: Read-only file system.*\n.*Make it a folder that you may write to")
     subprocess.run(["mount", "-o", "remount,rw,size=4m", str(toy.raw)], check=True)
     receipt = toy.recovers()
     subprocess.run(["mount", "-o", "remount,ro", str(toy.raw)], check=True)
@@ -431,7 +431,7 @@ def test_read_only_disk(toy, site, address, small_disk):
 def test_file_where_the_raw_folder_should_be(toy, site, address):
     site.heal(FILE)
     toy.raw.write_text("not a folder")
-    toy.refuses("cannot take any file: Not a directory.*\n.*Make it a folder that you may write to")
+    toy.refuses("no file can be written to .*: Not a directory.*\n.*Make it a folder that you may write to")
     toy.raw.unlink()
     toy.recovers()
 

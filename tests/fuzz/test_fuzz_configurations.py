@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from from_schema import fitting, spoilt
-from fuzzing import ODD, one_of_these
+from fuzzing import ODD, any_of
 from hypothesis import assume
 from hypothesis import strategies as st
 
@@ -30,17 +30,17 @@ BUNDLED = ("iris", "wine", "breast_cancer", "digits")
 
 # What the schema leaves open: which names there are.
 ENTRIES = st.one_of(
-    one_of_these(*BUNDLED, "adult", {"name": "adult", "sensitive": "sex"}, {"name": "adult", "sensitive": ["class", "race"]}),
-    one_of_these(*({"name": name, "id": f"{name}_b", "scaling": "standard"} for name in BUNDLED)),
-    one_of_these(
+    any_of(*BUNDLED, "adult", {"name": "adult", "sensitive": "sex"}, {"name": "adult", "sensitive": ["class", "race"]}),
+    any_of(*({"name": name, "id": f"{name}_b", "scaling": "standard"} for name in BUNDLED)),
+    any_of(
         {"name": "people", "path": "people.csv", "sensitive": "city"},
         {"name": "people", "path": "people.csv", "sensitive": ["city", "sex"], "features": ["age"], "separator": ","},
         {"name": "people", "path": "people.csv", "sensitive": "sex", "id": "men", "features": "numeric"},
     ),
 )
 METHODS = st.one_of(
-    one_of_these(*methods.names()),
-    one_of_these(
+    any_of(*methods.names()),
+    any_of(
         {"name": "FRAC", "parameters": {"tau": ["balanced", 0.01], "init": ["random", "k-means++"]}},
         {"name": "FRAC", "parameters": {"tau": [0.5], "max_iter": [7], "tol": [0]}},
         {"name": "D", "parameters": {"hops": [7]}},
@@ -76,7 +76,7 @@ def name_of(method):
 NAMES = {
     "datasets": st.lists(ENTRIES, min_size=1, max_size=3, unique_by=json.dumps),
     "methods": st.lists(METHODS, min_size=1, max_size=4, unique_by=name_of),
-    "exclude": one_of_these([], "", None, "wine", ["wine"], "wine, digits"),
+    "exclude": any_of([], "", None, "wine", ["wine"], "wine, digits"),
 }
 
 
@@ -157,7 +157,7 @@ def yaml_is_read_or_refused(text):
 
 def test_any_yaml_is_refused_in_words(fuzz):
     tokens = ["k: ", "omega: ", "5", ".nan", "[", "]", "{", "}", ": ", ", ", "\n", "\n  ", "- ", "? ", "#", "|", "&a ", "*a"]
-    pieces = st.lists(ODD | one_of_these(*tokens, "!!python/name:os", "2020-13-45"))
+    pieces = st.lists(ODD | any_of(*tokens, "!!python/name:os", "2020-13-45"))
     fuzz(yaml_is_read_or_refused, pieces.map("".join), n_examples=60)
 
 

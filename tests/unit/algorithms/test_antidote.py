@@ -160,9 +160,9 @@ def test_any_table_gives_clusters_without_gaps(rows, data):
     X, groups = table[:, :2].astype(float), table[:, 2]
     k = data.draw(st.integers(1, len(X)))
     result = antidote(X, groups, k, np.random.default_rng(0), n_evaluations=8)
-    most_clusters = min(k, len(np.unique(X, axis=0)))
+    max_clusters = min(k, len(np.unique(X, axis=0)))
     assert result.labels.shape == (len(X),) and set(result.labels) == set(range(result.labels.max() + 1))
-    assert result.labels.max() < most_clusters and np.isfinite(result.places).all()
+    assert result.labels.max() < max_clusters and np.isfinite(result.places).all()
 
 
 def test_one_cluster_and_one_for_each_row():
@@ -192,7 +192,7 @@ def test_on_a_real_table_the_clusters_become_fairer():
         ({"X": np.array([[0.0], [1e200], [1.0]])}, "feature 0 holds 1e.200"),
         ({"n_clusters": 4}, "4 clusters of 3 instances"),
         ({"n_clusters": 0}, "0 clusters of 3 instances"),
-        ({"rho": 0}, "rho = 0: the part of points to add must be above 0"),
+        ({"rho": 0}, "rho = 0: the fraction of points to add must be above 0"),
         ({"rho": 1.5}, "rho = 1.5"),
         ({"rho": float("nan")}, "rho = nan"),
         ({"n_evaluations": 0}, "n_evaluations = 0"),
