@@ -380,7 +380,7 @@ def test_only_truly_beaten_partitions_are_dropped():
     silhouettes = np.array([2.0, 8.0]) * search.slack
     front = ParetoFront(np.zeros((2, 10), dtype=int), silhouettes, np.array([0.2, 0.5]), "sampled", 2)
     bulk = truth + rng.uniform(-1, 1, 600) * search.slack
-    beaten = search._surely_beaten(front, bulk, deviation)
+    beaten = search._certainly_beaten(front, bulk, deviation)
     s = np.append(truth, front.silhouette)
     beaters = (np.append(deviation, front.deviation) <= deviation[:, None]) & (s > truth[:, None])
     assert beaters.any(axis=1)[beaten].all()
