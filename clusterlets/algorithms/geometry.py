@@ -66,7 +66,7 @@ def distance_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarra
 def within_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
     """The diagonals of :func:`distance_sums`, (n_labels,) or (S, n_labels): all that disjoint clusters need.
 
-    Each cluster is summed up by itself, which leaves out the pairs of different clusters; or all pairs once for all
+    Each cluster is summed separately, which leaves out the pairs of different clusters; or all pairs are summed once for all
     labellings, where that is less work: with many labellings of few clusters.
     """
     labels = np.asarray(labels)
@@ -123,7 +123,7 @@ def sampled_sums(X: np.ndarray, labels: np.ndarray, n_labels: int, order: np.nda
         Label of each instance, 0..n_labels-1.
     n_labels : int
     order : int array (n,)
-        All rows, in random order. With the same order every labelling of a table meets the same rows, but for a few.
+        All rows, in random order. With the same order nearly the same rows are drawn for every labelling of a table.
     sample_size : int
         Rows of each of the 16 samples. Every label gives its share, but at least 20 rows, or all if it has fewer.
 

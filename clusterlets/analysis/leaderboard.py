@@ -1,7 +1,7 @@
 """Which method has the lowest cost under a limit on unfairness, on seeds that were not used to choose parameters.
 
 A block is a dataset with a k. The first half of the seeds chooses: under each limit on the largest deviation, every method
-gets the configuration with the least median cost among those whose median deviation keeps the limit. The other half scores
+gets the configuration with the lowest median cost among those whose median deviation keeps the limit. The other half scores
 it. A run without a result ranks last in unfairness and in price, and one without a cost (overlapping clusters) in price, so a
 configuration that fails on half of the seeds is never chosen. Every method chooses from at most :data:`TRIED`
 configurations.
@@ -52,9 +52,9 @@ def participating_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """
     runs = runs.assign(method=selection.names(runs), parameters=runs["parameters"].fillna(""))
     grids = runs.groupby("method", sort=False)["parameters"].unique()
-    entered = {(method, grid[place]) for method, grid in grids.items() for place in spread_positions(len(grid))}
-    is_entered = [pair in entered for pair in zip(runs["method"], runs["parameters"], strict=True)]
-    return runs[np.array(is_entered, dtype=bool)].reset_index(drop=True)
+    participating = {(method, grid[place]) for method, grid in grids.items() for place in spread_positions(len(grid))}
+    participates = [pair in participating for pair in zip(runs["method"], runs["parameters"], strict=True)]
+    return runs[np.array(participates, dtype=bool)].reset_index(drop=True)
 
 
 def spread_positions(size: int) -> list[int]:
@@ -76,7 +76,7 @@ def configurations(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.D
     -------
     DataFrame
         One row for each dataset, k, method and parameters, in the order of the runs: ``chosen_by_<score>`` from the first
-        half of the seeds; from the others the medians, the least and the largest price, ``seeds``, how many of them are
+        half of the seeds; from the others the medians, the lowest and the highest price, ``seeds``, how many of them are
         ``ok``, and for each limit the share of them ``within`` it. ``inf`` stands for no result.
     """
     failed = runs["status"] != "ok"
@@ -96,12 +96,12 @@ def configurations(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.D
 
 
 def prices(runs: pd.DataFrame) -> pd.Series:
-    """The price of each run, from 1 up: ``price_over_best`` for k clusters or more; for fewer, the cost divided by the least
+    """The price of each run, from 1 up: ``price_over_best`` for k clusters or more; for fewer, the cost divided by the lowest
     of any run of the dataset with k. NaN if a run has no cost, or no run has k clusters.
     """
-    least_with_k = runs[runs["n_clusters"] == runs["k"]].groupby(BLOCK)["kmeans_cost"].min()
-    least = runs[BLOCK].join(least_with_k.where(least_with_k > 0), on=BLOCK)["kmeans_cost"]
-    return runs["price_over_best"].where(runs["n_clusters"] >= runs["k"], runs["kmeans_cost"] / least)
+    lowest_with_k = runs[runs["n_clusters"] == runs["k"]].groupby(BLOCK)["kmeans_cost"].min()
+    lowest = runs[BLOCK].join(lowest_with_k.where(lowest_with_k > 0), on=BLOCK)["kmeans_cost"]
+    return runs["price_over_best"].where(runs["n_clusters"] >= runs["k"], runs["kmeans_cost"] / lowest)
 
 
 def _within(limit: float) -> str:
@@ -178,7 +178,7 @@ def points(runs: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         With :data:`POINTS`, for configurations with a median price; ``on_front`` if no other one of the block is at most as
-        unfair and as expensive, and better in one of both.
+        unfair and as expensive, and better in one of the two.
     """
     runs = participating_runs(runs)
     return _points(configurations(runs)) if runs["seed"].nunique() > 1 else pd.DataFrame(columns=POINTS)

@@ -114,12 +114,12 @@ def _leaders(overall: pd.DataFrame, limit: float) -> str:
     return (
         f"{describe_limit(limit).capitalize()}, {first['method']} has the best mean rank, {first['mean_rank']:.2f} of "
         f"{len(overall)} methods, and the least price in {first['first']} of {counted(first['blocks'], 'block')}; "
-        f"it {ranked_in}costs at most 1.1 times the least price in {_share(first['within_1.1'])} of "
+        f"it {ranked_in}costs at most 1.1 times the least price in {_percent(first['within_1.1'])} of "
         f"the blocks. Then come {runners_up}."
     )
 
 
-def _share(value: float) -> str:
+def _percent(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
@@ -141,10 +141,10 @@ class Matcher:
 def leading_matcher(standings: Standings, limit: float) -> Matcher | None:
     """The matcher with the best mean rank; None if there is none, or no other method to compare it with."""
     order = standings.methods_under(limit).reset_index(drop=True)
-    own = order[order["method"].isin(selection.PAPER_NAMES.values())]
-    if own.empty or len(own) == len(order):
+    matchers = order[order["method"].isin(selection.PAPER_NAMES.values())]
+    if matchers.empty or len(matchers) == len(order):
         return None
-    return Matcher(own.iloc[0]["method"], own.index[0] + 1, own.iloc[0])
+    return Matcher(matchers.iloc[0]["method"], matchers.index[0] + 1, matchers.iloc[0])
 
 
 def _matchers(standings: Standings) -> list[str]:

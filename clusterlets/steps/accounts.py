@@ -17,7 +17,7 @@ def account(config: str, logs: str, after: str, fingerprints: str, lock: str, ou
 
     config: the workflow's configuration, as JSON
     logs: folders of the jobs' logs, separated by commas
-    after: rules that run after this one, whose logs do not count, separated by commas
+    after: rules that run after this one, separated by commas; their logs are ignored
     fingerprints: fingerprint of every rule, as JSON
     lock: the pip lock file
     output: folder of the accounts

@@ -23,7 +23,7 @@ def test_each_source_is_asked_and_judged(toy, site):
     assert (known.is_right, known.verdict) == (True, "serves the known bytes")
     assert not table.is_right and table.verdict.startswith("serves bytes other than the known ones, and ")
     assert (page.is_right, page.verdict) == (False, "diabetes.csv is a web page, not data")
-    assert site.asked == ["/gone", "/ends", "/known", "/table", "/page"] and not toy.raw.exists()
+    assert site.requested_paths == ["/gone", "/ends", "/known", "/table", "/page"] and not toy.raw.exists()
 
 
 def test_other_bytes_without_a_known_table_are_not_right(toy, site):

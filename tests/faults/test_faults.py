@@ -87,7 +87,7 @@ def until(holds, seconds=20):
 
 def test_not_found(toy, site, address):
     toy.refuses("answers 404 Not Found", address)
-    assert site.asked == [FILE]
+    assert site.requested_paths == [FILE]
     site.heal(FILE)
     toy.recovers()
 
@@ -96,7 +96,7 @@ def test_busy_then_fine(toy, site, address):
     site.serve(FILE, status=503)
     site.serve(FILE, GOOD)
     assert toy.recovers()["source"] == address
-    assert site.asked == [FILE, FILE]
+    assert site.requested_paths == [FILE, FILE]
 
 
 def test_busy_for_good(toy, site, address):
@@ -124,7 +124,7 @@ def test_redirect(toy, site, address):
     site.serve(FILE, status=302, headers={"Location": "/moved"})
     site.serve("/moved", GOOD)
     assert toy.recovers()["source"] == address
-    assert site.asked == [FILE, "/moved"]
+    assert site.requested_paths == [FILE, "/moved"]
 
 
 def test_redirect_in_a_circle(toy, site, address):
@@ -180,7 +180,7 @@ def test_falls_silent_half_way(toy, site, address, monkeypatch):
     site.serve(FILE, GOOD, stall=HALF)
     site.serve(FILE, GOOD)
     toy.recovers()
-    assert site.asked == [FILE, FILE]
+    assert site.requested_paths == [FILE, FILE]
 
 
 @pytest.mark.parametrize("slow", ["body", "headers"])
@@ -219,7 +219,7 @@ def test_cut_half_way(toy, site, address):
     site.serve(FILE, GOOD, cut=HALF)
     site.serve(FILE, GOOD)
     toy.recovers()
-    assert site.asked == [FILE, FILE]
+    assert site.requested_paths == [FILE, FILE]
 
 
 def test_cut_at_every_attempt(toy, site, address):
@@ -265,7 +265,7 @@ def test_wrong_bytes_on_the_mirror_do_not_shadow_the_publisher(toy, site, addres
     site.serve("/mirror/toy/diabetes.csv", WRONG)
     site.serve(FILE, GOOD)
     assert toy.recovers(f"{site.address}/mirror")["source"] == address
-    assert site.asked == ["/mirror/toy/diabetes.csv", FILE]
+    assert site.requested_paths == ["/mirror/toy/diabetes.csv", FILE]
 
 
 def test_other_line_ends(toy, site, address):
@@ -273,7 +273,7 @@ def test_other_line_ends(toy, site, address):
     site.serve(FILE, GOOD.replace(b"\n", b"\r\n"))
     receipt = toy.fetch()
     assert receipt["sha256_matches"] is False and toy.target.read_bytes() == GOOD.replace(b"\n", b"\r\n")
-    assert toy.fetch() == receipt and len(site.asked) == 1
+    assert toy.fetch() == receipt and len(site.requested_paths) == 1
 
 
 @pytest.mark.parametrize("sized", [True, False])
@@ -444,14 +444,14 @@ def test_two_processes_at_once(toy, site, address, child):
     site.resume.set()
     receipts = [json.loads(process.communicate(timeout=20)[0]) for process in (first, second)]
     assert receipts[0] == receipts[1] == toy.recovers()
-    assert site.asked == [FILE]
+    assert site.requested_paths == [FILE]
 
 
 def test_two_processes_where_the_disk_has_no_locks(toy, site, address, child):
     site.serve(FILE, GOOD, stall=HALF)
     unlocked = "import fcntl, os\ndef flock(*_):\n    raise OSError(95, os.strerror(95))\nfcntl.flock = flock\n" + CHILD
     first, second = child(unlocked), child(unlocked)
-    until(lambda: len(site.asked) == 2)
+    until(lambda: len(site.requested_paths) == 2)
     site.resume.set()
     receipts = [json.loads(process.communicate(timeout=20)[0].splitlines()[-1]) for process in (first, second)]
     assert receipts[0] == receipts[1] == toy.recovers()

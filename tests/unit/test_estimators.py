@@ -417,7 +417,7 @@ def test_two_columns_may_have_the_same_name():
         (np.zeros((4, 1, 1)), "sensitive_features has 3 dimensions"),
         (pd.DataFrame(index=range(4)), "sensitive_features has no column"),
         (csr_array(np.array([[0, 1, 0, 1]])), "1 rows, and there are 4 instances"),
-        (pd.Series([{1}, {2}, {1}, {2}]), "column 0: it holds values such as {1}, which cannot be told apart"),
+        (pd.Series([{1}, {2}, {1}, {2}]), "column 0: it holds values such as {1}, which cannot be compared"),
         (np.ma.array([0, 1, 0, 1], mask=[1, 0, 0, 0]), "sensitive_features has masked values"),
         ({"sex": list("abab")}, "sensitive_features is {'sex': ['a', 'b', 'a', 'b']}, a single value"),
     ],

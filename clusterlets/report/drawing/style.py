@@ -47,7 +47,7 @@ _FURTHER_COLORS = (
 )
 _FURTHER_MARKERS = ("s", "^", "D", "v", "P", "X")
 WIDTH = 7.0  # inches
-_PANELS_A_ROW = 4
+_PANELS_PER_ROW = 4
 #: Axes with a pale grid behind the marks, for rc_context.
 GRID = {
     "axes.axisbelow": True,
@@ -84,7 +84,7 @@ def method_styles(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
     return {name: further.get(name) or (COLORS[name], _MARKERS[name]) for name in methods}
 
 
-def middle(values: Iterable[float]) -> float:
+def middle_value(values: Iterable[float]) -> float:
     """The middle of the distinct values, the lower of two: the k that a figure with room for only one shows."""
     distinct = sorted(set(values))
     return distinct[(len(distinct) - 1) // 2]
@@ -138,13 +138,13 @@ def mark_empty(figure: Figure) -> Figure:
     return figure
 
 
-def panels(number: int, a_row: int = _PANELS_A_ROW, height: float = 1.62) -> tuple[Figure, list[Axes]]:
+def panels(number: int, per_row: int = _PANELS_PER_ROW, height: float = 1.62) -> tuple[Figure, list[Axes]]:
     """A figure of panels in rows, each ``height`` inches high; for none, a figure that says so."""
     if not number:
         return empty_figure(), []
-    columns, rows = min(a_row, number), ceil(number / a_row)
+    columns, rows = min(per_row, number), ceil(number / per_row)
     with plt.rc_context(GRID):
-        size = (WIDTH * max(columns, 2) / a_row if columns < a_row else WIDTH, 0.6 + height * rows)
+        size = (WIDTH * max(columns, 2) / per_row if columns < per_row else WIDTH, 0.6 + height * rows)
         figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     for unused in axes.flat[number:]:
         unused.axis("off")

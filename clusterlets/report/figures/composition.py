@@ -48,7 +48,7 @@ def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
     methods = selection.in_order(shown["method"], selection.METHODS)
     if not datasets:
         return empty_figure("Nothing to show: no run of Clusterlets, FRAC or a control.")
-    figure, all_axes = panels(len(datasets), a_row=1, height=1.4)
+    figure, all_axes = panels(len(datasets), per_row=1, height=1.4)
     for axes, dataset in zip(all_axes, datasets, strict=True):
         axes.set_title(cut(dataset, _TITLE), loc="left", pad=14)
         axes.grid(False)

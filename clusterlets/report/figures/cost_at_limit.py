@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.report.drawing.names import cut
-from clusterlets.report.drawing.style import COLORS, add_legend, empty_figure, method_styles, middle, panels
+from clusterlets.report.drawing.style import COLORS, add_legend, empty_figure, method_styles, middle_value, panels
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -41,7 +41,7 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     shown = board[board["limit"] == LIMIT]
     if shown["rank"].notna().sum() == 0:
         return empty_figure(f"Nothing to show: no method keeps a largest deviation of {LIMIT:g}.")
-    k = middle(shown["k"])
+    k = middle_value(shown["k"])
     shown = shown[shown["k"] == k]
     never_within = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
     order, look = (
@@ -51,7 +51,7 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     prices = shown.loc[shown["rank"].notna(), "price"]
     end = next((value for value in _ENDS if (prices <= value).mean() >= 0.75), _ENDS[-1])
     datasets = list(shown["dataset"].unique())
-    figure, all_axes = panels(len(datasets), a_row=3, height=max(_LOWEST, 0.35 + _ROW * len(order)))
+    figure, all_axes = panels(len(datasets), per_row=3, height=max(_LOWEST, 0.35 + _ROW * len(order)))
     for place, (axes, dataset) in enumerate(zip(all_axes, datasets, strict=True)):
         _draw_rows(axes, shown[shown["dataset"] == dataset].set_index("method").reindex(order), look, end)
         axes.set_yticks(range(len(order)), order if place % 3 == 0 else [], fontsize=6)

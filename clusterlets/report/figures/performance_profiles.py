@@ -35,7 +35,7 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     if board.empty:
         return empty_figure("Nothing to show: no method keeps any limit.")
     look = method_styles(selection.in_order(selection.names(runs), COLORS))
-    figure, all_axes = panels(board["limit"].nunique(), a_row=2, height=2.5)
+    figure, all_axes = panels(board["limit"].nunique(), per_row=2, height=2.5)
     for axes, (limit, rows) in zip(all_axes, board.groupby("limit"), strict=True):
         ratios = price_ratios(rows)
         _draw_profiles(axes, ratios, look)

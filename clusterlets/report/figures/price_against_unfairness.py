@@ -8,7 +8,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from clusterlets.analysis import selection
 from clusterlets.report.drawing.names import cut
-from clusterlets.report.drawing.style import COLORS, add_method_legend, empty_figure, method_styles, middle, panels
+from clusterlets.report.drawing.style import COLORS, add_method_legend, empty_figure, method_styles, middle_value, panels
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -41,10 +41,10 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     if points.empty:
         return empty_figure("Nothing to show: it takes two methods, two seeds and runs with a cost.")
     look = method_styles(selection.in_order(selection.names(runs), COLORS))
-    k = middle(points["k"])
+    k = middle_value(points["k"])
     shown = points[points["k"] == k]
     datasets = list(shown["dataset"].unique())
-    figure, all_axes = panels(len(datasets), a_row=3, height=2.1)
+    figure, all_axes = panels(len(datasets), per_row=3, height=2.1)
     for axes, dataset in zip(all_axes, datasets, strict=True):
         configurations = shown[shown["dataset"] == dataset]
         highest = max(_MIN_TOP, 1.15 * configurations.loc[configurations["on_front"].astype(bool), "price"].max())

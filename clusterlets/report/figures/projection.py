@@ -40,7 +40,7 @@ def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
     if projection.empty:
         return empty_figure("Nothing to show: no run of Clusterlets has a result.")
     matchers = selection.in_order(runs.loc[runs["method"] == "Clusterlets", "matcher"], selection.PAPER_NAMES)
-    figure, all_axes = panels(1 + len(matchers), a_row=3, height=2.05)
+    figure, all_axes = panels(1 + len(matchers), per_row=3, height=2.05)
     markers = dict(zip(sorted(projection["group"].unique()), cycle(_MARKERS)))
     rows = projection.drop_duplicates("row")
     greys = dict(zip(markers, cycle(_GREYS)))

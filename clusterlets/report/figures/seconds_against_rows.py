@@ -34,7 +34,7 @@ def draw(costs: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
     slowest = lines.groupby("method")["seconds"].max().sort_values(kind="stable").index
     look = method_styles(selection.in_order(lines["method"], COLORS))
     number = min(_PANELS, len(slowest))
-    figure, all_axes = panels(number, a_row=_PANELS, height=2.9)
+    figure, all_axes = panels(number, per_row=_PANELS, height=2.9)
     for panel, axes in enumerate(all_axes):
         names = slowest[panel * len(slowest) // number : (panel + 1) * len(slowest) // number]
         _draw_lines(axes, lines[lines["method"].isin(names)], look, lines["rows"])

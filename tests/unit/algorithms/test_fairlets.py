@@ -38,7 +38,7 @@ def sse(X, labels):
     return sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in np.unique(labels))
 
 
-def least_cost(reds, blues):
+def lowest_cost(reds, blues):
     """By enumeration of all assignments of blues to reds."""
     n_reds, n_blues = len(reds), len(blues)
     allowed = {n_blues // n_reds, -(-n_blues // n_reds)}
@@ -70,7 +70,7 @@ def test_no_other_decomposition_is_cheaper(n_reds, n_blues, kind, monkeypatch):
         red_of = cheapest_stars(reds, blues)
         assert set(np.bincount(red_of, minlength=n_reds)) <= {n_blues // n_reds, -(-n_blues // n_reds)}
         width = np.ptp(np.vstack([reds, blues]), axis=0)
-        assert cost(reds, blues, red_of) <= least_cost(reds, blues) * (1 + 1e-12) + n_blues * 2.0**-39 * (width**2).sum()
+        assert cost(reds, blues, red_of) <= lowest_cost(reds, blues) * (1 + 1e-12) + n_blues * 2.0**-39 * (width**2).sum()
 
 
 @settings(max_examples=120)

@@ -180,7 +180,7 @@ def test_any_table_has_a_clustering_or_a_status(n, values, n_groups, seed, weigh
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ({"fairness_weight": -1}, "fairness_weight = -1"),
         ({"fairness_weight": float("nan")}, "fairness_weight = nan"),
@@ -188,8 +188,8 @@ def test_any_table_has_a_clustering_or_a_status(n, values, n_groups, seed, weigh
         ({"max_iter": 0}, "max_iter = 0"),
     ],
 )
-def test_unusable_parameters_are_refused(parameters, said):
-    with pytest.raises(ClusterletsError, match=said):
+def test_unusable_parameters_are_refused(parameters, message):
+    with pytest.raises(ClusterletsError, match=message):
         vfc(*table(), 3, np.random.default_rng(0), **parameters)
 
 

@@ -217,7 +217,7 @@ def lose_the_logs(folder):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "message"),
     [
         (lambda folder: (folder / "manifest.json").unlink(), "A finished run of the workflow writes it"),
         (remove_a_cell, "1 file missing or changed, first runs/iris/D/k2_hops1/seeds0-1.csv"),
@@ -227,10 +227,10 @@ def lose_the_logs(folder):
         (lose_the_logs, "counts no job"),
     ],
 )
-def test_an_unfinished_or_changed_run_is_refused(spoil, told, tmp_path, monkeypatch, capsys):
+def test_an_unfinished_or_changed_run_is_refused(spoil, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     spoil(finish(tmp_path / "results"))
-    assert told in refused(capsys)
+    assert message in refused(capsys)
 
 
 def test_without_its_libraries_the_command_says_how_to_install_them(tmp_path, monkeypatch, capsys):

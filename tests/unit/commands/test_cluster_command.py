@@ -164,7 +164,7 @@ def groups_off(composition, group_counts, tau):
 
 
 @pytest.mark.parametrize(
-    ("options", "asked", "off", "bound"),
+    ("options", "requested", "off", "bound"),
     [
         (["--method", "fair-flow", "--parameters", "delta=0.1"], "delta 0.1", shares_off, 0.1),
         (["--method", "fair-lp"], "delta 0.0", shares_off, 0.0),
@@ -175,14 +175,14 @@ def groups_off(composition, group_counts, tau):
         (["--method", "unkept.py", "--parameters", "tau=0.25"], "tau 0.25", groups_off, 0.25),
     ],
 )
-def test_the_output_says_whether_the_requested_bound_is_kept(people, run, tmp_path, options, asked, off, bound):
+def test_the_output_says_whether_the_requested_bound_is_kept(people, run, tmp_path, options, requested, off, bound):
     (tmp_path / "unkept.py").write_text(UNKEPT)
     output = run("people.csv", "--sensitive", "race", "-k", "4", *options, "-o", "l.csv")[1]
     labels = pd.read_csv("l.csv")["cluster"]
     composition = pd.crosstab(labels, people["race"]).to_numpy()
     rows = max(0, int(np.ceil(off(composition, composition.sum(axis=0), bound) - 1e-9)))
     verdict = {0: "kept", 1: "kept up to whole rows, 1 row off"}.get(rows, f"not kept, {rows} rows off")
-    assert f"\nasked for   {asked}: {verdict}   (" in output
+    assert f"\nasked for   {requested}: {verdict}   (" in output
     assert (rows > 1) == (options[1] == "unkept.py")
 
 

@@ -179,9 +179,9 @@ def test_a_user_table_that_is_not_there_is_no_fault(user_table, capsys):
     assert verify(capsys)[0] == 0
 
 
-@pytest.mark.parametrize(("gone", "removed"), [([CELL], "  rm results/runs.csv\n"), ([CELL, "runs.csv"], None)])
-def test_a_missing_cell_needs_the_files_made_from_it_removed(results, capsys, gone, removed):
-    for name in gone:
+@pytest.mark.parametrize(("missing", "removed"), [([CELL], "  rm results/runs.csv\n"), ([CELL, "runs.csv"], None)])
+def test_a_missing_cell_needs_the_files_made_from_it_removed(results, capsys, missing, removed):
+    for name in missing:
         (results / name).unlink()
     output = verify(capsys)[1]
     assert f"missing\n  results/{CELL}\n" in output or f"  results/{CELL}\n" in output

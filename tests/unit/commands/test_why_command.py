@@ -110,7 +110,7 @@ def test_files_are_separated_from_snakemakes_options(monkeypatch, capsys, argume
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def commands(monkeypatch):
     """The commands that would be started; none is run."""
     commands = []
 
@@ -125,7 +125,7 @@ def asked(monkeypatch):
 OTHERS = [option for action in get_argument_parser()._actions for option in action.option_strings if option not in why._TAKEN]
 
 
-def test_no_option_that_could_change_or_print_something_else_reaches_snakemake(asked, capsys):
+def test_no_option_that_could_change_or_print_something_else_reaches_snakemake(commands, capsys):
     assert {"--cleanup-metadata", "--report", "--unlock", "--touch", "--delete-all-output", "--quiet", "-S"} <= set(OTHERS)
     refused = [[option] for option in OTHERS if option not in ("-h", "--help")]
     refused += [[f"{option}=a"] for option in OTHERS if option.startswith("--") and option != "--help"]
@@ -133,12 +133,12 @@ def test_no_option_that_could_change_or_print_something_else_reaches_snakemake(a
     for options in refused:
         assert command_line.main(["why", "a.csv", *options]) == 1, options
         assert "so nothing was checked" in capsys.readouterr().err
-    assert asked == []
+    assert commands == []
 
 
-def test_options_that_choose_the_work_reach_snakemake(asked, capsys):
+def test_options_that_choose_the_work_reach_snakemake(commands, capsys):
     snakemake_options = {option for action in get_argument_parser()._actions for option in action.option_strings}
     assert set(why._TAKEN) <= snakemake_options
     options = ["-F", "--config", "exclude=nbfi,adult", "tol=1e-4", "--configfile=a.yaml"]
     assert command_line.main(["why", "a.csv", *options]) == 0 and capsys.readouterr().out.startswith("Nothing would run")
-    assert asked[0][-6:] == ["a.csv", *options] and "--dry-run" in asked[0]
+    assert commands[0][-6:] == ["a.csv", *options] and "--dry-run" in commands[0]

@@ -373,19 +373,21 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("dataset", "asked", "remedy"),
+    ("dataset", "arguments", "remedy"),
     [
         ("adult", [], "make data"),
         ("iris", ["--config", "my own.yaml"], "snakemake data --cores 2 --configfile 'my own.yaml'"),
     ],
 )
-def test_a_damaged_description_is_named_with_the_command_that_makes_it(tmp_path, monkeypatch, capsys, dataset, asked, remedy):
+def test_a_damaged_description_is_named_with_the_command_that_makes_it(
+    tmp_path, monkeypatch, capsys, dataset, arguments, remedy
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my own.yaml").write_text("datasets: [iris]\n")
     path = tmp_path / f"results/prepared/{dataset}.json"
     save_json(path, ROW)
     path.write_bytes(path.read_bytes()[:-9])
-    assert command_line.main(["datasets", *asked]) == 1
+    assert command_line.main(["datasets", *arguments]) == 1
     message = capsys.readouterr().err
     assert "was damaged" in message and message.endswith(f" `{remedy}` makes it anew.\n") and "same command" not in message
 

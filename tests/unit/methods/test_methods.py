@@ -100,7 +100,7 @@ def test_a_users_own_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         ("x = 1", "holds 0 methods"),
         (SHUFFLED + SHUFFLED.replace("shuffled", "other").replace("Shuffled", "Other"), "holds 2 methods"),
@@ -117,10 +117,10 @@ def test_a_users_own_file(tmp_path):
         (SHUFFLED.replace("parameters =", 'outputs = ("a/b",)\n    parameters ='), "outputs: 'a/b' must hold"),
     ],
 )
-def test_a_file_that_is_no_method_is_refused(tmp_path, source, said):
+def test_a_file_that_is_no_method_is_refused(tmp_path, source, message):
     path = tmp_path / "mine.py"
     path.write_text(source)
-    with pytest.raises(ClusterletsError, match=said) as error:
+    with pytest.raises(ClusterletsError, match=message) as error:
         methods.from_file(path)
     assert str(path) in str(error.value)
 

@@ -364,12 +364,12 @@ def test_both_verdicts_come_from_the_same_function(assessed):
     assert verdicts == assessed.loc[list(verdicts), "verdict_ours"].to_dict()
 
 
-@pytest.mark.parametrize(("n_datasets", "told"), [(6, False), (8, False), (9, True)])
-def test_a_test_without_power_decides_nothing(n_datasets, told):
+@pytest.mark.parametrize(("n_datasets", "is_conclusive"), [(6, False), (8, False), (9, True)])
+def test_a_test_without_power_decides_nothing(n_datasets, is_conclusive):
     runs = made_runs()
     runs = runs[runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])]
     assessed = {name: judged(name, runs) for name in ("c_against_gb_significant", "d_equivalent_to_balance")}
-    if told:
+    if is_conclusive:
         assert [finding.verdict for finding in assessed.values()] == [IN_PART, IN_PART]
     else:
         assert {finding.verdict for finding in assessed.values()} == {INCONCLUSIVE}

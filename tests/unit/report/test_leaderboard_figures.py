@@ -11,7 +11,7 @@ from clusterlets.analysis.fit_costs import by_configuration
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.runs_frame import read_lines, write_csv
 from clusterlets.report.drawing.empty import is_empty
-from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, middle, plt, save
+from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, middle_value, plt, save
 from clusterlets.report.figures import cost_at_limit, performance_profiles, price_against_unfairness, seconds_against_rows
 
 DATASETS = ("pima", "credit")
@@ -47,7 +47,7 @@ def test_no_two_methods_look_alike_and_neighbours_differ_in_color_and_marker():
 
 
 def test_the_middle_of_an_even_number_is_the_lower():
-    assert (middle([20, 5, 10, 10]), middle([10, 5, 5]), middle([2, 10, 30, 5])) == (10, 5, 5)
+    assert (middle_value([20, 5, 10, 10]), middle_value([10, 5, 5]), middle_value([2, 10, 30, 5])) == (10, 5, 5)
 
 
 # ---- price against unfairness ----------------------------------------------------------------------------------------
