@@ -31,7 +31,7 @@ def draw(tuned: "Tuned") -> Figure:
     if priced.empty:
         return empty_figure("Nothing to show: no fit has a result with a price.")
     look = method_styles(sorted(set(tuned["method"])))
-    figure, (axes,) = panels(1, a_row=1, height=5.2)
+    figure, (axes,) = panels(1, per_row=1, height=5.2)
     _draw_axes(axes, priced, tuned.max_deviation)
     for name, points in priced.groupby("method", sort=False):
         color, marker = look[str(name)]
