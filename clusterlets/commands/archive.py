@@ -9,6 +9,7 @@ from pathlib import Path
 from clusterlets.commands.output import nonempty, writing
 from clusterlets.errors import ClusterletsError
 from clusterlets.provenance import crate, crate_validation, packing
+from clusterlets.provenance.environment import user
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
 
@@ -22,8 +23,14 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser("clusterlets archive", description=main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
     parser.add_argument("-o", "--output", metavar="FILE", type=nonempty, help="default: <name of the folder>.crate.zip, here")
+    parser.add_argument("--agent", metavar="NAME", default=user(), help="who ran the workflow; default: git's user.name")
     options = parser.parse_args(arguments)
-    run = packing.read(options.results)
+    if not options.agent:
+        raise ClusterletsError(
+            "An archive names who ran the workflow, and git has no user.name here: add `--agent 'Their name'`, or run `make "
+            f"archive RESULTS={options.results} AGENT='Their name'`."
+        )
+    run = packing.read(options.results, options.agent)
     missing = [library for library in ("rocrate", "rocrate_validator") if not find_spec(library)]
     if missing:
         raise ClusterletsError(
@@ -44,6 +51,6 @@ def main(arguments: list[str]) -> int:
         write_bytes(output, content)
     print(
         f"{output}: {counted(len(source) + len(results) + 1, 'file')}, {len(content) / 1e6:.1f} MB, valid by "
-        f"{crate_validation.PROFILE}. Ready to deposit."
+        f"{crate_validation.PROFILE}. Ready to deposit, as run by {options.agent}."
     )
     return 0

@@ -79,7 +79,10 @@ def _add_workflow(crate: "ROCrate", run: Run, citation: Mapping, snakefile: byte
     }
     commit = run.provenance["source"]
     if commit:
-        properties["identifier"] = f"git commit {commit['commit']}{', with changes' if commit['dirty'] else ''}"
+        properties["codeRepository"] = citation["repository-code"]
+        words = f"git commit {commit['commit']}"
+        # Software Heritage's identifier of a commit, wherever it is hosted.
+        properties["identifier"] = f"{words}, with changes" if commit["dirty"] else [words, f"swh:1:rev:{commit['commit']}"]
     workflow = crate.add_workflow(None, _SNAKEFILE, main=True, lang="snakemake", lang_version=version, properties=properties)
     workflow["softwareRequirements"] = list(_add_software(crate, run))
     return workflow
@@ -157,17 +160,17 @@ def _add_settings(crate: "ROCrate", run: Run, workflow: "Entity") -> Iterator["E
 
 
 def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"]:
-    """An entity for each file except the cells: their rows are in runs.csv, and they share one folder."""
-    entities = [
-        crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path)))
-        for name, path in sorted(results.items())
-        if not name.startswith(_CELLS)
-    ]
-    cells = sum(name.startswith(_CELLS) for name in results)
-    if cells:
-        properties = {"name": "runs", "description": f"{counted(cells, 'cell')} of the grid, a file each"}
-        entities.append(crate.add_dataset(None, _CELLS, properties=properties))
-    return entities
+    """What the run made: files, and the folder of the cells, each of which has an entity as a part of it."""
+    files = {name: crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path))) for name, path in results.items()}
+    cells = [files.pop(name) for name in results if name.startswith(_CELLS)]
+    if not cells:
+        return list(files.values())
+    for cell in cells:
+        cell["name"] = cell.id.removeprefix(_CELLS)
+    description = f"{counted(len(cells), 'cell')} of the grid: a configuration of a method on a dataset, with a block of seeds"
+    folder = crate.add_dataset(None, _CELLS, properties={"name": "runs", "description": description})
+    folder["hasPart"] = cells
+    return [*files.values(), folder]
 
 
 def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entity"], results: list["Entity"]) -> None:
@@ -178,6 +181,7 @@ def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entit
         "startTime": _add_offset(jobs["first_job_began"]),
         "endTime": _add_offset(jobs["last_job_ended"]),
         "actionStatus": "http://schema.org/CompletedActionStatus",
+        "agent": _add(crate, _fragment(run.agent), {"@type": "Person", "name": run.agent}),
     }
     action = crate.add_action(workflow, "#run", inputs, results, properties=properties)
     crate.root_dataset["mentions"] = action

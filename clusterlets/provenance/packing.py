@@ -29,15 +29,16 @@ _READABLE = 0o644 << 16
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: its folder, its manifest, and where it came from."""
+    """A finished run: its folder, its manifest, where it came from, and who ran it."""
 
     results: Path
     manifest: Mapping
     provenance: Mapping
+    agent: str
 
 
-def read(results: Path) -> Run:
-    """Read the run of a results folder.
+def read(results: Path, agent: str) -> Run:
+    """Read the run of a results folder; nothing there names the person who ran it.
 
     Raises
     ------
@@ -66,7 +67,7 @@ def read(results: Path) -> Run:
             f"{results / _PROVENANCE} counts no job, as the logs had been removed: the time of the run is unknown. Run the "
             "workflow again, into an empty folder."
         )
-    return Run(results, run_manifest, provenance)
+    return Run(results, run_manifest, provenance, agent)
 
 
 def source_files(source: Mapping | None, checkout: Path = PACKAGE.parent) -> dict[str, bytes]:

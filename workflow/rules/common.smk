@@ -7,6 +7,16 @@ import os
 import sys
 from pathlib import Path
 
+if not os.path.isdir(CHECKOUT):
+    raise WorkflowError(
+        f"The jobs run the package beside the Snakefile, and {CHECKOUT} is no folder. Clone the repository, and name the "
+        "clone's Snakefile in the module (docs/extending.md)."
+    )
+if workflow.modifier.path_modifier.prefix or workflow.modifier.path_modifier.modifies_prefixes:
+    raise WorkflowError(
+        "This workflow does not support prefix: or replace_prefix: in a module, which change the paths of files and not the "
+        "parameters that name them. Set results: in the configuration instead (docs/extending.md)."
+    )
 if set("{}") & set(CHECKOUT):
     raise WorkflowError(
         f"The checkout is in {CHECKOUT}, but Snakemake reads braces in a path as a wildcard. Move it to a folder without braces."
