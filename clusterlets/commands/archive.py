@@ -24,6 +24,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("-o", "--output", metavar="FILE", type=given, help="default: <name of the folder>.crate.zip, here")
     options = parser.parse_args(arguments)
     output = options.output or f"{options.results.resolve().name}.crate.zip"
+    if Path(output).suffix != ".zip":  # which no result and no source has
+        raise ClusterletsError(f"-o {output}: the name must end in .zip.")
     with writing(output):  # now, and not after the packing
         check_writable(output)
     run = packing.read(options.results)

@@ -240,6 +240,7 @@ def _serve(fit: Callable[[int], Any], seed: int, limits: Limits, outcome: int, o
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for stream in (1, 2):
             os.dup2(output, stream)
+        sys.stdout = sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
         if folder is not None:
             os.environ["TMPDIR"] = tempfile.tempdir = folder
         if limits.memory_mb is not None:
@@ -251,7 +252,6 @@ def _serve(fit: Callable[[int], Any], seed: int, limits: Limits, outcome: int, o
         with os.fdopen(outcome, "wb") as pipe:
             pipe.write(content)
         sys.stdout.flush()
-        sys.stderr.flush()
     except BaseException:
         _print_traceback()
         os._exit(1)
