@@ -10,7 +10,7 @@ from clusterlets.commands.output import nonempty, writing
 from clusterlets.errors import ClusterletsError
 from clusterlets.provenance import crate, crate_validation, packing
 from clusterlets.provenance.environment import user
-from clusterlets.storage import write_bytes
+from clusterlets.storage import check_writable, write_bytes
 from clusterlets.text import counted
 
 
@@ -25,6 +25,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("-o", "--output", metavar="FILE", type=nonempty, help="default: <name of the folder>.crate.zip, here")
     parser.add_argument("--agent", metavar="NAME", default=user(), help="who ran the workflow; default: git's user.name")
     options = parser.parse_args(arguments)
+    output = options.output or f"{options.results.resolve().name}.crate.zip"
+    if Path(output).suffix != ".zip":  # which no result and no source has
+        raise ClusterletsError(f"-o {output}: the name must end in .zip.")
+    with writing(output):  # now, and not after the packing
+        check_writable(output)
     if not options.agent:
         raise ClusterletsError(
             "An archive names who ran the workflow, and git has no user.name here: add `--agent 'Their name'`, or run `make "
@@ -46,7 +51,6 @@ def main(arguments: list[str]) -> int:
         faults = crate_validation.faults(trial)
     if faults:
         raise ClusterletsError("\n  ".join([f"The crate does not conform to {crate_validation.PROFILE}:", *faults]))
-    output = options.output or f"{options.results.resolve().name}.crate.zip"
     with writing(output):
         write_bytes(output, content)
     print(

@@ -161,7 +161,10 @@ def _add_settings(crate: "ROCrate", run: Run, workflow: "Entity") -> Iterator["E
 
 def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"]:
     """What the run made: files, and the folder of the cells, each of which has an entity as a part of it."""
-    files = {name: crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path))) for name, path in results.items()}
+    files = {
+        name: crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path)))
+        for name, path in results.items()
+    }
     cells = [files.pop(name) for name in results if name.startswith(_CELLS)]
     if not cells:
         return list(files.values())
@@ -181,7 +184,7 @@ def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entit
         "startTime": _add_offset(jobs["first_job_began"]),
         "endTime": _add_offset(jobs["last_job_ended"]),
         "actionStatus": "http://schema.org/CompletedActionStatus",
-        "agent": _add(crate, _fragment(run.agent), {"@type": "Person", "name": run.agent}),
+        "agent": _add(crate, _fragment_id(run.agent), {"@type": "Person", "name": run.agent}),
     }
     action = crate.add_action(workflow, "#run", inputs, results, properties=properties)
     crate.root_dataset["mentions"] = action
