@@ -24,6 +24,7 @@ _CAUSES = {
     "datasets": "other data",
     "libraries": "other locked versions",
     "processor": "another processor or other kernels",
+    "user_files": "other methods of your own",
 }
 _WHICH_DATASETS = ("settings.datasets", "settings.exclude")
 
@@ -93,14 +94,14 @@ def _as_one(cells: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def of_manifests(reference: Mapping, here: Mapping) -> list[tuple[str, str, str]]:
-    """Settings, versions, data and processor that differ between two manifests: name, the reference's value, this run's.
+    """Settings, data, versions, processor and own methods that differ between two manifests: name, the reference's value, this run's.
 
     A dataset that only one of them has is a single difference: in the settings' list of datasets.
     """
     shared = reference["datasets"].keys() & here["datasets"].keys()
     differing = []
-    for part in ("settings", "datasets", "libraries", "processor"):
-        ours, theirs = (_flat(_of_datasets(manifest, shared)[part], part) for manifest in (here, reference))
+    for part in _CAUSES:
+        ours, theirs = (_flat(_of_datasets(manifest, shared).get(part, {}), part) for manifest in (here, reference))
         names = [*theirs, *(name for name in ours if name not in theirs)]
         entries = [(name, theirs.get(name, ABSENT), ours.get(name, ABSENT)) for name in names]
         differing += [entry for entry in entries if entry[1] != entry[2]]

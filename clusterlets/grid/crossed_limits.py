@@ -9,6 +9,9 @@ from pathlib import Path
 
 from clusterlets.storage import write_text
 
+#: It decides when a cell runs, not what it gives: see clusterlets.grid.fingerprints.
+IN_FINGERPRINTS = False
+
 
 def exceeded_limits(cell: str, limits: str) -> str:
     """Limits (JSON) that this cell must be rerun with, or "" if none of its fits ever exceeded one."""

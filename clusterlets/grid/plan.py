@@ -7,6 +7,7 @@ import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from clusterlets import datasets, methods
@@ -14,7 +15,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid import paths, step_fingerprints, variants
 from clusterlets.grid.cells import Cell, cells
 from clusterlets.grid.crossed_limits import exceeded_limits
-from clusterlets.grid.entries import load
+from clusterlets.grid.entries import PROGRAM, load
 from clusterlets.grid.estimate import seconds_per_job
 from clusterlets.storage import hash_of_file
 
@@ -188,6 +189,13 @@ class Plan:
         """The receipt that fetching a table's raw files writes."""
         return f"data/raw/{self.table(wildcards)['name']}/receipt.json"
 
+    def edited_raw_files(self, wildcards: Any) -> str:
+        """The raw files of a table that are no longer what its receipt says; by content, as an older file may replace a newer.
+
+        A parameter: it makes the step run that names such a file and sets it aside.
+        """
+        return _edited_files(self.receipt(wildcards))
+
     def seconds_per_job(self) -> dict[str, dict[str, float]]:
         """Estimated CPU seconds a job, for the progress of a run; without users' tables, whose rows are not counted yet."""
         descriptions = {
@@ -215,7 +223,7 @@ class Plan:
             return step_fingerprints.of_step(
                 step,
                 "methods",
-                *self._package_modules([method]),
+                *self._modules([method]),
                 libraries=tuple(dict.fromkeys([*numeric, *self.methods[method].libraries])),
                 own=self._user_files([method]),
             )
@@ -227,7 +235,7 @@ class Plan:
         matchers = sorted(self.matchers)
         return step_fingerprints.of_step(
             "steps.recovery",
-            *self._package_modules(matchers),
+            *self._modules(matchers),
             libraries=("numpy", "pandas", "scikit-learn"),
             own=self._user_files(matchers),
         )
@@ -250,14 +258,20 @@ class Plan:
                 fingerprints[f"prepare_dataset {dataset}"] = self.prepare_fingerprint(table)
         return {name: code.split()[0] for name, code in fingerprints.items()}
 
-    def _package_modules(self, names: list[str]) -> list[str]:
-        """The modules of those methods that come with the package."""
+    def _modules(self, names: list[str]) -> list[str]:
+        """The modules of this package that make those methods, and that no step imports by statement."""
         packaged = [name for name in names if not self.entries[name].keys() & {"path", "command"}]
-        return [self.methods[name].__module__.removeprefix("clusterlets.") for name in packaged]
+        programs = [PROGRAM] if any("command" in self.entries[name] for name in names) else []
+        return [*(self.methods[name].__module__.removeprefix("clusterlets.") for name in packaged), *programs]
 
-    def _user_files(self, names: list[str]) -> tuple[str, ...]:
-        """The files of those methods that are the user's own."""
-        return tuple(self.entries[name]["path"] for name in names if "path" in self.entries[name])
+    def _user_files(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The files that those methods are made of, if they are the user's own."""
+        grids = [self.config["grids"][name] for name in names]
+        return tuple(path for grid in grids for path in (*([grid["path"]] if "path" in grid else []), *grid.get("files", [])))
+
+    def user_files(self) -> str:
+        """SHA-256 of every file that a method of the user's own is made of, by path, as JSON."""
+        return json.dumps({path: _hash_of_file(path) for path in self._user_files(self.methods)}, sort_keys=True)
 
 
 def results_settings(settings: Mapping) -> str:
@@ -286,4 +300,15 @@ def _hash_of_file(path: str) -> str:
     try:
         return hash_of_file(path)
     except OSError as error:
-        raise ClusterletsError(f"The table {path} cannot be read ({error.strerror}).") from None
+        raise ClusterletsError(f"{path} cannot be read ({error.strerror}).") from None
+
+
+@functools.cache
+def _edited_files(receipt: str) -> str:
+    """Paths of the files beside a receipt that differ from what it lists. A damaged receipt is the step's to judge."""
+    try:
+        listed = json.loads(Path(receipt).read_text(encoding="utf-8"))["files"]
+        digests = {Path(receipt).with_name(file): entry["sha256"] for file, entry in listed.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ""
+    return ", ".join(str(path) for path, digest in digests.items() if path.is_file() and _hash_of_file(str(path)) != digest)

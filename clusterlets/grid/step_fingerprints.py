@@ -14,25 +14,31 @@ COMPILED = ("numpy", "numba", "llvmlite")
 
 _ANALYSIS = ("numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "jinja2")
 _PAGES = {"steps.report", "steps.leaderboard"}
+# What runs every step: the command line with its shell prefix, and the script that the prefix names.
+_RUNNER, _SCRIPT = "__main__", "../workflow/step.py"
 
 
 @functools.cache
 def of_step(
-    *modules: str, libraries: tuple[str, ...] = ("numpy",), files: tuple[str, ...] = (), own: tuple[str, ...] = ()
+    *modules: str,
+    libraries: tuple[str, ...] = ("numpy",),
+    files: tuple[str, ...] = (),
+    own: tuple[str, ...] = (),
+    further_parts: tuple[str, ...] = (),
 ) -> str:
     """Fingerprint of what a step depends on besides its inputs and options: see :func:`fingerprints.fingerprint`."""
-    return fingerprint(modules, locked_versions(LOCK, libraries), files, own)
+    return fingerprint((_RUNNER, *modules), locked_versions(LOCK, libraries), (_SCRIPT, *files), own, further_parts)
 
 
 @functools.cache
 def of_dataset(step: str, name: str, libraries: tuple[str, ...]) -> str:
     """Fingerprint of a step, with the dataset's own module, which is imported by name, and its entry in sources.yaml."""
     description = datasets.describe(name)
-    code = of_step(f"steps.{step}", f"datasets.{description['module']}", libraries=libraries)
-    entry = json.dumps(description, sort_keys=True).encode()
-    return f"{code} {part(f'datasets/sources.yaml#{name}', entry)}"
+    entry = part(f"datasets/sources.yaml#{name}", json.dumps(description, sort_keys=True).encode())
+    return of_step(f"steps.{step}", f"datasets.{description['module']}", libraries=libraries, further_parts=(entry,))
 
 
+@functools.cache
 def of_analysis(*modules: str) -> str:
     """Fingerprint of a step that reads runs.csv: with the paper's numbers and, for a page, the templates and all figures."""
     files = data_files("paper/reported")

@@ -121,7 +121,5 @@ def rule_fingerprints(wildcards):
     return json.dumps(plan.rule_fingerprints(codes), sort_keys=True)
 
 
-def configfile_of_run():
-    """The file that was named with --configfile, relative to the working folder; empty where there is none."""
-    paths = [os.path.relpath(path) for path in workflow.overwrite_configfiles]
-    return paths[-1] if paths else ""
+# What was named with --configfile, relative to the working folder.
+CONFIGFILES = [os.path.relpath(path) for path in workflow.overwrite_configfiles]

@@ -33,6 +33,7 @@ rule prepare_dataset:
         FETCH
     params:
         code=plan.prepare_fingerprint,
+        edited=plan.edited_raw_files,
         name=plan.table_setting("name"),
         sensitive=plan.table_setting("sensitive"),
         duplicates=plan.table_setting("duplicates"),
