@@ -25,14 +25,14 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("-o", "--output", metavar="FILE", type=given, help="default: <name of the folder>.crate.zip, here")
     options = parser.parse_args(arguments)
     run = packing.read(options.results)
+    own = packing.own_files(run)
     missing = [library for library in ("rocrate", "rocrate_validator") if not find_spec(library)]
     if missing:
         raise ClusterletsError(
             f"The library {missing[0]} is not installed. `make archive RESULTS={options.results}` sets it up and runs this "
             "command; in an environment of your own, `pip install 'clusterlets-benchmark[archive]'` does."
         )
-    source, own = packing.source_files(run.provenance["source"]), packing.own_files(run)
-    results = packing.result_files(run)
+    source, results = packing.source_files(run.provenance["source"]), packing.result_files(run)
     metadata = json.dumps(crate.describe_run(run, source, own, results), indent=1).encode()
     content = packing.pack({crate.NAME: metadata, **source, **own, **results})
     with tempfile.TemporaryDirectory() as folder:
