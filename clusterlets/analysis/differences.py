@@ -94,14 +94,15 @@ def _as_one(cells: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def of_manifests(reference: Mapping, here: Mapping) -> list[tuple[str, str, str]]:
-    """Settings, data, versions, processor and own methods that differ between two manifests: name, the reference's value, this run's.
+    """What differs between two manifests, beside their files: name, the reference's value, this run's.
 
     A dataset that only one of them has is a single difference: in the settings' list of datasets.
     """
     shared = reference["datasets"].keys() & here["datasets"].keys()
     differing = []
     for part in _CAUSES:
-        ours, theirs = (_flat(_of_datasets(manifest, shared).get(part, {}), part) for manifest in (here, reference))
+        values = (_of_datasets(manifest, shared).get(part, {}) for manifest in (here, reference))
+        ours, theirs = (_flat(value, part) for value in values)
         names = [*theirs, *(name for name in ours if name not in theirs)]
         entries = [(name, theirs.get(name, ABSENT), ours.get(name, ABSENT)) for name in names]
         differing += [entry for entry in entries if entry[1] != entry[2]]

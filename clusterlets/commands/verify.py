@@ -19,8 +19,8 @@ reproduce or make extended with its EXCLUDE, or snakemake with its --configfile.
 def main(arguments: list[str]) -> int:
     """Check every file of a results folder against its manifest; the status is 1 if one is missing or changed.
 
-    It also checks your own tables and methods. It leaves out the part "Provenance" of the report, which says when and where the run took
-    place. It lists files that the manifest does not contain, but they are not an error.
+    It also checks your own tables and methods. It leaves out the part "Provenance" of the report, which says when and where
+    the run took place. It lists files that the manifest does not contain, but they are not an error.
     """
     parser = argparse.ArgumentParser("clusterlets verify", description=main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")

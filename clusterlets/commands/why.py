@@ -148,7 +148,13 @@ def _of_parameters(before: str, now: str, command: str) -> Iterator[str]:
 
 def _part(name: str) -> str:
     """A part of a fingerprint in words: a library, a user's file, or a file of the package."""
-    return f"another version of {name}" if "." not in name else name if name.startswith(("./", "/")) else normpath(f"clusterlets/{name}")
+    return (
+        f"another version of {name}"
+        if "." not in name
+        else name
+        if name.startswith(("./", "/"))
+        else normpath(f"clusterlets/{name}")
+    )
 
 
 def _settings(values: list) -> dict:

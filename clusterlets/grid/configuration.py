@@ -277,7 +277,9 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
             continue
         if "files" in entry and not {"path", "command"} & entry.keys():
             faults.append(f"methods: {name}: 'files' is for methods of your own, which need a 'path' or a 'command'")
-        faults += [f"methods: {name}: files: there is no file {file}" for file in entry.get("files", []) if not os.path.isfile(file)]
+        faults += [
+            f"methods: {name}: files: there is no file {file}" for file in entry.get("files", []) if not os.path.isfile(file)
+        ]
         shared = {parameter: config[parameter] for parameter in ("hops", "omega")}
         defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in method.grid().items()}
         parameters = {**defaults, **entry.get("parameters", {})}

@@ -16,7 +16,9 @@ def load(entry: Mapping) -> type[Method]:
         return methods.from_file(entry["path"])
     if "command" in entry:
         # Imported late and by name: few cells start programs, and only these depend on the module.
-        return importlib.import_module(f"clusterlets.{PROGRAM}").program(entry["name"], entry["command"], entry.get("conda", ""))
+        return importlib.import_module(f"clusterlets.{PROGRAM}").program(
+            entry["name"], entry["command"], entry.get("conda", "")
+        )
     return methods.get(entry["name"])
 
 

@@ -72,9 +72,8 @@ def _tree(path: Path) -> ast.Module:
     tree = ast.parse(path.read_bytes())
     tree.body = [node for node in tree.body if not _assigns("__version__", node)]
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            if ast.get_docstring(node, clean=False) is not None:
-                del node.body[0]
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
+            del node.body[0]
     return tree
 
 

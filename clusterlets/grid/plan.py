@@ -13,6 +13,7 @@ from typing import Any
 from clusterlets import datasets, methods
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import paths, step_fingerprints, variants
+from clusterlets.grid.caching import has_known_sources
 from clusterlets.grid.cells import Cell, cells
 from clusterlets.grid.crossed_limits import exceeded_limits
 from clusterlets.grid.entries import PROGRAM, load
@@ -187,7 +188,7 @@ class Plan:
 
     def receipt(self, wildcards: Any) -> str:
         """The receipt that fetching a table's raw files writes."""
-        return f"data/raw/{self.table(wildcards)['name']}/receipt.json"
+        return _receipt(self.table(wildcards)["name"])
 
     def edited_raw_files(self, wildcards: Any) -> str:
         """The raw files of a table that are no longer what its receipt says; by content, as an older file may replace a newer.
@@ -195,6 +196,12 @@ class Plan:
         A parameter: it makes the step run that names such a file and sets it aside.
         """
         return _edited_files(self.receipt(wildcards))
+
+    def is_cacheable(self, wildcards: Any) -> bool:
+        """Whether a job's parameters describe all that it depends on: see :mod:`clusterlets.grid.caching`."""
+        parts = _parts(wildcards)
+        table, method = self.config["tables"][parts["dataset"]], self.entries.get(parts.get("method", ""), {})
+        return has_known_sources(table, method, _receipt(table["name"]))
 
     def seconds_per_job(self) -> dict[str, dict[str, float]]:
         """Estimated CPU seconds a job, for the progress of a run; without users' tables, whose rows are not counted yet."""
@@ -279,6 +286,10 @@ def results_settings(settings: Mapping) -> str:
     return json.dumps({key: value for key, value in settings.items() if key != "mirror"})
 
 
+def _receipt(dataset: str) -> str:
+    return f"data/raw/{dataset}/receipt.json"
+
+
 class _Wildcards:
     """Stands in for Snakemake's wildcards where no file is requested."""
 
@@ -311,4 +322,5 @@ def _edited_files(receipt: str) -> str:
         digests = {Path(receipt).with_name(file): entry["sha256"] for file, entry in listed.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return ""
-    return ", ".join(str(path) for path, digest in digests.items() if path.is_file() and _hash_of_file(str(path)) != digest)
+    edited = [str(path) for path, digest in digests.items() if path.is_file() and _hash_of_file(str(path)) != digest]
+    return f"{', '.join(edited)} edited after fetching" if edited else ""

@@ -1,13 +1,14 @@
 """A finished run as files: what to pack of its results and of the checkout that made them, and the archive itself."""
 
+import hashlib
 import io
+import re
 import subprocess
 import tarfile
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from urllib.parse import quote
 
 from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.grid.fingerprints import PACKAGE
@@ -118,8 +119,10 @@ def own_files(run: Run) -> dict[str, bytes]:
 
 
 def _below(path: str) -> str:
-    """A path that leads nowhere else; the same if it is one already."""
-    return quote(path, safe="") if Path(path).is_absolute() or ".." in Path(path).parts else path
+    """A name for a path: the path itself, unless it leads elsewhere or holds letters that addresses escape."""
+    if re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", path, re.ASCII):
+        return path
+    return f"{hashlib.sha256(path.encode()).hexdigest()[:8]}_{re.sub(r'[^A-Za-z0-9.-]', '_', Path(path).name)}"
 
 
 def result_files(run: Run) -> dict[str, Path]:

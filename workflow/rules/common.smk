@@ -29,6 +29,7 @@ from clusterlets.grid.step_fingerprints import COMPILED, of_analysis as analysis
 from clusterlets.provenance.environment import LIBRARIES, refuse_other_libraries
 from clusterlets.report import captions, figures
 from clusterlets.steps.options import shell_line, shell_prefix
+from clusterlets.storage import place
 
 
 def explained(function):
@@ -49,6 +50,8 @@ explained(figures.declared)()
 set_mirror(config)
 plan = explained(Plan)(config)
 OUT = plan.results
+# For the directive "cache", which without --cache would make Snakemake warn of each rule.
+CACHE = workflow.enable_cache
 # The environments that rules need, relative to the rules; only with profiles/conda does conda create them.
 FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
 # Snakemake formats the prefix like every shell line, so its own braces are doubled.
@@ -78,6 +81,11 @@ onstart:
 def whole_configuration(wildcards):
     """What results depend on, as JSON; a function, because Snakemake reads braces in a plain string as wildcards."""
     return results_settings(config)
+
+
+def file_of_results(wildcards, output):
+    """What a job makes, wherever the results are: Snakemake's cache knows a job by its parameters and not by its wildcards."""
+    return place(output[0])
 
 
 def optional_input(name):

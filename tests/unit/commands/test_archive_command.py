@@ -114,7 +114,7 @@ def test_the_archive_holds_the_finished_run_and_its_workflow(folder, tmp_path):
         packed.extractall(tmp_path)
     assert manifest.check(tmp_path / "results").passed
     own = {path.relative_to(tmp_path / "user").as_posix(): path.read_text() for path in (tmp_path / "user").iterdir()}
-    assert own == {"mine.py": METHOD, "my.yaml": "k: [2, 5]  # few\n", "..%2Fall%2Fof%20us.yaml": "seeds: {count: 2, block: 2}\n"}
+    assert own == {"mine.py": METHOD, "my.yaml": "k: [2, 5]  # few\n", "d71711ec_of_us.yaml": "seeds: {count: 2, block: 2}\n"}
     assert {
         "Snakefile",
         "config.yaml",

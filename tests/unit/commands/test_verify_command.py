@@ -275,7 +275,9 @@ def test_every_flipped_bit_of_a_manifest_is_noticed_and_the_manifest_kept(result
 
 
 def test_a_manifest_that_lists_nothing_proves_nothing(results, capsys):
-    (results / "manifest.json").write_text(json.dumps(manifest.make(results, [], GRID | {"datasets": []}, {}, {}, PROCESSOR, {})))
+    (results / "manifest.json").write_text(
+        json.dumps(manifest.make(results, [], GRID | {"datasets": []}, {}, {}, PROCESSOR, {}))
+    )
     status, output = verify(capsys)
     assert status == 1 and "lists no file" in output and "run the workflow again" in output
 
