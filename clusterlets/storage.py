@@ -280,8 +280,9 @@ def _read_if_intact(content: bytes, parse: Parse[T], write: Write[T]) -> tuple[s
 
 
 def _remove_damaged(path: Path) -> UnusableFileError:
-    """The error for a damaged file, which is removed."""
-    path.unlink(missing_ok=True)
+    """The error for a damaged file, which is removed; so is what it links to, or a cache would give it again."""
+    for file in (Path(os.path.realpath(path)), path):
+        file.unlink(missing_ok=True)
     return UnusableFileError(
         path,
         f"{path} was damaged (its content does not match its own SHA-256) and has been removed.",

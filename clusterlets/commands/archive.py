@@ -17,8 +17,9 @@ from clusterlets.text import counted
 def main(arguments: list[str]) -> int:
     """Pack a finished run as a Workflow Run RO-Crate, and have it validated before it gets its name.
 
-    It holds the workflow at the commit of the run, the results that the manifest promises, and what the run came from:
-    software, settings, raw data by address and checksum. Raw data themselves are left out, as their licences differ.
+    It holds the workflow at the commit of the run, your configuration, the files of your own methods, the results that the
+    manifest promises, and what the run came from: software, settings, raw data by address and checksum. Raw data themselves
+    are left out, as their licences differ.
     """
     parser = argparse.ArgumentParser("clusterlets archive", description=main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
@@ -36,6 +37,7 @@ def main(arguments: list[str]) -> int:
             f"archive RESULTS={options.results} AGENT='Their name'`."
         )
     run = packing.read(options.results, options.agent)
+    own = packing.own_files(run)
     missing = [library for library in ("rocrate", "rocrate_validator") if not find_spec(library)]
     if missing:
         raise ClusterletsError(
@@ -43,8 +45,8 @@ def main(arguments: list[str]) -> int:
             "command; in an environment of your own, `pip install 'clusterlets-benchmark[archive]'` does."
         )
     source, results = packing.source_files(run.provenance["source"]), packing.result_files(run)
-    metadata = json.dumps(crate.describe_run(run, source, results), indent=1).encode()
-    content = packing.pack({crate.NAME: metadata, **source, **results})
+    metadata = json.dumps(crate.describe_run(run, source, own, results), indent=1).encode()
+    content = packing.pack({crate.NAME: metadata, **source, **own, **results})
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(folder) / "run.crate.zip"
         trial.write_bytes(content)
@@ -54,7 +56,7 @@ def main(arguments: list[str]) -> int:
     with writing(output):
         write_bytes(output, content)
     print(
-        f"{output}: {counted(len(source) + len(results) + 1, 'file')}, {len(content) / 1e6:.1f} MB, valid by "
+        f"{output}: {counted(len(source) + len(own) + len(results) + 1, 'file')}, {len(content) / 1e6:.1f} MB, valid by "
         f"{crate_validation.PROFILE}. Ready to deposit, as run by {options.agent}."
     )
     return 0

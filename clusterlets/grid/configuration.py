@@ -75,9 +75,9 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     """The configuration, resolved: every entry of ``datasets`` has an id and settings.
 
     ``datasets`` becomes the list of ids, which name paths and rows; ``tables`` maps each id to its settings. Excluded
-    datasets are in neither; ``exclude`` becomes a list. ``methods`` becomes the list of names, and ``grids`` maps each name to
-    the method's source, its names in results, its label, role and citation, what it needs besides the table, the keys of the
-    configuration that it takes as parameters, and its other parameters with all their values.
+    datasets are in neither, and ``exclude`` becomes the list of what it excludes. ``methods`` becomes the list of names, and
+    ``grids`` maps each name to the method's source, its names in results, its label, role and citation, what it needs besides
+    the table, the keys of the configuration that it takes as parameters, and its other parameters with all their values.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
         "results": results,
         "datasets": list(tables_by_id),
         "tables": tables_by_id,
-        "exclude": excluded,
+        "exclude": [name for name in excluded if any(name in (table["id"], table["name"]) for table in tables)],
         "methods": list(grids),
         "grids": grids,
     }
@@ -299,10 +299,15 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
         if {"path", "command"} & entry.keys() and name.lower() in reserved:
             faults.append(f"methods: {entry.get('path', name)}: the benchmark itself has something called {name!r}; rename it")
             continue
+        if "files" in entry and not {"path", "command"} & entry.keys():
+            faults.append(f"methods: {name}: 'files' is for methods of your own, which need a 'path' or a 'command'")
+        faults += [
+            f"methods: {name}: files: there is no file {file}" for file in entry.get("files", []) if not os.path.isfile(file)
+        ]
         shared = {parameter: config[parameter] for parameter in ("hops", "omega")}
         defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in method.grid().items()}
         parameters = {**defaults, **entry.get("parameters", {})}
-        source = {key: entry[key] for key in ("path", "command", "conda") if key in entry}
+        source = {key: entry[key] for key in ("path", "command", "conda", "files") if key in entry}
         description = {
             "names": method.names_in_results(),
             "label": method.label or name,

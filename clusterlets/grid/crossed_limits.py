@@ -9,6 +9,9 @@ from pathlib import Path
 
 from clusterlets.storage import is_intact_text, load_text, save_text
 
+#: It decides when a cell runs, not what it gives: see clusterlets.grid.fingerprints.
+IN_FINGERPRINTS = False
+
 
 def exceeded_limits(cell: str, limits: str) -> str:
     """The limits (JSON) that this cell must be rerun with, or "" if none of its fits ever exceeded one.

@@ -41,21 +41,26 @@ _DERIVED = ("grids", "tables", "results", "mirror")
 _FORMATS = {".md": "text/markdown", ".yaml": "application/yaml", ".cff": "application/yaml", ".py": "text/x-python"}
 
 
-def describe_run(run: Run, source: Mapping[str, bytes], results: Mapping[str, Path]) -> dict:
+def describe_run(run: Run, source: Mapping[str, bytes], own: Mapping[str, bytes], results: Mapping[str, Path]) -> dict:
     """The crate's JSON-LD: workflow, run, inputs and results, software, authors, licence and papers.
 
-    ``source`` and ``results`` are what :mod:`clusterlets.provenance.packing` packs. Raw data are not packed: the crate gives
-    their address and checksum. Needs the library ``rocrate``.
+    ``source``, ``own`` and ``results`` are what :mod:`clusterlets.provenance.packing` packs. Raw data are not packed: the
+    crate gives their address and checksum. Needs the library ``rocrate``.
     """
     from rocrate.rocrate import ROCrate
 
     crate = ROCrate()
     crate.metadata.extra_terms.update(_TERMS)
     citation = yaml.safe_load(source["CITATION.cff"])
-    for name in sorted(source.keys() - {_SNAKEFILE}):
-        crate.add_file(None, name, properties=_file_properties(name, hashlib.sha256(source[name]).hexdigest()))
+    for name, content in sorted({**source, **own}.items()):
+        if name != _SNAKEFILE:
+            crate.add_file(None, name, properties=_file_properties(name, hashlib.sha256(content).hexdigest()))
     workflow = _add_workflow(crate, run, citation, source[_SNAKEFILE])
-    inputs = [crate.dereference("config.yaml"), *_add_data(crate, run), *_add_settings(crate, run, workflow)]
+    inputs = [
+        *(crate.dereference(name) for name in ("config.yaml", *sorted(own))),
+        *_add_data(crate, run),
+        *_add_settings(crate, run, workflow),
+    ]
     _add_run(crate, run, workflow, inputs, _add_results(crate, results))
     _describe_root(crate, run, citation)
     return crate.metadata.generate()
