@@ -94,6 +94,9 @@ def _run(name: str, options: list[str]) -> int:
 
 
 def _step(name: str, options: list[str]) -> None:
+    from clusterlets.grid.processes import end_with_run
+
+    end_with_run()  # before a library starts a thread
     from clusterlets.provenance.libraries import locked_alone
 
     module, function = STEPS[name].split(":")

@@ -64,6 +64,20 @@ def write_bytes(path: str | os.PathLike, content: bytes) -> None:
         raise
 
 
+def check_writable(path: str | os.PathLike) -> None:
+    """Raise the OSError that :func:`write_bytes` would raise at once; nothing is left."""
+    path = Path(os.path.realpath(path))
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not path.is_file():  # it is written into
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return
+    folder = next(ancestor for ancestor in path.parents if os.path.exists(ancestor))
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}."):
+        pass
+
+
 def _status(path: str | os.PathLike) -> os.stat_result | None:
     try:
         return os.stat(path)

@@ -9,7 +9,7 @@ from pathlib import Path
 from clusterlets.commands.output import given, writing
 from clusterlets.errors import ClusterletsError
 from clusterlets.provenance import crate, crate_validation, packing
-from clusterlets.storage import write_bytes
+from clusterlets.storage import check_writable, write_bytes
 from clusterlets.text import counted
 
 
@@ -23,6 +23,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
     parser.add_argument("-o", "--output", metavar="FILE", type=given, help="default: <name of the folder>.crate.zip, here")
     options = parser.parse_args(arguments)
+    output = options.output or f"{options.results.resolve().name}.crate.zip"
+    with writing(output):  # now, and not after the packing
+        check_writable(output)
     run = packing.read(options.results)
     missing = [library for library in ("rocrate", "rocrate_validator") if not find_spec(library)]
     if missing:
@@ -39,7 +42,6 @@ def main(arguments: list[str]) -> int:
         faults = crate_validation.faults(trial)
     if faults:
         raise ClusterletsError("\n  ".join([f"The crate does not conform to {crate_validation.PROFILE}:", *faults]))
-    output = options.output or f"{options.results.resolve().name}.crate.zip"
     with writing(output):
         write_bytes(output, content)
     print(

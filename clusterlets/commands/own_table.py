@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clusterlets.commands.output import in_utf8
+from clusterlets.commands.output import in_utf8, writing
 from clusterlets.datasets import user_table
 from clusterlets.datasets.suspects import MOST_GROUPS, identifiers, unlike_scales
 from clusterlets.datasets.table import Table
 from clusterlets.errors import ClusterletsError
+from clusterlets.storage import check_writable
 
 _LISTED = 60  # columns that are named one by one
 
@@ -106,7 +107,8 @@ def warnings(table: Table, scaling: str) -> list[str]:
 
 
 def refuse_files(table: Path, written: Mapping[str, str]) -> None:
-    """Raise ClusterletsError if an output file (by its option) is the table itself or another option's file."""
+    """Raise ClusterletsError if an output file (by its option) is the table itself or another option's file, or cannot be
+    written, which would otherwise be seen only after the fits."""
     for option, file in written.items():
         if _is_same_file(file, table):
             raise ClusterletsError(f"{file} is the table itself, which would be lost; name another file to write.")
@@ -115,6 +117,8 @@ def refuse_files(table: Path, written: Mapping[str, str]) -> None:
                 raise ClusterletsError(
                     f"{option} {file} and {other} {other_file} are one file, and one would replace the other; name two files."
                 )
+        with writing(file):
+            check_writable(file)
 
 
 def _is_same_file(one: str | Path, other: str | Path) -> bool:

@@ -2,6 +2,7 @@
 
 import difflib
 import functools
+import itertools
 import math
 import os
 import re
@@ -25,6 +26,12 @@ _LONGEST_ID = 100  # letters: it is part of file names, which systems limit to 2
 _CHECKOUT = Path(__file__).resolve().parents[2]
 _MOST_CELLS = 1_000_000  # Snakemake plans a thousand cells a second
 _LONGEST_FAULT = 300
+# Folders that hold something else than results: in any working directory, and in the checkout.
+_IN_USE = (".git", ".snakemake", "data")
+SOURCES = (
+    *(*_IN_USE, ".arm64", ".ci", ".github", ".venv", ".venv-lint", "benchmarks", "build", "clusterlets", "containers", "docs"),
+    *("envs", "profiles", "reference", "snakemake_logger_plugin_cells", "tests", "workflow"),
+)
 
 
 def _is_whole(_, value: object) -> bool:
@@ -87,7 +94,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     names_and_ids = {*dataset_names(), *(table["name"] for table in tables), *(table["id"] for table in tables)}
     _refuse(
         [
-            *(["results: it is the working directory itself; name a folder below it"] if results == "." else []),
+            *_results_faults(results),
             *(f"datasets: {fault}" for table in tables for fault in _table_faults(table)),
             *(f"datasets: {fault}" for fault in _repeated([table["id"] for table in tables], "give one an 'id'")),
             *(
@@ -144,6 +151,23 @@ def _refuse(faults: list[str]) -> None:
 def _in_one_line(text: str) -> str:
     """Replace line ends and unprintable characters by their codes, because keys and names come from the user."""
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
+def _results_faults(results: str) -> list[str]:
+    """Folders in which results would lie between other files, where they would replace some and could not be told apart."""
+    here = Path.cwd()
+    for folder, base in itertools.product((Path(results).resolve(), Path(os.path.abspath(results))), (here, _CHECKOUT)):
+        if base.is_relative_to(folder):
+            what = "is the working directory itself" if folder == here else f"holds {base}"
+            return [f"results: it {what}; name a folder below the working directory"]
+        if folder.is_relative_to(base):
+            top = folder.relative_to(base).parts[0]
+            if top in (SOURCES if base == _CHECKOUT else _IN_USE):
+                return [f"results: {top} holds other files; name a folder like results/mine"]
+        existing = next(path for path in (folder, *folder.parents) if os.path.exists(path))  # False for a name that is too long
+        if not existing.is_dir():
+            return [f"results: {existing} is a file; name a folder"]
+    return []
 
 
 def _settings(entry: str | Mapping, scaling: str) -> dict:

@@ -1,8 +1,11 @@
 """A program in any language as a method: it reads a table from one file and writes labels to another."""
 
 import csv
+import os
+import select
 import shlex
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,6 +13,9 @@ import numpy as np
 
 from clusterlets.errors import ClusterletsError
 from clusterlets.methods import Method
+
+_PAUSE = 0.2  # seconds after which a quiet program is looked at
+_LONGEST_PIPE = 1 << 20  # bytes: as much as Linux lets a pipe hold
 
 
 def program(method_name: str, command: str, conda: str = "") -> type[Method]:
@@ -70,13 +76,29 @@ def _write_table(path: Path, X: np.ndarray, groups: np.ndarray) -> None:
 
 def _run(command: list[str]) -> None:
     try:
-        finished = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
     except FileNotFoundError as error:
         raise ClusterletsError(f"{error.filename} is not there, and the command needs it") from None
-    errors = finished.stderr.decode(errors="replace").strip()
-    if finished.returncode:
+    assert process.stderr  # a pipe
+    with process.stderr as pipe:
+        errors = _pass_on(pipe.fileno(), process).decode(errors="replace").strip()
+    if process.wait():
         last_line = f": {errors.splitlines()[-1]}" if errors else ""
-        raise ClusterletsError(f"the command ended with status {finished.returncode}{last_line}")
+        raise ClusterletsError(f"the command ended with status {process.returncode}{last_line}")
+
+
+def _pass_on(pipe: int, process: subprocess.Popen) -> bytes:
+    """Print what a program writes until it ends, though what it left in the background may hold the pipe; the last of it."""
+    content, has_ended = b"", False
+    while not has_ended:
+        has_ended = process.poll() is not None  # first, so that all of its output is read below
+        if select.select([pipe], [], [], 0 if has_ended else _PAUSE)[0]:
+            chunk = os.read(pipe, _LONGEST_PIPE)
+            with suppress(OSError):
+                os.write(2, chunk)
+            content = (content + chunk)[-_LONGEST_PIPE:]
+            has_ended |= not chunk
+    return content
 
 
 def _read_labels(path: Path, n_rows: int) -> np.ndarray:

@@ -64,7 +64,7 @@ def fit_method(
     failures: dict[str, tuple[str, str]] = {}
     block_seeds = seeds_of(seeds)
     distinct_seeds = block_seeds if method_class.is_random else block_seeds[:1]
-    outcomes = list(fits(fit, distinct_seeds, fit_limits, alone=methods.is_from_file(method_class)))
+    outcomes = list(fits(fit, distinct_seeds, fit_limits))
     for seed, outcome in outcomes if method_class.is_random else [(seed, outcomes[0][1]) for seed in block_seeds]:
         accounts.log_fit(dataset, method_class.name, k, format_parameters(fit_parameters), seed, outcome)
         if outcome.status == OK:

@@ -5,6 +5,7 @@ import itertools
 import json
 import re
 import string
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ from clusterlets.grid.cells import (
     seed_blocks,
     seeds_of,
 )
-from clusterlets.grid.configuration import check_configuration, read_configuration
+from clusterlets.grid.configuration import SOURCES, check_configuration, read_configuration
 from clusterlets.grid.recovery import Run
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -365,13 +366,28 @@ CHARACTERS = [*string.punctuation, *" \t\n\r\0\x7f\x85\u2028\ud800", *"aZ5éß�
 def test_a_results_folder_has_no_characters_that_shells_or_schedulers_interpret(character, name):
     results = name.format(character)
     is_other_letter = not character.isascii() and character not in "\x85\u2028\ud800"
-    if (is_other_letter or character.isalnum() or character in "_.+-@/") and not results.startswith("-") and results != ".":
-        assert check_configuration(changed(results=results), SCHEMA)["results"] == (results.rstrip("/") or "/")
+    if (is_other_letter or character.isalnum() or character in "_.+-@/") and results not in ("-", "-results", ".", "/"):
+        assert check_configuration(changed(results=results), SCHEMA)["results"] == results.rstrip("/")
     else:
         with pytest.raises(ClusterletsError) as caught:
             check_configuration(changed(results=results), SCHEMA)
         _, line = str(caught.value).split("\n")
         assert line.startswith("  - results: ")
+
+
+def test_results_never_lie_between_other_files(tmp_path, monkeypatch):
+    if (ROOT / ".git").exists():
+        files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+        assert {file.split("/")[0] for file in files if "/" in file} <= {*SOURCES, "results"}
+    (tmp_path / "link").symlink_to(ROOT)
+    refused = ["..", "../..", "/", ".git", "data", "data/raw/mine", ".snakemake/mine", "a_file/mine", "link/docs/mine"]
+    (tmp_path / "a_file").write_text("")
+    monkeypatch.chdir(tmp_path)
+    for results in [*refused, str(ROOT), *(f"{ROOT}/{folder}" for folder in SOURCES), f"{ROOT}/docs/mine", f"{ROOT}/README.md"]:
+        with pytest.raises(ClusterletsError, match="used:\n  - results: .*name a folder"):
+            check_configuration(changed(results=results), SCHEMA)
+    for results in ("results", "docs", ".results", f"{ROOT}/results/mine", f"{ROOT}/mine"):
+        assert check_configuration(changed(results=results), SCHEMA)["results"] == results
 
 
 @pytest.mark.parametrize("results", ["a/", "./a", "a//", "b/../a", "a/."])
