@@ -57,6 +57,8 @@ __all__ = [
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
 # The functions of a method that the package calls.
 _CALLED = ("__init__", "fit", "match", "faults", "seconds", "unsupported")
+# What every fit or match is handed besides its parameters.
+_HANDED = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state")
 # What the modules of users' files are called.
 _FROM_FILE = f"{__name__}._own_"
 
@@ -466,6 +468,8 @@ def check_parameters(method: type[Method], given: Iterable[str], where: str) -> 
     """Refuse parameters that the method does not take."""
     taken = parameters_of(method)
     for name in given:
+        if name in _HANDED:
+            raise ClusterletsError(f"{where}: {name!r} cannot be a parameter: every method is handed something of this name.")
         if taken is not None and name not in taken:
             has = f"its parameters: {', '.join(taken)}" if taken else "it has none"
             raise ClusterletsError(f"{where}: {method.name} has no parameter {name!r}; {has}.")
