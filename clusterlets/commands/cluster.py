@@ -2,7 +2,6 @@
 
 import argparse
 import importlib
-import math
 import shlex
 import sys
 import textwrap
@@ -18,12 +17,11 @@ from clusterlets import methods
 from clusterlets.commands import account, own_table
 from clusterlets.commands.account import Account
 from clusterlets.commands.output import given, whole, write_memberships, writing
-from clusterlets.datasets.numerals import number
 from clusterlets.datasets.suspects import MOST_GROUPS
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
-from clusterlets.grid.cells import format_parameters, parse_parameters
+from clusterlets.grid.cells import format_parameters, parse_parameters, parse_value
 from clusterlets.methods import Method
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
@@ -209,15 +207,8 @@ def _values(options: argparse.Namespace) -> dict[str, Any]:
         if text is not None and name in values:
             raise ClusterletsError(f"--{name} and --parameters both say {name}; leave one out.")
         if text is not None:
-            values[name] = _value(text)
+            values[name] = parse_value(text)
     return values
-
-
-def _value(text: str) -> int | float | str | None:
-    value = number(text)
-    if math.isnan(value):
-        return None if text == "null" else text
-    return int(text) if text.strip().lstrip("+-").isdecimal() else value
 
 
 def _refuse_what_has_no_use(options: argparse.Namespace) -> None:

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from inspect import Parameter as Argument
 from inspect import getattr_static, getdoc, signature
+from math import inf
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Literal
@@ -522,8 +523,10 @@ def _faults(method: type[Method]) -> Iterable[str]:
             continue
         if not method.takes_any_parameter() and name not in method._arguments():
             yield f"parameters: {name} is no parameter of fit with a default"
-        if not all(isinstance(value, VALUE_TYPES) for value in parameter.grid):
-            yield f"parameters: values of {name} must be numbers, texts, true, false or null"
+        if not all(isinstance(value, VALUE_TYPES) and value not in (inf, -inf) and value == value for value in parameter.grid):
+            yield f"parameters: values of {name} must be finite numbers, texts, true, false or null"
+        elif len({(type(value), value) for value in parameter.grid}) < len(parameter.grid):
+            yield f"parameters: {name} lists a value twice"
         else:
             yield from (f"parameters: {fault}" for value in parameter.grid if (fault := parameter.fault(name, value)))
         if fault := parameter.fault(name, parameter.default):

@@ -62,7 +62,9 @@ def test_all_placeholders_are_replaced_at_once(tmp_path):
     assert said[:3] == ["{seed};", "{k}", "{labels}"] and said[3].isdecimal() and said[4:] == [os.environ["HOME"]]
 
 
-@pytest.mark.parametrize(("value", "text"), [(None, "null"), (True, "true"), (0.0, "0"), (-0.0, "0"), (1e-5, "1e-05"), (3, "3")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(None, "null"), (True, "true"), (0.0, "0"), (-0.0, "0"), (1e-5, "1e-05"), (3, "3")]
+)
 def test_values_are_written_as_everywhere(tmp_path, value, text):
     fit(f"echo {{x}} > {tmp_path}/said; {AWK}", x=value)
     assert (tmp_path / "said").read_text() == f"{text}\n"
