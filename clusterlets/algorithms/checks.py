@@ -71,9 +71,8 @@ def check_same_index(**tables: Any) -> None:
     """
     pandas = sys.modules.get("pandas")
     kinds = (pandas.DataFrame, pandas.Series) if pandas else ()
-    (first, index), *others = [(name, table.index) for name, table in tables.items() if isinstance(table, kinds)] or [
-        ("", None)
-    ]
+    indexes = {name: table.index for name, table in tables.items() if isinstance(table, kinds)}
+    first, index = next(iter(indexes.items()), ("", None))
     for name, other in indexes.items():
         if len(other) == len(index) and not other.equals(index):
             row = next((row for row, labels in enumerate(zip(index, other, strict=True)) if labels[0] != labels[1]), 0)

@@ -16,7 +16,15 @@ import pandas as pd
 from clusterlets import methods
 from clusterlets.commands import account, own_table
 from clusterlets.commands.account import Account
-from clusterlets.commands.output import given, whole, write_memberships, writing
+from clusterlets.commands.output import (
+    STANDARD_OUTPUT,
+    given,
+    refuse_files,
+    stream_for_people,
+    whole,
+    write_memberships,
+    writing,
+)
 from clusterlets.datasets.suspects import MOST_GROUPS
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
@@ -69,22 +77,24 @@ def main(arguments: list[str]) -> int:
     with before_compiling(_say_that_it_takes_longer):
         fitted = _fitted(options, X, table.groups)
         summary = _account(options, table, X, fitted, notes)
-    print(summary)
+    people = stream_for_people(options.output)
+    print(summary, file=people)
     if options.output:
         members, clusters = fitted.memberships_.nonzero()
         write_memberships(options.output, rows[members], clusters)
-        print(f"\nclusters of the rows: {options.output}")
+        where = "standard output" if options.output == STANDARD_OUTPUT else options.output
+        print(f"\nclusters of the rows: {where}", file=people)
     if options.plot:
         from clusterlets.commands.picture import draw  # matplotlib is slow to import
         from clusterlets.report.drawing import saving
 
         with writing(options.plot):
             saving.write(draw(X, fitted.labels_, summary.report.composition), options.plot)
-        print(f"picture: {options.plot}")
+        print(f"picture: {options.plot}", file=people)
     if options.report:
         with writing(options.report):
             _write_report(options.report, arguments, summary, X, fitted.labels_)
-        print(f"report: {options.report}")
+        print(f"report: {options.report}", file=people)
     return 0
 
 
@@ -141,7 +151,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--matcher", help=f"{', '.join(methods.names('paper'))}, see below (default: G-B)")
     parser.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, help="the same one gives the same clusters (default: 0)")
-    parser.add_argument("-o", "--output", type=given, metavar="FILE", help="CSV file for the clusters of the rows")
+    parser.add_argument(
+        "-o", "--output", type=given, metavar="FILE", help="CSV file for the clusters of the rows; - is standard output"
+    )
     parser.add_argument("--plot", type=given, metavar="FILE", help="picture (.png, .pdf, .svg) of composition and a projection")
     parser.add_argument(
         "--report", type=given, metavar="FILE", help="page (.html) with all of it: clusters, scores and picture"
@@ -232,7 +244,11 @@ def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
     if faults:
         raise ClusterletsError(f"{options.chosen.name} cannot do this: {'; '.join(faults)}.")
     outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report}
-    own_table.refuse_files(options.table, {option: file for option, file in outputs.items() if file})
+    inputs = [
+        ("the table itself", options.table),
+        *([("the method's own file", options.method)] if options.method.endswith(".py") else []),
+    ]
+    refuse_files({option: file for option, file in outputs.items() if file}, inputs)
     if options.report and Path(options.report).suffix != ".html":
         raise ClusterletsError(f"--report {options.report}: the name must end in .html.")
     if options.plot and Path(options.plot).suffix not in (".png", ".pdf", ".svg"):

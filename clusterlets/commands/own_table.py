@@ -1,18 +1,17 @@
 """A user's own table on the command line: its options, how it is read, and warnings about its columns."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from clusterlets.commands.output import in_utf8, writing
+from clusterlets.commands.output import in_utf8
 from clusterlets.datasets import user_table
 from clusterlets.datasets.suspects import MOST_GROUPS, identifiers, unlike_scales
 from clusterlets.datasets.table import Table
 from clusterlets.errors import ClusterletsError
-from clusterlets.storage import check_writable
 
 _LISTED = 60  # columns that are named one by one
 
@@ -104,29 +103,6 @@ def warnings(table: Table, scaling: str) -> list[str]:
             "use --scaling standard unless their units are the same"
         )
     return messages
-
-
-def refuse_files(table: Path, written: Mapping[str, str]) -> None:
-    """Raise ClusterletsError if an output file (by its option) is the table itself or another option's file, or cannot be
-    written, which would otherwise be seen only after the fits."""
-    for option, file in written.items():
-        if _is_same_file(file, table):
-            raise ClusterletsError(f"{file} is the table itself, which would be lost; name another file to write.")
-        for other, other_file in written.items():
-            if option != other and _is_same_file(file, other_file):
-                raise ClusterletsError(
-                    f"{option} {file} and {other} {other_file} are one file, and one would replace the other; name two files."
-                )
-        with writing(file):
-            check_writable(file)
-
-
-def _is_same_file(one: str | Path, other: str | Path) -> bool:
-    """Whether both paths lead to one file, links included; a file that does not exist yet is compared by its name."""
-    try:
-        return Path(one).samefile(other)
-    except OSError:
-        return Path(one).resolve() == Path(other).resolve()
 
 
 def _named(columns: Sequence[str]) -> str:

@@ -27,6 +27,8 @@ from clusterlets.parameters import one_form
 
 _LONGEST_ID = 100  # letters: it is part of file names, which systems limit to 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[2]
+#: The file with the default of every key.
+CONFIGURATION = _CHECKOUT / "config.yaml"
 _MOST_CELLS = 1_000_000  # Snakemake plans a thousand cells a second
 _LONGEST_FAULT = 300
 # Folders that hold something else than results: in any working directory, and in the checkout.
@@ -54,7 +56,7 @@ def read_configuration(path: str | Path | None = None) -> dict:
 
     Mappings are merged, and lists are replaced.
     """
-    config = _read(_CHECKOUT / "config.yaml")
+    config = _read(CONFIGURATION)
     for key, value in (_read(Path(path)) if path else {}).items():
         are_mappings = isinstance(value, dict) and isinstance(config.get(key), dict)
         config[key] = config[key] | value if are_mappings else value
