@@ -62,7 +62,18 @@ def test_export_never_writes_over_what_the_run_was_made_from(read, capsys):
     table = "{name: people, path: people.csv, sensitive: sex}"
     Path("mine.yaml").write_text(f"results: results/mine\ndatasets: [{table}]\nmethods: [{{path: mine.py}}]\nk: [2]\n")
     before = Path(read).read_bytes()
-    options = ["--config", "mine.yaml", "--dataset", "people.sex", "--method", "dealt", "-k", "2", "-o", link("hard", read, "a")]
+    options = [
+        "--config",
+        "mine.yaml",
+        "--dataset",
+        "people.sex",
+        "--method",
+        "dealt",
+        "-k",
+        "2",
+        "-o",
+        link("hard", read, "a"),
+    ]
     with pytest.raises(ClusterletsError, match="a is .*, which would be lost"):
         export.main(options)
     assert Path(read).read_bytes() == before
