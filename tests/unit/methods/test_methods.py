@@ -105,7 +105,7 @@ def test_a_users_own_file(tmp_path):
         ("x = 1", "holds 0 methods"),
         (SHUFFLED + SHUFFLED.replace("shuffled", "other").replace("Shuffled", "Other"), "holds 2 methods"),
         ("def f(:", "cannot be run: SyntaxError"),
-        ("import nothing_of_that_name", "cannot be run: ModuleNotFoundError"),
+        ("import nothing_of_that_name", "cannot be run, line 1: ModuleNotFoundError"),
         (SHUFFLED.replace('"shuffled"', '"a/b"'), "name: 'a/b' must begin with a letter"),
         (SHUFFLED.replace("[0.1, 0.5]", "[]"), "parameters: share needs a Parameter, or a list of one value or more"),
         (SHUFFLED.replace("[0.1, 0.5]", "[[1], [2]]"), "values of share must be numbers, texts"),
