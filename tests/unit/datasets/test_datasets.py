@@ -339,7 +339,7 @@ def test_the_listing_fits_a_terminal_and_shortens_only_wide_columns():
 def test_the_listing_shows_names_as_they_are_in_markdown():
     groups = {"<img src=x onerror=alert(1)>": 1, "![a](http://x)": 1, "`b`": 1, "&lt;": 1}
     described = ROW | {"citation": "c", "groups": groups, "warnings": ["the group '<script>' has one row"]}
-    cells, warning = datasets_table.listing({"x": described}).split("\n")[2:4]
+    _, _, cells, *_, warning, _ = datasets_table.listing({"x": described}).split("\n")
     assert "\\<img src=x onerror=alert(1)> 1, !\\[a" in cells and warning == "- x: the group '\\<script>' has one row"
 
 
