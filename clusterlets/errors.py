@@ -35,10 +35,10 @@ class UnusableFileError(ClusterletsError):
     ----------
     path : path
         The file.
-    happened : str
+    problem : str
         What is wrong with it. What to do next is not included, because it differs outside a workflow.
     """
 
-    def __init__(self, path: os.PathLike, happened: str, remedy: str):
-        super().__init__(f"{happened} {remedy}")
-        self.path, self.happened = path, happened
+    def __init__(self, path: os.PathLike, problem: str, remedy: str):
+        super().__init__(f"{problem} {remedy}")
+        self.path, self.problem = path, problem

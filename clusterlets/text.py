@@ -6,18 +6,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def counted(number: int, one: str, several: str = "") -> str:
+def counted(number: int, singular: str, plural: str = "") -> str:
     """``1 run``, ``7,200 runs``: a number with its noun; the plural has an s unless it is given."""
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
-def in_percent(share: float) -> str:
+def percent(share: float) -> str:
     """``77 %``: a share from 0 to 1, rounded; ``none`` for NaN."""
     return "none" if share != share else f"{share:.0%}".replace("%", " %")
 
 
 def decimal(value: float, places: int = 3) -> str:
-    """``0.032``, ``−2.500``: fixed places, or two digits if these would show a number as 0 that is not zero.
+    """``0.032``, ``−2.500``: fixed places, or two significant digits where a nonzero number would be shown as 0.
 
     A number below 5e-13 is shown as zero, because it is rounding noise of sums.
     """

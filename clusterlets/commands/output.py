@@ -11,29 +11,29 @@ import pandas as pd
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.runs_frame import write_csv
 
-_MOST = 10**18  # largest whole number accepted, so that it fits into any array
+_MAX = 10**18  # largest whole number accepted, so that it fits into any array
 
 
-def given(text: str) -> str:
+def nonempty(text: str) -> str:
     """The text of an option, which must not be empty: an unset shell variable would otherwise count as no option."""
     if not text:
         raise argparse.ArgumentTypeError("it is empty; leave the option out, or give it a value")
     return text
 
 
-def in_utf8(text: str) -> str:
+def utf8_name(text: str) -> str:
     """The same for names in a table, which is UTF-8 even if the locale, and so the command line, is ASCII."""
-    return given(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return nonempty(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def whole(least: int, most: int = _MOST) -> Callable[[str], int]:
+def whole_number(minimum: int, maximum: int = _MAX) -> Callable[[str], int]:
     """A type of option: whole numbers from ``least`` to ``most``."""
-    limits = f"of at least {least}" if most == _MOST else f"from {least} to {most}"
+    limits = f"of at least {minimum}" if maximum == _MAX else f"from {minimum} to {maximum}"
 
     def parse(text: str) -> int:
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else -1
-        if not least <= number <= most:
-            raise argparse.ArgumentTypeError(f"{text[:60]!r} is no whole number {limits}")
+        if not minimum <= number <= maximum:
+            raise argparse.ArgumentTypeError(f"{text[:60]!r} is not a whole number {limits}")
         return number
 
     return parse

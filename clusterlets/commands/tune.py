@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from clusterlets import methods
 from clusterlets.commands import own_table
-from clusterlets.commands.output import given, whole, writing
+from clusterlets.commands.output import nonempty, whole_number, writing
 from clusterlets.commands.progress_bar import ProgressBar
 from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import scaled
@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     own_table.add_options(parser)
-    parser.add_argument("--clusters", type=whole(2), default=5, metavar="N", help="clusters to ask for (default: 5)")
+    parser.add_argument("--clusters", type=whole_number(2), default=5, metavar="N", help="clusters to ask for (default: 5)")
     parser.add_argument(
         "--max-deviation",
         type=_share,
@@ -107,14 +107,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--minutes", type=_minutes, default=5.0, metavar="M", help="time for all fits; cheap methods come first (default: 5)"
     )
-    parser.add_argument("--seeds", type=whole(2, 1000), default=6, metavar="N", help="fits of each configuration (default: 6)")
-    parser.add_argument("--seed", type=whole(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
     parser.add_argument(
-        "-o", "--output", type=given, metavar="FILE", help="CSV file, a row a configuration (default: TABLE-COLUMN-front.csv)"
+        "--seeds", type=whole_number(2, 1000), default=6, metavar="N", help="fits of each configuration (default: 6)"
+    )
+    parser.add_argument("--seed", type=whole_number(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=nonempty,
+        metavar="FILE",
+        help="CSV file, a row per configuration (default: TABLE-COLUMN-front.csv)",
     )
     parser.add_argument(
         "--plot",
-        type=given,
+        type=nonempty,
         metavar="FILE",
         help="picture (.png, .pdf, .svg) of price and deviation (default: TABLE-COLUMN-front.png)",
     )
@@ -124,14 +130,14 @@ def _parser() -> argparse.ArgumentParser:
 def _share(text: str) -> float:
     value = number(text)
     if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
     return value
 
 
 def _minutes(text: str) -> float:
     value = number(text)
     if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return value
 
 

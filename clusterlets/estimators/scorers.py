@@ -50,7 +50,7 @@ class ClusterScorer:
         """
         if sensitive_features is None:
             raise InvalidInput(
-                f"{self.__name__} was given no sensitive_features. A search hands them on with "
+                f"{self.__name__} was given no sensitive_features. A search passes them on with "
                 "sklearn.set_config(enable_metadata_routing=True), if the estimator asks for them too: "
                 "estimator.set_fit_request(sensitive_features=True)."
             )

@@ -66,13 +66,13 @@ def _configurations(config: Mapping) -> Iterator[tuple[str, int, dict]]:
     grids = config["grids"]
     matchers = [method for method in config["methods"] if grids[method]["needs"]]
     for method, k in itertools.product(matchers, config["k"]):
-        yield from ((method, k, point) for point in points_of(grids[method]["parameters"]))
+        yield from ((method, k, point) for point in combinations(grids[method]["parameters"]))
     for k, method in itertools.product(config["k"], config["methods"]):
         if method not in matchers:
-            yield from ((method, k, point) for point in points_of(grids[method]["parameters"]))
+            yield from ((method, k, point) for point in combinations(grids[method]["parameters"]))
 
 
-def points_of(parameters: Mapping[str, list]) -> Iterator[dict[str, Value]]:
+def combinations(parameters: Mapping[str, list]) -> Iterator[dict[str, Value]]:
     """Every combination of the values of some parameters."""
     for values in itertools.product(*parameters.values()):
         yield dict(zip(parameters, values, strict=True))
@@ -91,13 +91,13 @@ def format_parameters(parameters: Mapping[str, Value]) -> str:
     return ",".join(f"{name}={as_text(value)}" for name, value in parameters.items())
 
 
-def parse_parameters(words: str) -> dict[str, Value]:
+def parse_parameters(text: str) -> dict[str, Value]:
     """Parse what :func:`format_parameters`, or a user, wrote. A ClusterletsError names a parameter that is given twice."""
     parameters: dict[str, Value] = {}
-    for part in filter(None, (part.strip() for part in words.split(","))):
+    for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = (piece.strip() for piece in part.partition("="))
         if name in parameters:
-            raise ClusterletsError(f"Parameter {name!r} is given twice in {words!r}; give it one value.")
+            raise ClusterletsError(f"Parameter {name!r} is given twice in {text!r}; give it one value.")
         parameters[name] = _from_text(value)
     return parameters
 

@@ -17,14 +17,14 @@ from clusterlets.datasets import CLASS, check_sensitive, describe, user_table
 from clusterlets.datasets import names as dataset_names
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import cells
-from clusterlets.grid.cells import points_of
+from clusterlets.grid.cells import combinations
 from clusterlets.grid.entries import load
 from clusterlets.methods import check_parameters
 from clusterlets.methods import names as method_names
 
 _LONGEST_ID = 100  # letters: it is part of file names, which systems limit to 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[2]
-_MOST_CELLS = 1_000_000  # Snakemake plans a thousand cells a second
+_MAX_CELLS = 1_000_000  # Snakemake plans a thousand cells a second
 _LONGEST_FAULT = 300
 # Folders that hold something else than results: in any working directory, and in the checkout.
 _IN_USE = (".git", ".snakemake", "data")
@@ -34,15 +34,15 @@ SOURCES = (
 )
 
 
-def _is_whole(_, value: object) -> bool:
+def _is_integer(_, value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)  # YAML's true would be 1
 
 
 def _is_number(_, value: object) -> bool:
-    return _is_whole(_, value) or (isinstance(value, float) and math.isfinite(value))  # YAML's .nan passes every bound
+    return _is_integer(_, value) or (isinstance(value, float) and math.isfinite(value))  # YAML's .nan passes every bound
 
 
-_NUMBERS = {"integer": _is_whole, "number": _is_number}
+_NUMBERS = {"integer": _is_integer, "number": _is_number}
 _Validator = extend(Draft202012Validator, type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(_NUMBERS))
 
 
@@ -65,7 +65,7 @@ def _read(path: Path) -> dict:
         reason = f"{path} cannot be read ({error.strerror})"
         raise ClusterletsError(f"{reason}. The configuration lies in the project's checkout.") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # an impossible date is a ValueError
-        raise ClusterletsError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
+        raise ClusterletsError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(config, dict):
         raise ClusterletsError(f"{path} holds no configuration; config.yaml shows every key.")
     return config
@@ -75,9 +75,9 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     """The configuration, resolved: every entry of ``datasets`` has an id and settings.
 
     ``datasets`` becomes the list of ids, which name paths and rows; ``tables`` maps each id to its settings. Excluded
-    datasets are in neither; ``exclude`` becomes a list. ``methods`` becomes the list of names, and ``grids`` maps each name to
-    the method's source, its names in results, its label, role and citation, what it needs besides the table, the keys of the
-    configuration that it takes as parameters, and its other parameters with all their values.
+    datasets are in neither, and ``exclude`` becomes the list of what it excludes. ``methods`` becomes the list of names, and
+    ``grids`` maps each name to the method's source, its names in results, its label, role and citation, what it needs besides
+    the table, the keys of the configuration that it takes as parameters, and its other parameters with all their values.
 
     Raises
     ------
@@ -89,8 +89,8 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     _refuse([_explain(error) for error in faults])
     entries = [_method_entry(entry) for entry in config["methods"]]
     results = os.path.normpath(config["results"])  # Snakemake compares file names, not files
-    tables = [_settings(entry, config["scaling"]) for entry in config["datasets"]]
-    excluded = _listed(config["exclude"])
+    tables = [_table_settings(entry, config["scaling"]) for entry in config["datasets"]]
+    excluded = _as_list(config["exclude"])
     names_and_ids = {*dataset_names(), *(table["name"] for table in tables), *(table["id"] for table in tables)}
     _refuse(
         [
@@ -102,7 +102,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
                 for fault in _repeated([name for name, _ in entries], "list all values of its parameters in one entry")
             ),
             *_unknown("exclude", excluded, sorted(names_and_ids)),
-            *_unchanged(config),
+            *_variants_without_effect(config),
         ]
     )
     tables_by_id = {table["id"]: table for table in tables if not {table["id"], table["name"]} & set(excluded)}
@@ -115,7 +115,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
         "results": results,
         "datasets": list(tables_by_id),
         "tables": tables_by_id,
-        "exclude": excluded,
+        "exclude": [name for name in excluded if any(name in (table["id"], table["name"]) for table in tables)],
         "methods": list(grids),
         "grids": grids,
     }
@@ -137,7 +137,7 @@ def _with_whole_numbers(value):
         if isinstance(value, list):
             return [_with_whole_numbers(part) for part in value]
     except RecursionError:
-        raise ClusterletsError("The configuration cannot be used: a list or mapping in it holds itself.") from None
+        raise ClusterletsError("The configuration cannot be used: a list or mapping in it contains itself.") from None
     is_exact = isinstance(value, float) and value.is_integer() and abs(value) <= 2**53
     return int(value) if is_exact else value
 
@@ -170,7 +170,7 @@ def _results_faults(results: str) -> list[str]:
     return []
 
 
-def _settings(entry: str | Mapping, scaling: str) -> dict:
+def _table_settings(entry: str | Mapping, scaling: str) -> dict:
     """An entry of ``datasets`` with its id and all defaults.
 
     A table whose sensitive columns are not the class, or whose duplicates are not treated as usual, has an id of its own, so
@@ -196,13 +196,13 @@ def _usual_duplicates(name: str) -> str | None:
 def _suffix(table: Mapping) -> str:
     """What distinguishes a table's id from the name of a benchmark dataset; empty for the dataset itself."""
     if "path" in table:
-        return "." + "+".join(map(_for_a_path, table.get("sensitive", [])))
-    groups = "" if table["sensitive"] == [CLASS] else "." + "+".join(map(_for_a_path, table["sensitive"]))
+        return "." + "+".join(map(_path_safe, table.get("sensitive", [])))
+    groups = "" if table["sensitive"] == [CLASS] else "." + "+".join(map(_path_safe, table["sensitive"]))
     is_usual = table["duplicates"] == _usual_duplicates(table["name"])
     return groups + ("" if is_usual else {"keep": ".with_duplicates", "drop": ".without_duplicates"}[table["duplicates"]])
 
 
-def _for_a_path(column: str) -> str:
+def _path_safe(column: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", column)
 
 
@@ -221,7 +221,7 @@ def _table_faults(table: Mapping) -> list[str]:
         overlap = [column for column in table["features"] if column in table["sensitive"]]
         faults += [f"{name}: {column!r} cannot be sensitive and a feature too" for column in overlap]
     for check in (lambda: user_table.check_file(Path(table["path"])), lambda: user_table.check_separator(table["separator"])):
-        faults += _faults_of(check, f"{name}: ")
+        faults += _collect_faults(check, f"{name}: ")
     return faults + _id_faults(table)
 
 
@@ -236,7 +236,7 @@ def _dataset_faults(table: Mapping) -> list[str]:
     if table["sensitive"] != [CLASS] and table["duplicates"] == "drop":
         return [f"{name}: 'drop' compares rows by features and class, so it needs the class as the sensitive column"]
     if table["sensitive"] != [CLASS]:  # only then: the check loads the dataset's module
-        return _faults_of(lambda: check_sensitive(name, table["sensitive"])) + _id_faults(table)
+        return _collect_faults(lambda: check_sensitive(name, table["sensitive"])) + _id_faults(table)
     return _id_faults(table)
 
 
@@ -251,7 +251,7 @@ def _id_faults(table: Mapping) -> list[str]:
     return []
 
 
-def _faults_of(check: Callable[[], None], prefix: str = "") -> list[str]:
+def _collect_faults(check: Callable[[], None], prefix: str = "") -> list[str]:
     try:
         check()
     except ClusterletsError as error:
@@ -261,10 +261,10 @@ def _faults_of(check: Callable[[], None], prefix: str = "") -> list[str]:
 
 def _repeated(ids: list[str], remedy: str) -> list[str]:
     repeated = sorted({name for name in ids if ids.count(name) > 1})
-    return [f"two entries go by {name!r}, so one would overwrite the other; {remedy}" for name in repeated]
+    return [f"two entries have the name {name!r}, so one would overwrite the other; {remedy}" for name in repeated]
 
 
-def _unchanged(config: Mapping) -> list[str]:
+def _variants_without_effect(config: Mapping) -> list[str]:
     """Variants that change nothing, and so would suggest that the choice has no effect."""
     return [
         f"variants.{name}.{key}: it is {value} already; a variant changes a setting"
@@ -299,10 +299,15 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
         if {"path", "command"} & entry.keys() and name.lower() in reserved:
             faults.append(f"methods: {entry.get('path', name)}: the benchmark itself has something called {name!r}; rename it")
             continue
+        if "files" in entry and not {"path", "command"} & entry.keys():
+            faults.append(f"methods: {name}: 'files' is for methods of your own, which need a 'path' or a 'command'")
+        faults += [
+            f"methods: {name}: files: there is no file {file}" for file in entry.get("files", []) if not os.path.isfile(file)
+        ]
         shared = {parameter: config[parameter] for parameter in ("hops", "omega")}
         defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in method.grid().items()}
         parameters = {**defaults, **entry.get("parameters", {})}
-        source = {key: entry[key] for key in ("path", "command", "conda") if key in entry}
+        source = {key: entry[key] for key in ("path", "command", "conda", "files") if key in entry}
         description = {
             "names": method.names_in_results(),
             "label": method.label or name,
@@ -320,7 +325,7 @@ def _point_faults(config: Mapping) -> list[str]:
         f"methods: {name}: {fault}"
         for name, grid in config["grids"].items()
         for k in config["k"]
-        for point in points_of(grid["parameters"])
+        for point in combinations(grid["parameters"])
         for fault in load({"name": name, **grid})().faults(k, **point)
     ]
     return list(dict.fromkeys(faults))
@@ -328,9 +333,9 @@ def _point_faults(config: Mapping) -> list[str]:
 
 def _too_many_cells(config: Mapping) -> list[str]:
     number = cells.number_of_cells(config)
-    if number <= _MOST_CELLS:
+    if number <= _MAX_CELLS:
         return []
-    return [f"the grid has {number:,} cells, and {_MOST_CELLS:,} are the most; take larger blocks of seeds, or fewer values"]
+    return [f"the grid has {number:,} cells, more than {_MAX_CELLS:,}; take larger blocks of seeds, or fewer values"]
 
 
 def set_mirror(config: Mapping) -> None:
@@ -342,16 +347,16 @@ def set_mirror(config: Mapping) -> None:
         os.environ.setdefault("CLUSTERLETS_MIRROR", str(config["mirror"]))
 
 
-def _listed(value: str | list[str] | None) -> list[str]:
+def _as_list(value: str | list[str] | None) -> list[str]:
     """``exclude`` as a list; from a command line it is text, as in ``--config exclude=nbfi,adult`` or ``exclude=``."""
     return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else list(value or [])
 
 
-def _unknown(key: str, given: Iterable[str], known: Iterable[str]) -> list[str]:
-    known = list(known)
+def _unknown(key: str, names: Iterable[str], valid_names: Iterable[str]) -> list[str]:
+    valid_names = list(valid_names)
     prefix = f"{key}: " if key else ""
-    unknown = [name for name in given if name not in known]
-    return [f"{prefix}there is no {name!r}{_near(name, known)}; known: {', '.join(known)}" for name in unknown]
+    unknown = [name for name in names if name not in valid_names]
+    return [f"{prefix}there is no {name!r}{_suggest(name, valid_names)}; known: {', '.join(valid_names)}" for name in unknown]
 
 
 def _explain(error: ValidationError) -> str:
@@ -361,13 +366,13 @@ def _explain(error: ValidationError) -> str:
         allowed = list(error.schema["properties"])
         unknown = [key for key in error.instance if key not in allowed]
         prefix = f"{key_path}." if key_path else ""
-        return "; ".join(f"{prefix}{key}: unknown key{_near(str(key), allowed)}" for key in unknown)
+        return "; ".join(f"{prefix}{key}: unknown key{_suggest(str(key), allowed)}" for key in unknown)
     if error.validator == "required":
         return f"{key_path + ': ' if key_path else ''}{message}; config.yaml shows every key"
     meaning = error.schema.get("description", "")
     return f"{key_path}: {message}{'. ' + meaning if meaning else ''}"
 
 
-def _near(name: str, known: Iterable[str]) -> str:
-    matches = difflib.get_close_matches(name, list(known), n=1)
+def _suggest(name: str, valid_names: Iterable[str]) -> str:
+    matches = difflib.get_close_matches(name, list(valid_names), n=1)
     return f" (did you mean {matches[0]!r}?)" if matches else ""

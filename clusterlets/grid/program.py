@@ -78,7 +78,7 @@ def _run(command: list[str]) -> None:
     try:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
     except FileNotFoundError as error:
-        raise ClusterletsError(f"{error.filename} is not there, and the command needs it") from None
+        raise ClusterletsError(f"{error.filename} does not exist, and the command needs it") from None
     assert process.stderr  # a pipe
     with process.stderr as pipe:
         errors = _pass_on(pipe.fileno(), process).decode(errors="replace").strip()

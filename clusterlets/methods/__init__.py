@@ -145,7 +145,7 @@ class Method:
         groups : int array (n,)
             Sensitive group of each instance, 0..K-1.
         n_clusters : int
-            Clusters wanted; of a matcher, clusterlets of each group.
+            Number of clusters; of a matcher, clusterlets of each group.
         random_state : numpy.random.Generator
         **parameters
             Those of the method, each optional.
@@ -157,7 +157,7 @@ class Method:
         raise NotImplementedError(f"{type(self).__name__} has no fit.")
 
     def seconds(self, rows: int, features: int, n_clusters: int) -> float:
-        """About how many seconds a fit takes; only estimates rest on it."""
+        """About how many seconds a fit takes; only estimates use it."""
         return 1e-8 * rows * features * n_clusters * 20
 
     def faults(self, n_clusters: int, **parameters) -> list[str]:
@@ -252,7 +252,7 @@ def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.
     Raises
     ------
     ClusterletsError
-        If it is none of what :class:`Method` allows.
+        If :class:`Method` does not allow it.
     """
     outputs = method.outputs
     if not outputs:
@@ -264,24 +264,26 @@ def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.
 
 def _clustering(result: Any, n_rows: int) -> np.ndarray:
     try:
-        found = np.asarray(result)
+        clustering = np.asarray(result)
     except ValueError as error:  # rows of different lengths
         raise ClusterletsError(f"fit must return labels or memberships: {error}") from None
-    if found.ndim not in (1, 2) or len(found) != n_rows:
-        raise ClusterletsError(f"fit must return labels ({n_rows},) or memberships ({n_rows}, C), not {found.shape}")
-    if found.ndim == 2:
-        if found.dtype != bool:
-            raise ClusterletsError(f"memberships must be of type bool, not {found.dtype}")
-        found = found[:, found.any(axis=0)]
-        if not found.any(axis=1).all():
-            raise ClusterletsError(f"row {np.flatnonzero(~found.any(axis=1))[0]} is in no cluster")
-        return found
-    if not np.issubdtype(found.dtype, np.number) or np.issubdtype(found.dtype, np.complexfloating):
-        raise ClusterletsError(f"labels must be whole numbers of at least 0, not of type {found.dtype}")
-    wrong = np.flatnonzero(~((found >= 0) & (found == np.floor(found)) & (found < 2**53)))
+    if clustering.ndim not in (1, 2) or len(clustering) != n_rows:
+        raise ClusterletsError(f"fit must return labels ({n_rows},) or memberships ({n_rows}, C), not {clustering.shape}")
+    if clustering.ndim == 2:
+        if clustering.dtype != bool:
+            raise ClusterletsError(f"memberships must be of type bool, not {clustering.dtype}")
+        clustering = clustering[:, clustering.any(axis=0)]
+        if not clustering.any(axis=1).all():
+            raise ClusterletsError(f"row {np.flatnonzero(~clustering.any(axis=1))[0]} is in no cluster")
+        return clustering
+    if not np.issubdtype(clustering.dtype, np.number) or np.issubdtype(clustering.dtype, np.complexfloating):
+        raise ClusterletsError(f"labels must be whole numbers of at least 0, not of type {clustering.dtype}")
+    wrong = np.flatnonzero(~((clustering >= 0) & (clustering == np.floor(clustering)) & (clustering < 2**53)))
     if len(wrong):
-        raise ClusterletsError(f"labels must be whole numbers of at least 0, and that of row {wrong[0]} is {found[wrong[0]]}")
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+        raise ClusterletsError(
+            f"labels must be whole numbers of at least 0, and that of row {wrong[0]} is {clustering[wrong[0]]}"
+        )
+    return np.unique(clustering, return_inverse=True)[1].astype(np.int64)
 
 
 # ---- the registry ----------------------------------------------------------------------------------------------------
@@ -291,15 +293,15 @@ def get(name: str) -> type[Method]:
     """The method of a name; ClusterletsError names all, and the nearest, if there is none. Imports its file alone."""
     module = f"{__name__}.{name.lower().replace('-', '_')}"
     if NAME.fullmatch(name) and importlib.util.find_spec(module):
-        found = _methods_of(importlib.import_module(module))
-        if name in found:
-            return found[name]
-    from difflib import get_close_matches  # only who is about to fail needs it
+        defined = _methods_of(importlib.import_module(module))
+        if name in defined:
+            return defined[name]
+    from difflib import get_close_matches  # only this error needs it
 
-    known = names()
-    near = get_close_matches(name.upper(), {known_name.upper(): known_name for known_name in known}, n=1)
-    hint = f" Did you mean {next(known_name for known_name in known if known_name.upper() == near[0])}?" if near else ""
-    raise ClusterletsError(f"There is no method {name!r}.{hint} The methods are {', '.join(known)}.")
+    available = names()
+    near = get_close_matches(name.upper(), {known_name.upper(): known_name for known_name in available}, n=1)
+    hint = f" Did you mean {next(known_name for known_name in available if known_name.upper() == near[0])}?" if near else ""
+    raise ClusterletsError(f"There is no method {name!r}.{hint} The methods are {', '.join(available)}.")
 
 
 def names(role: str = "") -> list[str]:
@@ -317,7 +319,7 @@ def from_file(path: str | Path) -> type[Method]:
     Raises
     ------
     ClusterletsError
-        If the file cannot be read or run, or does not hold exactly one method as :class:`Method` wants it.
+        If the file cannot be read or run, or does not hold exactly one method as :class:`Method` requires it.
     """
     path = Path(path)
     spec = importlib.util.spec_from_file_location(f"{__name__}._own_{zlib.crc32(str(path.resolve()).encode()):08x}", path)
@@ -325,22 +327,22 @@ def from_file(path: str | Path) -> type[Method]:
         raise ClusterletsError(f"There is no file {path}, which should hold a method.")
     if spec is None or spec.loader is None:
         raise ClusterletsError(
-            f"{path} is no Python file: a method is a .py file with one subclass of clusterlets.methods.Method."
+            f"{path} is not a Python file: a method is a .py file with one subclass of clusterlets.methods.Method."
         )
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # it is somebody's code, which may raise anything
         raise ClusterletsError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
-    found = list(_methods_of(module).values())
-    if len(found) != 1:
-        raise ClusterletsError(f"{path} holds {len(found)} methods, and should hold one: a subclass of Method with a name.")
-    check(found[0], str(path))
-    return found[0]
+    defined = list(_methods_of(module).values())
+    if len(defined) != 1:
+        raise ClusterletsError(f"{path} holds {len(defined)} methods, and should hold one: a subclass of Method with a name.")
+    check(defined[0], str(path))
+    return defined[0]
 
 
 def check(method: type[Method], where: str) -> None:
-    """Refuse a method whose attributes are not as :class:`Method` wants them; ``where`` says whose they are."""
+    """Refuse a method whose attributes are not as :class:`Method` requires them; ``where`` says whose they are."""
     faults = list(_faults(method))
     if faults:
         raise ClusterletsError(f"{where}: {'; '.join(faults)}.")
@@ -351,29 +353,29 @@ def parameters_of(method: type[Method]) -> list[str] | None:
     return None if method.takes_any_parameter() else list(method.parameters)
 
 
-def by_parameter(having: Iterable[type[Method]]) -> dict[str, list[type[Method]]]:
+def by_parameter(methods: Iterable[type[Method]]) -> dict[str, list[type[Method]]]:
     """Which of some methods have a parameter, by its name."""
-    methods: dict[str, list[type[Method]]] = {}
-    for method in having:
+    methods_by_parameter: dict[str, list[type[Method]]] = {}
+    for method in methods:
         for name in method.parameters:
-            methods.setdefault(name, []).append(method)
-    return methods
+            methods_by_parameter.setdefault(name, []).append(method)
+    return methods_by_parameter
 
 
-def meaning(name: str, having: Iterable[type[Method]]) -> str:
+def meaning(name: str, methods: Iterable[type[Method]]) -> str:
     """What a parameter means to each of some methods that have it: ``B, D: Sweeps through the groups.``"""
     meanings: dict[str, list[str]] = {}
-    for method in having:
+    for method in methods:
         meanings.setdefault(method.parameters[name].meaning, []).append(method.name)
     return " ".join(f"{', '.join(names)}: {text}" for text, names in meanings.items())
 
 
-def check_parameters(method: type[Method], given: Iterable[str], where: str) -> None:
+def check_parameters(method: type[Method], parameters: Iterable[str], where: str) -> None:
     """Refuse parameters that the method does not take."""
-    taken = parameters_of(method)
-    for name in given:
-        if taken is not None and name not in taken:
-            has = f"its parameters: {', '.join(taken)}" if taken else "it has none"
+    accepted = parameters_of(method)
+    for name in parameters:
+        if accepted is not None and name not in accepted:
+            has = f"its parameters: {', '.join(accepted)}" if accepted else "it has none"
             raise ClusterletsError(f"{where}: {method.name} has no parameter {name!r}; {has}.")
 
 
@@ -381,9 +383,9 @@ def _methods_of(module: ModuleType) -> dict[str, type[Method]]:
     """The methods that a module defines itself, by name."""
     classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Method)]
     return {
-        found.name: found
-        for found in classes
-        if found.__module__ == module.__name__ and isinstance(vars(found).get("name"), str)
+        method.name: method
+        for method in classes
+        if method.__module__ == module.__name__ and isinstance(vars(method).get("name"), str)
     }
 
 
@@ -391,13 +393,13 @@ def _faults(method: type[Method]) -> Iterable[str]:
     if not NAME.fullmatch(method.name):
         yield f"name: {method.name!r} must begin with a letter and hold letters, digits, '.', '+' and '-' alone, 40 at most"
     if method.role not in ("rival", "paper", "baseline"):
-        yield f"role: {method.role!r} is none of rival, paper and baseline"
+        yield f"role: {method.role!r} must be rival, paper or baseline"
     for name, parameter in method.parameters.items():
         if not isinstance(parameter, Parameter):
             yield f"parameters: {name} needs a Parameter, or a list of one value or more, not {parameter!r}"
             continue
         if not method.takes_any_parameter() and name not in method._arguments():
-            yield f"parameters: {name} is no parameter of fit with a default"
+            yield f"parameters: {name} is not a parameter of fit with a default"
         if not all(isinstance(value, VALUE_TYPES) for value in parameter.grid):
             yield f"parameters: values of {name} must be numbers, texts, true, false or null"
         else:

@@ -39,10 +39,10 @@ def fit_method(
     parameters: of fit, as JSON
     seeds: block of seeds, as in 0-9
     base_seed: first part of the random streams
-    limits: what a fit may take, as JSON
+    limits: time and memory that a fit may take, as JSON
     pieces: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)
-    exceeded_limits: the limits again, if the cell exceeded other limits before
+    exceeded_limits: the limits again, if an earlier run of the cell exceeded other limits
     """
     prepared, method_class = Prepared.load(data), load(json.loads(method))
     fit_parameters, n_rows = json.loads(parameters), len(prepared.X)
@@ -51,7 +51,7 @@ def fit_method(
         save_nothing(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, pieces, labels)
         return
 
-    # Before the fits fork, so that they find all machine code loaded and their limits count no second of compiling.
+    # Before the fits fork, so that they find all machine code loaded and their limits do not count the time to compile it.
     load_kernels()
     if "numba" in method_class.libraries:
         with suppress(Exception):  # it may need more than four rows
@@ -73,6 +73,6 @@ def fit_method(
             clusters |= {f"{name}/{seed}": clustering for name, clustering in outcome.result.items()}
         else:
             failures[str(seed)] = (outcome.status, outcome.note)
-    crossed_limits.note(pieces, any(status in CROSSED for status, _ in failures.values()), limits, exceeded_limits)
+    crossed_limits.record(pieces, any(status in CROSSED for status, _ in failures.values()), limits, exceeded_limits)
     sample = Sample.draw(n_rows, sample_stream(base_seed, dataset))
     save_pieces(prepared, clusters, pieces, labels, failures, sample)

@@ -71,7 +71,7 @@ class Tuned(pd.DataFrame):
             If no fit has a result with a price.
         """
         row = self.iloc[0]
-        has_scores = ~leaderboard.choosing(self.runs["seed"]) & (self.runs["status"] == OK)
+        has_scores = ~leaderboard.is_choosing_seed(self.runs["seed"]) & (self.runs["status"] == OK)
         is_recommended = (self.runs["method"] == row["method"]) & (self.runs["parameters"] == row["parameters"])
         scored_runs = self.runs[has_scores & is_recommended]
         if scored_runs.empty or pd.isna(row["price"]):
@@ -89,9 +89,9 @@ class Tuned(pd.DataFrame):
 
     def recommendation(self) -> str:
         """Which configuration to use and why, in sentences."""
-        from clusterlets.tuning.recommendation import in_words
+        from clusterlets.tuning.recommendation import sentences
 
-        return in_words(self)
+        return sentences(self)
 
     def plot(self, path: str | None = None):
         """Price against the largest deviation, one labelled point per configuration; ``path`` also writes a PNG, PDF or SVG.
@@ -139,7 +139,7 @@ def tune(
     sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
         As in :meth:`clusterlets.estimators.ClusterletClustering.fit`.
     n_clusters : int
-        Clusters wanted, at least 2. A matcher of Clusterlets returns the configuration with the closest number.
+        Number of clusters, at least 2. A matcher of Clusterlets returns the configuration with the closest number.
     max_deviation : float
         Limit, from 0 to 1, on the largest deviation of a cluster from the table's shares.
     minutes : float
@@ -190,16 +190,16 @@ def _check(n_clusters, max_deviation, minutes, n_seeds, random_state) -> None:
     for name, value, least in (("n_clusters", n_clusters, 2), ("n_seeds", n_seeds, 2), ("random_state", random_state, 0)):
         check_whole(name, value, least)
     if not 0 <= max_deviation <= 1:
-        raise InvalidInput(f"max_deviation={max_deviation!r} is no number from 0 to 1.")
+        raise InvalidInput(f"max_deviation={max_deviation!r} is not a number from 0 to 1.")
     if not 0 < minutes < np.inf:
-        raise InvalidInput(f"minutes={minutes!r} is no number above 0.")
+        raise InvalidInput(f"minutes={minutes!r} is not a number above 0.")
 
 
 def _by_configuration(runs: pd.DataFrame, max_deviation: float) -> pd.DataFrame:
     """One row per configuration (:data:`COLUMNS`): ranked ones, then the choices of the other methods, then the rest."""
     keys = ["method", "parameters"]
     board = leaderboard.leaderboard(runs, [max_deviation])
-    scored = leaderboard.configurations(leaderboard.entering(runs), [max_deviation]).replace(np.inf, np.nan)
+    scored = leaderboard.configurations(leaderboard.participating_runs(runs), [max_deviation]).replace(np.inf, np.nan)
     statuses = runs.groupby(keys, sort=False).agg(
         runs=("seed", "size"), statuses=("status", _counts), note=("note", _first), seconds=("seconds", "sum")
     )

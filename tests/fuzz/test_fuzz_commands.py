@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 from from_schema import ANYTHING, spoilt
-from fuzzing import ODD, command, files_here, is_one_line, kept, one_of_these
+from fuzzing import ODD, any_of, command, files_here, is_one_line, restored_folder
 from hypothesis import strategies as st
 
 from clusterlets import methods
@@ -49,23 +49,23 @@ def as_words(pairs):
 # ---- cluster ---------------------------------------------------------------------------------------------------------
 
 ROWS = 24
-NUMBERS = one_of_these("1", "2", "3", "5", "24", "25", "1000000000", "0", "-1", "1.5", "²", "٣", "1_0", "nan", "9" * 5000)
-SHARES = one_of_these("0", "0.25", "1", "0.5", "1e-5", "0.2000000001", "-0.1", "1.1", "nan", "inf", "1e400", "½")
-FILES = one_of_these(
+NUMBERS = any_of("1", "2", "3", "5", "24", "25", "1000000000", "0", "-1", "1.5", "²", "٣", "1_0", "nan", "9" * 5000)
+SHARES = any_of("0", "0.25", "1", "0.5", "1e-5", "0.2000000001", "-0.1", "1.1", "nan", "inf", "1e400", "½")
+FILES = any_of(
     *("a.csv", "b/c.csv", "people.csv", "folder", "é 漢.csv", "a\nb.csv", "-a.csv", "~.csv", "", ".", "/", "x" * 300)
 )
 CLUSTER = options(
-    sensitive=one_of_these("city", "sex", "age", "name", "nothing", "") | ODD,
-    features=one_of_these("age,income", "age", "age,age", "city", "", ",", "name") | ODD,
-    separator=one_of_these(",", ";", "\t", "", "ab", '"', "\n", "é"),
-    scaling=one_of_these("none", "standard", "x"),
-    method=one_of_these("clusterlets", "frac", "x"),
+    sensitive=any_of("city", "sex", "age", "name", "nothing", "") | ODD,
+    features=any_of("age,income", "age", "age,age", "city", "", ",", "name") | ODD,
+    separator=any_of(",", ";", "\t", "", "ab", '"', "\n", "é"),
+    scaling=any_of("none", "standard", "x"),
+    method=any_of("clusterlets", "frac", "x"),
     k=NUMBERS,
-    matcher=one_of_these("C", "G-B", "D", "B", "G-D", "c", ""),
+    matcher=any_of("C", "G-B", "D", "B", "G-D", "c", ""),
     hops=NUMBERS,
     omega=SHARES,
     tau=SHARES,
-    seed=NUMBERS | one_of_these("4294967295", "4294967296", "18446744073709551616"),
+    seed=NUMBERS | any_of("4294967295", "4294967296", "18446744073709551616"),
     o=FILES,
 )
 
@@ -80,7 +80,7 @@ def people(tmp_path, monkeypatch):
 
 
 def gives_every_row_a_cluster_or_says_why_not(pairs):
-    with kept():
+    with restored_folder():
         result = command("cluster", "people.csv", *as_words([("sensitive", "city"), *pairs]))
         if result.status:
             assert is_one_line(result, "cluster"), result.err
@@ -105,20 +105,18 @@ def test_cluster_gives_every_row_a_cluster_or_says_why_not(fuzz, people):
 
 # ---- tune ------------------------------------------------------------------------------------------------------------
 
-PICTURES = one_of_these(
-    "a.png", "b/c.svg", "people.csv", "a.csv", "folder", "é 漢.pdf", "a.gif", "-a.png", "", "x" * 300 + ".png"
-)
+PICTURES = any_of("a.png", "b/c.svg", "people.csv", "a.csv", "folder", "é 漢.pdf", "a.gif", "-a.png", "", "x" * 300 + ".png")
 TUNE = options(
-    sensitive=mostly(one_of_these("sex"), one_of_these("age", "name", "nothing", "") | ODD),
-    features=mostly(one_of_these("age,income", "age"), one_of_these("city", "") | ODD),
-    scaling=mostly(one_of_these("none", "standard"), ODD),
-    clusters=mostly(one_of_these("2", "3", "24"), NUMBERS),
-    max_deviation=mostly(one_of_these("0", "0.25", "1", "1e-5"), SHARES),
-    minutes=mostly(one_of_these("0.02", "1e-9"), one_of_these("0", "-1", "nan", "inf", "1e400", "1_0")),
-    seeds=mostly(one_of_these("2", "3"), one_of_these("1", "0", "1001", "²")),
-    seed=mostly(one_of_these("1", "4294966294"), NUMBERS | one_of_these("4294966295")),
-    o=mostly(one_of_these("a.csv", "b/c.csv", "é 漢.csv", "x.png"), FILES),
-    plot=mostly(one_of_these("a.png", "b/c.svg", "é 漢.pdf"), PICTURES),
+    sensitive=mostly(any_of("sex"), any_of("age", "name", "nothing", "") | ODD),
+    features=mostly(any_of("age,income", "age"), any_of("city", "") | ODD),
+    scaling=mostly(any_of("none", "standard"), ODD),
+    clusters=mostly(any_of("2", "3", "24"), NUMBERS),
+    max_deviation=mostly(any_of("0", "0.25", "1", "1e-5"), SHARES),
+    minutes=mostly(any_of("0.02", "1e-9"), any_of("0", "-1", "nan", "inf", "1e400", "1_0")),
+    seeds=mostly(any_of("2", "3"), any_of("1", "0", "1001", "²")),
+    seed=mostly(any_of("1", "4294966294"), NUMBERS | any_of("4294966295")),
+    o=mostly(any_of("a.csv", "b/c.csv", "é 漢.csv", "x.png"), FILES),
+    plot=mostly(any_of("a.png", "b/c.svg", "é 漢.pdf"), PICTURES),
 )
 
 
@@ -135,7 +133,7 @@ def children():
 
 
 def tune_recommends_a_run_that_its_command_repeats(pairs):
-    with kept():
+    with restored_folder():
         before = children()
         result = command("tune", "people.csv", *as_words([("sensitive", "city"), *pairs]))
         assert children() == before
@@ -186,7 +184,7 @@ def make_results():
     Path("settings.yaml").write_text(yaml.safe_dump(SETTINGS))
     settings = json.dumps(read_configuration("settings.yaml"))
 
-    def kept(kind, source):
+    def path_of(kind, source):
         return f"results/{kind}/iris/{source}/k3/seeds0-1.npz"
 
     data, geometry = "results/prepared/iris.npz", "results/geometry/iris.json"
@@ -197,23 +195,23 @@ def make_results():
     step("measure-geometry", data=data, dataset="iris", base_seed=0, output=geometry)
     inputs = {**common, "data": data, "base_seed": 0}
     limits = {"limits": json.dumps({"seconds": 60, "memory_mb": None})}
-    step("extract-clusterlets", **inputs, pieces=kept("pieces", "clusterlets"), labels=kept("labels", "clusterlets"))
-    labels, sums = kept("labels", "clusterlets"), kept("distances", "clusterlets")
+    step("extract-clusterlets", **inputs, pieces=path_of("pieces", "clusterlets"), labels=path_of("labels", "clusterlets"))
+    labels, sums = path_of("labels", "clusterlets"), path_of("distances", "clusterlets")
     step("sum-distances", data=data, dataset="iris", labels=labels, base_seed=0, output=sums)
     for method in ("FRAC", "k-means", "random"):
-        files = {kind: kept(kind, method) for kind in ("pieces", "labels")}
+        files = {kind: path_of(kind, method) for kind in ("pieces", "labels")}
         step("fit-method", **inputs, **limits, **entry(method), **files)
-    pieces = {"pieces": kept("pieces", "clusterlets")}
-    step("sample-partitions", **common, **pieces, base_seed=0, sample_size=300, output=kept("partitions", "clusterlets"))
+    pieces = {"pieces": path_of("pieces", "clusterlets")}
+    step("sample-partitions", **common, **pieces, base_seed=0, sample_size=300, output=path_of("partitions", "clusterlets"))
     scoring = {**common, **limits, "base_seed": 0, "geometry": geometry, "deviation": "absolute"}
     with_clusterlets = {**scoring, **pieces, "distances": sums, "data": data, "labels": labels}
     pinball = {**entry("D", hops=2), "settings": json.dumps({"scope": "last"})}
     step("score-method", **with_clusterlets, **pinball, output="results/runs/iris/D/k3_hops2/seeds0-1.csv")
     centroid = {**entry("C", omega=0.25), "settings": json.dumps({"equation": "corrected"})}
-    centroid["partitions"] = kept("partitions", "clusterlets")
+    centroid["partitions"] = path_of("partitions", "clusterlets")
     step("score-method", **with_clusterlets, **centroid, output="results/runs/iris/C/k3_omega0.25/seeds0-1.csv")
     for method in ("FRAC", "k-means", "random"):
-        per_method = {**entry(method), "settings": "{}", "pieces": kept("pieces", method)}
+        per_method = {**entry(method), "settings": "{}", "pieces": path_of("pieces", method)}
         step("score-method", **scoring, **per_method, output=f"results/runs/iris/{method}/k3/seeds0-1.csv")
     step("collect-runs", config=settings, output="results/runs.csv")
     step("analyse", runs="results/runs.csv", config=settings, output="results")
@@ -244,7 +242,7 @@ def damage(draw, files):
     """A file of the results, and what it holds now; None where it is gone."""
     name = draw(st.sampled_from([*files, *["results/manifest.json"] * 3]))
     content = Path(name).read_bytes()
-    kind = draw(one_of_these("flip", "cut", "empty", "gone", "other", "bytes", "json"))
+    kind = draw(any_of("flip", "cut", "empty", "gone", "other", "bytes", "json"))
     if kind == "flip":
         position, bit = draw(st.integers(0, len(content) - 1)), draw(st.integers(0, 7))
         return name, content[:position] + bytes([content[position] ^ 1 << bit]) + content[position + 1 :]
@@ -268,7 +266,7 @@ def promised_files():
 
 def verify_names_what_is_damaged(example):
     name, content = example
-    with kept():
+    with restored_folder():
         intact = Path(name).read_bytes()
         put(name, content)
         result = command("verify")
@@ -308,7 +306,7 @@ def differ_in_more_than_digits(one, other):
 
 def compare_tells_what_differs(example):
     name, content = example
-    with kept():
+    with restored_folder():
         intact = Path(name).read_bytes()
         put(name, content)
         result = command("compare", "reference", "results")
@@ -324,16 +322,16 @@ def test_compare_reports_tables_that_differ(fuzz, results):
 
 
 RUNS = options(
-    dataset=one_of_these("iris", "iris", "wine", "x", ""),
-    method=one_of_these("C", "D", "G-B", "c", "frac-fair", "FRAC (nearest)", "k-means", "random", "Clusterlets", "x", "") | ODD,
-    k=one_of_these("3", "3", "2", "x", "-3"),
-    parameters=one_of_these("hops=2", "hops=3", "hops=-1", "hops=x", "hops", "hops=2,hops=2", "hops=2,omega=0.25", "", ",", "=")
-    | one_of_these("omega=0.25", "omega=0.250000001", "omega=nan", "omega=%", "omega=%zz", "omega=null", "omega=1e999")
+    dataset=any_of("iris", "iris", "wine", "x", ""),
+    method=any_of("C", "D", "G-B", "c", "frac-fair", "FRAC (nearest)", "k-means", "random", "Clusterlets", "x", "") | ODD,
+    k=any_of("3", "3", "2", "x", "-3"),
+    parameters=any_of("hops=2", "hops=3", "hops=-1", "hops=x", "hops", "hops=2,hops=2", "hops=2,omega=0.25", "", ",", "=")
+    | any_of("omega=0.25", "omega=0.250000001", "omega=nan", "omega=%", "omega=%zz", "omega=null", "omega=1e999")
     | ODD,
-    seed=one_of_these("0", "1", "2", "-1", "x"),
+    seed=any_of("0", "1", "2", "-1", "x"),
     o=FILES,
-    results=one_of_these("results", "reference", "nowhere", "") | ODD,
-    config=one_of_these("settings.yaml", "nowhere.yaml", "people.csv", "."),
+    results=any_of("results", "reference", "nowhere", "") | ODD,
+    config=any_of("settings.yaml", "nowhere.yaml", "people.csv", "."),
 )
 ASKED = [
     ("--method", "D", "--parameters", "hops=2"),
@@ -343,7 +341,7 @@ ASKED = [
 
 
 def export_gives_a_run_or_says_why_not(pairs):
-    with kept():
+    with restored_folder():
         result = command("export", *as_words([("config", "settings.yaml"), *pairs]))
         if result.status:
             assert is_one_line(result, "export") or "This makes it:\n  snakemake" in result.err, result.err
@@ -363,9 +361,9 @@ def export_gives_the_same_clusters_or_none(example):
     words = ("export", "--config", "settings.yaml", "--dataset", "iris", "-k", "3", "--seed", "1", *requested)
     intact = command(*words)
     assert intact.status == 0 and intact.out
-    with kept():
+    with restored_folder():
         put(name, content)
-        result = command(*words, may_go=name)
+        result = command(*words, may_remove=name)
         if result.status == 0:
             assert result.out == intact.out, "other clusters than those that the grid scored"
 
@@ -376,9 +374,9 @@ def test_export_of_damaged_results_gives_the_same_clusters_or_none(fuzz, results
 
 def datasets_lists_what_is_configured_or_says_why_not(example):
     name, content = example
-    with kept():
+    with restored_folder():
         put(name, content)
-        result = command("datasets", "--config", "settings.yaml", may_go=name)
+        result = command("datasets", "--config", "settings.yaml", may_remove=name)
         if result.status:
             assert is_one_line(result, "datasets") or "cannot be used:\n  - " in result.err, result.err
         else:
@@ -412,7 +410,7 @@ def archived(results, monkeypatch):
 
 def archive_holds_the_run_or_nothing_is_written(example):
     (name, content), pairs = example
-    with kept():
+    with restored_folder():
         intact = Path(name).read_bytes()
         put(name, content)
         result = command("archive", *as_words(pairs), may_go=name)
@@ -427,7 +425,7 @@ def archive_holds_the_run_or_nothing_is_written(example):
 
 
 def test_archive_holds_the_run_or_nothing_is_written(fuzz, archived):
-    where = options(o=FILES | one_of_these("a.zip", "b/c.zip", "results/a.zip", "results/runs.csv"))
+    where = options(o=FILES | any_of("a.zip", "b/c.zip", "results/a.zip", "results/runs.csv"))
     fuzz(archive_holds_the_run_or_nothing_is_written, st.tuples(damage(archived), where), n_examples=40)
 
 
@@ -435,13 +433,13 @@ def test_archive_holds_the_run_or_nothing_is_written(fuzz, archived):
 
 
 def dry_run_is_put_into_words(words):
-    text = why.explained("Job 1: a\nReason: " + "".join(words))
+    text = why.explain("Job 1: a\nReason: " + "".join(words))
     assert text
 
 
 def test_why_puts_any_dry_run_into_words(fuzz):
     values = ["'a'", "<nothing exclusive>", "{", '"k": 1', "}", ", ", "0123456789abcdef a.py:11111111 numpy==1", "f" * 64]
     around = ["Params have changed since last execution: x: before: ", " now: ", "Shell command: clusterlets x --k 1 "]
-    word = ODD | one_of_these(*why._REASONS, *values, *around, "Job 1: a\n", "Reason: ", "\n", "'")
+    word = ODD | any_of(*why._REASONS, *values, *around, "Job 1: a\n", "Reason: ", "\n", "'")
 
     fuzz(dry_run_is_put_into_words, st.lists(word), n_examples=60)

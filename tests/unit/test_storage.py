@@ -93,11 +93,11 @@ def saved(request, tmp_path):
     return path, load, value
 
 
-def equal(found, expected):
+def equal(loaded, expected):
     if not isinstance(expected, dict) or not any(isinstance(value, np.ndarray) for value in expected.values()):
-        return found == expected
-    return found.keys() == expected.keys() and all(
-        np.array_equal(found[name], expected[name]) and found[name].dtype == expected[name].dtype for name in expected
+        return loaded == expected
+    return loaded.keys() == expected.keys() and all(
+        np.array_equal(loaded[name], expected[name]) and loaded[name].dtype == expected[name].dtype for name in expected
     )
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import pytest
 from processes import family, until
 
-from clusterlets.storage import load_arrays, load_json, load_text, place
+from clusterlets.storage import load_arrays, load_json, load_text, result_place
 
 CELLS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2", "C/k2_omega0.5", "FRAC/k2")]
 KILLS = 20
@@ -185,7 +185,7 @@ def test_every_intermediate_file_records_its_place(finished):
         load = load_arrays if name.endswith(".npz") else loaders.get(folder)
         if load:
             load(top / name)
-            assert place(top / name) == name
+            assert result_place(top / name) == name
             folders.add(folder)
     assert folders == {*loaders, "pieces", "labels", "distances", "partitions"}
 

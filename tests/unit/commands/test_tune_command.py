@@ -59,11 +59,11 @@ def test_the_final_command_gives_the_recommended_run(wine, capsys, tmp_path):
     check_files(pd.read_csv(f"{stem}.csv"), tmp_path / f"{stem}.png")
 
 
-def check_files(found, picture):
+def check_files(configurations, picture):
     """Every method is listed with its outcome, and the front fits its definition."""
-    assert set(found["method"]) == set(methods.names())
-    assert (found["runs"] == 2).all() and found["statuses"].notna().all() and found["outcome"].notna().all()
-    priced = found.dropna(subset="price")
+    assert set(configurations["method"]) == set(methods.names())
+    assert (configurations["runs"] == 2).all() and configurations[["statuses", "outcome"]].notna().all(axis=None)
+    priced = configurations.dropna(subset="price")
     for row in priced.to_dict("records"):
         as_good = (priced["deviation_max"] <= row["deviation_max"]) & (priced["price"] <= row["price"])
         better = as_good & ((priced["deviation_max"] < row["deviation_max"]) | (priced["price"] < row["price"]))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from clusterlets.grid.crossed_limits import exceeded_limits, note
+from clusterlets.grid.crossed_limits import exceeded_limits, record
 
 OLD, NEW = '{"seconds": 1}', '{"seconds": 9}'
 
@@ -17,7 +17,7 @@ def cell(tmp_path):
 def run(cell, crossed, limits):
     """Run the cell as the workflow does, with the parameter that it has under these limits."""
     parameter = exceeded_limits(cell, limits)
-    note(cell, crossed, limits, parameter)
+    record(cell, crossed, limits, parameter)
     return parameter
 
 

@@ -164,7 +164,7 @@ def test_several_outputs_have_names_of_their_own():
 
 
 @pytest.mark.parametrize(
-    ("result", "said"),
+    ("result", "message"),
     [
         ([0, 1], r"labels \(3,\)"),
         ([0, 1, -1], "that of row 2 is -1"),
@@ -180,8 +180,8 @@ def test_several_outputs_have_names_of_their_own():
         ({"fair": [0, 1, 2]}, "labels"),
     ],
 )
-def test_invalid_clusterings_are_refused(result, said):
-    with pytest.raises(ClusterletsError, match=said):
+def test_invalid_clusterings_are_refused(result, message):
+    with pytest.raises(ClusterletsError, match=message):
         clusterings(get("random"), result, 3)
 
 

@@ -27,13 +27,13 @@ def test_the_table_holds_every_digit_and_the_groups_last(tmp_path):
 
 
 def test_seed_and_parameters_are_passed_and_quoted(tmp_path):
-    fit(f"echo {{seed}} {{style}} {{k}} > {tmp_path}/said; {AWK}", style="a'b; $(touch x)")
-    seed, style = (tmp_path / "said").read_text().strip().split(" ", 1)
+    fit(f"echo {{seed}} {{style}} {{k}} > {tmp_path}/message; {AWK}", style="a'b; $(touch x)")
+    seed, style = (tmp_path / "message").read_text().strip().split(" ", 1)
     assert seed == str(np.random.default_rng(0).integers(2**31)) and style == "a'b; $(touch x) 2"
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "message"),
     [
         ("echo no luck >&2; exit 3 # {table} {labels}", "ended with status 3: no luck"),
         ("true {table} {labels}", "wrote no labels"),
@@ -45,8 +45,8 @@ def test_seed_and_parameters_are_passed_and_quoted(tmp_path):
         ("no-such-program {table} {labels}", "status 127: .*not found"),
     ],
 )
-def test_faults_of_a_program_are_reported(command, said):
-    with pytest.raises(ClusterletsError, match=said):
+def test_faults_of_a_program_are_reported(command, message):
+    with pytest.raises(ClusterletsError, match=message):
         fit(command)
 
 
