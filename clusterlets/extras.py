@@ -5,6 +5,9 @@ from contextlib import contextmanager
 
 from clusterlets.errors import ClusterletsError
 
+#: It only explains: see clusterlets.grid.fingerprints.
+IN_FINGERPRINTS = False
+
 #: The smallest extra of the distribution that installs each optional library, by its import name.
 EXTRAS = {
     "pandas": "tables",

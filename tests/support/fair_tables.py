@@ -51,7 +51,7 @@ def all_labels(n, k):
     return np.array(list(product(range(k), repeat=n)))
 
 
-def least_cost(costs, groups, delta):
+def lowest_cost(costs, groups, delta):
     """The cost of the cheapest fair assignment, by enumeration."""
     labels = all_labels(*costs.shape)
     totals = costs[np.arange(len(costs)), labels].sum(axis=1)

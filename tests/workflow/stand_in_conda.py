@@ -32,14 +32,21 @@ def pins(file: Path) -> dict[str, str]:
 
 def locked(names: set[str]) -> str:
     """The part of the lock that holds these distributions and all that they need."""
-    needed, pending = set(), set(names)
-    while pending:
-        needed |= pending
-        needs = [Requirement(text) for name in pending for text in requires(name) or []]
-        pending = {canonicalize_name(need.name) for need in needs if not need.marker or need.marker.evaluate({"extra": ""})}
-        pending -= needed
     entries = re.findall(r"^[\w.-]+==.*(?:\n +--hash.*)+", LOCK.read_text(), re.MULTILINE)
-    return "\n".join(entry for entry in entries if entry.split("==")[0] in needed)
+    distributions = with_dependencies(names)
+    return "\n".join(entry for entry in entries if entry.split("==")[0] in distributions)
+
+
+def with_dependencies(names: set[str]) -> dict[str, dict[str, str]]:
+    """These distributions and all that they need, by name: the names and version specifiers that each one requires."""
+    distributions, pending = {}, set(names)
+    while pending:
+        name = pending.pop()
+        requirements = map(Requirement, requires(name) or [])
+        here = [one for one in requirements if not one.marker or one.marker.evaluate({"extra": ""})]
+        distributions[name] = {canonicalize_name(one.name): str(one.specifier) for one in here}
+        pending |= distributions[name].keys() - distributions.keys()
+    return distributions
 
 
 def create(prefix: str, file: Path) -> None:

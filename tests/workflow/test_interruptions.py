@@ -6,12 +6,14 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from contextlib import contextmanager
 
 import pytest
+from processes import family, until
 
-from clusterlets.storage import load_arrays, load_json, load_text, place
+from clusterlets.storage import load_arrays, load_json, load_text, result_place
 
 CELLS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2", "C/k2_omega0.5", "FRAC/k2")]
 KILLS = 20
@@ -71,6 +73,29 @@ def test_a_run_that_is_stopped_with_its_jobs_resumes_where_it_stopped(finished, 
     assert again.status == 0, again.output
     actual, expected = done(workflow), finished.results()
     assert {name: expected[name] for name in actual} == actual and partial.items() <= actual.items()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system must be Linux")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_the_jobs_of_a_run_that_alone_is_stopped_end_with_it(workflow, how):
+    """A program that sleeps, and one that it left in the background; then the run is repeated with a program that does not."""
+    sleeping = "setsid sleep 1000 & touch started; sleep 1000; {labels} # {table}"
+    labelling = "awk 'NR == 1 {print \"cluster\"; next} {print NR % 2}' {table} > {labels}"
+    cell = "results/tiny/runs/iris/mine/k2/seeds0-1.csv"
+
+    def configured(command):
+        return {"methods": ["k-means", {"name": "mine", "command": command}]}
+
+    with family() as members:
+        with workflow.start(cell, config=configured(sleeping), environment=members.environment) as run:
+            until((workflow.folder / "started").exists)
+            run.send_signal(how)
+            output = run.stdout.read()
+        members.wait_until_gone()
+    assert run.returncode not in (0, None) and "Traceback" not in output, output
+    assert not (workflow.folder / cell).exists()
+    again = workflow.run(cell, config=configured(labelling))
+    assert again.status == 0, again.output
 
 
 def test_a_second_run_of_the_same_files_is_refused_and_the_first_goes_on(finished, workflow):
@@ -161,7 +186,7 @@ def test_every_intermediate_file_records_its_place(finished):
         load = load_arrays if name.endswith(".npz") else loaders.get(folder)
         if load:
             load(top / name)
-            assert place(top / name) == name
+            assert result_place(top / name) == name
             folders.add(folder)
     assert folders == {*loaders, "pieces", "labels", "distances", "partitions"}
 

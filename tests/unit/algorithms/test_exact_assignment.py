@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from exact_assignment import exact_assignment
-from fair_tables import is_fair, least_cost
+from fair_tables import is_fair, lowest_cost
 
 from clusterlets.algorithms.fair_assignment import fair_assignment
 from clusterlets.errors import ClusterletsError
@@ -26,7 +26,7 @@ def test_it_is_the_cheapest_and_lies_between_bound_and_cost_of_the_quick_one(see
     costs, groups = small_problem(seed)
     for delta in DELTAS:
         exact, quick = exact_assignment(costs, groups, delta), fair_assignment(costs, groups, delta)
-        least = least_cost(costs, groups, delta)
+        least = lowest_cost(costs, groups, delta)
         assert exact.is_optimal and is_fair(exact.labels, groups, costs.shape[1], delta)
         assert exact.cost == pytest.approx(costs[np.arange(len(groups)), exact.labels].sum())
         assert exact.cost == pytest.approx(least, rel=1e-5, abs=1e-9)
