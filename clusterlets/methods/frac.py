@@ -56,7 +56,7 @@ class FRAC(Method):
         # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.frac import frac
 
-        return self._outputs(frac(X, groups, n_clusters, random_state, _as_number(tau), init, max_iter, tol))
+        return self._outputs(frac(X, groups, n_clusters, random_state, _decode_tau(tau), init, max_iter, tol))
 
     def _outputs(self, result):
         self.n_iter_ = result.n_iter
@@ -87,5 +87,5 @@ class FRAC(Method):
         n_iter_: int
 
 
-def _as_number(tau):
+def _decode_tau(tau):
     return None if isinstance(tau, str) else tau

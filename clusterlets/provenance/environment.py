@@ -29,11 +29,11 @@ def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]
     return {name: version for name, version in versions.items() if version}
 
 
-def refuse_other_libraries() -> None:
+def check_libraries() -> None:
     """Raise ClusterletsError if a library is not the locked version and jobs run in this Python's environment."""
     python = shutil.which("python")
     if python and os.path.dirname(python) == os.path.dirname(sys.executable):
-        libraries.refuse_others(installed())
+        libraries.check_versions(installed())
 
 
 def _installed(name: str) -> str | None:

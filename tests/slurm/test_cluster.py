@@ -23,7 +23,7 @@ def alone(monkeypatch, tmp_path):
 
 @pytest.fixture
 def sleeper(tmp_path):
-    """A process that goes by the name of a daemon."""
+    """A process with the name of a daemon."""
     program = shutil.copy(shutil.which("sleep"), tmp_path / "daemon-of-test")
     with subprocess.Popen([program, "600"]) as process:
         private.wait_until(lambda: program.name in Path(f"/proc/{process.pid}/comm").read_text(), "the program did not start")

@@ -54,7 +54,9 @@ PROVENANCE = {
     "machine": {"cores": 2},
     "jobs": {"first_job_began": "2026-11-21T13:00:00Z", "last_job_ended": "2026-11-21T13:09:07Z", "counted": 12},
     "settings": SETTINGS | {"results": "results"},
+    "configfiles": {"my.yaml": "k: [2, 5]  # few\n", "../all/of us.yaml": "seeds: {count: 2, block: 2}\n"},
 }
+METHOD = "class Mine: pass\n"
 
 
 def finish(folder, provenance=PROVENANCE):
@@ -65,7 +67,9 @@ def finish(folder, provenance=PROVENANCE):
     for cell in CELLS:
         save_text(folder / cell, cell)
     descriptions = dict.fromkeys(SETTINGS["tables"], COUNTS) | {"people": COUNTS | {"source_sha256": "beef"}}
-    contents = manifest.make(folder, FILES, PROVENANCE["settings"], descriptions, {"numpy": "2.4.6"}, {})
+    (folder.parent / "mine.py").write_text(METHOD)
+    own = {"mine.py": hashlib.sha256(METHOD.encode()).hexdigest()}
+    contents = manifest.make(folder, FILES, PROVENANCE["settings"], descriptions, {"numpy": "2.4.6"}, {}, own)
     (folder / "manifest.json").write_text(json.dumps(contents))
     (folder / "accounts").mkdir(exist_ok=True)
     (folder / "accounts" / "steps.csv").write_text("step,jobs\n")
@@ -114,6 +118,8 @@ def test_the_archive_holds_the_finished_run_and_its_workflow(folder, tmp_path):
         names = set(packed.namelist())
         packed.extractall(tmp_path)
     assert manifest.check(tmp_path / "results").passed
+    own = {path.relative_to(tmp_path / "user").as_posix(): path.read_text() for path in (tmp_path / "user").iterdir()}
+    assert own == {"mine.py": METHOD, "my.yaml": "k: [2, 5]  # few\n", "d71711ec_of_us.yaml": "seeds: {count: 2, block: 2}\n"}
     assert {
         "Snakefile",
         "config.yaml",
@@ -163,7 +169,7 @@ def test_the_run_names_its_times_software_inputs_and_results(entities):
     assert {"results/runs/", "results/manifest.json", "results/accounts/provenance.json"} <= ids(run["result"])
     assert workflow["identifier"] == f"git commit {40 * '0'}, with changes"
     assert workflow["codeRepository"] == yaml.safe_load((ROOT / "CITATION.cff").read_text())["repository-code"]
-    assert "config.yaml" in ids(run["object"])
+    assert {"config.yaml", "user/my.yaml", "user/mine.py"} <= ids(run["object"])
     settings = {entities[name]["name"]: entities[name]["value"] for name in ids(run["object"]) if name.startswith("#setting")}
     assert settings["k"] == "[2, 5]" and settings["deviation"] == "absolute"
     assert settings.keys() == SETTINGS.keys() - {"tables", "grids"}
@@ -226,6 +232,14 @@ def change_a_table(folder):
     (folder / "tables/table1_matchers.csv").write_text("better")
 
 
+def change_a_method(folder):
+    (folder.parent / "mine.py").write_text("class Other: pass\n")
+
+
+def lose_a_method(folder):
+    (folder.parent / "mine.py").unlink()
+
+
 def change_other_settings(folder):
     finish(folder, PROVENANCE | {"settings": PROVENANCE["settings"] | {"k": [3]}})
 
@@ -235,20 +249,22 @@ def lose_the_logs(folder):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "message"),
     [
         (lambda folder: (folder / "manifest.json").unlink(), "A finished run of the workflow writes it"),
         (remove_a_cell, "1 file missing or changed, first runs/iris/D/k2_hops1/seeds0-1.csv"),
         (change_a_table, "1 file missing or changed, first tables/table1_matchers.csv"),
         (lambda folder: (folder / "accounts/provenance.json").unlink(), "provenance.json does not exist"),
+        (change_a_method, "1 file missing or changed, first mine.py"),
+        (lose_a_method, "mine.py, which a method of the run is made of, cannot be read"),
         (change_other_settings, "are of different settings"),
         (lose_the_logs, "counts no job"),
     ],
 )
-def test_an_unfinished_or_changed_run_is_refused(spoil, told, tmp_path, monkeypatch, capsys):
+def test_an_unfinished_or_changed_run_is_refused(spoil, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     spoil(finish(tmp_path / "results"))
-    assert told in refused(capsys)
+    assert message in refused(capsys)
 
 
 def test_without_a_name_the_archive_is_refused(tmp_path, monkeypatch, capsys):
