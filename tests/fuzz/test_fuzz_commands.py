@@ -408,7 +408,7 @@ def archive_holds_the_run_or_nothing_is_written(example):
     with restored_folder():
         intact = Path(name).read_bytes()
         put(name, content)
-        result = command("archive", *as_words(pairs), may_go=name)
+        result = command("archive", *as_words(pairs), may_remove=name)
         if result.status:
             assert is_one_line(result, "archive"), result.err
             return

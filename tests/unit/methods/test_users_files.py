@@ -76,6 +76,7 @@ def test_clusterlets_are_read_only(name):
         ("exit('enough')", "SystemExit: enough"),
         ("raise ValueError('first\\nlast')", "ValueError: last"),
         ("assert False", "AssertionError"),
+        ("raise BaseException('no luck')", "BaseException: no luck"),
         ("1 / 0", "ZeroDivisionError: division by zero"),
     ],
 )
