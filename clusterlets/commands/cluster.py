@@ -239,8 +239,9 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
     useless += [f"--{name}" for name in options.values if accepted is not None and name not in accepted]
     if useless:
         hint = f" (its parameters: {', '.join(accepted)})" if accepted else ""
+        verb, pronoun = ("has", "it") if len(useless) == 1 else ("have", "them")
         raise ClusterletsError(
-            f"{' and '.join(useless)} has no effect with {method}{hint}; leave it out, or take another method."
+            f"{' and '.join(useless)} {verb} no effect with {method}{hint}; leave {pronoun} out, or take another method."
         )
     if options.clusters is not None and is_matcher and "hops" in options.values:
         raise ClusterletsError("--hops has no effect with --clusters, which chooses it; leave one out.")
@@ -335,7 +336,7 @@ def _describe_bound(options: argparse.Namespace, composition: np.ndarray, group_
     name = bounds[-1]  # a later bound replaces the earlier ones
     bound = options.chosen.parameters[name].bound
     value = bound.value_of(values[name], options.k)
-    off = bound.rows_off(value, composition, group_counts)
+    off = bound.missed_rows(value, composition, group_counts)
     verdict = ("kept", "kept up to whole rows, 1 row off")[off] if off < 2 else f"not kept, {off} rows off"
     return [f"asked for   {name} {value}: {verdict}   ({bound.meaning})"]
 

@@ -90,9 +90,7 @@ def _run(options: argparse.Namespace, config: Mapping) -> Run:
     if parameters.keys() != grid.keys():
         example = ",".join(f"{parameter}={as_text(values[0])}" for parameter, values in grid.items())
         needs = (
-            f"needs --parameters with a value for each, such as {example}"
-            if grid
-            else "has no use for --parameters; leave it out"
+            f"needs --parameters with a value for each, such as {example}" if grid else "takes no --parameters; leave it out"
         )
         raise ClusterletsError(f"{name} {needs}.")
     return Run(options.dataset, method, name, options.k, options.seed, {parameter: parameters[parameter] for parameter in grid})

@@ -59,7 +59,7 @@ if workflow.main_snakefile == f"{CHECKOUT}/Snakefile":  # a workflow that import
     for file in workflow.configfiles:
         explained(check_spelling)(file)
 config = explained(check_configuration)(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
-explained(figures.declared)()
+explained(figures.declarations)()
 set_mirror(config)
 plan = explained(Plan)(config)
 OUT = plan.results
@@ -118,7 +118,7 @@ def captioned(path):
     Of files that every variant has the label also tells the folder.
     """
     result = path.removeprefix("{place}/").removeprefix(f"{OUT}/").rpartition(".")[0]
-    category, _ = captions.described()[result]
+    category, _ = captions.by_result()[result]
     name, suffix = Path(path).stem.replace("_", " "), Path(path).suffix
     name += " of {place}" if "{place}" in path else ""
     form = {".md": "Markdown", ".tex": "LaTeX", ".txt": "text"}.get(suffix, suffix[1:].upper())

@@ -13,7 +13,7 @@ from processes import family, until
 from clusterlets.grid.fitting import Limits, fits
 from clusterlets.grid.program import program
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the system must be Linux")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="the system must be Linux")]
 
 # A fit that starts a program, which starts another one outside of its group and session, and then waits.
 FIT = """
