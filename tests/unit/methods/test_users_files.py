@@ -176,7 +176,7 @@ def clusterings_by_seed(method, blocks):
     def fit(seed):
         return methods.fit(method, X, GROUPS, 4, np.random.default_rng(seed), {})[1]
 
-    outcomes = (fits(fit, block, Limits()) for block in blocks)
+    outcomes = (fits(fit, block, Limits(), stateless=not methods.is_from_file(method)) for block in blocks)
     return {seed: fit.result for block in outcomes for seed, fit in block}
 
 
