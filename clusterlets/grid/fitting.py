@@ -1,7 +1,7 @@
 """Fits of a method under limits of time and memory, each with the time and memory that it took.
 
-Each fit runs in a process of its own, forked from the same state. So a method that hangs, takes all memory or crashes loses
-only its own run, and what it starts ends with it.
+Fits run in processes of their own, each forked from the same state: one for each seed, or one for several where fits leave
+nothing behind. So a method that hangs, takes all memory or crashes loses only its own run, and what it starts ends with it.
 """
 
 import os
@@ -82,7 +82,7 @@ def fits(
 
 
 class _Keeper:
-    """A forked process that forks one for each fit, and ends it with all that it started.
+    """A forked process that forks one for the fits of each request, and ends it with all that it started.
 
     It has its own session, so that what ends its parent's leaves it; then it ends the fit, and itself.
     """

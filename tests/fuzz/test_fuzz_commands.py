@@ -399,7 +399,10 @@ def test_datasets_lists_what_is_configured_or_says_why_not(fuzz, results):
 def archived(results, monkeypatch):
     """The results with an account of their run. Without the crate's metadata, which need a library of their own."""
     settings = json.loads(Path("results/manifest.json").read_bytes())["settings"]
-    save_json("results/accounts/provenance.json", {"settings": settings, "jobs": {"first_job_began": "then"}, "source": None, "configfiles": {}})
+    save_json(
+        "results/accounts/provenance.json",
+        {"settings": settings, "jobs": {"first_job_began": "then"}, "source": None, "configfiles": {}},
+    )
     monkeypatch.setattr(archive, "find_spec", lambda name: True)
     monkeypatch.setattr(archive.crate, "describe_run", lambda *_: {})
     monkeypatch.setattr(archive.crate_validation, "faults", lambda trial: [])
