@@ -107,11 +107,15 @@ def _parser() -> argparse.ArgumentParser:
         "--minutes", type=_minutes, default=5.0, metavar="M", help="time for all fits; cheap methods come first (default: 5)"
     )
     parser.add_argument(
+        "--seeds", type=whole_number(2, 1000), default=6, metavar="N", help="fits of each configuration (default: 6)"
+    )
+    parser.add_argument("--seed", type=whole_number(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
+    parser.add_argument(
         "-o",
         "--output",
         type=nonempty,
         metavar="FILE",
-        help="CSV file, a row a configuration; - is standard output (default: TABLE-COLUMN-front.csv)",
+        help="CSV file, one row per configuration; - is standard output (default: TABLE-COLUMN-front.csv)",
     )
     parser.add_argument(
         "--plot",

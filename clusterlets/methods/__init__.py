@@ -419,9 +419,9 @@ def _as_method_error(path: Path, what: str) -> Iterator[None]:
     folder = os.getcwd()
     try:
         yield
-    except (ClusterletsError, MemoryError):
+    except (ClusterletsError, MemoryError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         where = f", line {lines[-1]}" if lines else ""
         raise MethodError(f"{what}{where}: {_one_line(error)}", _one_line(error)) from error

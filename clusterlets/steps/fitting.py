@@ -65,7 +65,7 @@ def fit_method(
     failures: dict[str, tuple[str, str]] = {}
     block_seeds = seeds_of(seeds)
     distinct_seeds = block_seeds if method_class.is_random else block_seeds[:1]
-    outcomes = list(fits(fit, distinct_seeds, fit_limits))
+    outcomes = list(fits(fit, distinct_seeds, fit_limits, stateless=not methods.is_from_file(method_class)))
     for seed, outcome in outcomes if method_class.is_random else [(seed, outcomes[0][1]) for seed in block_seeds]:
         accounts.log_fit(dataset, method_class.name, k, format_parameters(fit_parameters), seed, outcome)
         if outcome.status == OK:

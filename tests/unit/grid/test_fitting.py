@@ -203,3 +203,36 @@ def test_a_method_without_fit_says_so():
 
     ((_, failed),) = fits(lambda seed: Nothing().fit(None, None, 2, None), [0], QUICK)
     assert (failed.status, failed.note) == ("failed", "NotImplementedError: Nothing has no fit.")
+
+
+@pytest.mark.parametrize("stateless", [True, False])
+def test_fits_share_a_process_only_if_they_are_stateless(stateless):
+    calls = []
+
+    def fit(seed):
+        calls.append(seed)
+        return os.getpid(), len(calls)
+
+    outcomes = [outcome.result for _, outcome in fits(fit, range(120), QUICK, stateless=stateless)]
+    assert len({process for process, _ in outcomes}) == (3 if stateless else 120)
+    assert {n_calls for _, n_calls in outcomes} == (set(range(1, 51)) if stateless else {1})
+
+
+@pytest.mark.parametrize("end", [lambda: os._exit(0), lambda: os.kill(os.getpid(), signal.SIGKILL), lambda: sum(iter(int, 1))])
+def test_a_stateless_fit_that_ends_its_process_loses_only_its_own_run(end):
+    def fit(seed):
+        return seed if seed % 3 else end()
+
+    outcomes = dict(fits(fit, range(7), Limits(seconds=0.2), stateless=True))
+    assert list(outcomes) == list(range(7))
+    assert [seed for seed, outcome in outcomes.items() if outcome.status == "ok" and outcome.result == seed] == [1, 2, 4, 5]
+    assert len({(outcomes[seed].status, outcomes[seed].note) for seed in (0, 3, 6)}) == 1
+
+
+@pytest.mark.slow
+def test_a_stateless_fit_has_its_own_limit_by_the_clock():
+    def fit(seed):
+        time.sleep(60 if seed == 3 else 1.5)
+
+    statuses = [outcome.status for _, outcome in fits(fit, range(5), QUICK, stateless=True)]
+    assert statuses == ["ok", "ok", "ok", "timeout", "ok"]
