@@ -58,6 +58,8 @@ PYTEST := $(RUN) python -m pytest --numprocesses $(WORKERS) --dist worksteal
 SITE := $(RUN) PYTHONPATH="$(CURDIR)/$(SPHINX)" MPLBACKEND=agg python -m sphinx -W --keep-going --quiet
 # Names and logs are UTF-8 in every locale. Snakemake keeps a cache below HOME, and fails if it cannot write there.
 export PYTHONUTF8 := 1
+# Containers often forbid Python to cache bytecode, and uv compiles none: every job would then compile its libraries for seconds.
+export PYTHONDONTWRITEBYTECODE :=
 ifeq ($(shell mkdir -p "$${XDG_CACHE_HOME:-$$HOME/.cache}" 2>/dev/null && test -w "$${XDG_CACHE_HOME:-$$HOME/.cache}" && echo yes),)
 export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
 endif

@@ -20,7 +20,6 @@ EXTRAS = {
     "jsonschema": "workflow",
     "pygments": "workflow",
     "scikit_posthocs": "workflow",
-    "seaborn": "workflow",
     "snakemake": "workflow",
     "statsmodels": "workflow",
 }

@@ -2,15 +2,17 @@
 
 import argparse
 import json
+import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from clusterlets.commands.output import nonempty, writing
+from clusterlets.commands.output import STANDARD_OUTPUT, files_below, nonempty, refuse_files, stream_for_people, writing
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid.fingerprints import PACKAGE
 from clusterlets.provenance import crate, crate_validation, packing
 from clusterlets.provenance.environment import user
-from clusterlets.storage import check_writable, write_bytes
+from clusterlets.storage import write_bytes
 from clusterlets.text import counted
 
 
@@ -23,14 +25,21 @@ def main(arguments: list[str]) -> int:
     """
     parser = argparse.ArgumentParser("clusterlets archive", description=main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
-    parser.add_argument("-o", "--output", metavar="FILE", type=nonempty, help="default: <name of the folder>.crate.zip, here")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=nonempty,
+        help="default: <name of the folder>.crate.zip, here; - is standard output",
+    )
     parser.add_argument("--agent", metavar="NAME", default=user(), help="who ran the workflow; default: git's user.name")
     options = parser.parse_args(arguments)
     output = options.output or f"{options.results.resolve().name}.crate.zip"
-    if Path(output).suffix != ".zip":  # which no result and no source has
-        raise ClusterletsError(f"-o {output}: the name must end in .zip.")
-    with writing(output):  # now, and not after the packing
-        check_writable(output)
+    inputs = [
+        *files_below("a file of the results", options.results),
+        *files_below("a file of the workflow", *(PACKAGE.parent / name for name in packing.SOURCE)),
+    ]
+    refuse_files({"-o": output}, inputs)
     if not options.agent:
         raise ClusterletsError(
             "An archive names who ran the workflow, and git has no user.name here: add `--agent 'Their name'`, or run `make "
@@ -53,10 +62,14 @@ def main(arguments: list[str]) -> int:
         faults = crate_validation.faults(trial)
     if faults:
         raise ClusterletsError("\n  ".join([f"The crate does not conform to {crate_validation.PROFILE}:", *faults]))
-    with writing(output):
-        write_bytes(output, content)
+    if output == STANDARD_OUTPUT:
+        sys.stdout.buffer.write(content)
+    else:
+        with writing(output):
+            write_bytes(output, content)
     print(
         f"{output}: {counted(len(source) + len(own) + len(results) + 1, 'file')}, {len(content) / 1e6:.1f} MB, valid by "
-        f"{crate_validation.PROFILE}. Ready to deposit, as run by {options.agent}."
+        f"{crate_validation.PROFILE}. Ready to deposit, as run by {options.agent}.",
+        file=stream_for_people(output),
     )
     return 0

@@ -1,6 +1,7 @@
 """``clusterlets tune people.csv --sensitive sex``: which method suits a table, and the command that applies it."""
 
 import argparse
+import functools
 import math
 import shlex
 import signal
@@ -12,12 +13,11 @@ from urllib.parse import quote
 
 from clusterlets import methods
 from clusterlets.commands import own_table
-from clusterlets.commands.output import nonempty, whole_number, writing
+from clusterlets.commands.output import nonempty, refuse_files, stream_for_people, whole_number, write_table, writing
 from clusterlets.commands.progress_bar import ProgressBar
 from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import scaled
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.runs_frame import write_csv
 
 _LONGEST_STEM = 150  # letters: a file's name may have 255
 
@@ -39,15 +39,15 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     options.output = options.output or f"{_stem(options)}-front.csv"
     options.plot = options.plot or f"{_stem(options)}-front.png"
-    own_table.refuse_files(options.table, {"-o": options.output, "--plot": options.plot})
+    refuse_files({"-o": options.output, "--plot": options.plot}, [("the table itself", options.table)])
     if Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
         raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
     table, _, notes = own_table.read(options)
-    print(f"{options.table.name}: {len(table.X):,} rows; {own_table.features_line(table)}")
+    say = functools.partial(print, file=stream_for_people(options.output), flush=True)
+    say(f"{options.table.name}: {len(table.X):,} rows; {own_table.features_line(table)}")
     for kind, messages in (("note", notes), ("warning", own_table.warnings(table, options.scaling))):
         for message in messages:
-            print(f"{kind}: {message}")
-    sys.stdout.flush()
+            say(f"{kind}: {message}")
     X = scaled(table, options.scaling)
     from clusterlets.tuning import front, tune  # noqa: F401  # slow to load; a missing plotting library fails here, not after the fits
 
@@ -64,13 +64,12 @@ def main(arguments: list[str]) -> int:
             progress=progress,
         )
     best = configurations.best()
-    with writing(options.output):
-        write_csv(options.output, configurations)
+    write_table(options.output, configurations)
     with writing(options.plot):
         configurations.plot(options.plot)
-    print(f"\nevery configuration: {options.output}\npicture: {options.plot}\n\n{configurations.recommendation()}\n")
-    print(f"This command repeats one of its runs, with a largest deviation of {best['deviation_max']:.3f}:")
-    print(f"  {command(options, best)}")
+    say(f"\nevery configuration: {options.output}\npicture: {options.plot}\n\n{configurations.recommendation()}\n")
+    say(f"This command repeats one of its runs, with a largest deviation of {best['deviation_max']:.3f}:")
+    say(f"  {command(options, best)}")
     if not configurations.interrupted:
         return 0
     print("clusterlets tune: interrupted; only what was finished is ranked.", file=sys.stderr)
@@ -108,15 +107,11 @@ def _parser() -> argparse.ArgumentParser:
         "--minutes", type=_minutes, default=5.0, metavar="M", help="time for all fits; cheap methods come first (default: 5)"
     )
     parser.add_argument(
-        "--seeds", type=whole_number(2, 1000), default=6, metavar="N", help="fits of each configuration (default: 6)"
-    )
-    parser.add_argument("--seed", type=whole_number(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
-    parser.add_argument(
         "-o",
         "--output",
         type=nonempty,
         metavar="FILE",
-        help="CSV file, a row per configuration (default: TABLE-COLUMN-front.csv)",
+        help="CSV file, a row a configuration; - is standard output (default: TABLE-COLUMN-front.csv)",
     )
     parser.add_argument(
         "--plot",

@@ -3,6 +3,7 @@
 import difflib
 import functools
 import itertools
+import json
 import math
 import os
 import re
@@ -15,15 +16,19 @@ from jsonschema.validators import extend
 
 from clusterlets.datasets import CLASS, check_sensitive, describe, user_table
 from clusterlets.datasets import names as dataset_names
+from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import cells
 from clusterlets.grid.cells import combinations
 from clusterlets.grid.entries import load
 from clusterlets.methods import check_parameters
 from clusterlets.methods import names as method_names
+from clusterlets.parameters import one_form
 
 _LONGEST_ID = 100  # letters: it is part of file names, which systems limit to 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[2]
+#: The file with the default of every key.
+CONFIGURATION = _CHECKOUT / "config.yaml"
 _MAX_CELLS = 1_000_000  # Snakemake plans a thousand cells a second
 _LONGEST_FAULT = 300
 # Folders that hold something else than results: in any working directory, and in the checkout.
@@ -51,7 +56,7 @@ def read_configuration(path: str | Path | None = None) -> dict:
 
     Mappings are merged, and lists are replaced.
     """
-    config = _read(_CHECKOUT / "config.yaml")
+    config = _read(CONFIGURATION)
     for key, value in (_read(Path(path)) if path else {}).items():
         are_mappings = isinstance(value, dict) and isinstance(config.get(key), dict)
         config[key] = config[key] | value if are_mappings else value
@@ -60,7 +65,8 @@ def read_configuration(path: str | Path | None = None) -> dict:
 
 def _read(path: Path) -> dict:
     try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        config = _from_json(text) or yaml.safe_load(text)
     except OSError as error:
         reason = f"{path} cannot be read ({error.strerror})"
         raise ClusterletsError(f"{reason}. The configuration lies in the project's checkout.") from None
@@ -68,7 +74,50 @@ def _read(path: Path) -> dict:
         raise ClusterletsError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(config, dict):
         raise ClusterletsError(f"{path} holds no configuration; config.yaml shows every key.")
+    check_spelling(path)
     return config
+
+
+def _from_json(text: str) -> dict | None:
+    """The configuration in a JSON file, in which numbers are spelt as YAML has texts; Snakemake tries JSON first, too."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def check_spelling(path: str | Path) -> None:
+    """Refuse numbers and truth values of a YAML file whose spelling means something else elsewhere.
+
+    YAML has 10 for ``1_0``, 8 for ``010``, 90 for ``1:30``, false for ``no``, and a text for ``1e5``; ``--parameters`` and
+    the tables of users read the first four as texts, and the last one as a number.
+    """
+    text = Path(path).read_text(encoding="utf-8")
+    if _from_json(text) is not None:
+        return
+    loader, faults = yaml.SafeLoader(text), []
+    while loader.check_event():
+        event = loader.get_event()
+        if isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
+            node = yaml.ScalarNode(loader.resolve(yaml.ScalarNode, event.value, event.implicit), event.value)
+            if _spelling_differs(node, loader):
+                meaning = "a text" if node.tag == _YAML_TEXT else json.dumps(loader.construct_object(node))
+                faults.append(f"{path}, line {event.start_mark.line + 1}: {event.value} is {meaning} in YAML; {_REMEDY}")
+    _refuse(faults)
+
+
+_YAML_TEXT = "tag:yaml.org,2002:str"
+_REMEDY = "write numbers in digits, as 100000 or 1.0e+5, truth as true or false, and other texts in quotes"
+
+
+def _spelling_differs(node: yaml.ScalarNode, loader: yaml.SafeLoader) -> bool:
+    """Whether YAML reads a plain text as another number than others do, or as a truth value that is not spelt so."""
+    kind = node.tag.rpartition(":")[2]
+    if kind == "bool":
+        return node.value.lower() not in ("true", "false")
+    if kind in ("int", "float"):
+        return loader.construct_object(node) != number(node.value)
+    return kind == "str" and math.isfinite(number(node.value))
 
 
 def check_configuration(config: Mapping, schema: str | Path) -> dict:
@@ -138,8 +187,7 @@ def _with_whole_numbers(value):
             return [_with_whole_numbers(part) for part in value]
     except RecursionError:
         raise ClusterletsError("The configuration cannot be used: a list or mapping in it contains itself.") from None
-    is_exact = isinstance(value, float) and value.is_integer() and abs(value) <= 2**53
-    return int(value) if is_exact else value
+    return one_form(value)
 
 
 def _refuse(faults: list[str]) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from clusterlets.errors import ClusterletsError, NoClusteringError
+from clusterlets.errors import ClusterletsError, MethodError, NoClusteringError
 from clusterlets.grid import processes
 from clusterlets.grid.artifacts import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
 from clusterlets.grid.measures import cpu_seconds, peak_memory, reset_peak_memory
@@ -278,6 +278,9 @@ def _outcome(fit: Callable[[int], Any], seed: int, limits: Limits) -> Fit:
         status, note = OUT_OF_MEMORY, "out of memory" if limits.memory_mb is None else f"more than {limits.memory_mb:g} MB"
     except NoClusteringError as error:
         status, note = error.status, str(error)
+    except MethodError as error:
+        _print_traceback()
+        status, note = FAILED, error.raised
     except ClusterletsError as error:
         status, note = FAILED, str(error)
     except (Exception, SystemExit) as error:  # a method's code may raise anything

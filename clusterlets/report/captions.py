@@ -167,7 +167,7 @@ RESULTS = {
 
 
 @cache
-def captions() -> dict[str, tuple[str, str]]:
+def by_result() -> dict[str, tuple[str, str]]:
     """Category and caption of every result: :data:`RESULTS` and the figures."""
     figures = {
         f"{figure.folder}/{figure.name}": (
@@ -186,7 +186,7 @@ def file_of(result: str) -> str:
 
 def write(folder: str) -> None:
     """Write the overview and each caption to a file of its own, because Snakemake reads captions from files only."""
-    texts = {file_of(result): caption for result, (_, caption) in captions().items()}
+    texts = {file_of(result): caption for result, (_, caption) in by_result().items()}
     for name, text in {**texts, "workflow.rst": OVERVIEW}.items():
         path = Path(folder, name)
         if not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != text:

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from clusterlets import methods
+from clusterlets.algorithms.checks import check_same_index
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, check_whole
 from clusterlets.extras import optional
@@ -168,6 +169,7 @@ def tune(
         For a name that no method has.
     """
     _check(n_clusters, max_deviation, minutes, n_seeds, random_state)
+    check_same_index(X=X, sensitive_features=sensitive_features)
     X = check_array(X, dtype=np.float64, order="C", ensure_min_samples=2)
     groups, _ = encode(sensitive_features, len(X))
     if n_clusters > len(X):

@@ -252,7 +252,7 @@ def test_a_fingerprint_includes_user_files(tmp_path, monkeypatch):
     for name, part in zip(names, listed, strict=True):
         Path(name).write_text("x = 2")
         read_again()
-        after = fingerprints.fingerprint(["metrics.composition"], own=names)
+        after = fingerprints.fingerprint(["metrics.composition"], user_files=names)
         assert fingerprints.changed_parts(before, after) == [part] and after.split()[0] != before.split()[0]
         before = after
 

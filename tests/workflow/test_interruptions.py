@@ -39,7 +39,7 @@ def wait_for_results(run, workflow, further, seconds=120):
         time.sleep(0.02)
 
 
-def test_a_run_that_is_killed_twenty_times_comes_to_the_same_bytes(finished, workflow):
+def test_a_run_that_is_killed_twenty_times_comes_to_the_same_bytes_in_another_folder_and_on_one_core(finished, workflow):
     moments = random.Random(6)
     for _ in range(KILLS):
         with workflow.start(own_group=True) as run:
@@ -50,7 +50,7 @@ def test_a_run_that_is_killed_twenty_times_comes_to_the_same_bytes(finished, wor
         assert run.returncode == -signal.SIGKILL
     unfinished = done(workflow)
     assert len(unfinished) > 0 and "manifest.json" not in unfinished
-    last = workflow.run()
+    last = workflow.run("--cores", "1")
     assert last.status == 0, last.output
     actual, expected = done(workflow), finished.results()
     assert actual["manifest.json"] == expected["manifest.json"]
@@ -136,6 +136,7 @@ KINDS = {
 # Further files, which are damaged one after the other.
 APART = {
     "labels/breast_cancer/clusterlets/k2/seeds0-1.npz": ["distances/breast_cancer/clusterlets/k2"],
+    "labels/iris/clusterlets/k3/seeds0-1.npz": ["clusterings/composition.csv"],
     "runs/iris/C/k2_omega0.5/seeds0-1.csv": ["runs.csv"],
     "runs.csv": ["claims.csv", "claims.md"],
 }

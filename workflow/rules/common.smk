@@ -31,12 +31,12 @@ sys.path = [folder for folder in sys.path if folder != CHECKOUT]
 # The jobs' Python and Snakemake on a cluster's node must not import modules from the working folder.
 os.environ.update(PYTHONSAFEPATH="1")
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.configuration import check_configuration, set_mirror
+from clusterlets.grid.configuration import check_configuration, check_spelling, set_mirror
 from clusterlets.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, block_log, block_path, fit_path, prepared_path
 from clusterlets.grid.plan import Plan, results_settings
 from clusterlets.grid.preflight import check_writable
 from clusterlets.grid.step_fingerprints import COMPILED, analysis_fingerprint, step_fingerprint
-from clusterlets.provenance.environment import LIBRARIES, refuse_other_libraries
+from clusterlets.provenance.environment import LIBRARIES, check_libraries
 from clusterlets.report import captions, figures
 from clusterlets.steps.options import shell_line, shell_prefix
 from clusterlets.storage import place
@@ -55,8 +55,11 @@ def explained(function):
     return explaining
 
 
+if workflow.main_snakefile == f"{CHECKOUT}/Snakefile":  # a workflow that imports this one spells as it likes
+    for file in workflow.configfiles:
+        explained(check_spelling)(file)
 config = explained(check_configuration)(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
-explained(figures.declared)()
+explained(figures.declarations)()
 set_mirror(config)
 plan = explained(Plan)(config)
 OUT = plan.results
@@ -85,7 +88,7 @@ onstart:
     prepare_scheduler()
     explained(check_writable)(OUT)
     if not workflow.deployment_settings.deployment_method:  # with conda, each job checks its own environment
-        explained(refuse_other_libraries)()
+        explained(check_libraries)()
 
 
 def whole_configuration(wildcards):
@@ -115,7 +118,7 @@ def captioned(path):
     Of files that every variant has the label also tells the folder.
     """
     result = path.removeprefix("{place}/").removeprefix(f"{OUT}/").rpartition(".")[0]
-    category, _ = captions.described()[result]
+    category, _ = captions.by_result()[result]
     name, suffix = Path(path).stem.replace("_", " "), Path(path).suffix
     name += " of {place}" if "{place}" in path else ""
     form = {".md": "Markdown", ".tex": "LaTeX", ".txt": "text"}.get(suffix, suffix[1:].upper())

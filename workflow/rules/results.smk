@@ -15,7 +15,7 @@ TABLES = [
 RANKINGS = ["statistics", "blocks", "mean_ranks", "nemenyi"]
 # Every figure that clusterlets/report/figures declares, by the folder of its files; those in accounts are not results.
 FIGURES = {
-    folder: [f"{OUT}/{file}" for figure in figures.declared() if figure.folder == folder for file in figure.files("pdf", "png")]
+    folder: [f"{OUT}/{file}" for figure in figures.declarations() if figure.folder == folder for file in figure.files("pdf", "png")]
     for folder in ("figures", "accounts")
 }
 STATISTICS = [
@@ -43,7 +43,7 @@ ACCOUNTS = [
     *expand(f"{OUT}/accounts/{{name}}.csv", name=["steps", "fits", "leaderboard_costs"]),
     f"{OUT}/accounts/provenance.json",
 ]
-DRAWS_ACCOUNTS = [f"plot_{figure.module}" for figure in figures.declared() if figure.folder == "accounts"]
+DRAWS_ACCOUNTS = [f"plot_{figure.module}" for figure in figures.declarations() if figure.folder == "accounts"]
 MANIFEST = f"{OUT}/manifest.json"
 
 

@@ -51,7 +51,7 @@ def test_features_and_ignored_columns_are_listed(run):
 
 def test_warns_of_identifiers_and_unlike_scales_where_they_matter(run, people):
     output = run()[1]
-    assert "warning: number looks like an identifier (consecutive numbers), and rows are clustered by it" in output
+    assert "warning: number looks like an identifier (consecutive numbers), and the rows are clustered by it" in output
     ratio = people["income"].std() / people["height"].std()
     assert f"warning: income spreads {ratio:,.0f} times as far as height" in output
     assert "times as far as" not in run("--scaling", "standard")[1]

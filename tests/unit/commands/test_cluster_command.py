@@ -312,7 +312,7 @@ ERRORS = {
     "--tau has no effect with --matcher G-B": ["people.csv", "--sensitive", "sex", "--tau", "0.1"],
     "--omega has no effect with --matcher D": ["people.csv", "--sensitive", "sex", "--matcher", "D", "--omega", "0.1"],
     "--hops has no effect with --matcher C": ["people.csv", "--sensitive", "sex", "--matcher", "C", "--hops", "2"],
-    "--matcher and --hops has no use": [
+    "--matcher and --hops have no effect": [
         "people.csv",
         "--sensitive",
         "sex",

@@ -210,7 +210,7 @@ ERRORS = {
     "C needs --parameters with a value for each, such as omega=0": ["--method", "C", "--parameters", "hops=2"],
     "D needs --parameters with a value for each, such as hops=1": ["--method", "D", "--parameters", "hops=2,omega=0.5"],
     "G-B needs --parameters with a value for each, such as hops=1": ["--method", "G-B"],
-    "random has no use for --parameters; leave it out": ["--method", "random", "--parameters", "hops=2"],
+    "random takes no --parameters; leave it out": ["--method", "random", "--parameters", "hops=2"],
     "settings.yml cannot be read": ["--config", "settings.yml", "--method", "random"],
 }
 
