@@ -12,6 +12,7 @@ The result is checked in whole numbers before it is returned.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from time import monotonic
@@ -22,8 +23,8 @@ from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.coreset import sample_coreset
 from clusterlets.algorithms.fair_dual import TEMPERATURES, FairDual, fractional_assignment, solve_dual
 from clusterlets.algorithms.geometry import distances_to_centres, moments_by_label
-from clusterlets.algorithms.instances import checked_instances, codes_that_occur
-from clusterlets.algorithms.limit_counts import NOT_CONVERGED, feasible_counts
+from clusterlets.algorithms.instances import checked_instances
+from clusterlets.algorithms.limit_counts import NOT_CONVERGED, feasible_counts, rounded_to
 from clusterlets.algorithms.limits import Limit, limit_rows
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
@@ -206,7 +207,11 @@ class _Search:
         if problem.k == 1:
             return self._single()
         # Whether there are clusters at all is settled before any work.
-        self._counts = self._feasible(np.repeat(problem.totals[:, None] / problem.k, problem.k, axis=1))
+        try:
+            self._counts = self._feasible(np.repeat(problem.totals[:, None] / problem.k, problem.k, axis=1))
+        except NoClusteringError as error:
+            error.labels = self._nearest() if error.status == NOT_CONVERGED else None
+            raise
         n_whole = next((number for rows, number in _WHOLE_STARTS if len(problem.X) <= rows), 1)
         best = None
         for centres in self._placed(n_whole):
@@ -226,6 +231,14 @@ class _Search:
         self._feasible(problem.totals[:, None].astype(np.float64))
         centres, spread = moments_by_label(problem.X, labels, 1)
         return FairLimitResult(labels, centres, float(spread.sum()), 0.0, 1, np.zeros((len(problem.rows), 1)))
+
+    def _nearest(self) -> np.ndarray:
+        """Labels of the cheapest fractional assignment, made whole without regard to the limits."""
+        problem = self._problem
+        start = self._rounds(weighted_kmeans(self._X, self._weights, problem.k, self._random)[0], None, _TRIAL)
+        costs = distances_to_centres(problem.X, start.centres, problem.k)
+        dual = self._dual(costs, np.ones(len(costs)), problem.groups, start.multipliers, TEMPERATURES)
+        return transport_groups(costs, problem.groups, rounded_to(dual.counts, problem.totals), dual.prices)
 
     def _is_late(self) -> bool:
         return self._deadline is not None and monotonic() > self._deadline
@@ -263,7 +276,7 @@ class _Search:
             if dual.bound >= (1 - 1e-3) * last:
                 break
             last = dual.bound
-        return _Centres(centres, multipliers, dual.bound)
+        return _Centres(centres, dual.multipliers, dual.bound)
 
     def _swapped(self, current: _Centres, trials: int) -> _Centres:
         """The centres after trials that drop one and draw another by its distance."""
@@ -314,10 +327,8 @@ class _Search:
             )
             if is_warm and len(problem.rows) and (self._share_rows @ dual.counts).max() > max(2, n / 1000):
                 continue
-            try:
+            with suppress(NoClusteringError):  # then the last ones serve
                 self._counts = self._feasible(dual.counts)
-            except NoClusteringError:
-                pass  # the last ones serve
             labels = transport_groups(costs, problem.groups, self._counts, dual.prices)
             cost = float(costs[np.arange(n), labels].sum())
             gap = cost / dual.bound - 1 if dual.bound > 0 else (np.inf if cost > 0 else 0.0)

@@ -76,7 +76,7 @@ def rounded_to(wanted: np.ndarray, totals: np.ndarray) -> np.ndarray:
 
 
 def proportional_counts(wanted: np.ndarray, totals: np.ndarray, least_size: int) -> np.ndarray | None:
-    """Counts whose shares are exactly the table's in every cluster, with sizes near those of ``wanted`` (K, k); None if none."""
+    """Counts whose shares are exactly the table's in every cluster, sizes near those of ``wanted`` (K, k); None if none."""
     divisor = gcd(*totals.tolist())
     n, k = int(totals.sum()), wanted.shape[1]
     least = max(1, -(-least_size * divisor // n))
@@ -118,7 +118,7 @@ def most_clusters(totals: np.ndarray, rows: np.ndarray, least_size: int) -> tupl
 
 
 def least_possible_size(totals: np.ndarray, rows: np.ndarray, at_most: int) -> int:
-    """A lower bound on the size of a cluster within limits: for two groups the least one up to ``at_most``, or 1 more; else 1."""
+    """A lower bound on a cluster's size within limits: for two groups the least one up to ``at_most``, or 1 more; else 1."""
     if len(totals) != 2:
         return 1
     for size in range(1, at_most + 1):
@@ -310,9 +310,7 @@ def _search(counts, target, weights, rows, slack, most_steps, most_descents):
                 broken[cluster] = False
                 for row in range(n_rows):
                     broken[cluster] = broken[cluster] or values[row, cluster] > 0
-                _effects(
-                    values, rows, largest, row_weights, cluster, exchange[cluster], gain_two[cluster], lose_two[cluster]
-                )
+                _effects(values, rows, largest, row_weights, cluster, exchange[cluster], gain_two[cluster], lose_two[cluster])
                 stale[cluster] = False
             is_broken = is_broken or broken[cluster]
         if (is_broken and steps == most_steps) or (not is_broken and descents == most_descents):

@@ -4,7 +4,7 @@ A limit says that a part of a cluster is at most a fraction of it: ``count of A 
 level of a sensitive column (or all but those), and B the whole cluster, or those of another level. A group is a combination of
 levels, one of each column. So all limits are rows of whole numbers, ``rows @ counts <= 0``, over the counts of the groups.
 
-Counts are at most the number of rows n, so a fraction can be replaced by the largest one below it whose denominator is at most n:
+Counts are at most the number of rows n, so the largest fraction below a limit whose denominator is at most n can replace it:
 exactly the same counts meet both. This keeps all products far below 64 bits.
 """
 
@@ -133,12 +133,10 @@ def fraction_below(number: Fraction, largest_denominator: int) -> Fraction:
     return Fraction((p * b - 1) // q, b)
 
 
-def levels_of_groups(values: Sequence[Sequence], n_groups: int) -> tuple[np.ndarray, list[list]]:
+def levels_of_groups(columns: Sequence[Sequence]) -> tuple[np.ndarray, list[list]]:
     """Levels (K, S) of the groups, from the values of each of S columns (S, K), and what the levels of a column are called."""
-    if not values:
-        return np.arange(n_groups)[:, None], [list(range(n_groups))]
-    names = [list(dict.fromkeys(column)) for column in values]
-    levels = np.array([[known.index(value) for value in column] for known, column in zip(names, values, strict=True)])
+    names = [list(dict.fromkeys(column)) for column in columns]
+    levels = np.array([[known.index(value) for value in column] for known, column in zip(names, columns, strict=True)])
     return np.ascontiguousarray(levels.T, dtype=np.int64), names
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import json
 import math
 import shlex
 import sys
@@ -20,7 +21,7 @@ from clusterlets.commands.account import Account
 from clusterlets.commands.output import given, whole, write_memberships, writing
 from clusterlets.datasets.numerals import number
 from clusterlets.datasets.suspects import MOST_GROUPS
-from clusterlets.datasets.table import Table, scaled
+from clusterlets.datasets.table import Table, columns_of_names, in_order, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
 from clusterlets.grid.cells import format_parameters, parse_parameters
@@ -69,7 +70,7 @@ def main(arguments: list[str]) -> int:
     from clusterlets.algorithms.compiled import before_compiling  # numba is slow to load
 
     with before_compiling(_say_that_it_takes_longer):
-        fitted = _fitted(options, X, table.groups)
+        fitted = _fitted(options, X, table)
         summary = _account(options, table, X, fitted, notes)
     print(summary)
     if options.output:
@@ -213,7 +214,12 @@ def _values(options: argparse.Namespace) -> dict[str, Any]:
     return values
 
 
-def _value(text: str) -> int | float | str | None:
+def _value(text: str) -> Any:
+    if text.startswith("{"):
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise ClusterletsError(f'{text} is no mapping as JSON writes it, such as {{"sex": 0.02}}: {error}.') from None
     value = number(text)
     if math.isnan(value):
         return None if text == "null" else text
@@ -251,13 +257,24 @@ def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
             importlib.import_module("clusterlets.report.clustering_page" if options.report else "matplotlib")
 
 
-def _fitted(options: argparse.Namespace, X: np.ndarray, groups: np.ndarray):
+def _fitted(options: argparse.Namespace, X: np.ndarray, table: Table):
     from sklearn.exceptions import ConvergenceWarning  # scikit-learn is slow to import
 
     estimator = _estimator(options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the account itself reports missing clusters
-        return estimator.fit(X, sensitive_features=groups)
+        return estimator.fit(X, sensitive_features=_sensitive(options, table))
+
+
+def _sensitive(options: argparse.Namespace, table: Table) -> pd.DataFrame:
+    """The sensitive columns, whose values are in the order of the table's groups."""
+    columns = columns_of_names(table.group_names)
+    return pd.DataFrame(
+        {
+            name: pd.Categorical(np.array(values, dtype=object)[table.groups], sorted(set(values), key=in_order))
+            for name, values in zip(options.sensitive if len(columns) > 1 else options.sensitive[:1], columns, strict=True)
+        }
+    )
 
 
 def _estimator(options: argparse.Namespace):
@@ -327,9 +344,15 @@ def _kept(options: argparse.Namespace, composition: np.ndarray, group_counts: np
     return [f"asked for   {name} {value}: {verdict}   ({bound.meaning})"]
 
 
+def _format_values(values: dict[str, Any]) -> str:
+    plain = {name: value for name, value in values.items() if not isinstance(value, dict)}
+    mappings = [f"{name}={json.dumps(value)}" for name, value in values.items() if isinstance(value, dict)]
+    return ", ".join([*filter(None, [format_parameters(plain)]), *mappings])
+
+
 def _described(options: argparse.Namespace, fitted) -> str:
     if options.method != "clusterlets":
-        return ", ".join(filter(None, (options.chosen.name, f"k = {options.k}", format_parameters(options.values))))
+        return ", ".join(filter(None, (options.chosen.name, f"k = {options.k}", _format_values(options.values))))
     values = {"hops": fitted.hops_, **{name: getattr(fitted, name) for name in options.chosen.grid() if name != "hops"}}
     settings = ", ".join(f"{name} = {values[name]}" for name in options.chosen.grid())
     return f"Clusterlets, matcher {options.matcher}, k = {fitted.n_clusterlets_}, {settings}"

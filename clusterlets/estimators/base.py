@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterlets.algorithms.checks import check_largest
-from clusterlets.estimators.groups import encode
+from clusterlets.estimators.groups import column_names, encode
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator
 
 
@@ -63,6 +63,7 @@ class FairClusterer(ClusterMixin, BaseEstimator):
             self._check_parameters()
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         groups, self.sensitive_classes_ = encode(sensitive_features, len(X))
+        self.sensitive_names_ = column_names(sensitive_features)
         with as_invalid_input():
             self._cluster(X, groups, generator(self.random_state))
         return self

@@ -54,6 +54,11 @@ def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
     return groups.reshape(-1).astype(np.int64), classes
 
 
+def column_names(sensitive_features) -> list:
+    """What the sensitive columns are called: a DataFrame's names, else their numbers from 0."""
+    return [name for name, _ in _columns(sensitive_features)[1]]
+
+
 def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
     """Number of rows, and name and values of each column: an array (n,), or an extension array of pandas."""
     pandas = sys.modules.get("pandas")

@@ -46,6 +46,8 @@ class OfMethod(FairClusterer):
         method = self._method()
         self._check_table(method, X, groups)
         fitted = method()
+        values = self.sensitive_classes_
+        fitted.sensitive_columns = dict(zip(self.sensitive_names_, [values] if values.ndim == 1 else values.T, strict=True))
         outputs = methods.clusterings(method, fitted.fit(X, groups, self.n_clusters, random_state, **self._values()), len(X))
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
         self._set(X, clustering, vars(fitted))
@@ -120,6 +122,8 @@ class MethodClustering(OfMethod):
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.

@@ -9,24 +9,25 @@ import importlib
 import importlib.util
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import Parameter as Argument
 from inspect import getdoc, signature
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.errors import ClusterletsError
-from clusterlets.parameters import PARTS, RATIO, SHARES, VALUE_TYPES, Bound, Choice, Integer, Parameter, Real
+from clusterlets.parameters import PARTS, RATIO, SHARES, STRICT, VALUE_TYPES, Bound, Choice, Integer, Parameter, Real
 
 __all__ = [
     "PARTS",
     "RATIO",
     "SHARES",
+    "STRICT",
     "Bound",
     "Choice",
     "Integer",
@@ -87,6 +88,9 @@ class Method:
         Whether its results depend on ``random_state``; of one that does not, one fit stands for all seeds.
     stream : int or None
         Number of its random stream; by default one made from the name.
+    sensitive_columns : mapping of str to sequence (K,)
+        Set by who calls ``fit``: the value of each group in each sensitive column, as groups are combinations of these. Empty
+        where there is a single column whose values nobody names.
 
     Notes
     -----
@@ -109,6 +113,7 @@ class Method:
     needs: ClassVar[tuple[str, ...]] = ()
     is_random: ClassVar[bool] = True
     stream: ClassVar[int | None] = None
+    sensitive_columns: Mapping[Any, Sequence[Any]] = MappingProxyType({})
     _takes_parameters: ClassVar[str] = "fit"
 
     def __init_subclass__(cls, **kwargs: Any):

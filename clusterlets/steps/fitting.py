@@ -6,6 +6,7 @@ from contextlib import suppress
 import numpy as np
 
 from clusterlets.algorithms.geometry import load_kernels
+from clusterlets.datasets.table import columns_of_names
 from clusterlets.grid import crossed_limits
 from clusterlets.grid.artifacts import CROSSED, INFEASIBLE, OK, UNSUPPORTED, Prepared
 from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
@@ -59,9 +60,10 @@ def fit_method(
 
     def fit(seed: int):
         stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number())
-        return clusterings(
-            method_class, method_class().fit(prepared.X.copy(), prepared.groups.copy(), k, stream, **fit_parameters), n_rows
-        )
+        fitted = method_class()
+        fitted.sensitive_columns = dict(enumerate(columns_of_names(prepared.group_names)))
+        result = fitted.fit(prepared.X.copy(), prepared.groups.copy(), k, stream, **fit_parameters)
+        return clusterings(method_class, result, n_rows)
 
     clusters: dict[str, np.ndarray] = {}
     failures: dict[str, tuple[str, str]] = {}
