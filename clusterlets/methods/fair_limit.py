@@ -81,7 +81,7 @@ class FairLimit(Method):
     parameters = {
         "max_deviation": Exact(
             0,
-            1,
+            10**6,
             grid=[0.01, 0.02, 0.05, 0.1],
             trades_fairness=True,
             bound=STRICT,
