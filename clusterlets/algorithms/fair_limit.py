@@ -21,17 +21,20 @@ import numpy as np
 
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.coreset import sample_coreset
-from clusterlets.algorithms.fair_dual import TEMPERATURES, FairDual, fractional_assignment, solve_dual
+from clusterlets.algorithms.fair_dual import FairDual
 from clusterlets.algorithms.geometry import distances_to_centres, moments_by_label
 from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.limit_counts import NOT_CONVERGED, feasible_counts, rounded_to
+from clusterlets.algorithms.limit_dual import fractional_means, solve_dual
 from clusterlets.algorithms.limits import Limit, limit_rows
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 from clusterlets.errors import ClusterletsError, NoClusteringError
 
 _SAMPLE = 8_000  # rows of the coreset on which centres are placed; tables of up to half as much again are taken whole
-_COLD, _WARM, _LAST = TEMPERATURES[:6], TEMPERATURES[5:6], TEMPERATURES[6:]
+# Temperatures of the dual: on the way to centres, with multipliers of centres nearby, and on the table.
+_COLD, _WARM, _COLD_TABLE, _LAST = (1.0, 0.03), (0.03,), (1.0, 0.1, 0.01), (0.01,)
+_ROUGH, _EXACT = 1e-3, 2e-4  # part of the instances by which limits may be missed, on the way to centres and on the table
 _TRIAL = 2  # rounds of each start
 _SWAPS = 6  # per start: trials of another centre
 _SWAP_ROUNDS = 4
@@ -193,6 +196,7 @@ class _Search:
         self._problem, self._random, self._n_init = problem, random_state, n_init
         self._deadline, self._report = deadline, report
         self._share_rows = problem.share_rows()
+        self._slack = np.zeros((len(problem.rows), problem.k))
         X, k = problem.X, problem.k
         size = max(_SAMPLE, 100 * k)
         if len(X) < 1.5 * size:
@@ -237,7 +241,9 @@ class _Search:
         problem = self._problem
         start = self._rounds(weighted_kmeans(self._X, self._weights, problem.k, self._random)[0], None, _TRIAL)
         costs = distances_to_centres(problem.X, start.centres, problem.k)
-        dual = self._dual(costs, np.ones(len(costs)), problem.groups, start.multipliers, TEMPERATURES)
+        dual = self._dual(
+            costs, np.ones(len(costs)), problem.groups, start.multipliers, _COLD_TABLE, min(0.5, _EXACT * len(costs))
+        )
         return transport_groups(costs, problem.groups, rounded_to(dual.counts, problem.totals), dual.prices)
 
     def _is_late(self) -> bool:
@@ -266,13 +272,16 @@ class _Search:
         problem, last = self._problem, np.inf
         for _ in range(at_most):
             costs = distances_to_centres(self._X, centres, problem.k)
-            dual = self._dual(costs, self._weights, self._groups, multipliers, _COLD if multipliers is None else _WARM)
+            dual = self._dual(
+                costs,
+                self._weights,
+                self._groups,
+                multipliers,
+                _COLD if multipliers is None else _WARM,
+                _ROUGH * len(self._problem.X),
+            )
             multipliers = dual.multipliers
-            parts = fractional_assignment(costs, self._groups, dual)
-            if len(centres) < problem.k:  # there are fewer distinct rows
-                centres = np.vstack([centres, np.repeat(centres[:1], problem.k - len(centres), axis=0)])
-            centres = centres.copy()
-            _means(self._X, parts, self._weights, centres)
+            centres = fractional_means(self._X, costs, self._weights, self._groups, dual, centres)
             if dual.bound >= (1 - 1e-3) * last:
                 break
             last = dual.bound
@@ -307,8 +316,9 @@ class _Search:
                 self._tell("swap", current.bound)
         return current
 
-    def _dual(self, costs, weights, groups, multipliers, temperatures) -> FairDual:
-        return solve_dual(costs, weights, groups, len(self._problem.totals), self._share_rows, 0.0, multipliers, temperatures)
+    def _dual(self, costs, weights, groups, multipliers, temperatures, tolerance) -> FairDual:
+        n_groups = len(self._problem.totals)
+        return solve_dual(costs, weights, groups, n_groups, self._share_rows, self._slack, multipliers, temperatures, tolerance)
 
     # ---- labels on the table ----------------------------------------------------------------------------------------
 
@@ -323,7 +333,12 @@ class _Search:
         weights, n = np.ones(len(costs)), len(costs)
         for is_warm in (True, False) if multipliers is not None else (False,):
             dual = self._dual(
-                costs, weights, problem.groups, multipliers if is_warm else None, _LAST if is_warm else TEMPERATURES
+                costs,
+                weights,
+                problem.groups,
+                multipliers if is_warm else None,
+                _LAST if is_warm else _COLD_TABLE,
+                min(0.5, _EXACT * n),
             )
             if is_warm and len(problem.rows) and (self._share_rows @ dual.counts).max() > max(2, n / 1000):
                 continue
@@ -358,24 +373,6 @@ class _Search:
         _polish(problem.X, problem.groups, problem.rows, problem.least_size, result.centres.copy(), labels, 30)
         centres, spread = moments_by_label(problem.X, labels, problem.k)
         return replace(result, labels=labels, centres=centres, inertia=float(spread.sum()))
-
-
-@compiled("void(float64[:,::1], float64[:,::1], float64[::1], float64[:,::1])")
-def _means(rows, parts, weights, means):
-    """Means (k, d) of the rows by their parts in each cluster; one without any stays as it is."""
-    k, d = means.shape
-    sums, totals = np.zeros((k, d)), np.zeros(k)
-    for row in range(len(rows)):
-        for cluster in range(k):
-            part = weights[row] * parts[row, cluster]
-            if parts[row, cluster] > 1e-9:
-                totals[cluster] += part
-                for feature in range(d):
-                    sums[cluster, feature] += part * rows[row, feature]
-    for cluster in range(k):
-        if totals[cluster] > 0:
-            for feature in range(d):
-                means[cluster, feature] = sums[cluster, feature] / totals[cluster]
 
 
 @compiled("int64(float64[:,::1], int64[::1], int64[:,::1], int64, float64[:,::1], int64[::1], int64)")
