@@ -26,7 +26,7 @@ from clusterlets.algorithms.geometry import distances_to_centres, moments_by_lab
 from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.limit_counts import NOT_CONVERGED, feasible_counts, rounded_to
 from clusterlets.algorithms.limit_dual import fractional_means, solve_dual
-from clusterlets.algorithms.limits import Limit, limit_rows
+from clusterlets.algorithms.limits import Limit, limit_rows, products
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 from clusterlets.errors import ClusterletsError, NoClusteringError
@@ -154,7 +154,7 @@ class _Problem:
 
         Rows that the totals meet with equality span all but one dimension.
         """
-        tight = self.rows[self.rows @ self.totals == 0]
+        tight = self.rows[products(self.rows, self.totals) == 0]
         # Each tight row a m <= 0 holds with equality in every cluster, as the clusters add up to a m = 0.
         return len(self.totals) > 1 and _rank(tight.tolist()) == len(self.totals) - 1
 
@@ -340,7 +340,7 @@ class _Search:
                 _LAST if is_warm else _COLD_TABLE,
                 min(0.5, _EXACT * n),
             )
-            if is_warm and len(problem.rows) and (self._share_rows @ dual.counts).max() > max(2, n / 1000):
+            if is_warm and len(problem.rows) and products(self._share_rows, dual.counts).max() > max(2, n / 1000):
                 continue
             with suppress(NoClusteringError):  # then the last ones serve
                 self._counts = self._feasible(dual.counts)

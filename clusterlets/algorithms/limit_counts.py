@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 
 from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.limits import products
 from clusterlets.errors import NoClusteringError
 
 _UNIT = 1024  # parts of an instance in which distances from fractional counts are measured
@@ -66,8 +67,9 @@ def whole_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack
 def rounded_to(wanted: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Whole numbers (K, k) near given ones with the totals (K,) of each row, by largest remainders, the first of equals."""
     sums = wanted.sum(axis=1)
-    scaled = wanted * np.where(sums > 0, totals / np.where(sums > 0, sums, 1.0), 0.0)[:, None]
-    scaled[sums <= 0] = (totals[sums <= 0] / wanted.shape[1])[:, None]
+    is_given = sums > 1e-9
+    scaled = wanted * np.where(is_given, totals / np.where(is_given, sums, 1.0), 0.0)[:, None]
+    scaled[~is_given] = (totals[~is_given] / wanted.shape[1])[:, None]
     counts = np.floor(scaled + 1e-9).astype(np.int64)
     for group, missing in enumerate(totals - counts.sum(axis=1)):
         order = np.argsort(-(scaled[group] - counts[group]).round(9), kind="stable")
@@ -101,7 +103,7 @@ def most_clusters(totals: np.ndarray, rows: np.ndarray, least_size: int) -> tupl
     -----
     With N = prod(totals + 1) states, O(N (R K + A)) time for A allowed clusters that are not the union of two others.
     """
-    if (rows @ totals > 0).any() or totals.sum() < least_size:
+    if (products(rows, totals) > 0).any() or totals.sum() < least_size:
         return 0, []
     if np.prod(totals + 1.0) > _MOST_STATES:
         return None, []
@@ -123,7 +125,7 @@ def least_possible_size(totals: np.ndarray, rows: np.ndarray, at_most: int) -> i
         return 1
     for size in range(1, at_most + 1):
         first = np.arange(max(0, size - int(totals[1])), min(size, int(totals[0])) + 1)
-        if (rows @ np.stack([first, size - first]) <= 0).all(axis=0).any():
+        if (products(rows, np.stack([first, size - first])) <= 0).all(axis=0).any():
             return size
     return at_most + 1
 

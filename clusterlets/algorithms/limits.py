@@ -76,7 +76,7 @@ def ratio_limits(levels: np.ndarray, counts: np.ndarray, least: Sequence[Fractio
             Limit(column, one, shares[one] / (ratio * shares[other]), of_level=other)
             for one in range(len(shares))
             for other in range(len(shares))
-            if one != other and ratio
+            if one != other and ratio and shares[one] and shares[other]
         ]
     return limits
 
@@ -162,3 +162,32 @@ def largest_deviation(counts: np.ndarray, levels: np.ndarray, reference: np.ndar
             for count, size in zip(inside.tolist(), sizes.tolist(), strict=True):
                 largest = max(largest, abs(Fraction(count, size) - Fraction(total, n)))
     return largest
+
+
+def assignment_rows(
+    limits: Sequence[Limit], levels: np.ndarray, composition: np.ndarray, new_totals: np.ndarray, whole: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Limits on old and new rows together, as rows (R, K) and what they may be at most (R, k) for the counts of the new ones.
+
+    Parameters
+    ----------
+    limits : sequence of Limit
+    levels : int array (K, S)
+    composition : int array (K, k)
+        Old rows of each group in each cluster.
+    new_totals : int array (K,)
+    whole : bool
+        Whether limits hold up to whole instances only: a count may be missed by less than one.
+    """
+    rows = limit_rows(limits, levels, composition.sum(axis=1) + new_totals)
+    slack = -products(rows, composition)
+    if whole:
+        slack += (rows.max(axis=1) - rows.min(axis=1) - 1)[:, None] if len(rows) else 0
+    return rows, slack
+
+
+def products(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """``rows @ counts``, summed in a fixed order: (R, K) and (K, k), or (K,)."""
+    if counts.ndim == 1:
+        return (rows * counts).sum(axis=1)
+    return (rows[:, :, None] * counts[None, :, :]).sum(axis=1)

@@ -527,7 +527,7 @@ class FairLimit(_FairLimit.Estimator, NamedMethod):
         Clusters wanted, at most n.
     max_deviation : float or str or Fraction or Mapping[str, float or str or Fraction], default=0.02
         Largest difference between a group's share in a cluster and in the table. The default gives way to shares or
-        min_ratio. A number from 0 to 1, or a mapping with one for each sensitive column.
+        min_ratio. A number from 0 to 1,000,000, or a mapping with one for each sensitive column.
     min_cluster_size : int, default=1
         Least rows of a cluster. A whole number from 1 to 1,000,000,000.
     n_init : int, default=4

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from clusterlets import methods
 from clusterlets.algorithms.kmeans import nearest_centres
+from clusterlets.estimators.assigning import AssigningMethod
 from clusterlets.estimators.base import FairClusterer
 from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
 from clusterlets.estimators.memberships import centres_of, memberships_of_labels, nearest_of_own
@@ -51,6 +52,7 @@ class OfMethod(FairClusterer):
         outputs = methods.clusterings(method, fitted.fit(X, groups, self.n_clusters, random_state, **self._values()), len(X))
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
         self._set(X, clustering, vars(fitted))
+        self._groups, self._remembered = groups, None
         if not issubclass(method, methods.Matcher):  # a matcher is asked for clusterlets, not clusters
             self._warn_of_fewer()
 
@@ -204,7 +206,8 @@ def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]
         module=module,
         name=method.__name__,
     )
-    bases = (base, NamedMethod) if base else (NamedMethod,)
+    assigning = (AssigningMethod,) if method.assignment_rows is not methods.Method.assignment_rows else ()
+    bases = (*((base,) if base else ()), NamedMethod, *assigning)
     estimator = type(method.__name__, bases, {"__doc__": text, "__module__": module, "_name": method.name})
     set_parameters(
         estimator,

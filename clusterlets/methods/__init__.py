@@ -161,6 +161,28 @@ class Method:
         """
         raise NotImplementedError(f"{type(self).__name__} has no fit.")
 
+    def assignment_rows(
+        self, composition: np.ndarray, new_totals: np.ndarray, **parameters
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """What the method's guarantee means for new rows, as whole numbers; None if it has none.
+
+        Parameters
+        ----------
+        composition : int array (K, k)
+            Rows of each group in each cluster.
+        new_totals : int array (K,)
+            New rows of each group; a group of theirs alone has no rows in the composition.
+        **parameters
+            Those of the fit.
+
+        Returns
+        -------
+        rows : int array (R, K)
+        slack : int array (R, k)
+            What ``rows @ counts`` may be at most for the counts (K, k) of the new rows.
+        """
+        return None
+
     def seconds(self, rows: int, features: int, n_clusters: int) -> float:
         """About how many seconds a fit takes; only estimates rest on it."""
         return 1e-8 * rows * features * n_clusters * 20

@@ -178,6 +178,13 @@ class FairLimit(Method):
             numbers = [_exact(value)] * len(columns)
         return builder(levels, counts, numbers), levels
 
+    def assignment_rows(self, composition, new_totals, max_deviation=_DEFAULT, shares=None, min_ratio=None, **_):
+        from clusterlets.algorithms.limits import assignment_rows
+
+        totals = composition.sum(axis=1)
+        limits, levels = self._limits(totals, range(len(totals)), max_deviation, shares, min_ratio)
+        return assignment_rows(limits, levels, composition, new_totals)
+
     def faults(self, n_clusters, **parameters):
         faults = super().faults(n_clusters, **parameters)
         bounds = [name for name in ("shares", "min_ratio") if parameters.get(name) is not None]
