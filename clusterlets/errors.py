@@ -31,6 +31,20 @@ class NoClusteringError(InvalidInput):
         self.status, self.labels = status, labels
 
 
+class MethodError(ClusterletsError):
+    """The code of a user's method raised an exception, or ended Python; that is the cause.
+
+    Attributes
+    ----------
+    raised : str
+        The exception in one line; the message also says where it was raised.
+    """
+
+    def __init__(self, message: str, raised: str):
+        super().__init__(message)
+        self.raised = raised
+
+
 class UnusableFileError(ClusterletsError):
     """A file of the results is not what was written to this path.
 
@@ -38,10 +52,10 @@ class UnusableFileError(ClusterletsError):
     ----------
     path : path
         The file.
-    happened : str
+    problem : str
         What is wrong with it. What to do next is not included, because it differs outside a workflow.
     """
 
-    def __init__(self, path: os.PathLike, happened: str, remedy: str):
-        super().__init__(f"{happened} {remedy}")
-        self.path, self.happened = path, happened
+    def __init__(self, path: os.PathLike, problem: str, remedy: str):
+        super().__init__(f"{problem} {remedy}")
+        self.path, self.problem = path, problem

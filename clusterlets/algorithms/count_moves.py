@@ -20,7 +20,7 @@ def move_counts(
     labels: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
-    most_moves: int,
+    max_moves: int,
     strict: bool = False,
 ) -> np.ndarray:
     """Move instances, the best gain first, while the cost falls and the bounds hold.
@@ -35,8 +35,8 @@ def move_counts(
         Within the bounds, without an empty cluster, and for each group from
         :func:`clusterlets.algorithms.transport.transport`: the cheapest with its counts.
     low, high : float arrays (K,)
-        Least and largest share of a group in a cluster.
-    most_moves : int
+        Smallest and largest share of a group in a cluster.
+    max_moves : int
     strict : bool
         Whether counts keep the bounds to the last instance; otherwise up to whole instances.
 
@@ -60,24 +60,24 @@ def move_counts(
     improved = np.array(labels, dtype=np.int64, order="C")
     counts = np.zeros((len(low), k), dtype=np.int64)
     np.add.at(counts, (groups, improved), 1)
-    _search(whole_costs, np.ascontiguousarray(groups, dtype=np.int64), units, low, high, improved, counts, most_moves, strict)
+    _search(whole_costs, np.ascontiguousarray(groups, dtype=np.int64), units, low, high, improved, counts, max_moves, strict)
     return improved
 
 
 @compiled("int64(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64, boolean)")
-def _search(costs, groups, units, low, high, labels, counts, most_moves, strict):
+def _search(costs, groups, units, low, high, labels, counts, max_moves, strict):
     """Change labels and counts; returns the number of moves."""
     n_groups, k = counts.shape
-    least, who = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
+    cheapest, movers = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
     paths, hops = np.empty((n_groups, k, k)), np.empty((n_groups, k, k), dtype=np.int64)
     stale = np.ones((n_groups, k), dtype=np.bool_)
     faults, totals = np.empty((k, 5, n_groups, 3), dtype=np.int64), np.empty((k, 5), dtype=np.int64)
     move = np.empty((2, 3), dtype=np.int64)
-    for n_moves in range(most_moves):
-        _refresh(costs, groups, labels, stale, least, who)
+    for n_moves in range(max_moves):
+        _refresh(costs, groups, labels, stale, cheapest, movers)
         for group in range(n_groups):
             if stale[group].any():
-                _shortest_paths(least[group], units[group], paths[group], hops[group])
+                _shortest_paths(cheapest[group], units[group], paths[group], hops[group])
         for cluster in range(k):
             if stale[:, cluster].any():
                 _count_faults(counts, low, high, strict, cluster, faults[cluster], totals[cluster])
@@ -93,35 +93,35 @@ def _search(costs, groups, units, low, high, labels, counts, most_moves, strict)
             stale[group, target] = True
             while source != target:
                 next_cluster = hops[group, source, target]
-                labels[who[group, source, next_cluster]] = next_cluster
+                labels[movers[group, source, next_cluster]] = next_cluster
                 stale[group, source] = True
                 source = next_cluster
-    return most_moves
+    return max_moves
 
 
 @njit
-def _refresh(costs, groups, labels, stale, least, who):
+def _refresh(costs, groups, labels, stale, cheapest, movers):
     """The cheapest single moves of a group out of each cluster that has changed, and which instances they move."""
     k = costs.shape[1]
     for group in range(stale.shape[0]):
         for cluster in range(k):
             if stale[group, cluster]:
-                least[group, cluster] = _NEVER
+                cheapest[group, cluster] = _NEVER
     for row in range(len(costs)):
         group, source = groups[row], labels[row]
         if stale[group, source]:
             for target in range(k):
                 change = costs[row, target] - costs[row, source]
-                if change < least[group, source, target]:
-                    least[group, source, target] = change
-                    who[group, source, target] = row
+                if change < cheapest[group, source, target]:
+                    cheapest[group, source, target] = change
+                    movers[group, source, target] = row
 
 
 @njit
-def _shortest_paths(least, unit, paths, hops):
+def _shortest_paths(cheapest, unit, paths, hops):
     """Fill in the costs of all cheapest paths, and the first step of each. No cycle is negative."""
-    k = len(least)
-    distances = least.copy()
+    k = len(cheapest)
+    distances = cheapest.copy()
     for source in range(k):
         for target in range(k):
             hops[source, target] = target
@@ -155,12 +155,12 @@ def _count_faults(counts, low, high, strict, cluster, faults, totals):
         new_size = size + place - 2
         totals[place] = 0 if new_size > 0 else 1
         for group in range(len(low)):
-            least, most = low[group] * new_size, high[group] * new_size
-            least = np.ceil(least - 1e-9) if strict else np.floor(least + 1e-9)
-            most = np.floor(most + 1e-9) if strict else np.ceil(most - 1e-9)
+            lowest, highest = low[group] * new_size, high[group] * new_size
+            lowest = np.ceil(lowest - 1e-9) if strict else np.floor(lowest + 1e-9)
+            highest = np.floor(highest + 1e-9) if strict else np.ceil(highest - 1e-9)
             for change in range(3):
                 count = counts[group, cluster] + change - 1
-                faults[place, group, change] = new_size > 0 and (count < least or count > most)
+                faults[place, group, change] = new_size > 0 and (count < lowest or count > highest)
             totals[place] += faults[place, group, 1]
 
 
@@ -174,45 +174,47 @@ def _best_move(paths, faults, totals, move):
     best = 0.0
     cheapest = np.full((n_groups, k, 2), np.inf)  # out of a cluster, and into it
     for group in range(n_groups):
-        for here in range(k):
+        for source in range(k):
             for target in range(k):
-                cost = paths[group, here, target]
-                cheapest[group, here, 0] = min(cheapest[group, here, 0], cost)
+                cost = paths[group, source, target]
+                cheapest[group, source, 0] = min(cheapest[group, source, 0], cost)
                 cheapest[group, target, 1] = min(cheapest[group, target, 1], cost)
-                if cost < best and _is_fair(faults, totals, group, here, target, -1, here, target):
+                if cost < best and _is_fair(faults, totals, group, source, target, -1, source, target):
                     best = cost
-                    move[0, 0], move[0, 1], move[0, 2], move[1, 0] = group, here, target, -1
+                    move[0, 0], move[0, 1], move[0, 2], move[1, 0] = group, source, target, -1
     if best < 0:
         return True
     for group in range(n_groups):
-        for other in range(group):
-            for here in range(k):
+        for other_group in range(group):
+            for source in range(k):
                 for target in range(k):
-                    cost = paths[group, here, target]
+                    cost = paths[group, source, target]
                     for side in range(4):
-                        near, into = (here if side < 2 else target), side % 2
-                        if not cost + cheapest[other, near, into] < best:
+                        near, into = (source if side < 2 else target), side % 2
+                        if not cost + cheapest[other_group, near, into] < best:
                             continue
                         for far in range(k):
-                            source, end = (far, near) if into else (near, far)
-                            pair_cost = cost + paths[other, source, end]
-                            if pair_cost < best and _is_fair(faults, totals, group, here, target, other, source, end):
+                            other_source, other_target = (far, near) if into else (near, far)
+                            pair_cost = cost + paths[other_group, other_source, other_target]
+                            if pair_cost < best and _is_fair(
+                                faults, totals, group, source, target, other_group, other_source, other_target
+                            ):
                                 best = pair_cost
-                                move[0, 0], move[0, 1], move[0, 2] = group, here, target
-                                move[1, 0], move[1, 1], move[1, 2] = other, source, end
+                                move[0, 0], move[0, 1], move[0, 2] = group, source, target
+                                move[1, 0], move[1, 1], move[1, 2] = other_group, other_source, other_target
     return best < 0
 
 
 @njit
-def _is_fair(faults, totals, one, here, target, two, source, end):
-    """Whether the clusters of one or two moves keep the bounds after them; ``two`` is -1 if there is one."""
-    for cluster in (here, target, source, end):
-        first = (cluster == target) - (cluster == here)
-        second = (cluster == end) - (cluster == source) if two >= 0 else 0
-        place = first + second + 2
-        remaining = totals[cluster, place] - faults[cluster, place, one, 1] + faults[cluster, place, one, first + 1]
-        if two >= 0:
-            remaining += faults[cluster, place, two, second + 1] - faults[cluster, place, two, 1]
+def _is_fair(faults, totals, group, source, target, other_group, other_source, other_target):
+    """Whether the clusters keep the bounds after one move, or after two; ``other_group`` is -1 for one."""
+    for cluster in (source, target, other_source, other_target):
+        change = (cluster == target) - (cluster == source)
+        other_change = (cluster == other_target) - (cluster == other_source) if other_group >= 0 else 0
+        place = change + other_change + 2
+        remaining = totals[cluster, place] - faults[cluster, place, group, 1] + faults[cluster, place, group, change + 1]
+        if other_group >= 0:
+            remaining += faults[cluster, place, other_group, other_change + 1] - faults[cluster, place, other_group, 1]
         if remaining:
             return False
     return True

@@ -48,12 +48,12 @@ class FairAssignment:
 
     @property
     def gap(self) -> float:
-        """How far the cost may be from the least one, as a part of it; 0 where the cost is 0."""
+        """How far the cost may be from the lowest one, as a fraction of it; 0 where the cost is 0."""
         return self.cost / self.bound - 1 if self.bound > 0 else 0.0
 
 
 def share_bounds(groups: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest share of each group in a cluster, (K,) each: r (1 - delta) and r / (1 - delta), at most 1."""
+    """Smallest and largest share of each group in a cluster, (K,) each: r (1 - delta) and r / (1 - delta), at most 1."""
     if not 0 <= delta < 1:
         raise ClusterletsError(f"delta must be at least 0 and below 1, not {delta!r}.")
     shares = np.bincount(groups) / len(groups)
@@ -61,7 +61,7 @@ def share_bounds(groups: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarr
 
 
 def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest share (2,) of each of two groups in a cluster whose balance is at least ``balance``.
+    """Smallest and largest share (2,) of each of two groups in a cluster whose balance is at least ``balance``.
 
     The balance is the count of the rarer group over that of the other, whichever is rarer there (Chierichetti et al. 2017).
     Both bounds hold a share t / (1 + t) away from 0 and 1, so that unlike those of :func:`share_bounds` they let a cluster
@@ -69,7 +69,7 @@ def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.n
     """
     counts = np.bincount(groups)
     if len(counts) != 2:
-        raise ClusterletsError(f"A bound on the balance needs two groups, and here are {len(counts)}: give delta instead.")
+        raise ClusterletsError(f"A bound on the balance needs two groups, not {len(counts)}: give delta instead.")
     most = counts.min() / counts.max()
     if not 0 <= balance <= most:
         raise ClusterletsError(f"balance must be from 0 to the table's own, {most:.6g}, not {balance!r}.")
@@ -78,7 +78,7 @@ def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.n
 
 
 def whole_slack(n: int, delta: float) -> float:
-    """Most instances by which whole counts miss their bounds: below one; where the bounds are the table's shares, 1 - 1 / n."""
+    """By how many instances whole counts may miss their bounds: below 1; 1 - 1 / n if the bounds are the table's shares."""
     return 1.0 if delta else 1 - 1 / n
 
 
@@ -113,7 +113,7 @@ def fair_assignment(
     multipliers: np.ndarray | None = None,
     balance: float | None = None,
 ) -> FairAssignment:
-    """Assign every instance, no cluster empty, at nearly the least cost.
+    """Assign every instance, no cluster empty, at nearly the lowest cost.
 
     Parameters
     ----------
@@ -141,11 +141,11 @@ def fair_assignment(
 
     Notes
     -----
-    O(n k) time a step of the dual, and that of the transports and moves.
+    O(n k) time per step of the dual, and that of the transports and moves.
     """
     costs, groups = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(groups, dtype=np.int64)
     if costs.ndim != 2 or groups.shape != costs.shape[:1]:
-        raise ClusterletsError(f"Costs (n, k) and groups (n,) do not belong together: {costs.shape} and {groups.shape}.")
+        raise ClusterletsError(f"Costs (n, k) and groups (n,) do not match: {costs.shape} and {groups.shape}.")
     n, k = costs.shape
     if not 1 <= k <= n:
         raise ClusterletsError(f"{n} instances cannot fill {k} clusters.")
@@ -169,7 +169,7 @@ def whole_counts(
     """Whole counts (K, k) near given ones, with the totals of the groups, and whether they keep the bounds strictly.
 
     Otherwise they keep them up to whole instances: as requested, or because nothing else is possible. The sizes
-    of clusters are the given ones, rounded by largest remainders and at least 1; within sizes there always are such counts, as
+    of clusters are the given ones, rounded by largest remainders and at least 1; such counts always exist for these sizes, as
     the shares of the table themselves lie within the bounds.
     """
     target_sizes = np.maximum(counts.sum(axis=0), 1e-9)
@@ -181,23 +181,23 @@ def whole_counts(
     order = np.argsort(-(above - (sizes - 1)).round(9), kind="stable")
     sizes[order[: n - int(sizes.sum())]] += 1
     for inward in (1, 0) if strict else (0,):
-        least = np.ceil(low[:, None] * sizes - 1e-9) if inward else np.floor(low[:, None] * sizes + 1e-9)
-        most = np.floor(high[:, None] * sizes + 1e-9) if inward else np.ceil(high[:, None] * sizes - 1e-9)
-        least, most = least.astype(np.int64), most.astype(np.int64)
-        rounded = np.clip(np.rint(counts).astype(np.int64), least, most)
-        possible = (least <= most).all()
-        if possible and _balance(rounded, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
+        lowest = np.ceil(low[:, None] * sizes - 1e-9) if inward else np.floor(low[:, None] * sizes + 1e-9)
+        highest = np.floor(high[:, None] * sizes + 1e-9) if inward else np.ceil(high[:, None] * sizes - 1e-9)
+        lowest, highest = lowest.astype(np.int64), highest.astype(np.int64)
+        rounded = np.clip(np.rint(counts).astype(np.int64), lowest, highest)
+        possible = (lowest <= highest).all()
+        if possible and _balance(rounded, np.ascontiguousarray(counts), lowest, highest, totals.astype(np.int64), sizes):
             return rounded, bool(inward)
-    raise ClusterletsError("The counts cannot be made whole.")  # impossible: the table's own shares lie within the bounds
+    raise ClusterletsError("No whole counts keep the bounds.")  # impossible: the table's own shares lie within the bounds
 
 
 @compiled("boolean(int64[:,::1], float64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1])")
-def _balance(rounded, wanted, least, most, totals, sizes):
+def _balance(rounded, targets, lowest, highest, totals, sizes):
     """Change counts, unit by unit along cheapest paths, until groups and clusters have their sums; False if they cannot."""
     n_groups, k = rounded.shape
     nodes = n_groups + k
     missing = np.empty(nodes, dtype=np.int64)  # of a group: instances without a cluster; of a cluster: instances too many
-    distance, before = np.empty(nodes), np.empty(nodes, dtype=np.int64)
+    distance, previous = np.empty(nodes), np.empty(nodes, dtype=np.int64)
     while True:
         for group in range(n_groups):
             missing[group] = totals[group] - rounded[group].sum()
@@ -207,18 +207,18 @@ def _balance(rounded, wanted, least, most, totals, sizes):
             return True
         # A unit goes from a surplus to a shortage; from a group to a cluster it raises a count.
         for node in range(nodes):
-            distance[node], before[node] = (0.0 if missing[node] > 0 else np.inf), -1
+            distance[node], previous[node] = (0.0 if missing[node] > 0 else np.inf), -1
         for _ in range(nodes):
             changed = False
             for group in range(n_groups):
                 for cluster in range(k):
-                    count, target_count, node = rounded[group, cluster], wanted[group, cluster], n_groups + cluster
+                    count, target_count, node = rounded[group, cluster], targets[group, cluster], n_groups + cluster
                     up = abs(count + 1 - target_count) - abs(count - target_count)
-                    if count < most[group, cluster] and distance[group] + up < distance[node] - 1e-12:
-                        distance[node], before[node], changed = distance[group] + up, group, True
+                    if count < highest[group, cluster] and distance[group] + up < distance[node] - 1e-12:
+                        distance[node], previous[node], changed = distance[group] + up, group, True
                     down = abs(count - 1 - target_count) - abs(count - target_count)
-                    if count > least[group, cluster] and distance[node] + down < distance[group] - 1e-12:
-                        distance[group], before[group], changed = distance[node] + down, node, True
+                    if count > lowest[group, cluster] and distance[node] + down < distance[group] - 1e-12:
+                        distance[group], previous[group], changed = distance[node] + down, node, True
             if not changed:
                 break
         target = -1
@@ -228,8 +228,8 @@ def _balance(rounded, wanted, least, most, totals, sizes):
         if target < 0:
             return False
         steps = 0
-        while before[target] >= 0 and steps <= nodes:
-            source = before[target]
+        while previous[target] >= 0 and steps <= nodes:
+            source = previous[target]
             if source < n_groups:
                 rounded[source, target - n_groups] += 1
             else:

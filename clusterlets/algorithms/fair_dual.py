@@ -20,10 +20,10 @@ from clusterlets.algorithms.compiled import compiled
 
 #: Temperatures, as parts of the mean cost of a nearest cluster: from where all clusters count to where nearly only one does.
 TEMPERATURES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
-_MOST_STEPS = 30  # at each temperature; further ones hardly raise the bound
+_MAX_STEPS = 30  # at each temperature; further ones hardly raise the bound
 _TOLERANCE = 0.5  # instances by which a row may be missed, ...
-_PART_MISSED = 2e-4  # ... and the same as a part of all instances, which matters in small tables
-_ROUNDING = 1e-20  # as a part of the mean cost: less is rounding of a distance of 0
+_PART_MISSED = 2e-4  # ... and the same as a fraction of all instances, which matters in small tables
+_ROUNDING = 1e-20  # as a fraction of the mean cost: less is rounding of a distance of 0
 _LN2 = 0.6931471805599453
 
 
@@ -98,7 +98,7 @@ def solve_dual(
 
     Notes
     -----
-    O(n k + (R k)^3) time a step.
+    O(n k + (R k)^3) time per step.
     """
     k = costs.shape[1]
     solution = np.zeros((len(rows), k)) if multipliers is None else multipliers.copy()
@@ -109,7 +109,7 @@ def solve_dual(
     bound = -np.inf
     for temperature in temperatures:
         exact_value = _ascend(
-            costs, weights, groups, rows, slack, temperature * scale, _MOST_STEPS, tolerance, solution, prices, counts
+            costs, weights, groups, rows, slack, temperature * scale, _MAX_STEPS, tolerance, solution, prices, counts
         )
         bound = max(bound, exact_value)
     return FairDual(bound, solution, prices, counts, temperatures[-1] * scale)
@@ -172,7 +172,7 @@ def _parts(costs, groups, prices, temperature, parts):
 
 @njit
 def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
-    """Exact sum of each instance's least cost plus price, and what smoothing subtracts; fills in ``counts`` (K, k).
+    """Exact sum of each instance's lowest cost plus price, and what smoothing subtracts; fills in ``counts`` (K, k).
 
     ``curvature`` (K, k, k) becomes minus the Hessian times the temperature.
     """

@@ -34,7 +34,7 @@ class FairFlowResult:
     inertia : float
         Sum of squared distances to them.
     gap : float
-        How far the last assignment may be from the cheapest one at its centres, as a part of it.
+        How far the last assignment may be from the cheapest one at its centres, as a fraction of it.
     n_iter : int
     """
 
@@ -72,11 +72,11 @@ def fair_flow(
     n_init : int
         Starts of the fractional rounds, which a large table runs on a coreset; the best one goes on.
     max_iter : int
-        Most rounds on all rows.
+        Maximum number of rounds on all rows.
     tol : float
-        A round that lowers the sum of squared errors by less than this part of it is the last.
+        A round that lowers the sum of squared errors by less than this fraction of it is the last.
     balance : float, optional
-        Replaces ``delta`` for two groups: the rarer one in a cluster has at least so many instances for each of the other, up
+        Replaces ``delta`` for two groups: the rarer one in a cluster has at least this many instances for each of the other, up
         to whole instances; at most the table's own balance. It is the rule of MS-FlowFC.
 
     Returns
@@ -91,7 +91,7 @@ def fair_flow(
 
     Notes
     -----
-    O(n k d) time a round for the distances, and that of the assignment; O(n k) memory.
+    O(n k d) time per round for the distances, and that of the assignment; O(n k) memory.
     """
     X, groups = checked_instances(X, groups, "fair-flow", n_clusters)
     groups = codes_that_occur(groups)

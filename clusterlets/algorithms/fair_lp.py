@@ -35,7 +35,7 @@ def fair_lp(X, groups, n_clusters: int, random_state: np.random.Generator, delta
     Notes
     -----
     The published code rounds a fractional solution by further programs and may miss a bound by several instances; here the
-    counts are made whole first, so every bound is missed by less than one. O(n k d) time a round of k-means, and the
+    counts are rounded first, so that every bound is missed by less than one. O(n k d) time per round of k-means, and the
     assignment.
     """
     X, groups = checked_instances(X, groups, "fair-lp", n_clusters)

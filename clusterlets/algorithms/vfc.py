@@ -37,20 +37,20 @@ from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 from clusterlets.errors import ClusterletsError, NoClusteringError
 
-_INNER_TOLERANCE, _MOST_INNER = 1e-5, 10_000
+_INNER_TOLERANCE, _MAX_INNER = 1e-5, 10_000
 _OUTER_TOLERANCE = 1e-4
-_MOST_DOUBLINGS = 60
+_MAX_DOUBLINGS = 60
 # Steps with the same factor on the constants before half of it is tried.
 _PATIENCE = 5
 # The common constant gives way to L_hc if it is more than this many times the given one after so many steps, which are enough
 # for it to fall from any height.
-_MOST_FACTOR, _SETTLED = 64.0, 300
-# F counts as risen if it grows by more than this part: less is rounding, or a share raised to the least one.
+_MAX_FACTOR, _SETTLED = 64.0, 300
+# F counts as risen if it grows by more than this part: less is rounding, or a share raised to the lowest one.
 _RISE = 1e-9
-# The least share: a share of 0 would stay 0.
-_LEAST_SHARE = 1e-12
+# The smallest share: a share of 0 would stay 0.
+_MIN_SHARE = 1e-12
 # Exponents are at least its negative, so that the product of two factors and a share stays above 0.
-_MOST_EXPONENT = 300.0
+_MAX_EXPONENT = 300.0
 _LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
 _COEFFICIENTS = np.array([1 / factorial(power) for power in range(13, 0, -1)])
 _POWERS = 2.0 ** -np.arange(440.0)
@@ -103,7 +103,7 @@ def vfc(
     lipschitz : float
         The first L, above 0; the published one is ``lipschitz * SSE of plain k-means / n``.
     max_iter : int
-        Most outer rounds, at least 1.
+        Maximum number of outer rounds, at least 1.
 
     Returns
     -------
@@ -188,46 +188,46 @@ class _Problem:
         objective = self._objective(cost, self.masses)
         self.by_mass, self.factor, self.accepted = False, 1.0, 0
         _weigh(costs, self.lipschitz, self.weights)
-        for step in range(_MOST_INNER):
-            if step >= _SETTLED and self.factor > _MOST_FACTOR and not self.by_mass:
+        for step in range(_MAX_INNER):
+            if step >= _SETTLED and self.factor > _MAX_FACTOR and not self.by_mass:
                 self.by_mass, self.factor, self.accepted = True, 1.0, 0
-            former, objective = objective, self._lower(costs, objective)
+            former, objective = objective, self._descend(costs, objective)
             if former - objective <= _INNER_TOLERANCE / self.factor * former:  # larger constants make shorter steps
                 return objective
         raise NoClusteringError(
-            "not_converged", f"VFC's shares do not settle within {_MOST_INNER} steps: take a smaller fairness_weight."
+            "not_converged", f"VFC's shares do not settle within {_MAX_INNER} steps: take a smaller fairness_weight."
         )
 
-    def _lower(self, costs: np.ndarray, former: float) -> float:
+    def _descend(self, costs: np.ndarray, former: float) -> float:
         """Step 1 with constants at which the objective does not rise; returns the new objective."""
         if self.accepted == _PATIENCE and self.factor > 1:
-            self._multiply(costs, 0.5)
-        for _ in range(_MOST_DOUBLINGS):
-            objective = self._objective(self._try(costs), self.trial_masses)
+            self._multiply_by_mass(costs, 0.5)
+        for _ in range(_MAX_DOUBLINGS):
+            objective = self._objective(self._try_step(costs), self.trial_masses)
             if objective <= former * (1 + _RISE):
                 self.soft, self.trial = self.trial, self.soft
                 self.masses, self.trial_masses = self.trial_masses, self.masses
                 self.accepted += 1
                 return objective
-            self._multiply(costs, 2.0)
+            self._multiply_by_mass(costs, 2.0)
         raise NoClusteringError(
             "not_converged",
             "VFC diverges: its objective rises whatever the step. Take a smaller fairness_weight, or scale X.",
         )
 
-    def _multiply(self, costs: np.ndarray, factor: float) -> None:
+    def _multiply_by_mass(self, costs: np.ndarray, factor: float) -> None:
         self.factor, self.accepted = self.factor * factor, 0
         if not self.by_mass:
             _weigh(costs, self.factor * self.lipschitz, self.weights)
 
-    def _try(self, costs: np.ndarray) -> float:
+    def _try_step(self, costs: np.ndarray) -> float:
         """``trial`` and its masses by step 1; returns the sum of its costs."""
         slopes = self.weight * (1 / self.masses.sum(axis=0) - self.shares[:, None] / self.masses)
         if self.by_mass:
             constants = self.factor * np.maximum(self.lipschitz, self.weight * self.shares[:, None] / self.masses)
             return _step_by_mass(costs, slopes, 1 / constants, self.groups, self.soft, self.trial, self.trial_masses)
         exponents = (slopes - slopes.min(axis=1, keepdims=True)) / (self.factor * self.lipschitz)
-        factors = exp(-np.minimum(exponents, _MOST_EXPONENT))
+        factors = exp(-np.minimum(exponents, _MAX_EXPONENT))
         return _step(costs, self.weights, factors, self.groups, self.soft, self.trial, self.trial_masses)
 
     def _objective(self, cost: float, masses: np.ndarray) -> float:
@@ -272,12 +272,12 @@ def _step_by_mass(costs, slopes, rates, groups, soft, trial, masses):
             largest = max(largest, exponents[cluster])
         total = 0.0
         for cluster in range(k):
-            share = soft[row, cluster] * _exp_of_negative(min(largest - exponents[cluster], _MOST_EXPONENT))
+            share = soft[row, cluster] * _exp_of_negative(min(largest - exponents[cluster], _MAX_EXPONENT))
             trial[row, cluster] = share
             total += share
         row_cost = 0.0
         for cluster in range(k):
-            share = max(trial[row, cluster] / total, _LEAST_SHARE)
+            share = max(trial[row, cluster] / total, _MIN_SHARE)
             trial[row, cluster] = share
             mass[cluster] += share
             row_cost += share * costs[row, cluster]
@@ -291,7 +291,7 @@ def _weigh(costs, divisor, weights):
     for row in range(len(costs)):
         least = costs[row].min()
         for cluster in range(costs.shape[1]):
-            weights[row, cluster] = _exp_of_negative(min((costs[row, cluster] - least) / divisor, _MOST_EXPONENT))
+            weights[row, cluster] = _exp_of_negative(min((costs[row, cluster] - least) / divisor, _MAX_EXPONENT))
 
 
 @compiled("float64(float64[:,::1], float64[:,::1], float64[:,::1], int64[::1], float64[:,::1], float64[:,::1], float64[:,::1])")
@@ -311,7 +311,7 @@ def _step(costs, weights, factors, groups, soft, trial, masses):
             total += share
         row_cost = 0.0
         for cluster in range(k):
-            share = max(trial[row, cluster] / total, _LEAST_SHARE)
+            share = max(trial[row, cluster] / total, _MIN_SHARE)
             trial[row, cluster] = share
             mass[cluster] += share
             row_cost += share * costs[row, cluster]

@@ -26,13 +26,13 @@ class ClusterletClustering(_ClusterletClustering):
     Parameters
     ----------
     n_clusterlets : int, default=10
-        Clusterlets wanted of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. How
-        many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.
+        Number of clusterlets of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows.
+        How many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.
     n_clusters : int or None, default=None
-        Clusters wanted. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are
+        Number of clusters. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are
         tried, and the result with the closest number of clusters is kept: of equally close ones the one with the
-        least largest deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit with
-        ``n_clusterlets_`` and ``hops_`` alone gives.
+        smallest maximum deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit
+        with ``n_clusterlets_`` and ``hops_`` alone gives.
     matcher : str, default="G-B"
         Greedy balance (G-B) and greedy distance (G-D), which are crisp; distance and balance pinball (D, B), where an
         instance may be in several clusters; or the sampled centroid matcher (C), which is crisp.
@@ -49,36 +49,38 @@ class ClusterletClustering(_ClusterletClustering):
     sample_size : int, default=250000
         C: Random partitions that are drawn. Ignored by the other matchers.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that with D and B a cluster may have no label.
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row for crisp matchers.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters found.
+        Number of clusters; each holds an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
     n_clusterlets_ : int
-        Clusterlets wanted of each group: as given, or as chosen for ``n_clusters``.
+        Number of clusterlets of each group: as given, or as chosen for ``n_clusters``.
     hops_ : int
         The same of the hops.
-    cluster_centers_ : float array (n_clusters_, d)
-        Mean of all members.
     clusterlets_ : Clusterlets
         The N clusterlets, with the clusterlet of each instance.
     matching_ : bool array (n_clusters_, N)
         Which clusterlets each cluster holds: the value that :class:`clusterlets.metrics.pieces.Pieces` takes.
-    sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
-    n_features_in_ : int
-    feature_names_in_ : array (d,)
-        Only after a fit on a DataFrame.
 
     Notes
     -----
-    Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) a k-means iteration, then the matcher's cost, which
+    Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) per k-means iteration, then the matcher's cost, which
     does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The search for
     a number of clusters is not the paper's, whose matchers are never asked for one.
 
@@ -111,22 +113,23 @@ class Antidote(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     rho : float, default=0.05
         Added points, as a fraction of the rows. A number above 0, at most 1.
     n_evaluations : int, default=300
         Positions of the added points that are tried; each costs a run of k-means. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -166,7 +169,7 @@ class Coreset(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     delta : float, default=0.0
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
@@ -176,16 +179,17 @@ class Coreset(NamedMethod):
     n_init : int, default=1
         Starts on the sample. A whole number from 1 to 10,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -225,7 +229,7 @@ class FRAC(_FRAC.Estimator, NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     tau : float or Fraction or Sequence[float or Fraction] or {"balanced"}, default="balanced"
         Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced stands. A
         number from 0 to 1 or balanced.
@@ -238,16 +242,17 @@ class FRAC(_FRAC.Estimator, NamedMethod):
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -292,23 +297,24 @@ class FRACOE(_FRAC.Estimator, NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     tau : float or Fraction or Sequence[float or Fraction] or {"balanced"}, default="balanced"
         Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced stands. A
         number from 0 to 1 or balanced.
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -349,7 +355,7 @@ class FairFlow(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     delta : float, default=0.0
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
@@ -361,19 +367,20 @@ class FairFlow(NamedMethod):
         Rounds that lower the sum of squared errors by less than this part of it count as idle; after three, the fit
         ends. A number from 0 to 1.
     balance : float or None, default=None
-        In place of delta, for two groups: in every cluster the rarer group has at least so many instances for each of
-        the other, up to whole instances. At most the table's own balance. A number from 0 to 1 or null.
+        In place of delta, for two groups: in every cluster the rarer group has at least this many instances for each
+        of the other, up to whole instances. At most the table's own balance. A number from 0 to 1 or null.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -415,23 +422,24 @@ class FairKM(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     penalty : float or {"authors"}, default=1
         Weight of the penalty, as a part of the sum of squared errors of plain k-means; or the authors' own, (n /
         n_clusters)^2. A number from 0 to 1,000,000,000 or authors.
     max_iter : int, default=300
         Most passes over the instances. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -471,21 +479,22 @@ class FairLP(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     delta : float, default=0.0
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -499,8 +508,8 @@ class FairLP(NamedMethod):
     Notes
     -----
     Bera, Chakrabarty, Flores and Negahbani, Fair algorithms for clustering, NeurIPS 2019.
-    Bera's method: the linear program of fair assignment, whose counts are then made whole. It is solved by its dual, and no
-    bound is missed by a whole instance: see :func:`clusterlets.algorithms.fair_lp.fair_lp`.
+    The method of Bera and others: the linear program of fair assignment, whose counts are then rounded. It is solved by
+    its dual, and no bound is missed by a whole instance: see :func:`clusterlets.algorithms.fair_lp.fair_lp`.
 
     Examples
     --------
@@ -524,7 +533,7 @@ class FairLimit(_FairLimit.Estimator, NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     max_deviation : float or str or Fraction or Mapping[str, float or str or Fraction], default=0.02
         Largest difference between a group's share in a cluster and in the table. The default gives way to shares or
         min_ratio. A number from 0 to 1,000,000, or a mapping with one for each sensitive column.
@@ -546,16 +555,17 @@ class FairLimit(_FairLimit.Estimator, NamedMethod):
     verbose : int, default=0
         1 prints the progress. A whole number from 0 to 1.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -613,22 +623,23 @@ class FairLloyd(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     max_iter : int, default=100
         Most rounds. A whole number from 1 to 1,000,000.
     tol : float, default=1e-06
         A round that lowers the largest error by less than this part of it is the last. A number from 0 to 1.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -663,25 +674,26 @@ class FairLloyd(NamedMethod):
     ) -> None: ...
 
 class Fairlets(NamedMethod):
-    """Small sets of instances with the balance of the table, of the least cost in all, and k-means of their means.
+    """Small sets of instances with the balance of the table, at the lowest total cost, and k-means of their means.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     n_init : int, default=1
         Runs of k-means, of which the best counts. A whole number from 1 to 1,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -721,20 +733,21 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     theta : float, default=0.5
         Weight of the groups, from 0, the labels of k-means alone, to 1. A number from 0 to 1.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -779,23 +792,24 @@ class TreeFairlets(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     largest_q : int, default=20
         Largest denominator of the balance, which is the largest such fraction that the table has. A small one gives
         small sets, near each other, and a lower balance. A whole number from 1 to 10,000.
     n_init : int, default=1
         Runs of k-means, of which the best counts. A whole number from 1 to 1,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
@@ -834,7 +848,7 @@ class VFC(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     fairness_weight : float, default=1
         Weight of the penalty, as a part of the sum of squared errors of plain k-means. A number from 0 to
         1,000,000,000.
@@ -843,16 +857,17 @@ class VFC(NamedMethod):
     max_iter : int, default=100
         Most rounds. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)

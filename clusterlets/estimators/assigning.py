@@ -28,7 +28,7 @@ class AssigningMethod:
     def _method(self) -> type[methods.Method]:
         raise NotImplementedError
 
-    def _values(self) -> Mapping[str, Any]:
+    def _plain_parameters(self) -> Mapping[str, Any]:
         raise NotImplementedError
 
     def _validated(self, X) -> np.ndarray:
@@ -74,7 +74,7 @@ class AssigningMethod:
         totals = np.bincount(codes, minlength=len(combinations))
         method = self._method()()
         method.sensitive_columns = dict(zip(self.sensitive_names_, zip(*combinations, strict=True), strict=True))
-        rows, slack = method.assignment_rows(composition, totals, **self._values())
+        rows, slack = method.assignment_rows(composition, totals, **self._plain_parameters())
         costs = distances_to_centres(X, self.cluster_centers_, len(self.cluster_centers_))
         labels, missed = assign_new(costs, codes, composition, rows, slack)
         if missed:

@@ -64,7 +64,7 @@ def score_all(
         yield row
 
 
-def of_clusters(
+def cluster_outcomes(
     method: type[Method], k: int, seeds: Iterable[int], pieces: SeedBlock, groups: Mapping[str, int]
 ) -> Iterator[Outcome]:
     """The outcomes of a method that clusters instances: all seeds of its first output, then of the next."""
@@ -80,7 +80,7 @@ def of_clusters(
                 yield Outcome(name, seed, status, note)
 
 
-def of_matchings(
+def matching_outcomes(
     method: type[Matcher],
     k: int,
     matchings: Iterable[tuple[int, Fit]],
@@ -141,7 +141,7 @@ def match(
         if partitions is not None:
             # Imported by name, so that only the fingerprint of C includes it, whose own file imports it.
             source = import_module("clusterlets.algorithms.matching.centroid").ParetoFront(**partitions.values[str(seed)])
-        return _checked(method().match(clusterlets, source, **parameters), len(clusterlets))
+        return _check_membership(method().match(clusterlets, source, **parameters), len(clusterlets))
 
     for seed, fit in fits(membership, seeds, limits):
         yield seed, replace(fit, status=NO_VALID_PARTITION) if fit.status == OK and fit.result is None else fit
@@ -153,7 +153,7 @@ def _table_size(pieces: SeedBlock) -> tuple[int, int]:
     return int(counts.sum()), counts.shape[1]
 
 
-def _checked(membership: np.ndarray | None, n_clusterlets: int) -> np.ndarray | None:
+def _check_membership(membership: np.ndarray | None, n_clusterlets: int) -> np.ndarray | None:
     if membership is None:
         return None
     matrix = np.asarray(membership)

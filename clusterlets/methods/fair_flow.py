@@ -39,7 +39,7 @@ class FairFlow(Method):
             1,
             also=[None],
             bound=RATIO,
-            meaning="In place of delta, for two groups: in every cluster the rarer group has at least so many instances for "
+            meaning="In place of delta, for two groups: in every cluster the rarer group has at least this many instances for "
             "each of the other, up to whole instances. At most the table's own balance.",
         ),
     }

@@ -6,8 +6,8 @@ from clusterlets.methods import SHARES, Method, Real
 class FairLP(Method):
     """The centres of plain k-means, and the cheapest assignment to them within bounds on the shares of the groups.
 
-    Bera's method: the linear program of fair assignment, whose counts are then made whole. It is solved by its dual, and no
-    bound is missed by a whole instance: see :func:`clusterlets.algorithms.fair_lp.fair_lp`.
+    The method of Bera and others: the linear program of fair assignment, whose counts are then rounded. It is solved by
+    its dual, and no bound is missed by a whole instance: see :func:`clusterlets.algorithms.fair_lp.fair_lp`.
     """
 
     name = "fair-lp"

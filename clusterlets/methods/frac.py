@@ -56,7 +56,7 @@ class FRAC(Method):
         # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.frac import frac
 
-        return self._outputs(frac(X, groups, n_clusters, random_state, _as_number(tau), init, max_iter, tol))
+        return self._outputs(frac(X, groups, n_clusters, random_state, _decode_tau(tau), init, max_iter, tol))
 
     def _outputs(self, result):
         self.n_iter_ = result.n_iter
@@ -66,7 +66,7 @@ class FRAC(Method):
     def assignment_rows(self, composition, new_totals, tau="balanced", **_):
         from clusterlets.algorithms.frac import rows_for_new
 
-        return rows_for_new(composition, new_totals, _as_number(tau))
+        return rows_for_new(composition, new_totals, _decode_tau(tau))
 
     def faults(self, n_clusters, **parameters):
         faults, tau = super().faults(n_clusters, **parameters), parameters.get("tau", "balanced")
@@ -92,5 +92,5 @@ class FRAC(Method):
         n_iter_: int
 
 
-def _as_number(tau):
+def _decode_tau(tau):
     return None if isinstance(tau, str) else tau

@@ -42,10 +42,10 @@ def tolerance(cells: pd.DataFrame) -> pd.Series:
 
 def within_band(cells: pd.DataFrame) -> pd.Series:
     """Whether the verdict by bands is ``reproduced`` or ``close``."""
-    return _by_bands(cells).isin(["reproduced", "close"])
+    return _verdicts_by_bands(cells).isin(["reproduced", "close"])
 
 
-def _by_bands(cells: pd.DataFrame) -> pd.Series:
+def _verdicts_by_bands(cells: pd.DataFrame) -> pd.Series:
     columns = (cells[column] for column in ("quantity", "reported", "reproduced"))
     return pd.Series([bands.verdict(*cell) for cell in zip(*columns, strict=True)], index=cells.index, dtype=object)
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from clusterlets.analysis import selection
 from clusterlets.paper import bands, cells, chance, reported, seed_spread, tables
-from clusterlets.text import in_percent
+from clusterlets.text import percent
 
 VERDICTS = ("reproduced", "close", "uninformative", "differs", "not comparable")
 #: The verdicts of numbers that count as reproduced.
@@ -22,19 +22,19 @@ _CRISP = ("C", "G-B", "G-D-PB")
 _ONE_SEED = "How far ours moves between seeds is not known, as that takes two seeds."
 
 
-def compare(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.DataFrame:
+def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table]) -> pd.DataFrame:
     """One row for every cell of the paper's tables: ``results/comparison.csv``.
 
-    ``runs`` are those on the paper's datasets, so that a user's table does not change the verdicts; ``made`` are their
+    ``runs`` are those on the paper's datasets, so that a user's table does not change the verdicts; ``our_tables`` are their
     tables. Averages over datasets are compared only if more than half of the paper's datasets were run: over fewer, they
     are averages of something else.
     """
     datasets = set(runs["dataset"])
-    compared = cells.of_paper().merge(cells.of_tables(made), on=cells.KEY, how="left")
-    for spreads in (seed_spread.of_runs(runs), _selection_noise(runs)):
+    compared = cells.paper_cells().merge(cells.table_cells(our_tables), on=cells.KEY, how="left")
+    for spreads in (seed_spread.seed_spreads(runs), _selection_noise(runs)):
         compared = compared.merge(spreads, on=cells.KEY, how="left")
     rows = compared.to_dict("records")
-    obstacles, asides = ([reason(row) for row in rows] for reason in (lambda row: _obstacle(row, datasets), _only_shown))
+    obstacles, asides = ([reason(row) for row in rows] for reason in (lambda row: _obstacle(row, datasets), _is_only_shown))
     compared["counted"] = [not aside for aside in asides]
     compared["verdict_bands"] = [bands.verdict(row["quantity"], row["reported"], row["reproduced"]) for row in rows]
     compared = compared.join(chance.judge(compared))
@@ -45,7 +45,7 @@ def compare(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.DataFram
     ]
     numbers = compared[["reported", "reproduced"]].where(compared["quantity"] != "matcher").astype(float)
     compared["difference"] = numbers["reproduced"] - numbers["reported"]
-    compared["within_selection_noise"] = _within(compared)
+    compared["within_selection_noise"] = _within_tolerance(compared)
     return compared[COLUMNS]
 
 
@@ -62,7 +62,7 @@ def _uninformative(cell: dict) -> str:
         return _ONE_SEED
     if pd.isna(cell["chance"]):
         return "We have no other number to compare with the paper's."
-    return f"Numbers of the paper agree as well with ours of something else, in {in_percent(cell['chance'])} of all such pairs."
+    return f"Numbers of the paper agree as well with ours of something else, in {percent(cell['chance'])} of all such pairs."
 
 
 def read(path: Path) -> pd.DataFrame:
@@ -132,7 +132,7 @@ def _as_list(values: str | list[str]) -> list[str]:
     return values if isinstance(values, list) else [values]
 
 
-def _only_shown(cell: dict) -> str:
+def _is_only_shown(cell: dict) -> str:
     if cell["quantity"].startswith("overlap") and (cell["matcher"] in _CRISP or cell["method"] == "FRAC"):
         return "Not counted: a structural zero, the method cannot overlap."
     if cell["table"] == "table4_frac_vs_clusterlets" and cell["method"] == "Clusterlets":
@@ -158,12 +158,12 @@ def _selection_noise(runs: pd.DataFrame) -> pd.DataFrame:
     groups = selection.groups_of_seeds(runs)
     if len(groups) < 2:
         return pd.DataFrame(columns=[*cells.KEY, "low", "high"], dtype=object)
-    values = pd.concat([cells.of_tables(tables.make(group, cells.SELECTIONS), cells.SELECTIONS) for group in groups])
+    values = pd.concat([cells.table_cells(tables.make(group, cells.SELECTIONS), cells.SELECTIONS) for group in groups])
     values = values[~values["quantity"].isin(cells.CHOICES)].astype({"reproduced": float})
     return values.groupby(cells.KEY)["reproduced"].agg(low="min", high="max").reset_index()
 
 
-def _within(compared: pd.DataFrame) -> pd.Series:
+def _within_tolerance(compared: pd.DataFrame) -> pd.Series:
     low, high = compared["low"].astype(float), compared["high"].astype(float)
     printed = compared["reported"].where(low.notna()).astype(float)
     return printed.between(low, high).astype(object).where(low.notna())

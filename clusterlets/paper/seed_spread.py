@@ -23,7 +23,7 @@ _CONFIDENCE = 0.975  # quantile of Student's t: 95 %, two-sided
 _QUANTITIES = ["size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap"]
 
 
-def of_runs(runs: pd.DataFrame) -> pd.DataFrame:
+def seed_spreads(runs: pd.DataFrame) -> pd.DataFrame:
     """The seed spread of every measured number of our five tables.
 
     Parameters
@@ -41,15 +41,17 @@ def of_runs(runs: pd.DataFrame) -> pd.DataFrame:
     if runs.empty:
         return pd.DataFrame(columns=[*cells.KEY, "seed_spread"]).astype({"seed_spread": float})
     of_best_runs = [
-        cells.of_frame(name, _of_best_runs(runs[runs["method"].isin(methods)], by))
+        cells.frame_cells(name, _spreads_of_best_runs(runs[runs["method"].isin(methods)], by))
         for name, (by, methods) in zip(cells.SELECTIONS, _CHOSEN_BY, strict=True)
     ]
     types = dict.fromkeys(cells.KEY, object) | {"value": float}
-    spreads = pd.concat([part[list(types)].astype(types) for part in (*of_best_runs, _of_averages(runs))], ignore_index=True)
+    spreads = pd.concat(
+        [part[list(types)].astype(types) for part in (*of_best_runs, _spreads_of_averages(runs))], ignore_index=True
+    )
     return spreads.round(_DECIMALS).rename(columns={"value": "seed_spread"})
 
 
-def _of_best_runs(runs: pd.DataFrame, by: str) -> pd.DataFrame:
+def _spreads_of_best_runs(runs: pd.DataFrame, by: str) -> pd.DataFrame:
     """One row for each dataset and method: the largest differences of its best run between halves of the seeds."""
     candidates = selection.without_limit_cases(selection.ok(runs)).rename(columns={"n_clusters": "size"})
     seeds = np.sort(runs["seed"].unique())
@@ -86,17 +88,17 @@ def between_halves(values: np.ndarray, seeds: np.ndarray, n_seeds: int) -> np.nd
     return np.abs(values[halves.argmax(axis=1)] - values[(~halves).argmax(axis=1)]).max(axis=0)
 
 
-def _of_averages(runs: pd.DataFrame) -> pd.DataFrame:
+def _spreads_of_averages(runs: pd.DataFrame) -> pd.DataFrame:
     """The cells of tables 1 and 5, each with Student's t times the standard error of a difference of two such numbers."""
     tables_without = [tables.make(runs[runs["seed"] != seed], cells.AVERAGES) for seed in np.sort(runs["seed"].unique())]
     numbers = [
-        cells.of_tables(made_tables, cells.AVERAGES).set_index(cells.KEY)["reproduced"] for made_tables in tables_without
+        cells.table_cells(made_tables, cells.AVERAGES).set_index(cells.KEY)["reproduced"] for made_tables in tables_without
     ]
     by_seed_left_out = pd.concat(numbers, axis=1).astype(float)
     return by_seed_left_out.index.to_frame(index=False).assign(value=jackknife(by_seed_left_out.to_numpy().T))
 
 
-def jackknife(left_out: np.ndarray) -> np.ndarray:
+def jackknife(estimates: np.ndarray) -> np.ndarray:
     """Half the width of the 95 % interval for the same number from as many other seeds.
 
     Parameters
@@ -110,9 +112,9 @@ def jackknife(left_out: np.ndarray) -> np.ndarray:
         t * sqrt(2 (n - 1) / n * sum of squared distances to the mean), with Student's t of n - 1 degrees of freedom to two
         decimals; NaN for fewer than two seeds. Efron, "The Jackknife, the Bootstrap and Other Resampling Plans", chapter 3.
     """
-    n_seeds = len(left_out)
+    n_seeds = len(estimates)
     if n_seeds < 2:
-        return np.full(left_out.shape[1], np.nan)
-    distances = left_out - left_out.mean(axis=0)
+        return np.full(estimates.shape[1], np.nan)
+    distances = estimates - estimates.mean(axis=0)
     student = round(float(stats.t.ppf(_CONFIDENCE, n_seeds - 1)), 2)
     return student * np.sqrt((distances * distances).sum(axis=0) * (2 * (n_seeds - 1) / n_seeds))

@@ -23,17 +23,17 @@ ADULT = {
 class Site:
     """Sends from 127.0.0.1 the replies that :meth:`serve` set up for a path: each request takes the next, the last one stays.
 
-    ``asked`` has the path of each request, ``logins`` its Authorization header.
+    ``requested_paths`` has the path of each request, ``logins`` its Authorization header.
     """
 
     def __init__(self):
-        self.replies, self.asked, self.logins = {}, [], []
+        self.replies, self.requested_paths, self.logins = {}, [], []
         self.stalled, self.resume = threading.Event(), threading.Event()
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
-                site.asked.append(self.path)
+                site.requested_paths.append(self.path)
                 site.logins.append(self.headers["Authorization"])
                 queue = site.replies.get(self.path, [{"status": 404, "body": b"not here"}])
                 site.answer(self, **(queue.pop(0) if len(queue) > 1 else queue[0]))

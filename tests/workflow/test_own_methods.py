@@ -15,7 +15,7 @@ from test_reruns import planned
 
 from clusterlets.grid.cells import random_stream
 from clusterlets.grid.configuration import read_configuration
-from clusterlets.grid.estimate import steps_of_dataset
+from clusterlets.grid.estimate import dataset_steps
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = "shuffled.py"
@@ -243,7 +243,7 @@ def test_the_estimate_counts_it(story, monkeypatch):
     assert re.search(r"^\| iris +\| \d", story.estimate, re.MULTILINE) and "of 2 k and 2 seeds" in story.estimate
     monkeypatch.chdir(story.workflow.folder)
     jobs = [
-        {step: count for step, (count, _) in steps_of_dataset(150, 4, configured(methods)).items()}
+        {step: count for step, (count, _) in dataset_steps(150, 4, configured(methods)).items()}
         for methods in (USUAL, [*USUAL, SHUFFLED])
     ]
     assert [jobs[1][step] - jobs[0][step] for step in ("fit_method", "score_method")] == [2, 2]

@@ -161,7 +161,11 @@ def test_all_faults_of_the_entries_are_reported_at_once_before_anything_runs(wor
     entries = [{"name": "adult", "sensitive": "sexx"}, {"name": "people", "path": "nowhere.csv", "sensitive": "city"}]
     outcome = workflow.run(config={"datasets": [*entries, "iris", "iris"]})
     assert outcome.status != 0 and "Traceback" not in outcome.output
-    for words in ("no sensitive column 'sexx' (did you mean 'sex'?)", "no file nowhere.csv", "two entries go by 'iris'"):
+    for words in (
+        "no sensitive column 'sexx' (did you mean 'sex'?)",
+        "no file nowhere.csv",
+        "two entries have the name 'iris'",
+    ):
         assert words in outcome.output, outcome.output
     assert not (workflow.folder / "data").exists() and workflow.results() == {}
 

@@ -33,7 +33,7 @@ def is_fair(labels, groups, k, delta):
     return True
 
 
-def least_cost(costs, groups, delta):
+def lowest_cost(costs, groups, delta):
     """By enumeration, cheapest first."""
     n, k = costs.shape
     labels = all_labels(n, k)
@@ -56,7 +56,7 @@ def test_it_is_the_cheapest_and_lies_between_bound_and_cost_of_the_quick_one(see
     costs, groups = small_problem(seed)
     for delta in DELTAS:
         exact, quick = exact_assignment(costs, groups, delta), fair_assignment(costs, groups, delta)
-        least = least_cost(costs, groups, delta)
+        least = lowest_cost(costs, groups, delta)
         assert exact.is_optimal and is_fair(exact.labels, groups, costs.shape[1], delta)
         assert exact.cost == pytest.approx(costs[np.arange(len(groups)), exact.labels].sum())
         assert exact.cost == pytest.approx(least, rel=1e-5, abs=1e-9)

@@ -135,8 +135,8 @@ def test_units_and_offsets_do_not_matter_but_the_random_shift_does():
 def test_unusable_input_is_refused():
     X, rng = np.zeros((4, 1)), np.random.default_rng(0)
     for features, groups, largest_q, message in (
-        (X, [0, 0, 0, 0], 20, "two groups, 0 and 1, and here are 1"),
-        (X, [0, 1, 2, 0], 20, "two groups, 0 and 1, and here are 3"),
+        (X, [0, 0, 0, 0], 20, "two groups, 0 and 1, not 1"),
+        (X, [0, 1, 2, 0], 20, "two groups, 0 and 1, not 3"),
         (X, [0, 1, 1], 20, r"groups \(n,\)"),
         (X + np.inf, [0, 1, 1, 0], 20, "finite"),
         (X, [0, 1, 1, 0], 0, "largest_q = 0"),

@@ -57,14 +57,14 @@ def test_a_step_matches_the_paper():
     slopes = 1 / soft.sum(axis=0) - problem.shares[groups, None] / problem.masses[groups]
     expected = soft * np.exp(-(costs + 20 * slopes) / 3)
     expected /= expected.sum(axis=1, keepdims=True)
-    cost = problem._try(costs)
+    cost = problem._try_step(costs)
     assert problem.trial == pytest.approx(expected, rel=1e-10)
     assert cost == pytest.approx((expected * costs).sum())
     assert problem.trial_masses == pytest.approx(np.array([expected[groups == h].sum(axis=0) for h in range(3)]))
     assert problem._objective(cost, problem.trial_masses) == pytest.approx(objective(costs, groups, expected, 20))
     # Constants by mass give the same step if none of them exceeds the common one.
     problem.by_mass, problem.lipschitz = True, 1000.0
-    problem._try(costs)
+    problem._try_step(costs)
     small_step = soft * np.exp(-(costs + 20 * slopes) / 1000)
     assert problem.trial == pytest.approx(small_step / small_step.sum(axis=1, keepdims=True), rel=1e-10)
 
@@ -77,7 +77,7 @@ def test_no_step_raises_the_objective(by_mass):
     problem.by_mass = by_mass
     values = [objective(costs, groups, problem.soft, 300)]
     for _ in range(200):
-        values.append(problem._lower(costs, values[-1]))
+        values.append(problem._descend(costs, values[-1]))
     assert values[-1] == pytest.approx(objective(costs, groups, problem.soft, 300), rel=1e-9)
     assert all(later <= earlier * (1 + 1e-8) for earlier, later in pairwise(values))
     # It is far below the start, and shifting a row's share lowers it hardly any further.
@@ -131,7 +131,7 @@ def test_rounds_that_do_not_settle_give_a_status():
 
 
 def test_steps_that_do_not_settle_give_a_status(monkeypatch):
-    monkeypatch.setattr(module, "_MOST_INNER", 3)
+    monkeypatch.setattr(module, "_MAX_INNER", 3)
     with pytest.raises(NoClusteringError, match="shares do not settle within 3 steps") as failure:
         vfc(*table(), 3, np.random.default_rng(0), 1)
     assert failure.value.status == "not_converged"
@@ -180,7 +180,7 @@ def test_any_table_has_a_clustering_or_a_status(n, values, n_groups, seed, weigh
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ({"fairness_weight": -1}, "fairness_weight = -1"),
         ({"fairness_weight": float("nan")}, "fairness_weight = nan"),
@@ -188,8 +188,8 @@ def test_any_table_has_a_clustering_or_a_status(n, values, n_groups, seed, weigh
         ({"max_iter": 0}, "max_iter = 0"),
     ],
 )
-def test_unusable_parameters_are_refused(parameters, said):
-    with pytest.raises(ClusterletsError, match=said):
+def test_unusable_parameters_are_refused(parameters, message):
+    with pytest.raises(ClusterletsError, match=message):
         vfc(*table(), 3, np.random.default_rng(0), **parameters)
 
 

@@ -74,7 +74,7 @@ def test_other_forms_of_the_same_table_are_the_same_table(form, read):
 
 
 REFUSED = {
-    "NaN": (GOOD.replace("45.5", "NaN"), "people.csv, line 3: column 'age' holds 'NaN', which is no finite number"),
+    "NaN": (GOOD.replace("45.5", "NaN"), "people.csv, line 3: column 'age' holds 'NaN', which is not a finite number"),
     "infinite": (GOOD.replace("29", "-inf"), "people.csv, line 4: column 'age' holds '-inf'"),
     "a number whose square overflows": (GOOD.replace("29", "1e200"), "line 4: column 'age' holds '1e200'"),
     "text in a numeric column": (GOOD.replace("29", "old"), "line 4: column 'age' holds 'old'"),
@@ -89,7 +89,7 @@ REFUSED = {
     "duplicate columns": (GOOD.replace("rich", "age"), "the column name 'age' occurs twice, as columns 1 and 2"),
     "duplicate but for a space": (GOOD.replace("rich", "age "), "the column name 'age' occurs twice"),
     "a column without a name": (GOOD.replace("age", ""), "column 1 has no name; if it is a row number"),
-    "a header only": (GOOD.splitlines()[0], "people.csv has a header only"),
+    "a header only": (GOOD.splitlines()[0], "people.csv has a header but no rows"),
     "an empty file": ("", "people.csv is empty"),
     "blank lines only": ("\n\n", "people.csv is empty"),
     "semicolons": (
@@ -98,7 +98,7 @@ REFUSED = {
         'separator: ";").',
     ),
     "tabs": (GOOD.replace(",", "\t"), r"""name it: --separator $'\t' (in a configuration, separator: "\t")."""),
-    "one column": ("city\na\nb\na\n", "people.csv has one column only, 'city'. Correct"),
+    "one column": ("city\na\nb\na\n", "people.csv has only one column, 'city'. Correct"),
     "a short line": (GOOD.replace("29,true,Rom", "29,true"), "people.csv, line 4: 2 cells where the header has 3"),
     "a long line": (GOOD.replace("29,", "29,5,"), "people.csv, line 4: 4 cells where the header has 3"),
     "decimal commas": (GOOD.replace("45.5", "45,5"), "people.csv, line 3: 4 cells where the header has 3"),
@@ -210,7 +210,7 @@ def test_identifiers_are_not_read_as_numbers(ids, read):
     lines = [f"{row},{cell},{'ab'[row % 2]}\n" for row, cell in enumerate(ids)]
     table, remarks = read("age,id,city\n" + "".join(lines))
     assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): id"]
-    with pytest.raises(ClusterletsError, match="line 2: column 'id' holds '.*', which is no finite number"):
+    with pytest.raises(ClusterletsError, match="line 2: column 'id' holds '.*', which is not a finite number"):
         read("age,id,city\n" + "".join(lines), features=["id"])
 
 
@@ -357,7 +357,7 @@ def test_parquet_is_the_same_table_as_csv(read, tmp_path):
     with pytest.raises(ClusterletsError, match="people.parquet, row 2: column 'age' is empty"):
         user_table.read(tmp_path / "people.parquet", ["city"])
     (tmp_path / "people.parquet").write_bytes(b"PAR1 no more")
-    with pytest.raises(ClusterletsError, match="people.parquet is no intact Parquet file"):
+    with pytest.raises(ClusterletsError, match="people.parquet is not an intact Parquet file"):
         user_table.read(tmp_path / "people.parquet", ["city"])
 
 
@@ -393,7 +393,7 @@ def test_checksums_inside_a_parquet_file_are_checked(tmp_path):
     whole = bytearray(path.read_bytes())
     whole[whole.index(struct.pack("<d", 45.5)) + 5] ^= 1
     path.write_bytes(whole)
-    with pytest.raises(ClusterletsError, match="people.parquet is no intact Parquet file .*CRC"):
+    with pytest.raises(ClusterletsError, match="people.parquet is not an intact Parquet file .*CRC"):
         user_table.read(path, ["city"])
 
 

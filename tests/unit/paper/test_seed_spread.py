@@ -20,11 +20,11 @@ def runs():
 
 @pytest.fixture(scope="module")
 def spread(runs):
-    return seed_spread.of_runs(runs).set_index(cells.KEY)["seed_spread"]
+    return seed_spread.seed_spreads(runs).set_index(cells.KEY)["seed_spread"]
 
 
 def numbers(runs, names):
-    reproduced = cells.of_tables(tables.make(runs, names), names).set_index(cells.KEY)["reproduced"]
+    reproduced = cells.table_cells(tables.make(runs, names), names).set_index(cells.KEY)["reproduced"]
     return reproduced[~reproduced.index.get_level_values("quantity").isin(cells.CHOICES)].astype(float)
 
 
@@ -32,8 +32,8 @@ def test_the_spread_of_selected_runs_is_the_difference_between_halves(runs, spre
     gaps = []
     for half in combinations(range(4), 2):
         in_half = runs["seed"].isin(half)
-        one, other = (numbers(runs[rows], cells.SELECTIONS) for rows in (in_half, ~in_half))
-        gaps.append((one - other).abs())
+        first, second = (numbers(runs[rows], cells.SELECTIONS) for rows in (in_half, ~in_half))
+        gaps.append((first - second).abs())
     expected = pd.concat(gaps, axis=1).max(axis=1)
     assert spread[expected.index].tolist() == pytest.approx(expected.tolist(), abs=1e-12) and expected.max() > 0
 
@@ -54,11 +54,11 @@ def test_for_a_mean_the_jackknife_is_the_usual_standard_error():
 
 def test_seeds_beyond_the_papers_ten_change_nothing():
     more = synthetic_runs(("pima",), seeds=12, ks=(5,))
-    pd.testing.assert_frame_equal(seed_spread.of_runs(more), seed_spread.of_runs(more[more["seed"] < 10]))
+    pd.testing.assert_frame_equal(seed_spread.seed_spreads(more), seed_spread.seed_spreads(more[more["seed"] < 10]))
 
 
 def test_one_seed_has_no_spread():
-    spread = seed_spread.of_runs(synthetic_runs(("pima",), seeds=1, ks=(5,)))
+    spread = seed_spread.seed_spreads(synthetic_runs(("pima",), seeds=1, ks=(5,)))
     assert spread["seed_spread"].isna().all()
 
 
@@ -76,7 +76,7 @@ def test_a_seed_without_a_run_may_be_in_either_half():
 
 def test_a_number_that_seeds_do_not_move_has_no_spread():
     constant = some_runs(*({"seed": seed} for seed in range(10)))
-    spread = seed_spread.of_runs(constant).set_index(cells.KEY)["seed_spread"]
+    spread = seed_spread.seed_spreads(constant).set_index(cells.KEY)["seed_spread"]
     assert (spread.dropna() == 0).all() and spread["table2_best_by_deviation", "pima", "cohesion"] == 0
 
 
