@@ -51,5 +51,10 @@ class FairFlow(Method):
 
         return fair_flow(X, groups, n_clusters, random_state, delta, n_init, max_iter, tol, balance).labels
 
+    def assignment_rows(self, composition, new_totals, delta=0.0, balance=None, **_):
+        from clusterlets.algorithms.fair_assignment import rows_for_new
+
+        return rows_for_new(composition, new_totals, delta, balance)
+
     def seconds(self, rows, features, n_clusters):
         return 0.4 + rows * (7e-5 + 6e-6 * n_clusters)

@@ -63,6 +63,11 @@ class FRAC(Method):
         self.cluster_centers_ = {"nearest": result.centres_nearest}
         return {"fair": result.labels_fair, "nearest": result.labels_nearest}
 
+    def assignment_rows(self, composition, new_totals, tau="balanced", **_):
+        from clusterlets.algorithms.frac import rows_for_new
+
+        return rows_for_new(composition, new_totals, _decode_tau(tau))
+
     def faults(self, n_clusters, **parameters):
         faults, tau = super().faults(n_clusters, **parameters), parameters.get("tau", "balanced")
         if faults or not isinstance(tau, int | float | Fraction):

@@ -7,6 +7,7 @@ import numpy as np
 
 from clusterlets import methods
 from clusterlets.algorithms.geometry import load_kernels
+from clusterlets.datasets.table import columns_of_names
 from clusterlets.grid import crossed_limits
 from clusterlets.grid.artifacts import CROSSED, INFEASIBLE, OK, UNSUPPORTED, Prepared
 from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
@@ -59,7 +60,8 @@ def fit_method(
 
     def fit(seed: int):
         stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number())
-        return methods.fit(method_class, prepared.X, prepared.groups, k, stream, fit_parameters)[1]
+        columns = dict(enumerate(columns_of_names(prepared.group_names)))
+        return methods.fit(method_class, prepared.X, prepared.groups, k, stream, fit_parameters, columns)[1]
 
     clusters: dict[str, np.ndarray] = {}
     failures: dict[str, tuple[str, str]] = {}
