@@ -59,7 +59,7 @@ def test_every_cell_is_found_by_its_path_in_every_folder(plan):
     ],
 )
 def test_a_path_outside_the_grid_is_refused_with_the_remedy(path):
-    with pytest.raises(ClusterletsError, match="no cell of the configured grid. Add its dataset, method, k"):
+    with pytest.raises(ClusterletsError, match="not a cell of the configured grid. Add its dataset, method, k"):
         PAPER.score_inputs(cell_wildcards(path))
 
 
