@@ -116,7 +116,7 @@ def test_inputs_of_cells_have_paths_that_the_rules_make():
         for file in EXTENDED.score_inputs(cell_wildcards(f"{SCALED}/{cell.path}", EXTENDED)).values()
     }
     for file in files | set(EXTENDED.recovery_inputs()):
-        assert sum(cell_wildcards(file, pattern, EXTENDED) is not None for pattern in patterns) == 1, file
+        assert sum(wildcards_of(file, pattern, EXTENDED) is not None for pattern in patterns) == 1, file
 
 
 def test_a_folder_collects_its_own_cells_and_the_other_ones_of_the_main_grid():
