@@ -28,6 +28,20 @@ class NoClusteringError(ClusterletsError):
         self.status = status
 
 
+class MethodError(ClusterletsError):
+    """The code of a user's method raised an exception, or ended Python; that is the cause.
+
+    Attributes
+    ----------
+    raised : str
+        The exception in one line; the message also says where it was raised.
+    """
+
+    def __init__(self, message: str, raised: str):
+        super().__init__(message)
+        self.raised = raised
+
+
 class UnusableFileError(ClusterletsError):
     """A file of the results is not what was written to this path.
 

@@ -74,6 +74,11 @@ RATIO = Bound("in every cluster at least this many rows of its rarer group for e
 VALUE_TYPES: tuple[Any, ...] = (int, float, str, bool, type(None))
 
 
+def one_form(value: Any) -> Any:
+    """1 for 1.0, so that equal numbers are the same configuration, with one name in paths, commands and results."""
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53 else value
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A parameter that may have any value; the subclasses say which values it may have.
@@ -102,6 +107,9 @@ class Parameter:
     trades_fairness: bool = False
     bound: Bound | None = None
     default: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "grid", tuple(one_form(value) for value in self.grid))
 
     @property
     def allowed(self) -> str:

@@ -64,6 +64,20 @@ def write_bytes(path: str | os.PathLike, content: bytes) -> None:
         raise
 
 
+def check_writable(path: str | os.PathLike) -> None:
+    """Raise the OSError that :func:`write_bytes` would raise at once; nothing is left."""
+    path = Path(os.path.realpath(path))
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not path.is_file():  # it is written into
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return
+    folder = next(ancestor for ancestor in path.parents if os.path.exists(ancestor))
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}."):
+        pass
+
+
 def _status(path: str | os.PathLike) -> os.stat_result | None:
     try:
         return os.stat(path)
@@ -266,8 +280,9 @@ def _read_if_intact(content: bytes, parse: Parse[T], write: Write[T]) -> tuple[s
 
 
 def _remove_damaged(path: Path) -> UnusableFileError:
-    """The error for a damaged file, which is removed."""
-    path.unlink(missing_ok=True)
+    """The error for a damaged file, which is removed; so is what it links to, or a cache would give it again."""
+    for file in (Path(os.path.realpath(path)), path):
+        file.unlink(missing_ok=True)
     return UnusableFileError(
         path,
         f"{path} was damaged (its content does not match its own SHA-256) and has been removed.",

@@ -1,5 +1,6 @@
 """Numbers in sentences, and tables in Markdown."""
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ def significant(value: float, digits: int = 2) -> str:
     """``0.012``, ``1.2e−7``: significant digits, with a typographic minus sign and without leading zeros in the exponent."""
     mantissa, exponential, exponent = f"{value:.{digits}g}".partition("e")
     return (f"{mantissa}e{int(exponent)}" if exponential else mantissa).replace("-", "−")
+
+
+def plain_in_markdown(text: str) -> str:
+    """A user's text so that Markdown shows it as it is: no tag, link, picture, cell border or emphasis."""
+    return re.sub(r"[\\`*<\[|]|&(?=#?\w+;)", r"\\\g<0>", text)
 
 
 def markdown_table(frame: "pd.DataFrame") -> list[str]:

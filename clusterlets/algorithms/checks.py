@@ -1,10 +1,12 @@
-"""Checks of numbers: as features, whose squares must be neither infinite nor 0, and as names of groups."""
+"""Checks of input: numbers as features and as names of groups, and rows that belong together."""
 
+import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, InvalidInput
 
 #: Largest magnitude of a feature, and (its inverse) smallest range of one that counts. Squares of both, summed over any table
 #: that fits a machine, lie well inside what double precision can hold.
@@ -60,3 +62,24 @@ def check_groups(numbers: np.ndarray) -> None:
 
 def _describe_feature(feature: int, names: Sequence[str] | None) -> str:
     return f"feature {feature}" if names is None else f"feature {names[feature]!r}"
+
+
+def check_same_index(**tables: Any) -> None:
+    """Raise InvalidInput if objects of pandas differ in their index: rows belong together by position.
+
+    ``tables`` are the objects by their names; those that have no index are left out.
+    """
+    pandas = sys.modules.get("pandas")
+    kinds = (pandas.DataFrame, pandas.Series) if pandas else ()
+    indexes = {name: table.index for name, table in tables.items() if isinstance(table, kinds)}
+    if not indexes:
+        return
+    first, index = next(iter(indexes.items()))
+    for name, other in indexes.items():
+        if len(other) == len(index) and not other.equals(index):
+            row = next((row for row, labels in enumerate(zip(index, other, strict=True)) if labels[0] != labels[1]), 0)
+            raise InvalidInput(
+                f"{first} and {name} have different indexes: row {row} (counting from 0) is {index[row]!r} in {first} and "
+                f"{other[row]!r} in {name}. Put them in one order, as with {name}.loc[{first}.index]; or, if they belong "
+                f"together by position, give {name}.to_numpy()."
+            )

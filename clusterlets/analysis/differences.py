@@ -24,6 +24,7 @@ _CAUSES = {
     "datasets": "other data",
     "libraries": "other locked versions",
     "processor": "another processor or other kernels",
+    "user_files": "other methods of your own",
 }
 _WHICH_DATASETS = ("settings.datasets", "settings.exclude")
 
@@ -93,14 +94,15 @@ def _lone_differences(cells: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def compare_manifests(reference: Mapping, run: Mapping) -> list[tuple[str, str, str]]:
-    """Settings, versions, data and processor that differ between two manifests: name, the reference's value, this run's.
+    """What differs between two manifests, beside their files: name, the reference's value, this run's.
 
     A dataset that only one of them has is a single difference: in the settings' list of datasets.
     """
     shared = reference["datasets"].keys() & run["datasets"].keys()
     differing = []
-    for part in ("settings", "datasets", "libraries", "processor"):
-        ours, theirs = (_flat(_restrict_to_datasets(manifest, shared)[part], part) for manifest in (run, reference))
+    for part in _CAUSES:
+        values = (_restrict_to_datasets(manifest, shared).get(part, {}) for manifest in (run, reference))
+        ours, theirs = (_flat(value, part) for value in values)
         names = [*theirs, *(name for name in ours if name not in theirs)]
         entries = [(name, theirs.get(name, ABSENT), ours.get(name, ABSENT)) for name in names]
         differing += [entry for entry in entries if entry[1] != entry[2]]

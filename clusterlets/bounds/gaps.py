@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.fair_assignment import share_bounds
 from clusterlets.algorithms.fair_dual import share_rows, solve_dual
 from clusterlets.errors import ClusterletsError
@@ -45,6 +46,7 @@ def assignment_gap(
     The bound is that of the linear program of Bera et al. (2019), from its dual; O(n k d) time for the distances, O(n k) for
     each of some 100 steps.
     """
+    check_same_index(X=X, groups=groups, labels=labels)
     X, labels = np.asarray(X, dtype=np.float64), np.asarray(labels)
     groups = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
     if not (len(X) == len(groups) == len(labels) > 0):

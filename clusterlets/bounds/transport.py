@@ -24,7 +24,7 @@ from math import frexp
 import numpy as np
 from numba import njit
 
-from clusterlets.algorithms.checks import check_magnitudes
+from clusterlets.algorithms.checks import check_magnitudes, check_same_index
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.bounds.eigenvalues import scatter_eigenvalues
 from clusterlets.errors import ClusterletsError
@@ -83,6 +83,7 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
     take those at the ``delta_min`` of the clustering. O(n_g n_h d) time for each pair of groups, some 40 times for the first
     delta and 20 times for most further ones: 7 s and 4 s for 12,332 x 6,688 instances of 10 features; O(n d + d^2) memory.
     """
+    check_same_index(X=X, groups=groups)
     X, ks = np.asarray(X, dtype=np.float64), np.asarray(n_clusters, dtype=np.int64)
     delta_values = np.asarray(deltas, dtype=np.float64)
     _check(X, ks, delta_values)

@@ -2,7 +2,6 @@
 
 import argparse
 import importlib
-import math
 import shlex
 import sys
 import textwrap
@@ -17,13 +16,20 @@ import pandas as pd
 from clusterlets import methods
 from clusterlets.commands import account, own_table
 from clusterlets.commands.account import Account
-from clusterlets.commands.output import nonempty, whole_number, write_memberships, writing
-from clusterlets.datasets.numerals import number
+from clusterlets.commands.output import (
+    STANDARD_OUTPUT,
+    nonempty,
+    refuse_files,
+    stream_for_people,
+    whole_number,
+    write_memberships,
+    writing,
+)
 from clusterlets.datasets.suspects import MAX_GROUPS
 from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
-from clusterlets.grid.cells import format_parameters, parse_parameters
+from clusterlets.grid.cells import format_parameters, parse_parameters, parse_value
 from clusterlets.methods import Method
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
@@ -71,22 +77,24 @@ def main(arguments: list[str]) -> int:
     with before_compiling(_announce_compilation):
         fitted = _fit(options, X, table.groups)
         summary = _account(options, table, X, fitted, notes)
-    print(summary)
+    people = stream_for_people(options.output)
+    print(summary, file=people)
     if options.output:
         members, clusters = fitted.memberships_.nonzero()
         write_memberships(options.output, rows[members], clusters)
-        print(f"\nclusters of the rows: {options.output}")
+        where = "standard output" if options.output == STANDARD_OUTPUT else options.output
+        print(f"\nclusters of the rows: {where}", file=people)
     if options.plot:
         from clusterlets.commands.picture import draw  # matplotlib is slow to import
         from clusterlets.report.drawing import saving
 
         with writing(options.plot):
             saving.write(draw(X, fitted.labels_, summary.report.composition), options.plot)
-        print(f"picture: {options.plot}")
+        print(f"picture: {options.plot}", file=people)
     if options.report:
         with writing(options.report):
             _write_report(options.report, arguments, summary, X, fitted.labels_)
-        print(f"report: {options.report}")
+        print(f"report: {options.report}", file=people)
     return 0
 
 
@@ -145,7 +153,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--seed", type=whole_number(0, 2**32 - 1), default=0, help="the same one gives the same clusters (default: 0)"
     )
-    parser.add_argument("-o", "--output", type=nonempty, metavar="FILE", help="CSV file for the clusters of the rows")
+    parser.add_argument(
+        "-o", "--output", type=nonempty, metavar="FILE", help="CSV file for the clusters of the rows; - is standard output"
+    )
     parser.add_argument(
         "--plot", type=nonempty, metavar="FILE", help="picture (.png, .pdf, .svg) of composition and a projection"
     )
@@ -213,15 +223,8 @@ def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
         if text is not None and name in values:
             raise ClusterletsError(f"--{name} and --parameters both set {name}; leave one out.")
         if text is not None:
-            values[name] = _value(text)
+            values[name] = parse_value(text)
     return values
-
-
-def _value(text: str) -> int | float | str | None:
-    value = number(text)
-    if math.isnan(value):
-        return None if text == "null" else text
-    return int(text) if text.strip().lstrip("+-").isdecimal() else value
 
 
 def _refuse_unused_options(options: argparse.Namespace) -> None:
@@ -248,7 +251,11 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
     if faults:
         raise ClusterletsError(f"{options.chosen.name} cannot do this: {'; '.join(faults)}.")
     outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report}
-    own_table.refuse_files(options.table, {option: file for option, file in outputs.items() if file})
+    inputs = [
+        ("the table itself", options.table),
+        *([("the method's own file", options.method)] if options.method.endswith(".py") else []),
+    ]
+    refuse_files({option: file for option, file in outputs.items() if file}, inputs)
     if options.report and Path(options.report).suffix != ".html":
         raise ClusterletsError(f"--report {options.report}: the name must end in .html.")
     if options.plot and Path(options.plot).suffix not in (".png", ".pdf", ".svg"):

@@ -3,13 +3,13 @@
 import argparse
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from clusterlets.commands.output import nonempty, whole_number, write_memberships
+from clusterlets.commands.output import STANDARD_OUTPUT, files_below, nonempty, refuse_files, whole_number, write_memberships
 from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.grid.cells import as_text, parse_parameters
-from clusterlets.grid.configuration import read_configuration
+from clusterlets.grid.configuration import CONFIGURATION, read_configuration
 from clusterlets.grid.recovery import Clusters, IntermediateFiles, Run, method_of
 from clusterlets.grid.runs_table import read_cell
 from clusterlets.text import counted
@@ -34,8 +34,10 @@ def main(arguments: list[str]) -> int:
     if options.dataset not in config["datasets"]:
         names = ", ".join(config["datasets"])
         raise ClusterletsError(f"There is no dataset {options.dataset!r} in the configuration; its datasets: {names}.")
+    results = options.results or config["results"]
+    refuse_files({"-o": options.output}, _inputs(options, config, results))
     config_option = f" --configfile {shlex.quote(options.config)}" if options.config else ""
-    run, intermediates = _run(options, config), IntermediateFiles(config, options.results or config["results"], config_option)
+    run, intermediates = _run(options, config), IntermediateFiles(config, results, config_option)
     try:
         clusters = intermediates.clusters(run)
         _compare_with_cell(clusters, run, intermediates.cell(run), config["deviation"])
@@ -59,8 +61,23 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=whole_number(0), default=0, help="repetition (default: 0)")
     parser.add_argument("--config", type=nonempty, metavar="FILE", help="values that replace config.yaml's, as for snakemake")
     parser.add_argument("--results", type=nonempty, metavar="FOLDER", help="folder of the results (default: as configured)")
-    parser.add_argument("-o", "--output", type=nonempty, metavar="FILE", help="CSV file to write (default: the screen)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=nonempty,
+        default=STANDARD_OUTPUT,
+        metavar="FILE",
+        help="CSV file to write (default: -, which is standard output)",
+    )
     return parser
+
+
+def _inputs(options: argparse.Namespace, config: Mapping, results: str) -> Iterator[tuple[str, str | Path]]:
+    """What the command reads, or the workflow that made the results."""
+    yield from (("the configuration", path) for path in (CONFIGURATION, options.config) if path)
+    yield from (("a method of the configuration", grid["path"]) for grid in config["grids"].values() if "path" in grid)
+    yield from (("a table of the configuration", table["path"]) for table in config["tables"].values() if "path" in table)
+    yield from files_below("a file of the results", results)
 
 
 def _run(options: argparse.Namespace, config: Mapping) -> Run:

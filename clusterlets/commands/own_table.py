@@ -1,7 +1,7 @@
 """A user's own table on the command line: its options, how it is read, and warnings about its columns."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -105,26 +105,6 @@ def warnings(table: Table, scaling: str) -> list[str]:
             "use --scaling standard unless their units are the same"
         )
     return messages
-
-
-def refuse_files(table: Path, outputs: Mapping[str, str]) -> None:
-    """Raise ClusterletsError if an output file (by its option) is the table itself or another option's file."""
-    for option, file in outputs.items():
-        if _is_same_file(file, table):
-            raise ClusterletsError(f"{file} is the table itself, which would be lost; name another file to write.")
-        for other, other_file in outputs.items():
-            if option != other and _is_same_file(file, other_file):
-                raise ClusterletsError(
-                    f"{option} {file} and {other} {other_file} are one file, and one would replace the other; name two files."
-                )
-
-
-def _is_same_file(path: str | Path, other_path: str | Path) -> bool:
-    """Whether both paths lead to one file, links included; a file that does not exist yet is compared by its name."""
-    try:
-        return Path(path).samefile(other_path)
-    except OSError:
-        return Path(path).resolve() == Path(other_path).resolve()
 
 
 def _format_columns(columns: Sequence[str]) -> str:

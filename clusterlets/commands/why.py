@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
+from os.path import normpath
 from pathlib import Path
 
 from clusterlets.errors import ClusterletsError
@@ -147,7 +148,13 @@ def _explain_parameters(before: str, now: str, command: str) -> Iterator[str]:
 
 def _describe_part(name: str) -> str:
     """A part of a fingerprint in words: a library, a user's file, or a file of the package."""
-    return f"another version of {name}" if "." not in name else name if name.startswith(("./", "/")) else f"clusterlets/{name}"
+    return (
+        f"another version of {name}"
+        if "." not in name
+        else name
+        if name.startswith(("./", "/"))
+        else normpath(f"clusterlets/{name}")
+    )
 
 
 def _merge_settings(values: list) -> dict:

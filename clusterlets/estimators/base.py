@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clusterlets.algorithms.checks import check_largest
+from clusterlets.algorithms.checks import check_largest, check_same_index
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator
 
@@ -70,7 +70,8 @@ class FairClusterer(ClusterMixin, BaseEstimator):
         ------
         InvalidInput
             (A ``ValueError``.) For a parameter out of range; for sensitive features that are absent, incomplete, continuous, of
-            another length, or of one group; for more clusters than instances, and what else the method cannot handle.
+            another length, of another index (where X has one, too), or of one group; for more clusters than instances, and what
+            else the method cannot handle.
         """
         if sensitive_features is None and y is not None:
             raise InvalidInput(
@@ -79,6 +80,7 @@ class FairClusterer(ClusterMixin, BaseEstimator):
             )
         with as_invalid_input():
             self._check_parameters()
+            check_same_index(X=X, sensitive_features=sensitive_features)
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         groups, self.sensitive_classes_ = encode(sensitive_features, len(X))
         with as_invalid_input():

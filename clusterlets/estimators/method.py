@@ -52,10 +52,7 @@ class MethodEstimator(FairClusterer):
     def _cluster(self, X, groups, random_state):
         method = self._method()
         self._check_table(method, X, groups)
-        fitted = method()
-        outputs = methods.clusterings(
-            method, fitted.fit(X, groups, self.n_clusters, random_state, **self._plain_parameters()), len(X)
-        )
+        fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._plain_parameters())
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
         self._set_attributes(X, clustering, vars(fitted))
         if not issubclass(method, methods.Matcher):  # a matcher is asked for clusterlets, not clusters

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from clusterlets.algorithms.checks import check_same_index
 from clusterlets.estimators.inputs import InvalidInput
 from clusterlets.estimators.memberships import as_memberships, cluster_means, nearest_own_cluster
 from clusterlets.estimators.report import composition_of
@@ -85,6 +86,7 @@ def plot_projection(X, clustering, *, ax=None) -> Axes:
     InvalidInput
         For input that does not fit together.
     """
+    check_same_index(X=X, clustering=clustering)
     X = check_array(X, dtype=np.float64, order="C")
     memberships, clusters = as_memberships(clustering)
     if memberships.shape[0] != len(X):

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_array
 
 from clusterlets.algorithms import geometry
+from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.algorithms.row_samples import sample_rows
@@ -166,6 +167,7 @@ def fairness_report(
     Plain k-means costs O(n d C) time per round for C clusters, a few tens of rounds mostly; it is not run where clusters
     overlap, nor with a ``reference_cost``.
     """
+    check_same_index(X=X, clustering=clustering, sensitive_features=sensitive_features)
     X = check_array(X, dtype=np.float64, order="C")
     memberships, cluster_names = as_memberships(clustering)
     if deviation not in DEVIATIONS:
@@ -260,6 +262,7 @@ def cluster_composition(clustering, sensitive_features) -> "pd.DataFrame":
 
 def composition_of(clustering, sensitive_features) -> Composition:
     """The same without pandas; raises as :func:`cluster_composition`. O(n K)."""
+    check_same_index(clustering=clustering, sensitive_features=sensitive_features)
     memberships, cluster_names = as_memberships(clustering)
     groups, classes = encode(sensitive_features, memberships.shape[0])
     return _composition(memberships, cluster_names, groups, _values(classes))

@@ -14,7 +14,9 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
+from clusterlets.parameters import one_form
 
 # The last part of the seed of the random streams that methods share; each method also has a number of its own.
 EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
@@ -98,7 +100,7 @@ def parse_parameters(text: str) -> dict[str, Value]:
         name, _, value = (piece.strip() for piece in part.partition("="))
         if name in parameters:
             raise ClusterletsError(f"Parameter {name!r} is given twice in {text!r}; give it one value.")
-        parameters[name] = _from_text(value)
+        parameters[name] = parse_value(value)
     return parameters
 
 
@@ -109,27 +111,23 @@ def as_text(value: Value) -> str:
     if isinstance(value, int | float):
         return repr(value + 0).removesuffix(".0")  # adding 0 turns -0.0 into 0.0
     plain = "".join(letter if letter in _PLAIN else "".join(f"%{byte:02X}" for byte in letter.encode()) for letter in value)
-    if plain and (plain in ("null", "true", "false") or _is_number(plain)):
+    if plain and (plain in ("null", "true", "false") or not math.isnan(number(plain))):
         return f"%{ord(plain[0]):02X}{plain[1:]}"
     return plain or "%"
 
 
-def _from_text(text: str) -> Value:
+def parse_value(text: str) -> Value:
+    """The value that a text stands for: what :func:`as_text` wrote, or a user. A ClusterletsError names too large a number."""
     if "%" in text:
         return "" if text == "%" else unquote(text)
     if text in ("null", "true", "false"):
         return {"null": None, "true": True, "false": False}[text]
-    if _is_number(text):
-        return int(text) if re.fullmatch("-?[0-9]+", text) else float(text)
-    return text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    value = number(text)
+    if math.isnan(value):
+        return text
+    if math.isinf(value):
+        raise ClusterletsError(f"{text[:60]} is no finite number.")
+    return int(text) if re.fullmatch("[+-]?[0-9]+", text) else one_form(value)
 
 
 # ---- seeds -----------------------------------------------------------------------------------------------------------

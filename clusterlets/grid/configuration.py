@@ -2,6 +2,8 @@
 
 import difflib
 import functools
+import itertools
+import json
 import math
 import os
 import re
@@ -14,17 +16,27 @@ from jsonschema.validators import extend
 
 from clusterlets.datasets import CLASS, check_sensitive, describe, user_table
 from clusterlets.datasets import names as dataset_names
+from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import cells
 from clusterlets.grid.cells import combinations
 from clusterlets.grid.entries import load
 from clusterlets.methods import check_parameters
 from clusterlets.methods import names as method_names
+from clusterlets.parameters import one_form
 
 _LONGEST_ID = 100  # letters: it is part of file names, which systems limit to 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[2]
+#: The file with the default of every key.
+CONFIGURATION = _CHECKOUT / "config.yaml"
 _MAX_CELLS = 1_000_000  # Snakemake plans a thousand cells a second
 _LONGEST_FAULT = 300
+# Folders that hold something else than results: in any working directory, and in the checkout.
+_IN_USE = (".git", ".snakemake", "data")
+SOURCES = (
+    *(*_IN_USE, ".arm64", ".ci", ".github", ".venv", ".venv-lint", "benchmarks", "build", "clusterlets", "containers", "docs"),
+    *("envs", "profiles", "reference", "snakemake_logger_plugin_cells", "tests", "workflow"),
+)
 
 
 def _is_integer(_, value: object) -> bool:
@@ -44,7 +56,7 @@ def read_configuration(path: str | Path | None = None) -> dict:
 
     Mappings are merged, and lists are replaced.
     """
-    config = _read(_CHECKOUT / "config.yaml")
+    config = _read(CONFIGURATION)
     for key, value in (_read(Path(path)) if path else {}).items():
         are_mappings = isinstance(value, dict) and isinstance(config.get(key), dict)
         config[key] = config[key] | value if are_mappings else value
@@ -53,7 +65,8 @@ def read_configuration(path: str | Path | None = None) -> dict:
 
 def _read(path: Path) -> dict:
     try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        config = _from_json(text) or yaml.safe_load(text)
     except OSError as error:
         reason = f"{path} cannot be read ({error.strerror})"
         raise ClusterletsError(f"{reason}. The configuration lies in the project's checkout.") from None
@@ -61,16 +74,59 @@ def _read(path: Path) -> dict:
         raise ClusterletsError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(config, dict):
         raise ClusterletsError(f"{path} holds no configuration; config.yaml shows every key.")
+    check_spelling(path)
     return config
+
+
+def _from_json(text: str) -> dict | None:
+    """The configuration in a JSON file, in which numbers are spelt as YAML has texts; Snakemake tries JSON first, too."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def check_spelling(path: str | Path) -> None:
+    """Refuse numbers and truth values of a YAML file whose spelling means something else elsewhere.
+
+    YAML has 10 for ``1_0``, 8 for ``010``, 90 for ``1:30``, false for ``no``, and a text for ``1e5``; ``--parameters`` and
+    the tables of users read the first four as texts, and the last one as a number.
+    """
+    text = Path(path).read_text(encoding="utf-8")
+    if _from_json(text) is not None:
+        return
+    loader, faults = yaml.SafeLoader(text), []
+    while loader.check_event():
+        event = loader.get_event()
+        if isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
+            node = yaml.ScalarNode(loader.resolve(yaml.ScalarNode, event.value, event.implicit), event.value)
+            if _spelling_differs(node, loader):
+                meaning = "a text" if node.tag == _YAML_TEXT else json.dumps(loader.construct_object(node))
+                faults.append(f"{path}, line {event.start_mark.line + 1}: {event.value} is {meaning} in YAML; {_REMEDY}")
+    _refuse(faults)
+
+
+_YAML_TEXT = "tag:yaml.org,2002:str"
+_REMEDY = "write numbers in digits, as 100000 or 1.0e+5, truth as true or false, and other texts in quotes"
+
+
+def _spelling_differs(node: yaml.ScalarNode, loader: yaml.SafeLoader) -> bool:
+    """Whether YAML reads a plain text as another number than others do, or as a truth value that is not spelt so."""
+    kind = node.tag.rpartition(":")[2]
+    if kind == "bool":
+        return node.value.lower() not in ("true", "false")
+    if kind in ("int", "float"):
+        return loader.construct_object(node) != number(node.value)
+    return kind == "str" and math.isfinite(number(node.value))
 
 
 def check_configuration(config: Mapping, schema: str | Path) -> dict:
     """The configuration, resolved: every entry of ``datasets`` has an id and settings.
 
     ``datasets`` becomes the list of ids, which name paths and rows; ``tables`` maps each id to its settings. Excluded
-    datasets are in neither; ``exclude`` becomes a list. ``methods`` becomes the list of names, and ``grids`` maps each name to
-    the method's source, its names in results, its label, role and citation, what it needs besides the table, the keys of the
-    configuration that it takes as parameters, and its other parameters with all their values.
+    datasets are in neither, and ``exclude`` becomes the list of what it excludes. ``methods`` becomes the list of names, and
+    ``grids`` maps each name to the method's source, its names in results, its label, role and citation, what it needs besides
+    the table, the keys of the configuration that it takes as parameters, and its other parameters with all their values.
 
     Raises
     ------
@@ -87,7 +143,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     names_and_ids = {*dataset_names(), *(table["name"] for table in tables), *(table["id"] for table in tables)}
     _refuse(
         [
-            *(["results: it is the working directory itself; name a folder below it"] if results == "." else []),
+            *_results_faults(results),
             *(f"datasets: {fault}" for table in tables for fault in _table_faults(table)),
             *(f"datasets: {fault}" for fault in _repeated([table["id"] for table in tables], "give one an 'id'")),
             *(
@@ -108,7 +164,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
         "results": results,
         "datasets": list(tables_by_id),
         "tables": tables_by_id,
-        "exclude": excluded,
+        "exclude": [name for name in excluded if any(name in (table["id"], table["name"]) for table in tables)],
         "methods": list(grids),
         "grids": grids,
     }
@@ -131,8 +187,7 @@ def _with_whole_numbers(value):
             return [_with_whole_numbers(part) for part in value]
     except RecursionError:
         raise ClusterletsError("The configuration cannot be used: a list or mapping in it contains itself.") from None
-    is_exact = isinstance(value, float) and value.is_integer() and abs(value) <= 2**53
-    return int(value) if is_exact else value
+    return one_form(value)
 
 
 def _refuse(faults: list[str]) -> None:
@@ -144,6 +199,23 @@ def _refuse(faults: list[str]) -> None:
 def _in_one_line(text: str) -> str:
     """Replace line ends and unprintable characters by their codes, because keys and names come from the user."""
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
+def _results_faults(results: str) -> list[str]:
+    """Folders in which results would lie between other files, where they would replace some and could not be told apart."""
+    here = Path.cwd()
+    for folder, base in itertools.product((Path(results).resolve(), Path(os.path.abspath(results))), (here, _CHECKOUT)):
+        if base.is_relative_to(folder):
+            what = "is the working directory itself" if folder == here else f"holds {base}"
+            return [f"results: it {what}; name a folder below the working directory"]
+        if folder.is_relative_to(base):
+            top = folder.relative_to(base).parts[0]
+            if top in (SOURCES if base == _CHECKOUT else _IN_USE):
+                return [f"results: {top} holds other files; name a folder like results/mine"]
+        existing = next(path for path in (folder, *folder.parents) if os.path.exists(path))  # False for a name that is too long
+        if not existing.is_dir():
+            return [f"results: {existing} is a file; name a folder"]
+    return []
 
 
 def _table_settings(entry: str | Mapping, scaling: str) -> dict:
@@ -275,10 +347,15 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
         if {"path", "command"} & entry.keys() and name.lower() in reserved:
             faults.append(f"methods: {entry.get('path', name)}: the benchmark itself has something called {name!r}; rename it")
             continue
+        if "files" in entry and not {"path", "command"} & entry.keys():
+            faults.append(f"methods: {name}: 'files' is for methods of your own, which need a 'path' or a 'command'")
+        faults += [
+            f"methods: {name}: files: there is no file {file}" for file in entry.get("files", []) if not os.path.isfile(file)
+        ]
         shared = {parameter: config[parameter] for parameter in ("hops", "omega")}
         defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in method.grid().items()}
         parameters = {**defaults, **entry.get("parameters", {})}
-        source = {key: entry[key] for key in ("path", "command", "conda") if key in entry}
+        source = {key: entry[key] for key in ("path", "command", "conda", "files") if key in entry}
         description = {
             "names": method.names_in_results(),
             "label": method.label or name,

@@ -7,22 +7,30 @@ parameter is the limits to rerun it with, or empty for the many cells that never
 import json
 from pathlib import Path
 
-from clusterlets.storage import write_text
+from clusterlets.storage import is_intact_text, load_text, save_text
+
+#: It decides when a cell runs, not what it gives: see clusterlets.grid.fingerprints.
+IN_FINGERPRINTS = False
 
 
 def exceeded_limits(cell: str, limits: str) -> str:
-    """The limits (JSON) that this cell must be rerun with, or "" if none of its fits ever exceeded one."""
+    """The limits (JSON) that this cell must be rerun with, or "" if none of its fits ever exceeded one.
+
+    A damaged record counts as one of other limits.
+    """
     file = _file(cell)
     if not file.is_file():
         return ""
-    record = json.loads(file.read_text(encoding="utf-8"))
+    if not is_intact_text(file):
+        return limits
+    record = json.loads(load_text(file))
     return limits if record["crossed"] and record["limits"] != limits else record["parameter"]
 
 
 def record(cell: str, has_exceeded: bool, limits: str, parameter: str) -> None:
     """Record the limits that a cell ran with, if one of its fits exceeded a limit now or in an earlier run."""
     if has_exceeded or parameter:
-        write_text(_file(cell), json.dumps({"crossed": has_exceeded, "limits": limits, "parameter": parameter}))
+        save_text(_file(cell), json.dumps({"crossed": has_exceeded, "limits": limits, "parameter": parameter}))
     else:
         _file(cell).unlink(missing_ok=True)
 

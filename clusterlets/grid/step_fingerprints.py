@@ -14,25 +14,31 @@ COMPILED = ("numpy", "numba", "llvmlite")
 
 _ANALYSIS = ("numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "jinja2")
 _PAGES = {"steps.report", "steps.leaderboard"}
+# What runs every step: the command line with its shell prefix, and the script that the prefix names.
+_RUNNER, _SCRIPT = "__main__", "../workflow/step.py"
 
 
 @functools.cache
 def step_fingerprint(
-    *modules: str, libraries: tuple[str, ...] = ("numpy",), files: tuple[str, ...] = (), user_files: tuple[str, ...] = ()
+    *modules: str,
+    libraries: tuple[str, ...] = ("numpy",),
+    files: tuple[str, ...] = (),
+    user_files: tuple[str, ...] = (),
+    further_parts: tuple[str, ...] = (),
 ) -> str:
     """Fingerprint of what a step depends on other than its inputs and options: see :func:`fingerprints.fingerprint`."""
-    return fingerprint(modules, locked_versions(LOCK, libraries), files, user_files)
+    return fingerprint((_RUNNER, *modules), locked_versions(LOCK, libraries), (_SCRIPT, *files), user_files, further_parts)
 
 
 @functools.cache
 def dataset_fingerprint(step: str, name: str, libraries: tuple[str, ...]) -> str:
     """Fingerprint of a step, with the dataset's own module, which is imported by name, and its entry in sources.yaml."""
     description = datasets.describe(name)
-    code = step_fingerprint(f"steps.{step}", f"datasets.{description['module']}", libraries=libraries)
-    entry = json.dumps(description, sort_keys=True).encode()
-    return f"{code} {format_part(f'datasets/sources.yaml#{name}', entry)}"
+    entry = format_part(f"datasets/sources.yaml#{name}", json.dumps(description, sort_keys=True).encode())
+    return step_fingerprint(f"steps.{step}", f"datasets.{description['module']}", libraries=libraries, further_parts=(entry,))
 
 
+@functools.cache
 def analysis_fingerprint(*modules: str) -> str:
     """Fingerprint of a step that reads runs.csv: with the paper's numbers and, for a page, the templates and all figures."""
     files = data_files("paper/reported")

@@ -5,14 +5,20 @@ A file of your own works alike, wherever it lies (:func:`from_file`). Nothing el
 figures, commands, estimators and docs/methods.md follow from the attributes of the class.
 """
 
+import functools
 import importlib
 import importlib.util
+import os
 import re
+import sys
+import traceback
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from inspect import Parameter as Argument
-from inspect import getdoc, signature
+from inspect import getattr_static, getdoc, signature
+from math import inf
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Literal
@@ -20,7 +26,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from clusterlets.algorithms.clusterlets import Clusterlets
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, MethodError
 from clusterlets.parameters import PARTS, RATIO, SHARES, VALUE_TYPES, Bound, Choice, Integer, Parameter, Real
 
 __all__ = [
@@ -38,8 +44,10 @@ __all__ = [
     "check",
     "check_parameters",
     "clusterings",
+    "fit",
     "from_file",
     "get",
+    "is_from_file",
     "meaning",
     "names",
     "parameters_of",
@@ -48,6 +56,12 @@ __all__ = [
 
 #: What a method may be called: it is a part of the names of files.
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
+# The functions of a method that the package calls.
+_CALLED = ("__init__", "fit", "match", "faults", "seconds", "unsupported")
+# What every fit or match is handed besides its parameters.
+_HANDED = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state")
+# What the modules of users' files are called.
+_FROM_FILE = f"{__name__}._own_"
 
 Result = np.ndarray | Mapping[str, np.ndarray]
 
@@ -142,6 +156,7 @@ class Method:
         Parameters
         ----------
         X : float array (n, d)
+            Read-only, as all arrays that a method is handed.
         groups : int array (n,)
             Sensitive group of each instance, 0..K-1.
         n_clusters : int
@@ -241,7 +256,35 @@ class Matcher(Method):
         return membership
 
 
-# ---- what fit returned ------------------------------------------------------------------------------------------------
+# ---- fits ------------------------------------------------------------------------------------------------------------
+
+
+def fit(
+    method: type[Method],
+    X: np.ndarray,
+    groups: np.ndarray,
+    n_clusters: int,
+    random_state: np.random.Generator,
+    parameters: Mapping[str, Any],
+) -> tuple[Method, dict[str, np.ndarray]]:
+    """Fit a method to read-only copies of a table, so that it cannot change what its clusters are scored by.
+
+    Returns
+    -------
+    fitted : Method
+    clusterings : mapping
+        As :func:`clusterings` names and checks them.
+    """
+    fitted = method()
+    return fitted, clusterings(
+        method, fitted.fit(_read_only(X), _read_only(groups), n_clusters, random_state, **parameters), len(X)
+    )
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
 
 
 def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.ndarray]:
@@ -322,23 +365,77 @@ def from_file(path: str | Path) -> type[Method]:
         If the file cannot be read or run, or does not hold exactly one method as :class:`Method` requires it.
     """
     path = Path(path)
-    spec = importlib.util.spec_from_file_location(f"{__name__}._own_{zlib.crc32(str(path.resolve()).encode()):08x}", path)
     if not path.is_file():
         raise ClusterletsError(f"There is no file {path}, which should hold a method.")
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         raise ClusterletsError(
             f"{path} is not a Python file: a method is a .py file with one subclass of clusterlets.methods.Method."
         )
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(f"{_FROM_FILE}{zlib.crc32(str(path.resolve()).encode()):08x}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module  # where dataclasses, and what unpickles, look for it
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # it is somebody's code, which may raise anything
-        raise ClusterletsError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
-    defined = list(_methods_of(module).values())
-    if len(defined) != 1:
-        raise ClusterletsError(f"{path} holds {len(defined)} methods, and should hold one: a subclass of Method with a name.")
-    check(defined[0], str(path))
-    return defined[0]
+        # Not by an import, which would write a __pycache__ beside the file, and miss an edit within the same second.
+        with _as_method_error(path, f"{path} cannot be run"):
+            exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module))
+        methods = list(_methods_of(module).values())
+        if len(methods) != 1:
+            raise ClusterletsError(
+                f"{path} holds {len(methods)} methods, and should hold one: a subclass of Method with a name."
+            )
+        (method,) = methods
+        check(method, str(path))
+    except BaseException:
+        del sys.modules[module.__name__]
+        raise
+    for name in _CALLED:
+        function = getattr_static(method, name, None)
+        if isinstance(function, staticmethod | classmethod):
+            setattr(method, name, type(function)(_guarded(function.__func__, path)))
+        elif function is not None:
+            setattr(method, name, _guarded(function, path))
+    return method
+
+
+def is_from_file(method: type[Method]) -> bool:
+    """Whether :func:`from_file` made the method, so that nobody has tested it."""
+    return method.__module__.startswith(_FROM_FILE)
+
+
+def _guarded(function: Callable, path: Path) -> Callable:
+    """A function of a user's file, with its errors as MethodError."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **parameters: Any) -> Any:
+        with _as_method_error(path, str(path)):
+            return function(*arguments, **parameters)
+
+    return call
+
+
+@contextmanager
+def _as_method_error(path: Path, what: str) -> Iterator[None]:
+    """Run the code of a user's file: whatever it raises, ``sys.exit`` too, says where, and the working folder stays."""
+    folder = os.getcwd()
+    try:
+        yield
+    except (ClusterletsError, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        where = f", line {lines[-1]}" if lines else ""
+        raise MethodError(f"{what}{where}: {_one_line(error)}", _one_line(error)) from error
+    finally:
+        os.chdir(folder)
+
+
+def _one_line(error: BaseException) -> str:
+    """The type of an exception and the last line of its message."""
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:  # a class of the user's
+        lines = []
+    return f"{type(error).__name__}: {lines[-1] if lines else ''}".removesuffix(": ")
 
 
 def check(method: type[Method], where: str) -> None:
@@ -374,6 +471,8 @@ def check_parameters(method: type[Method], parameters: Iterable[str], where: str
     """Refuse parameters that the method does not take."""
     accepted = parameters_of(method)
     for name in parameters:
+        if name in _HANDED:
+            raise ClusterletsError(f"{where}: {name!r} cannot be a parameter: every method is handed something of this name.")
         if accepted is not None and name not in accepted:
             has = f"its parameters: {', '.join(accepted)}" if accepted else "it has none"
             raise ClusterletsError(f"{where}: {method.name} has no parameter {name!r}; {has}.")
@@ -389,23 +488,51 @@ def _methods_of(module: ModuleType) -> dict[str, type[Method]]:
     }
 
 
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, tuple | list) and all(isinstance(text, str) for text in value) and len(set(value)) == len(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
+
+
+# What the attributes of a method may be: in words, the check, and which attributes.
+_ATTRIBUTES: dict[str, tuple[Callable[[Any], bool], tuple[str, ...]]] = {
+    "text": (lambda value: isinstance(value, str), ("label", "citation", "guarantee", "cost")),
+    "tuple of different texts": (_are_texts, ("outputs", "libraries", "needs")),
+    "whole number of at least 0, or None": (_is_whole, ("most_groups", "most_rows", "stream")),
+    "True or False": (lambda value: isinstance(value, bool), ("is_random",)),
+    "mapping of texts to texts": (
+        lambda value: (
+            isinstance(value, Mapping) and _are_texts([*value]) and all(isinstance(key, str) for key in value.values())
+        ),
+        ("settings",),
+    ),
+}
+
+
 def _faults(method: type[Method]) -> Iterable[str]:
     if not NAME.fullmatch(method.name):
         yield f"name: {method.name!r} must begin with a letter and hold letters, digits, '.', '+' and '-' alone, 40 at most"
     if method.role not in ("rival", "paper", "baseline"):
         yield f"role: {method.role!r} must be rival, paper or baseline"
+    for kind, (is_right, attributes) in _ATTRIBUTES.items():
+        values = {attribute: getattr(method, attribute) for attribute in attributes}
+        yield from (f"{attribute}: {value!r} is not a {kind}" for attribute, value in values.items() if not is_right(value))
     for name, parameter in method.parameters.items():
         if not isinstance(parameter, Parameter):
             yield f"parameters: {name} needs a Parameter, or a list of one value or more, not {parameter!r}"
             continue
         if not method.takes_any_parameter() and name not in method._arguments():
             yield f"parameters: {name} is not a parameter of fit with a default"
-        if not all(isinstance(value, VALUE_TYPES) for value in parameter.grid):
-            yield f"parameters: values of {name} must be numbers, texts, true, false or null"
+        if not all(isinstance(value, VALUE_TYPES) and value not in (inf, -inf) and value == value for value in parameter.grid):
+            yield f"parameters: values of {name} must be finite numbers, texts, true, false or null"
+        elif len({(type(value), value) for value in parameter.grid}) < len(parameter.grid):
+            yield f"parameters: {name} lists a value twice"
         else:
             yield from (f"parameters: {fault}" for value in parameter.grid if (fault := parameter.fault(name, value)))
         if fault := parameter.fault(name, parameter.default):
             yield f"parameters: the default of {fault}"
-    for output in method.outputs:
+    for output in method.outputs if _are_texts(method.outputs) else ():
         if not re.fullmatch(r"[A-Za-z0-9 .+-]{1,40}", output):
             yield f"outputs: {output!r} must hold letters, digits, spaces, '.', '+' and '-' alone"

@@ -41,21 +41,26 @@ _DERIVED = ("grids", "tables", "results", "mirror")
 _FORMATS = {".md": "text/markdown", ".yaml": "application/yaml", ".cff": "application/yaml", ".py": "text/x-python"}
 
 
-def describe_run(run: Run, source: Mapping[str, bytes], results: Mapping[str, Path]) -> dict:
+def describe_run(run: Run, source: Mapping[str, bytes], own: Mapping[str, bytes], results: Mapping[str, Path]) -> dict:
     """The crate's JSON-LD: workflow, run, inputs and results, software, authors, licence and papers.
 
-    ``source`` and ``results`` are what :mod:`clusterlets.provenance.packing` packs. Raw data are not packed: the crate gives
-    their address and checksum. Needs the library ``rocrate``.
+    ``source``, ``own`` and ``results`` are what :mod:`clusterlets.provenance.packing` packs. Raw data are not packed: the
+    crate gives their address and checksum. Needs the library ``rocrate``.
     """
     from rocrate.rocrate import ROCrate
 
     crate = ROCrate()
     crate.metadata.extra_terms.update(_TERMS)
     citation = yaml.safe_load(source["CITATION.cff"])
-    for name in sorted(source.keys() - {_SNAKEFILE}):
-        crate.add_file(None, name, properties=_file_properties(name, hashlib.sha256(source[name]).hexdigest()))
+    for name, content in sorted({**source, **own}.items()):
+        if name != _SNAKEFILE:
+            crate.add_file(None, name, properties=_file_properties(name, hashlib.sha256(content).hexdigest()))
     workflow = _add_workflow(crate, run, citation, source[_SNAKEFILE])
-    inputs = [crate.dereference("config.yaml"), *_add_data(crate, run), *_add_settings(crate, run, workflow)]
+    inputs = [
+        *(crate.dereference(name) for name in ("config.yaml", *sorted(own))),
+        *_add_data(crate, run),
+        *_add_settings(crate, run, workflow),
+    ]
     _add_run(crate, run, workflow, inputs, _add_results(crate, results))
     _describe_root(crate, run, citation)
     return crate.metadata.generate()
@@ -79,7 +84,10 @@ def _add_workflow(crate: "ROCrate", run: Run, citation: Mapping, snakefile: byte
     }
     commit = run.provenance["source"]
     if commit:
-        properties["identifier"] = f"git commit {commit['commit']}{', with changes' if commit['dirty'] else ''}"
+        properties["codeRepository"] = citation["repository-code"]
+        words = f"git commit {commit['commit']}"
+        # Software Heritage's identifier of a commit, wherever it is hosted.
+        properties["identifier"] = f"{words}, with changes" if commit["dirty"] else [words, f"swh:1:rev:{commit['commit']}"]
     workflow = crate.add_workflow(None, _SNAKEFILE, main=True, lang="snakemake", lang_version=version, properties=properties)
     workflow["softwareRequirements"] = list(_add_software(crate, run))
     return workflow
@@ -157,17 +165,20 @@ def _add_settings(crate: "ROCrate", run: Run, workflow: "Entity") -> Iterator["E
 
 
 def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"]:
-    """An entity for each file except the cells: their rows are in runs.csv, and they share one folder."""
-    entities = [
-        crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path)))
-        for name, path in sorted(results.items())
-        if not name.startswith(_CELLS)
-    ]
-    cells = sum(name.startswith(_CELLS) for name in results)
-    if cells:
-        properties = {"name": "runs", "description": f"{counted(cells, 'cell')} of the grid, a file each"}
-        entities.append(crate.add_dataset(None, _CELLS, properties=properties))
-    return entities
+    """What the run made: files, and the folder of the cells, each of which has an entity as a part of it."""
+    files = {
+        name: crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path)))
+        for name, path in results.items()
+    }
+    cells = [files.pop(name) for name in results if name.startswith(_CELLS)]
+    if not cells:
+        return list(files.values())
+    for cell in cells:
+        cell["name"] = cell.id.removeprefix(_CELLS)
+    description = f"{counted(len(cells), 'cell')} of the grid: a configuration of a method on a dataset, with a block of seeds"
+    folder = crate.add_dataset(None, _CELLS, properties={"name": "runs", "description": description})
+    folder["hasPart"] = cells
+    return [*files.values(), folder]
 
 
 def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entity"], results: list["Entity"]) -> None:
@@ -178,6 +189,7 @@ def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entit
         "startTime": _add_offset(jobs["first_job_began"]),
         "endTime": _add_offset(jobs["last_job_ended"]),
         "actionStatus": "http://schema.org/CompletedActionStatus",
+        "agent": _add(crate, _fragment_id(run.agent), {"@type": "Person", "name": run.agent}),
     }
     action = crate.add_action(workflow, "#run", inputs, results, properties=properties)
     crate.root_dataset["mentions"] = action

@@ -52,6 +52,11 @@ def source(checkout: Path = PACKAGE.parent) -> dict | None:
     return {"commit": commit, "dirty": bool(_git(checkout, "status", "--porcelain", "--untracked-files=no"))}
 
 
+def user() -> str:
+    """The name that git uses for commits made here; empty where it has none."""
+    return _git(Path(), "config", "user.name")
+
+
 def _git(folder: Path, *arguments: str) -> str:
     try:
         finished = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=True)

@@ -11,11 +11,14 @@ from pathlib import Path
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.fingerprints import LOCK, locked_versions
 
+#: It checks versions, which are parts of fingerprints themselves: see clusterlets.grid.fingerprints.
+IN_FINGERPRINTS = False
+
 #: Every distribution that computes or draws, with the module that it is imported as.
 MODULES = {name: name for name in ("numpy", "scipy", "numba", "llvmlite", "threadpoolctl", "pandas", "pyarrow")} | {
     "scikit-learn": "sklearn",
     "scikit-posthocs": "scikit_posthocs",
-    **{name: name for name in ("statsmodels", "matplotlib", "seaborn", "jinja2")},
+    **{name: name for name in ("statsmodels", "matplotlib", "jinja2")},
 }
 
 

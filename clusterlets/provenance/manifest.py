@@ -42,6 +42,7 @@ _FORM = {
         "settings": {"type": "object", "properties": {"tables": _OBJECTS}},
         "libraries": {"type": "object"},
         "processor": {"type": "object"},
+        "user_files": {"type": "object", "additionalProperties": {"type": "string"}},
         "datasets": _OBJECTS,
         "files": {"type": "object", "additionalProperties": _FILES},
     },
@@ -57,13 +58,15 @@ def make(
     datasets: Mapping[str, Mapping],
     locked: Mapping,
     processor: Mapping,
+    user_files: Mapping[str, str],
 ) -> dict:
     """The manifest as a mapping that is the same for the same results on the same machine.
 
     ``files`` are results other than cells, relative to ``results``; the cells follow from the settings, and one hash covers
     all cells of a method on a dataset. ``datasets`` are the descriptions of the prepared tables by id; ``locked`` holds
-    versions; ``processor`` describes the machine. The hash of a page leaves out the block that says when and where it was
-    written. The last key holds the SHA-256 of the rest.
+    versions; ``processor`` describes the machine; ``user_files`` holds the SHA-256 of every file that the user's own methods
+    are made of, by path. The hash of a page leaves out the block that says when and where it was written. The last key holds
+    the SHA-256 of the rest.
     """
     digests = {file: _hash(results / file) for file in files}
     digests |= {folder: _hash_of_cells(results, names) for folder, names in cells_by_folder(settings).items()}
@@ -75,6 +78,7 @@ def make(
         "libraries": dict(sorted(locked.items())),
         "datasets": {name: _identity(description) for name, description in datasets.items()},
         "processor": dict(processor),
+        **({"user_files": dict(user_files)} if user_files else {}),
         "files": groups,
     }
     return {**manifest, _OWN: _hash_of(manifest)}
@@ -189,20 +193,20 @@ class Check:
     """Files of a results folder that do not match its manifest, by their names below the folder.
 
     If all cells of a method and a dataset are intact, but from another run, ``changed`` names their folder (``.../``). Extra
-    files are no fault: a larger grid in the same folder leaves them, and nothing reads them. ``tables`` are the user's own
-    tables, by their paths, that differ from those that the results were made from; a missing one counts as unchanged,
-    because results may be looked at elsewhere.
+    files are no fault: a larger grid in the same folder leaves them, and nothing reads them. ``own`` are the user's own
+    tables and methods, by their paths, that differ from those that the results were made from; a missing one counts as
+    unchanged, because results may be looked at elsewhere.
     """
 
     checked: int
     missing: list[str]
     changed: list[str]
     extra: list[str]
-    tables: list[str]
+    own: list[str]
 
     @property
     def passed(self) -> bool:
-        return not (self.missing or self.changed or self.tables)
+        return not (self.missing or self.changed or self.own)
 
 
 def check(results: Path) -> Check:
@@ -215,8 +219,9 @@ def check(results: Path) -> Check:
     for folder, names in cells_by_folder(manifest["settings"]).items():
         changed += _changed_cells(results, folder, names, digests.get(folder))
     extra = sorted(set(_results_in(results, promised)) - set(promised))
-    tables = [path for path, digest in _user_tables(manifest).items() if Path(path).is_file() and _hash(Path(path)) != digest]
-    return Check(len(promised), missing, changed, extra, tables)
+    own = {**_user_tables(manifest), **user_files(manifest)}
+    changed_own = [path for path, digest in own.items() if Path(path).is_file() and hash_of_file(path) != digest]
+    return Check(len(promised), missing, changed, extra, changed_own)
 
 
 def _changed_cells(results: Path, folder: str, names: list[str], digest: str | None) -> list[str]:
@@ -226,6 +231,11 @@ def _changed_cells(results: Path, folder: str, names: list[str], digest: str | N
     if is_complete and _hash_of_cells(results, names) == digest:
         return []
     return [name for name in present if not is_intact_text(results / name)] or ([folder] if is_complete else [])
+
+
+def user_files(manifest: Mapping) -> dict[str, str]:
+    """SHA-256 of each file that the user's own methods are made of, by its path from the working directory."""
+    return manifest.get("user_files", {})
 
 
 def _user_tables(manifest: Mapping) -> dict[str, str]:

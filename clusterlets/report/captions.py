@@ -189,7 +189,7 @@ def write(folder: str) -> None:
     texts = {file_of(result): caption for result, (_, caption) in by_result().items()}
     for name, text in {**texts, "workflow.rst": OVERVIEW}.items():
         path = Path(folder, name)
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        if not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != text:
             write_text(path, text)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from clusterlets import methods
+from clusterlets.algorithms.checks import check_same_index
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, check_whole
 from clusterlets.extras import optional
@@ -17,7 +18,7 @@ with optional():  # tune returns a frame
     import pandas as pd
 
     from clusterlets.analysis import leaderboard
-    from clusterlets.tuning.trials import REFERENCE, Candidate, Progress, candidates, trial_runs
+    from clusterlets.tuning.trials import INTERRUPTED, REFERENCE, Candidate, Progress, candidates, trial_runs
 
 __all__ = ["Tuned", "tune"]
 
@@ -54,6 +55,11 @@ class Tuned(pd.DataFrame):
         """Whether any method keeps the limit on the scoring seeds."""
         return bool(self["rank"].notna().any())
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the fits before their time."""
+        return bool((self.runs["note"] == INTERRUPTED).any())
+
     def best(self) -> dict[str, Any]:
         """The recommended run: method, parameters, seed and its own scores.
 
@@ -70,7 +76,10 @@ class Tuned(pd.DataFrame):
         is_recommended = (self.runs["method"] == row["method"]) & (self.runs["parameters"] == row["parameters"])
         scored_runs = self.runs[has_scores & is_recommended]
         if scored_runs.empty or pd.isna(row["price"]):
-            raise InvalidInput("No fit has a result with a price, so nothing can be recommended: allow more minutes.")
+            raise InvalidInput(
+                f"No fit has a result with a price ({_counts(self.runs['status'])}), so nothing can be recommended: allow more "
+                "minutes."
+            )
         within_limit = scored_runs[scored_runs["deviation_max"] <= self.max_deviation]
         return dict((within_limit if len(within_limit) else scored_runs).iloc[0])
 
@@ -119,7 +128,7 @@ def tune(
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Tuned:
-    """Try every method on a table and rank them by cost under a limit of unfairness.
+    """Try every method on a table and rank them by cost under a limit of unfairness; Ctrl-C ranks what is finished.
 
     Each method chooses its parameters on the first half of the seeds; all scores and ranks come from the second half, by the
     rule of :mod:`clusterlets.analysis.leaderboard`.
@@ -160,6 +169,7 @@ def tune(
         For a name that no method has.
     """
     _check(n_clusters, max_deviation, minutes, n_seeds, random_state)
+    check_same_index(X=X, sensitive_features=sensitive_features)
     X = check_array(X, dtype=np.float64, order="C", ensure_min_samples=2)
     groups, _ = encode(sensitive_features, len(X))
     if n_clusters > len(X):

@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -22,6 +23,8 @@ from clusterlets.grid.prices import add_prices
 NOT_TRIED = "not_tried"
 #: Its note in the first case.
 TIME_OVER = "the time was over"
+#: Its note where the fits were interrupted.
+INTERRUPTED = "interrupted"
 #: Plain k-means: prices of fairness are relative to its cost.
 REFERENCE = "k-means"
 #: Share of the whole time that a single fit may take.
@@ -81,19 +84,24 @@ def trial_runs(
     """One row per candidate and seed, with status and scores; rows with a cost have both prices.
 
     Every fit runs in its own process (:mod:`clusterlets.grid.fitting`), with a limit on CPU time of :data:`SHARE` of the
-    seconds, or of what is left of them. The clock starts once every method is loaded; no candidate starts after the end.
+    seconds, or of what is left of them. The clock starts once every method is loaded; no candidate starts after the end, or
+    after a KeyboardInterrupt.
     """
     load_kernels()
     _compile_methods(candidates, progress)
     end = time.monotonic() + seconds
-    rows = []
-    for done, candidate in enumerate(candidates):
-        progress(done, len(candidates), str(candidate))
-        for seed, fit in _fits(X, groups, n_clusters, candidate, seeds, end, SHARE * seconds):
-            row = {"dataset": _TABLE, "k": n_clusters, "method": candidate.method, "matcher": None, "seed": seed}
-            row |= {"parameters": format_parameters(candidate.parameters), "status": fit.status, "note": fit.note}
-            rows.append(row | {"seconds": fit.seconds} | (fit.result or dict.fromkeys(_SCORES, np.nan)))
+    trials = {(place, seed): Fit(NOT_TRIED, INTERRUPTED) for place in range(len(candidates)) for seed in seeds}
+    with suppress(KeyboardInterrupt):
+        for place, candidate in enumerate(candidates):
+            progress(place, len(candidates), str(candidate))
+            for seed, fit in _fits(X, groups, n_clusters, candidate, seeds, end, SHARE * seconds):
+                trials[place, seed] = fit
     progress(len(candidates), len(candidates), "")
+    rows = []
+    for (place, seed), fit in trials.items():
+        row = {"dataset": _TABLE, "k": n_clusters, "method": candidates[place].method, "matcher": None, "seed": seed}
+        row |= {"parameters": format_parameters(candidates[place].parameters), "status": fit.status, "note": fit.note}
+        rows.append(row | {"seconds": fit.seconds} | (fit.result or dict.fromkeys(_SCORES, np.nan)))
     with_cost = [row for row in rows if not np.isnan(row["kmeans_cost"])]
     largest = max((row["n_clusters"] for row in with_cost), default=n_clusters)
     add_prices(with_cost + (_plain(X, groups, largest, seeds) if largest > n_clusters else []))

@@ -4,7 +4,11 @@ import csv
 import io
 import json
 import math
+import re
+import shlex
 import shutil
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -13,16 +17,24 @@ from from_schema import ANYTHING, spoilt
 from fuzzing import ODD, any_of, command, files_here, is_one_line, restored_folder
 from hypothesis import strategies as st
 
-from clusterlets.commands import why
+from clusterlets import methods
+from clusterlets.commands import archive, why
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.provenance import manifest
+from clusterlets.storage import save_json
+from clusterlets.tuning import trials
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def mostly(usual, rare):
+    """Nine values of ten from the first strategy."""
+    return st.integers(0, 9).flatmap(lambda number: usual if number else rare)
+
+
 def options(**known):
-    """Command lines with any of these options, each with one of its values or with none."""
-    strategies = {name: st.just(()) | values.map(lambda value: (value,)) for name, values in known.items()}
+    """Command lines with any of these options, each with one of its values or, rarely, with none."""
+    strategies = {name: mostly(values.map(lambda value: (value,)), st.just(())) for name, values in known.items()}
     pairs = st.fixed_dictionaries({}, optional=strategies).map(lambda drawn: [(name, *value) for name, value in drawn.items()])
     return pairs.filter(lambda drawn: not any("--" in pair for pair in drawn)).flatmap(st.permutations)  # argparse drops it
 
@@ -89,6 +101,59 @@ def gives_every_row_a_cluster_or_says_why_not(pairs):
 
 def test_cluster_gives_every_row_a_cluster_or_says_why_not(fuzz, people):
     fuzz(gives_every_row_a_cluster_or_says_why_not, CLUSTER, n_examples=60)
+
+
+# ---- tune ------------------------------------------------------------------------------------------------------------
+
+PICTURES = any_of("a.png", "b/c.svg", "people.csv", "a.csv", "folder", "é 漢.pdf", "a.gif", "-a.png", "", "x" * 300 + ".png")
+TUNE = options(
+    sensitive=mostly(any_of("sex"), any_of("age", "name", "nothing", "") | ODD),
+    features=mostly(any_of("age,income", "age"), any_of("city", "") | ODD),
+    scaling=mostly(any_of("none", "standard"), ODD),
+    clusters=mostly(any_of("2", "3", "24"), NUMBERS),
+    max_deviation=mostly(any_of("0", "0.25", "1", "1e-5"), SHARES),
+    minutes=mostly(any_of("0.02", "1e-9"), any_of("0", "-1", "nan", "inf", "1e400", "1_0")),
+    seeds=mostly(any_of("2", "3"), any_of("1", "0", "1001", "²")),
+    seed=mostly(any_of("1", "4294966294"), NUMBERS | any_of("4294966295")),
+    o=mostly(any_of("a.csv", "b/c.csv", "é 漢.csv", "x.png"), FILES),
+    plot=mostly(any_of("a.png", "b/c.svg", "é 漢.pdf"), PICTURES),
+)
+
+
+@pytest.fixture
+def few_methods(people, monkeypatch):
+    """Methods that take milliseconds, also to load."""
+    names = methods.names
+    monkeypatch.setattr(methods, "names", lambda *roles: names(*roles) if roles else ["D", "k-means", "random"])
+    monkeypatch.setattr(trials, "_compile_methods", lambda *_: None)
+
+
+def children():
+    return Path("/proc/thread-self/children").read_text() if sys.platform == "linux" else ""
+
+
+def tune_recommends_a_run_that_its_command_repeats(pairs):
+    with restored_folder():
+        before = children()
+        result = command("tune", "people.csv", *as_words([("sensitive", "city"), *pairs]))
+        assert children() == before
+        if result.status:
+            assert is_one_line(result, "tune"), result.err
+            return
+        values = {name: value[0] for name, *value in pairs if value}
+        written = re.findall(r"^(?:every configuration|picture): (.*)$", result.out, re.MULTILINE)
+        assert len(written) == 2 and all(Path(file).stat().st_size for file in written)
+        assert written == [values.get("o", written[0]), values.get("plot", written[1])]
+        front = list(csv.DictReader(io.StringIO(Path(written[0]).read_text())))
+        assert {row["method"] for row in front} == {"D", "k-means", "random"}
+        assert all(int(row["runs"]) == int(values.get("seeds", 6)) for row in front)
+        (deviation,) = re.findall(r"with a largest deviation of (\S+):$", result.out, re.MULTILINE)
+        repeated = command(*shlex.split(result.out.splitlines()[-1])[1:])
+        assert repeated.status == 0 and f"max {deviation} " in repeated.out, repeated
+
+
+def test_tune_recommends_a_run_that_its_command_repeats(fuzz, few_methods):
+    fuzz(tune_recommends_a_run_that_its_command_repeats, TUNE, n_examples=30)
 
 
 # ---- the results of a grid -------------------------------------------------------------------------------------------
@@ -325,6 +390,43 @@ def test_datasets_lists_what_is_configured_or_says_why_not(fuzz, results):
         damage(prepared).filter(lambda example: example[0] in prepared),
         n_examples=30,
     )
+
+
+# ---- archive ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def archived(results, monkeypatch):
+    """The results with an account of their run. Without the crate's metadata, which need a library of their own."""
+    settings = json.loads(Path("results/manifest.json").read_bytes())["settings"]
+    save_json("results/accounts/provenance.json", {"settings": settings, "jobs": {"first_job_began": "then"}, "source": None})
+    monkeypatch.setattr(archive, "find_spec", lambda name: True)
+    monkeypatch.setattr(archive.crate, "describe_run", lambda *_: {})
+    monkeypatch.setattr(archive.crate_validation, "faults", lambda trial: [])
+    monkeypatch.setattr(archive.packing, "source_files", lambda source: {"Snakefile": b""})
+    yield [name for name in files_here() if name.startswith("results/")]
+    shutil.rmtree("results/accounts")
+
+
+def archive_holds_the_run_or_nothing_is_written(example):
+    (name, content), pairs = example
+    with restored_folder():
+        intact = Path(name).read_bytes()
+        put(name, content)
+        result = command("archive", *as_words(pairs), may_go=name)
+        if result.status:
+            assert is_one_line(result, "archive"), result.err
+            return
+        assert content == intact or name not in {*promised_files(), "results/accounts/provenance.json", "results/manifest.json"}
+        with zipfile.ZipFile(dict(pairs).get("o", "results.crate.zip")) as packed:
+            files = {file: packed.read(file) for file in packed.namelist() if file.startswith("results/") and file[-1] != "/"}
+        assert promised_files() <= {re.sub(r"/[^/]*$", "/", file) for file in files} | files.keys()
+        assert all(Path(file).read_bytes() == packed_content for file, packed_content in files.items())
+
+
+def test_archive_holds_the_run_or_nothing_is_written(fuzz, archived):
+    where = options(o=FILES | any_of("a.zip", "b/c.zip", "results/a.zip", "results/runs.csv"))
+    fuzz(archive_holds_the_run_or_nothing_is_written, st.tuples(damage(archived), where), n_examples=40)
 
 
 # ---- why -------------------------------------------------------------------------------------------------------------

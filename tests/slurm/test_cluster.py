@@ -57,6 +57,17 @@ def test_it_stops_no_process_that_is_not_its_own(alone, sleeper, tmp_path):
     assert sleeper.poll() is None
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the prefix is Linux's")
+def test_what_is_bound_ends_with_the_process_that_started_it():
+    code = "import subprocess, sys; print(subprocess.Popen(sys.argv[1:]).pid, flush=True); input()"
+    command = [sys.executable, "-c", code, *private.BOUND, "sleep", "600"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        child = Path("/proc", parent.stdout.readline().strip(), "cmdline")
+        private.wait_until(lambda: child.read_bytes().startswith(b"sleep"), "the program did not start")
+        parent.kill()
+        private.wait_until(lambda: not (child.exists() and child.read_bytes()), "the program lives on")  # a zombie has no words
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may start it")
 def test_only_root_may_start_it(tmp_path):
     command = [sys.executable, str(ROOT / "tests" / "slurm" / "cluster.py"), "start", str(tmp_path / "cluster")]

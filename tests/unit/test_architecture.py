@@ -175,7 +175,9 @@ def test_a_cell_imports_only_numpy(module):
 
 def test_one_method_does_not_load_the_others():
     loaded = modules_loaded_by("from clusterlets import methods; methods.get('G-B')")
-    assert {name for name in loaded if name.startswith("clusterlets.methods.")} == {"clusterlets.methods.g_b"}
+    assert {name for name in loaded if name.startswith("clusterlets.methods.")} == {
+        *("clusterlets.methods.g_b", "clusterlets.methods.hopping")
+    }
     assert "clusterlets.algorithms.matching.pinball" in loaded and "clusterlets.algorithms.matching.centroid" not in loaded
 
 
@@ -202,6 +204,11 @@ def test_steps_import_no_method_so_that_a_new_method_reruns_nothing(step):
     assert not method_modules
 
 
+def read_again():
+    for function in ("import_closure", "_imports", "_in_fingerprints", "_digest", "_tree"):
+        getattr(fingerprints, function).cache_clear()
+
+
 def test_a_fingerprint_depends_on_source_and_versions(tmp_path, monkeypatch):
     first = fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"})
     assert fingerprints.fingerprint(["metrics.composition"], {"numpy": "2"}) != first
@@ -218,17 +225,16 @@ def test_a_fingerprint_depends_on_source_and_versions(tmp_path, monkeypatch):
     for name in parts:
         (copy / name).write_bytes((PACKAGE / name).read_bytes())
     monkeypatch.setattr(fingerprints, "PACKAGE", copy)
-    fingerprints.import_closure.cache_clear()
-    fingerprints._imports.cache_clear()
+    read_again()
     assert fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"}) == first
     composition = copy / "metrics/composition.py"
-    composition.write_bytes(composition.read_bytes() + b"# a word\n")
+    composition.write_bytes(composition.read_bytes() + b"CHANGED = True\n")
+    read_again()
     assert fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"}) != first
     assert fingerprints.changed_parts(first, fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"})) == [
         "metrics/composition.py"
     ]
-    fingerprints.import_closure.cache_clear()
-    fingerprints._imports.cache_clear()
+    read_again()
 
 
 def test_a_fingerprint_includes_user_files(tmp_path, monkeypatch):
@@ -245,6 +251,7 @@ def test_a_fingerprint_includes_user_files(tmp_path, monkeypatch):
     assert set(fingerprints.changed_parts(without, before)) == set(listed) and without.split()[0] != before.split()[0]
     for name, part in zip(names, listed, strict=True):
         Path(name).write_text("x = 2")
+        read_again()
         after = fingerprints.fingerprint(["metrics.composition"], user_files=names)
         assert fingerprints.changed_parts(before, after) == [part] and after.split()[0] != before.split()[0]
         before = after

@@ -238,6 +238,20 @@ def test_a_copied_table_is_refused_even_with_its_hash(tmp_path):
         check_checksum(tmp_path / "results/runs.csv")
 
 
+def test_a_damaged_file_is_removed_from_the_cache_that_it_links_to_too(tmp_path):
+    """Otherwise the next run would restore it."""
+    cached, link = tmp_path / "cache" / "1f.npz", tmp_path / "results.npz"
+    save_arrays(link, {"a": np.arange(3)})
+    cached.parent.mkdir()
+    link.rename(cached)
+    link.symlink_to(cached)
+    assert load_arrays(link)["a"].tolist() == [0, 1, 2]
+    cached.write_bytes(cached.read_bytes()[:-1])
+    with pytest.raises(UnusableFileError, match="was damaged"):
+        load_arrays(link)
+    assert not link.is_symlink() and not cached.exists()
+
+
 @pytest.mark.parametrize(
     "content", ["a,b\n", "# a,b\n", "# seeds0-9.csv sha256 \na,b\n", "{}", '{"about": "x"}', '{"about": [1]}', "[]"]
 )

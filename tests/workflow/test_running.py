@@ -23,6 +23,7 @@ def test_a_run_says_what_it_will_do_and_what_it_did(workflow):
     assert "0 % · 0/6 steps · 0:00 gone, about " in run.output
     assert "Done: 6 of 6 steps, in " in run.output
     assert "Select jobs" not in run.output and "Job 0" not in run.output
+    assert [name for name in workflow.results() if name.startswith("runs/")] == [CELL.removeprefix("results/tiny/")]
     assert "Nothing to be done" in workflow.run(CELL).output
 
 

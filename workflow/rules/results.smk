@@ -151,8 +151,9 @@ rule account:
     conda:
         ANALYSIS
     params:
-        code=step_fingerprint("steps.accounts", libraries=LIBRARIES),
+        code=step_fingerprint("steps.accounts", "provenance.accounts", libraries=LIBRARIES),
         config=whole_configuration,
+        configfiles=lambda wildcards: json.dumps(CONFIGFILES),
         fingerprints=rule_fingerprints,
         logs=",".join(f"{place}/logs" for place in plan.variant_folders),
         after=",".join(["account", *DRAWS_ACCOUNTS, "write_report", "write_leaderboard", "write_manifest"]),
@@ -204,7 +205,7 @@ rule write_leaderboard:
     params:
         code=analysis_fingerprint("steps.leaderboard"),
         config=whole_configuration,
-        configfile=configfile_of_run(),
+        configfile=lambda wildcards: CONFIGFILES[-1] if CONFIGFILES else "",
         results=subpath(input.board, parent=True),
     message:
         "Write the leaderboard"
@@ -224,8 +225,9 @@ rule write_manifest:
     conda:
         ANALYSIS
     params:
-        code=step_fingerprint("steps.manifest", libraries=LIBRARIES),
+        code=step_fingerprint("steps.manifest", "provenance.libraries", libraries=LIBRARIES),
         config=whole_configuration,
+        user_files=lambda wildcards: plan.user_files(),
         results=subpath(output[0], parent=True),
         # Cells are not listed, as they follow from the settings: a command line has no room for thousands of names.
         files=lambda wildcards, input: ",".join(path.removeprefix(f"{OUT}/") for path in input),

@@ -332,8 +332,15 @@ def test_the_listing_fits_a_terminal_and_shortens_only_wide_columns():
     plain = ROW | {"fingerprint_ok": None, "groups": {}}
     text = datasets_table.to_text([datasets_table.row(name, ROW), datasets_table.row("y", plain)])
     assert {len(line) for line in text.splitlines()} == {120}
-    assert f"| {name} | mirror | 3    | 2        | 2: a/b 1, c d" in text
+    assert f"| {name} | mirror | 3    | 2        | 2: a\\|b 1" in text
     assert "ccc… |" in text and "| not known " in text
+
+
+def test_the_listing_shows_names_as_they_are_in_markdown():
+    groups = {"<img src=x onerror=alert(1)>": 1, "![a](http://x)": 1, "`b`": 1, "&lt;": 1}
+    described = ROW | {"citation": "c", "groups": groups, "warnings": ["the group '<script>' has one row"]}
+    _, _, cells, *_, warning, _ = datasets_table.listing({"x": described}).split("\n")
+    assert "\\<img src=x onerror=alert(1)> 1, !\\[a" in cells and warning == "- x: the group '\\<script>' has one row"
 
 
 def test_the_csv_holds_everything():

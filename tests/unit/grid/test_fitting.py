@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid import fitting
 from clusterlets.grid.fitting import Limits, fits
 from clusterlets.methods import Method, clusterings, get
 
@@ -52,7 +53,9 @@ def test_an_endless_fit_is_stopped_with_its_child_processes():
     assert subprocess.run(["pgrep", "-f", "sleep 4321"], check=False, capture_output=True).returncode == 1
 
 
-def test_a_fit_is_stopped_by_its_cpu_time_and_not_by_the_clock():
+def test_a_fit_is_stopped_by_its_cpu_time_and_not_by_the_clock(monkeypatch):
+    monkeypatch.setattr(fitting, "PATIENCE", 100)  # on a busy machine, a second of CPU time may take long
+
     def waits():
         time.sleep(1.5)
         return np.zeros(3)
@@ -97,6 +100,44 @@ def test_the_note_of_an_exception_is_its_last_line(capfd):
 def test_a_crash_is_a_status(fit, status, note):
     crashed = outcome(fit)
     assert (crashed.status, crashed.note) == (status, note)
+
+
+@pytest.mark.parametrize("pieces", [["begins ", "x" * 100_000_000, " ends"], ["short"], ["a line\n"], []])
+def test_a_long_output_is_cut_and_ends_its_line(capfd, pieces):
+    def fit(seed):
+        for piece in pieces:
+            print(piece, end="")
+        os.system("echo of a program >&2")
+
+    ((_, finished),) = fits(fit, [0], Limits())
+    out, err = capfd.readouterr()
+    assert finished.status == "ok" and not out and err.endswith("\n") and len(err) < 101_000
+    assert "of a program\n" in err and all(piece in err for piece in pieces if len(piece) < 1000)
+    assert ("bytes of output are left out" in err) == (len(pieces) == 3)
+
+
+def test_a_fit_does_not_know_what_the_fits_before_it_did():
+    state = []
+
+    def fit(seed):
+        state.append(seed)
+        return list(state)
+
+    assert [outcome.result for _, outcome in fits(fit, range(3), QUICK)] == [[0], [1], [2]]
+
+
+def test_handlers_of_the_parent_do_not_run_in_a_fit(monkeypatch):
+    monkeypatch.setattr(fitting, "PATIENCE", 100)
+    former = signal.signal(signal.SIGPROF, lambda *_: None)  # as a profiler's
+    try:
+        assert outcome(lambda: sum(iter(int, 1))).note == "stopped after 1 s of CPU time"
+    finally:
+        signal.signal(signal.SIGPROF, former)
+
+
+def test_a_keeper_that_is_killed_costs_one_fit():
+    killed = outcome(lambda: os.kill(os.getppid(), signal.SIGKILL) or time.sleep(1000))
+    assert (killed.status, killed.note) == ("out_of_memory", "ended by SIGKILL")
 
 
 def test_no_process_is_left_over():

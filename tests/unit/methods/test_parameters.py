@@ -91,7 +91,7 @@ def test_every_parameter_is_an_option_of_the_command(capsys):
     ("option", "words"),
     [
         (["--hops", "two"], "hops: 'two'; it must be a whole number from 1 to 1,000,000"),
-        (["--hops", "1.0"], "hops: 1.0; it must be a whole number"),
+        (["--hops", "1.5"], "hops: 1.5; it must be a whole number"),
         (["--matcher", "C", "--omega", "1.5"], "omega: 1.5; it must be a number from 0 to 1"),
         (["--matcher", "C", "--omega", "0.2_5"], "omega: '0.2_5'; it must be"),
         (["--method", "FRAC", "--tau", "a tenth"], "tau: 'a tenth'; it must be a number from 0 to 1 or balanced"),
