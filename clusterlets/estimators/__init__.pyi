@@ -351,7 +351,7 @@ class FairFlow(NamedMethod):
     n_init : int, default=4
         Starts, of which the best goes on after a few rounds. A whole number from 1 to 10,000.
     max_iter : int, default=100
-        Most rounds on all instances. A whole number from 1 to 1,000,000.
+        Maximum number of rounds on all instances. A whole number from 1 to 1,000,000.
     tol : float, default=0.0001
         Rounds that lower the sum of squared errors by less than this part of it count as idle; after three, the fit
         ends. A number from 0 to 1.
@@ -411,10 +411,10 @@ class FairKM(NamedMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     penalty : float or {"authors"}, default=1
-        Weight of the penalty, as a part of the sum of squared errors of plain k-means; or the authors' own, (n /
+        Weight of the penalty, as a fraction of the sum of squared errors of plain k-means; or the authors' own, (n /
         n_clusters)^2. A number from 0 to 1,000,000,000 or authors.
     max_iter : int, default=300
-        Most passes over the instances. A whole number from 1 to 1,000,000.
+        Maximum number of passes over the instances. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -439,7 +439,7 @@ class FairKM(NamedMethod):
     -----
     Abraham, Deepak and Sundaram, Fairness in clustering with multiple sensitive attributes, EDBT 2020.
     See :func:`clusterlets.algorithms.fairkm.fairkm`. After ``max_iter`` passes the clusters are taken as they are: every pass
-    lowers the objective, and the authors stop so too.
+    lowers the objective, and the authors stop in the same way.
 
     Examples
     --------
@@ -735,7 +735,7 @@ class VFC(NamedMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     fairness_weight : float, default=1
-        Weight of the penalty, as a part of the sum of squared errors of plain k-means. A number from 0 to
+        Weight of the penalty, as a fraction of the sum of squared errors of plain k-means. A number from 0 to
         1,000,000,000.
     lipschitz : float, default=7
         The first step's bound on the curvature; it grows where a step fails. A number from 1e-09 to 1,000,000,000.

@@ -27,7 +27,7 @@ class FairFlow(Method):
             "cluster, up to whole instances.",
         ),
         "n_init": Integer(1, 10_000, meaning="Starts, of which the best goes on after a few rounds."),
-        "max_iter": Integer(1, 1_000_000, meaning="Most rounds on all instances."),
+        "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds on all instances."),
         "tol": Real(
             0,
             1,
