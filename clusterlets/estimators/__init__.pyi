@@ -36,7 +36,8 @@ class ClusterletClustering(_ClusterletClustering):
         Greedy balance (G-B) and greedy distance (G-D), which are crisp; distance and balance pinball (D, B), where an
         instance may be in several clusters; or the sampled centroid matcher (C), which is crisp.
     hops : int, default=4
-        B, D: Sweeps through the groups. G-B, G-D: Most clusterlets that join another. Ignored by the other matchers.
+        B, D: Sweeps through the groups. G-B, G-D: Maximum number of clusterlets that join another. Ignored by the
+        other matchers.
     scope : {"last", "cluster"} or None, default=None
         B, D, G-B, G-D: What a candidate is measured against: the clusterlet that was added last, or the whole cluster
         so far. None is the matcher's own default: 'last' of B, 'last' of D, 'cluster' of G-B, 'cluster' of G-D.
@@ -229,7 +230,7 @@ class FRAC(_FRAC.Estimator, NamedMethod):
     init : {"random", "k-means++"}, default="random"
         First centres.
     max_iter : int, default=100
-        Most rounds. A whole number from 1 to 1,000,000.
+        Maximum number of rounds. A whole number from 1 to 1,000,000.
     tol : float, default=0.0001
         Relative change of the cost at which the rounds end. A number from 0 to 1.
     output : {"fair", "nearest"}, default="fair"
@@ -518,7 +519,7 @@ class FairLloyd(NamedMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     max_iter : int, default=100
-        Most rounds. A whole number from 1 to 1,000,000.
+        Maximum number of rounds. A whole number from 1 to 1,000,000.
     tol : float, default=1e-06
         A round that lowers the largest error by less than this part of it is the last. A number from 0 to 1.
     random_state : int or Generator or RandomState or None, default=None
@@ -740,7 +741,7 @@ class VFC(NamedMethod):
     lipschitz : float, default=7
         The first step's bound on the curvature; it grows where a step fails. A number from 1e-09 to 1,000,000,000.
     max_iter : int, default=100
-        Most rounds. A whole number from 1 to 1,000,000.
+        Maximum number of rounds. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 

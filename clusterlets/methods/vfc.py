@@ -23,7 +23,7 @@ class VFC(Method):
             meaning="Weight of the penalty, as a fraction of the sum of squared errors of plain k-means.",
         ),
         "lipschitz": Real(1e-9, 1_000_000_000, meaning="The first step's bound on the curvature; it grows where a step fails."),
-        "max_iter": Integer(1, 1_000_000, meaning="Most rounds."),
+        "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
     }
     libraries = ("numpy", "numba", "llvmlite")
 
