@@ -10,7 +10,7 @@ PURPOSES = {
     "datasets": "what a configuration names, what is there, what its grid costs",
     "why": "what would run again, and why",
     "verify": "a results folder against its manifest, file by file",
-    "compare": "a run's numbers beside those of a reference",
+    "compare": "compare a run's numbers with a reference",
     "archive": "a finished run as one file to deposit",
 }
 

@@ -350,7 +350,7 @@ class FairFlow(NamedMethod):
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
     n_init : int, default=4
-        Starts, of which the best goes on after a few rounds. A whole number from 1 to 10,000.
+        Starts, of which the best continues after a few rounds. A whole number from 1 to 10,000.
     max_iter : int, default=100
         Maximum number of rounds on all instances. A whole number from 1 to 1,000,000.
     tol : float, default=0.0001
