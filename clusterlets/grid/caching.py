@@ -13,7 +13,7 @@ _MACHINE_DEPENDENT = {TIMEOUT, OUT_OF_MEMORY, FAILED}
 
 
 def is_reproducible(file: str) -> bool:
-    """Whether the clusters of a method, or a cell, hold no run that could end differently on another machine or under other limits."""
+    """Whether the clusters of a method, or a cell, hold no run that could end differently elsewhere or under other limits."""
     if file.endswith(".npz"):
         block = SeedBlock.load(file)
         statuses = {block.status, *(status for status, _ in block.failures.values())}
