@@ -270,7 +270,7 @@ class Matcher(Method):
 
     def fit(self, X, groups, n_clusters, random_state, **parameters):
         """As :meth:`Method.fit`, with ``n_clusters`` clusterlets of each group, which are matched; memberships (n, C)."""
-        # No statement, so that it is no part of the fingerprints of the grid's cells, which find the clusterlets made.
+        # Not an import statement, which would enter the fingerprints of the grid's cells: their clusterlets exist already.
         extraction = importlib.import_module("clusterlets.algorithms.extraction")
         clusterlets = extraction.extract_clusterlets(X, groups, n_clusters, random_state)
         return self.match_or_raise(clusterlets, random_state, **parameters).T[clusterlets.labels]

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 from clusterlets.commands import why
-from clusterlets.grid.fingerprints import changed
+from clusterlets.grid.fingerprints import changed_parts
 
 # Jobs of the tiny grid: two datasets, two k, one block of seeds.
 SHARED = ("extract_clusterlets", "sample_partitions", "sum_distances")
@@ -196,7 +196,7 @@ def changes_in(reason):
     parameters = why._PARAMETERS.search(reason)
     values = [value for text in (parameters.groups() if parameters else ()) for value in why._values(text)]
     codes = [value for value in values if why._is_code(value)]
-    return {*values, *(why._part(part) for part in (changed(*codes) if len(codes) == 2 else ()))}
+    return {*values, *(why._describe_part(part) for part in (changed_parts(*codes) if len(codes) == 2 else ()))}
 
 
 def test_a_change_runs_the_steps_that_depend_on_it(checkout):

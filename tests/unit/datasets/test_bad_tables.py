@@ -92,7 +92,7 @@ REFUSED = {
     "blank lines only": ("\n\n", "people.csv is empty"),
     "semicolons": (
         GOOD.replace(",", ";"),
-        "one column only, 'age;rich;city'. Is another separator used? Then name it: --separator ';' (in a configuration, "
+        "only one column, 'age;rich;city'. Is another separator used? Then name it: --separator ';' (in a configuration, "
         'separator: ";").',
     ),
     "tabs": (GOOD.replace(",", "\t"), r"""name it: --separator $'\t' (in a configuration, separator: "\t")."""),
@@ -426,7 +426,7 @@ def test_a_parquet_file_that_announces_other_rows_than_it_has_is_refused(tmp_pat
     parquet.write_table(pyarrow.table({"age": [1, 2, 3], "city": ["a", "b", "a"]}), tmp_path / "people.parquet")
     all_batches = parquet.ParquetFile.iter_batches
     monkeypatch.setattr(parquet.ParquetFile, "iter_batches", lambda *a, **k: (batch[:2] for batch in all_batches(*a, **k)))
-    with pytest.raises(ClusterletsError, match=r"no intact Parquet file \(3 rows are announced, 2 are there\)"):
+    with pytest.raises(ClusterletsError, match=r"not an intact Parquet file \(it holds 2 of 3 rows\)"):
         user_table.read(tmp_path / "people.parquet", ["city"])
 
 

@@ -387,7 +387,7 @@ def test_a_damaged_description_is_named_with_the_command_that_makes_it(
     path.write_bytes(path.read_bytes()[:-9])
     assert command_line.main(["datasets", *arguments]) == 1
     message = capsys.readouterr().err
-    assert "was damaged" in message and message.endswith(f" `{remedy}` makes it anew.\n") and "same command" not in message
+    assert "was damaged" in message and message.endswith(f" `{remedy}` makes it again.\n") and "same command" not in message
 
 
 @pytest.mark.parametrize(

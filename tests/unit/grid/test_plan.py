@@ -59,7 +59,7 @@ def test_every_cell_is_found_by_its_path_in_every_folder(plan):
     ],
 )
 def test_a_path_outside_the_grid_is_refused_with_the_remedy(path):
-    with pytest.raises(ClusterletsError, match="no cell of the configured grid. Add its dataset, method, k"):
+    with pytest.raises(ClusterletsError, match="not a cell of the configured grid. Add its dataset, method, k"):
         PAPER.score_inputs(cell_wildcards(path))
 
 
@@ -116,7 +116,7 @@ def test_inputs_of_cells_have_paths_that_the_rules_make():
         for file in EXTENDED.score_inputs(cell_wildcards(f"{SCALED}/{cell.path}", EXTENDED)).values()
     }
     for file in files | set(EXTENDED.recovery_inputs()):
-        assert sum(cell_wildcards(file, pattern, EXTENDED) is not None for pattern in patterns) == 1, file
+        assert sum(wildcards_of(file, pattern, EXTENDED) is not None for pattern in patterns) == 1, file
 
 
 def test_a_folder_collects_its_own_cells_and_the_other_ones_of_the_main_grid():
