@@ -13,7 +13,8 @@ from clusterlets.grid.artifacts import CROSSED, INFEASIBLE, OK, UNSUPPORTED, Pre
 from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits, fits
-from clusterlets.grid.pieces import Sample, save_nothing, save_pieces
+from clusterlets.grid.pieces import save_nothing, save_pieces
+from clusterlets.grid.samples import Sample
 from clusterlets.provenance import accounts
 from clusterlets.steps import Input, Output
 

@@ -156,8 +156,12 @@ def test_a_users_table_is_identified_by_its_content(tmp_path):
     assert not re.fullmatch(PAPER.user_tables_constraint(), "")
 
 
-def test_results_do_not_depend_on_the_mirror():
-    assert json.loads(results_settings({"k": [2], "mirror": "/somewhere"})) == {"k": [2]}
+def test_results_depend_neither_on_the_mirror_nor_on_the_order_of_settings_nor_on_what_excludes_nothing(tmp_path):
+    assert results_settings({"k": [2], "hops": [1], "mirror": "/somewhere"}) == results_settings({"hops": [1], "k": [2]})
+    (tmp_path / "settings.yaml").write_text("exclude: nbfi\ndatasets: [iris]\n")
+    assert read_configuration(tmp_path / "settings.yaml")["exclude"] == []
+    (tmp_path / "settings.yaml").write_text("exclude: nbfi\n")
+    assert read_configuration(tmp_path / "settings.yaml")["exclude"] == ["nbfi"]
 
 
 def test_each_fingerprint_is_computed_once(monkeypatch):
