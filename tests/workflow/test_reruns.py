@@ -194,7 +194,7 @@ RAW = "data/raw/iris/iris.csv edited after fetching"
 def changes_in(reason):
     """What a job runs again for: files and libraries of its fingerprint, and other parameters."""
     parameters = why._PARAMETERS.search(reason)
-    values = [value for text in (parameters.groups() if parameters else ()) for value in why._values(text)]
+    values = [value for text in (parameters.groups() if parameters else ()) for value in why._parse_values(text)]
     codes = [value for value in values if why._is_code(value)]
     return {*values, *(why._describe_part(part) for part in (changed_parts(*codes) if len(codes) == 2 else ()))}
 
