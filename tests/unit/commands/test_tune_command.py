@@ -141,8 +141,8 @@ def test_other_requests_have_other_files():
     ("options", "words"),
     [
         (["--clusters", "1"], "whole number of at least 2"),
-        (["--max-deviation", "2"], "no number from 0 to 1"),
-        (["--minutes", "0"], "no number above 0"),
+        (["--max-deviation", "2"], "not a number from 0 to 1"),
+        (["--minutes", "0"], "not a number above 0"),
     ],
 )
 def test_numbers_out_of_range_are_refused(wine, capsys, options, words):
