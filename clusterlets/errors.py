@@ -1,6 +1,7 @@
 """Exceptions whose messages are for users."""
 
 import os
+from typing import Any
 
 
 class ClusterletsError(Exception):
@@ -14,18 +15,20 @@ class InvalidInput(ClusterletsError, ValueError):
     """Input that the user can fix; also the ``ValueError`` that users of scikit-learn expect."""
 
 
-class NoClusteringError(ClusterletsError):
+class NoClusteringError(InvalidInput):
     """A method has no clustering to return, for example because it did not converge.
 
     Attributes
     ----------
     status : str
         Its value in the column ``status`` of the results: ``not_converged`` or ``infeasible``.
+    labels : int array (n,) or None
+        Of a search that did not converge: labels that come near to what was asked for.
     """
 
-    def __init__(self, status: str, message: str):
+    def __init__(self, status: str, message: str, labels: Any = None):
         super().__init__(message)
-        self.status = status
+        self.status, self.labels = status, labels
 
 
 class MethodError(ClusterletsError):

@@ -56,6 +56,8 @@ def _excess_over_ratio(balance: float, composition: np.ndarray, group_counts: np
     return float((balance / (1 + balance) * composition.sum(axis=1) - composition.min(axis=1)).max())
 
 
+#: A limit on every cluster, column by column, which the method itself checks to the last instance before it returns labels.
+STRICT = Bound("in every cluster, strictly", lambda value, composition, group_counts: 0.0)
 #: A group with share r of the table has from r (1 - delta) to r / (1 - delta) of every cluster.
 SHARES = Bound("shares from r (1 - delta) to r / (1 - delta) in every cluster", _excess_of_shares)
 #: Every cluster has at least this part of each group; "balanced" stands for 1 / number of clusters.

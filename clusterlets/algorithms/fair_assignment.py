@@ -12,12 +12,14 @@ distance from the optimum.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.count_moves import move_counts
 from clusterlets.algorithms.fair_dual import TEMPERATURES, share_rows, solve_dual
+from clusterlets.algorithms.limits import assignment_rows, exact, share_limits
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.errors import ClusterletsError
 
@@ -85,6 +87,23 @@ def bounds_of(groups: np.ndarray, delta: float, balance: float | None = None) ->
     if balance is None:
         return share_bounds(groups, delta), whole_slack(len(groups), delta)
     return balance_bounds(groups, balance), 0.0
+
+
+def rows_for_new(
+    composition: np.ndarray, new_totals: np.ndarray, delta: float, balance: float | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds on old and new rows together, up to whole instances, as
+    :func:`clusterlets.algorithms.limits.assignment_rows` gives them. Groups that are new are not bounded."""
+    totals = composition.sum(axis=1).tolist()
+    if balance is None:
+        shares = [Fraction(total, sum(totals)) for total in totals]
+        bounds = [(share * (1 - exact(delta)), min(Fraction(1), share / (1 - exact(delta)))) for share in shares]
+    else:
+        least = exact(balance) / (1 + exact(balance))
+        bounds = [(least, 1 - least)] * len(totals)
+    known = {group: bounds[group] for group, total in enumerate(totals) if total}
+    levels = np.arange(len(totals))[:, None]
+    return assignment_rows(share_limits(0, known), levels, composition, new_totals, whole=True)
 
 
 def fair_assignment(

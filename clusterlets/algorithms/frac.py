@@ -7,7 +7,7 @@ The deal is exact and the same on every machine: squared distances are sums of s
 features (no matrix product, no fast-math, one thread), so equal rows are equally far and ties go by input order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, isfinite
@@ -204,6 +204,16 @@ def frac_oe(X, groups, n_clusters: int, random_state: np.random.Generator, tau: 
     means, _ = moments_by_label(X, labels, int(labels.max()) + 1)
     centres = np.resize(means, (n_clusters, X.shape[1]))
     return _make_result(X, *_run_round(X, groups, centres, turns), n_iter=1)
+
+
+def rows_for_new(composition: np.ndarray, new_totals: np.ndarray, tau: Tau = None) -> tuple[np.ndarray, np.ndarray]:
+    """The guarantee for old and new rows together, as :func:`clusterlets.algorithms.limits.assignment_rows` gives its own:
+    every cluster has at least ``floor(tau * n_a)`` rows of each group that is not new."""
+    k, former = composition.shape[1], composition.sum(axis=1)
+    taus = iter([Fraction(1, k)] * len(former) if tau is None else tau if isinstance(tau, Iterable) else [tau] * len(former))
+    parts = [_as_fraction(next(taus)) if total else Fraction(0) for total in former]
+    least = [int(part * int(total)) for part, total in zip(parts, former + new_totals, strict=True)]
+    return -np.eye(len(former), dtype=np.int64), composition - np.array(least)[:, None]
 
 
 def _count_turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:

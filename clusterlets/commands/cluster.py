@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import json
 import shlex
 import sys
 import textwrap
@@ -26,7 +27,7 @@ from clusterlets.commands.output import (
     writing,
 )
 from clusterlets.datasets.suspects import MAX_GROUPS
-from clusterlets.datasets.table import Table, scaled
+from clusterlets.datasets.table import Table, columns_of_names, scaled, sort_key
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
 from clusterlets.grid.cells import format_parameters, parse_parameters, parse_value
@@ -75,7 +76,7 @@ def main(arguments: list[str]) -> int:
     from clusterlets.algorithms.compiled import before_compiling  # numba is slow to load
 
     with before_compiling(_announce_compilation):
-        fitted = _fit(options, X, table.groups)
+        fitted = _fit(options, X, table)
         summary = _account(options, table, X, fitted, notes)
     people = stream_for_people(options.output)
     print(summary, file=people)
@@ -217,14 +218,22 @@ def _requested_method(options: argparse.Namespace) -> tuple[type[Method], str | 
 
 def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
     """The parameters from their own options and from --parameters."""
-    values = parse_parameters(",".join(options.parameters or []))
+    values: dict[str, Any] = dict(parse_parameters(",".join(options.parameters or [])))
     for name in _parameters():
         text = getattr(options, _option(name))
         if text is not None and name in values:
             raise ClusterletsError(f"--{name} and --parameters both set {name}; leave one out.")
         if text is not None:
-            values[name] = parse_value(text)
+            values[name] = _mapping(text) if text.startswith("{") else parse_value(text)
     return values
+
+
+def _mapping(text: str) -> dict[str, Any]:
+    """A mapping as JSON writes it, such as the limits of several sensitive columns."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ClusterletsError(f'{text} is no mapping as JSON writes it, such as {{"sex": 0.02}}: {error}.') from None
 
 
 def _refuse_unused_options(options: argparse.Namespace) -> None:
@@ -265,13 +274,24 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
             importlib.import_module("clusterlets.report.clustering_page" if options.report else "matplotlib")
 
 
-def _fit(options: argparse.Namespace, X: np.ndarray, groups: np.ndarray):
+def _fit(options: argparse.Namespace, X: np.ndarray, table: Table):
     from sklearn.exceptions import ConvergenceWarning  # scikit-learn is slow to import
 
     estimator = _estimator(options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the account itself reports missing clusters
-        return estimator.fit(X, sensitive_features=groups)
+        return estimator.fit(X, sensitive_features=_sensitive(options, table))
+
+
+def _sensitive(options: argparse.Namespace, table: Table) -> pd.DataFrame:
+    """The sensitive columns, whose values are in the order of the table's groups."""
+    columns = columns_of_names(table.group_names)
+    return pd.DataFrame(
+        {
+            name: pd.Categorical(np.array(values, dtype=object)[table.groups], sorted(set(values), key=sort_key))
+            for name, values in zip(options.sensitive if len(columns) > 1 else options.sensitive[:1], columns, strict=True)
+        }
+    )
 
 
 def _estimator(options: argparse.Namespace):
@@ -341,9 +361,15 @@ def _describe_bound(options: argparse.Namespace, composition: np.ndarray, group_
     return [f"asked for   {name} {value}: {verdict}   ({bound.meaning})"]
 
 
+def _format_values(values: dict[str, Any]) -> str:
+    plain = {name: value for name, value in values.items() if not isinstance(value, dict)}
+    mappings = [f"{name}={json.dumps(value)}" for name, value in values.items() if isinstance(value, dict)]
+    return ", ".join([*filter(None, [format_parameters(plain)]), *mappings])
+
+
 def _describe_method(options: argparse.Namespace, fitted) -> str:
     if options.method != "clusterlets":
-        return ", ".join(filter(None, (options.chosen.name, f"k = {options.k}", format_parameters(options.values))))
+        return ", ".join(filter(None, (options.chosen.name, f"k = {options.k}", _format_values(options.values))))
     values = {"hops": fitted.hops_, **{name: getattr(fitted, name) for name in options.chosen.grid() if name != "hops"}}
     settings = ", ".join(f"{name} = {values[name]}" for name in options.chosen.grid())
     return f"Clusterlets, matcher {options.matcher}, k = {fitted.n_clusterlets_}, {settings}"

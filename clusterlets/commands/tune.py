@@ -79,9 +79,9 @@ def main(arguments: list[str]) -> int:
 def _stem(options: argparse.Namespace) -> str:
     """The name of the table and of all options that change the answer, so that two requests do not share their files."""
     parser, words = _parser(), [options.table.stem, "+".join(options.sensitive)]
-    for name in ("features", "separator", "scaling", "clusters", "max_deviation", "minutes", "seeds", "seed"):
-        value = getattr(options, name)
-        words += [f"{name}={value}"] if value != parser.get_default(name) else []
+    for name, value in vars(options).items():
+        if name not in ("table", "sensitive", "output", "plot") and value != parser.get_default(name):
+            words.append(f"{name}={value}")
     stem = quote("-".join(words), safe=" +=,")
     return stem if len(stem) <= _LONGEST_STEM else f"{stem[: _LONGEST_STEM - 9]}-{zlib.crc32(stem.encode()):08x}"
 

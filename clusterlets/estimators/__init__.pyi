@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -14,6 +14,7 @@ from clusterlets.estimators.report import fairness_report as fairness_report
 from clusterlets.estimators.scorers import ClusterScorer as ClusterScorer
 from clusterlets.estimators.scorers import deviation_scorer as deviation_scorer
 from clusterlets.estimators.scorers import price_scorer as price_scorer
+from clusterlets.methods.fair_limit import FairLimit as _FairLimit
 from clusterlets.methods.frac import FRAC as _FRAC
 from clusterlets.methods.scaff_tree import ScaffTree as _ScaffTree
 
@@ -36,7 +37,8 @@ class ClusterletClustering(_ClusterletClustering):
         Greedy balance (G-B) and greedy distance (G-D), which are crisp; distance and balance pinball (D, B), where an
         instance may be in several clusters; or the sampled centroid matcher (C), which is crisp.
     hops : int, default=4
-        B, D: Sweeps through the groups. G-B, G-D: Most clusterlets that join another. Ignored by the other matchers.
+        B, D: Sweeps through the groups. G-B, G-D: Maximum number of clusterlets that join another. Ignored by the
+        other matchers.
     scope : {"last", "cluster"} or None, default=None
         B, D, G-B, G-D: What a candidate is measured against: the clusterlet that was added last, or the whole cluster
         so far. None is the matcher's own default: 'last' of B, 'last' of D, 'cluster' of G-B, 'cluster' of G-D.
@@ -63,6 +65,8 @@ class ClusterletClustering(_ClusterletClustering):
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -131,6 +135,8 @@ class Antidote(NamedMethod):
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -189,6 +195,8 @@ class Coreset(NamedMethod):
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -229,7 +237,7 @@ class FRAC(_FRAC.Estimator, NamedMethod):
     init : {"random", "k-means++"}, default="random"
         First centres.
     max_iter : int, default=100
-        Most rounds. A whole number from 1 to 1,000,000.
+        Maximum number of rounds. A whole number from 1 to 1,000,000.
     tol : float, default=0.0001
         Relative change of the cost at which the rounds end. A number from 0 to 1.
     output : {"fair", "nearest"}, default="fair"
@@ -250,6 +258,8 @@ class FRAC(_FRAC.Estimator, NamedMethod):
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -310,6 +320,8 @@ class FRACOE(_FRAC.Estimator, NamedMethod):
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -349,9 +361,9 @@ class FairFlow(NamedMethod):
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
     n_init : int, default=4
-        Starts, of which the best goes on after a few rounds. A whole number from 1 to 10,000.
+        Starts, of which the best continues after a few rounds. A whole number from 1 to 10,000.
     max_iter : int, default=100
-        Most rounds on all instances. A whole number from 1 to 1,000,000.
+        Maximum number of rounds on all instances. A whole number from 1 to 1,000,000.
     tol : float, default=0.0001
         Rounds that lower the sum of squared errors by less than this part of it count as idle; after three, the fit
         ends. A number from 0 to 1.
@@ -374,6 +386,8 @@ class FairFlow(NamedMethod):
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -411,10 +425,10 @@ class FairKM(NamedMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     penalty : float or {"authors"}, default=1
-        Weight of the penalty, as a part of the sum of squared errors of plain k-means; or the authors' own, (n /
+        Weight of the penalty, as a fraction of the sum of squared errors of plain k-means; or the authors' own, (n /
         n_clusters)^2. A number from 0 to 1,000,000,000 or authors.
     max_iter : int, default=300
-        Most passes over the instances. A whole number from 1 to 1,000,000.
+        Maximum number of passes over the instances. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -431,6 +445,8 @@ class FairKM(NamedMethod):
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -439,7 +455,7 @@ class FairKM(NamedMethod):
     -----
     Abraham, Deepak and Sundaram, Fairness in clustering with multiple sensitive attributes, EDBT 2020.
     See :func:`clusterlets.algorithms.fairkm.fairkm`. After ``max_iter`` passes the clusters are taken as they are: every pass
-    lowers the objective, and the authors stop so too.
+    lowers the objective, and the authors stop in the same way.
 
     Examples
     --------
@@ -484,6 +500,8 @@ class FairLP(NamedMethod):
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -510,6 +528,96 @@ class FairLP(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
+class FairLimit(_FairLimit.Estimator, NamedMethod):
+    """k-means in which every cluster strictly keeps a limit on how far its groups' shares are from the table's.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters, at most n.
+    max_deviation : float or str or Fraction or Mapping[str, float or str or Fraction], default=0.02
+        Largest difference between a group's share in a cluster and in the table. The default gives way to shares or
+        min_ratio. A number from 0 to 1,000,000, or a mapping with one for each sensitive column.
+    min_cluster_size : int, default=1
+        Least rows of a cluster. A whole number from 1 to 1,000,000,000.
+    n_init : int, default=4
+        Starts; each brings a few trials of other centres. A whole number from 1 to 10,000.
+    shares : Mapping[str, object] or None, default=None
+        In place of max_deviation: least and largest share of groups in every cluster, such as {"f": (0.3, 0.6)}; with
+        several sensitive columns a mapping of columns to these. A mapping of groups to pairs of a least and a largest
+        share from 0 to 1 or null.
+    min_ratio : float or str or Fraction or Mapping[str, float or str or Fraction] or None, default=None
+        In place of max_deviation: in every cluster, the ratio of any two groups' counts is at least this part of
+        their ratio in the table; 0.8 is the four-fifths rule. A number from 0 to 1, or a mapping with one for each
+        sensitive column or null.
+    max_seconds : float or None, default=None
+        Time after which the search ends with the best labels so far. Results then depend on the machine. A number
+        from 0 to 1,000,000 or null.
+    verbose : int, default=0
+        1 prints the progress. A whole number from 0 to 1.
+    random_state : int or Generator or RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None a different one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+    n_clusters_ : int
+        Number of clusters; each holds an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+    inertia_ : float
+        Sum of squared distances of the rows to their cluster's mean.
+    deviation_ : float
+        Largest difference between a group's share in a cluster and in the table, over all sensitive columns.
+    sizes_ : int array (n_clusters_,)
+        Rows of each cluster.
+    assignment_gap_ : float
+        The rows cannot be assigned to the last round's centres within the limits at a cost lower than this part of it.
+    n_iter_ : int
+        Rounds on the whole table.
+
+    Notes
+    -----
+    This project; fair assignments in Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn, arXiv
+    2002.07892.
+    Limits hold in whole-number arithmetic, to the last row: a float means its shortest decimal, so that .03 is 3/100. With
+    several sensitive columns, each column's shares are limited. If it is proved that no such clusters exist, the fit raises
+    with status ``infeasible``; if none were found, with ``not_converged``. See
+    :func:`clusterlets.algorithms.fair_limit.fair_limit`.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import FairLimit
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> FairLimit(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+    [2, 2]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        max_deviation: float | str | Fraction | Mapping[str, float | str | Fraction] = 0.02,
+        min_cluster_size: int = 1,
+        n_init: int = 4,
+        shares: Mapping[str, object] | None = None,
+        min_ratio: float | str | Fraction | Mapping[str, float | str | Fraction] | None = None,
+        max_seconds: float | None = None,
+        verbose: int = 0,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None: ...
+
 class FairLloyd(NamedMethod):
     """k-means that lowers the largest mean squared error of a group; it says nothing of the groups' shares.
 
@@ -518,7 +626,7 @@ class FairLloyd(NamedMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     max_iter : int, default=100
-        Most rounds. A whole number from 1 to 1,000,000.
+        Maximum number of rounds. A whole number from 1 to 1,000,000.
     tol : float, default=1e-06
         A round that lowers the largest error by less than this part of it is the last. A number from 0 to 1.
     random_state : int or Generator or RandomState or None, default=None
@@ -537,6 +645,8 @@ class FairLloyd(NamedMethod):
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -589,6 +699,8 @@ class Fairlets(NamedMethod):
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -641,6 +753,8 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -701,6 +815,8 @@ class TreeFairlets(NamedMethod):
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -735,12 +851,12 @@ class VFC(NamedMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     fairness_weight : float, default=1
-        Weight of the penalty, as a part of the sum of squared errors of plain k-means. A number from 0 to
+        Weight of the penalty, as a fraction of the sum of squared errors of plain k-means. A number from 0 to
         1,000,000,000.
     lipschitz : float, default=7
         The first step's bound on the curvature; it grows where a step fails. A number from 1e-09 to 1,000,000,000.
     max_iter : int, default=100
-        Most rounds. A whole number from 1 to 1,000,000.
+        Maximum number of rounds. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -757,6 +873,8 @@ class VFC(NamedMethod):
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.

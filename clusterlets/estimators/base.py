@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterlets.algorithms.checks import check_largest, check_same_index
-from clusterlets.estimators.groups import encode
+from clusterlets.estimators.groups import column_names, encode
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator
 
 
@@ -29,6 +29,8 @@ class FairClusterer(ClusterMixin, BaseEstimator):
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -83,6 +85,7 @@ class FairClusterer(ClusterMixin, BaseEstimator):
             check_same_index(X=X, sensitive_features=sensitive_features)
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         groups, self.sensitive_classes_ = encode(sensitive_features, len(X))
+        self.sensitive_names_ = column_names(sensitive_features)
         with as_invalid_input():
             self._cluster(X, groups, generator(self.random_state))
         return self

@@ -17,7 +17,7 @@ from clusterlets.algorithms.checks import check_groups
 from clusterlets.estimators.inputs import InvalidInput, as_array, as_invalid_input
 
 
-def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
+def encode(sensitive_features, n: int, least_groups: int = 2) -> tuple[np.ndarray, np.ndarray]:
     """Group codes (n,), and the value (K,) or values (K, S) of each group.
 
     Parameters
@@ -26,6 +26,8 @@ def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
         As in :meth:`clusterlets.estimators.ClusterletClustering.fit`.
     n : int
         Required number of rows.
+    least_groups : int
+        2, as one group alone leaves nothing to balance; 1 where the groups are known from elsewhere.
 
     Raises
     ------
@@ -48,11 +50,16 @@ def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
         raise InvalidInput("sensitive_features has no column.")
     encoded = [_encode_column(name, column) for name, column in columns]
     combinations, groups = np.unique(np.column_stack([codes for codes, _ in encoded]), axis=0, return_inverse=True)
-    if len(combinations) < 2:
+    if len(combinations) < least_groups:
         raise InvalidInput("sensitive_features has only one group; fairness needs two or more.")
     values = [values[codes] for (_, values), codes in zip(encoded, combinations.T, strict=True)]
     classes = values[0] if len(values) == 1 else np.column_stack([value.astype(object) for value in values])
     return groups.reshape(-1).astype(np.int64), classes
+
+
+def column_names(sensitive_features) -> list:
+    """What the sensitive columns are called: a DataFrame's names, else their numbers from 0."""
+    return [name for name, _ in _columns(sensitive_features)[1]]
 
 
 def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:

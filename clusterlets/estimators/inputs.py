@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clusterlets.errors import ClusterletsError, InvalidInput
+from clusterlets.errors import ClusterletsError, InvalidInput, NoClusteringError
 
 
 @contextmanager
@@ -14,6 +14,8 @@ def as_invalid_input(where: str = "") -> Iterator[None]:
     """Raise the algorithms' errors as InvalidInput, the ValueError that users of scikit-learn expect."""
     try:
         yield
+    except NoClusteringError:
+        raise
     except ClusterletsError as error:
         raise InvalidInput(f"{where} {error}".lstrip()) from None
 

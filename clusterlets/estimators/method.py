@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from clusterlets import methods
 from clusterlets.algorithms.kmeans import nearest_centres
+from clusterlets.estimators.assigning import AssigningMethod
 from clusterlets.estimators.base import FairClusterer
 from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
 from clusterlets.estimators.memberships import cluster_means, memberships_of_labels, nearest_own_cluster
@@ -52,9 +53,12 @@ class MethodEstimator(FairClusterer):
     def _cluster(self, X, groups, random_state):
         method = self._method()
         self._check_table(method, X, groups)
-        fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._plain_parameters())
+        values = self.sensitive_classes_
+        columns = dict(zip(self.sensitive_names_, [values] if values.ndim == 1 else values.T, strict=True))
+        fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._plain_parameters(), columns)
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
         self._set_attributes(X, clustering, vars(fitted))
+        self._groups, self._remembered = groups, None
         if not issubclass(method, methods.Matcher):  # a matcher is asked for clusterlets, not clusters
             self._warn_of_fewer_clusters()
 
@@ -194,7 +198,8 @@ def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]
         module=module,
         name=method.__name__,
     )
-    bases = (base, NamedMethod) if base else (NamedMethod,)
+    assigning = (AssigningMethod,) if method.assignment_rows is not methods.Method.assignment_rows else ()
+    bases = (*((base,) if base else ()), NamedMethod, *assigning)
     estimator = type(method.__name__, bases, {"__doc__": text, "__module__": module, "_name": method.name})
     set_parameters(
         estimator,

@@ -211,7 +211,7 @@ def _inputs_below(results: str, config: Mapping) -> Iterator[tuple[str, str]]:
 
 
 def _results_faults(results: str) -> list[str]:
-    """Folders in which results would lie between other files, where they would replace some and could not be told apart."""
+    """Folders in which results would lie between other files, where they would replace some and be mistaken for others."""
     here = Path.cwd()
     for folder, base in itertools.product((Path(results).resolve(), Path(os.path.abspath(results))), (here, _CHECKOUT)):
         if base.is_relative_to(folder):

@@ -12,6 +12,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -30,6 +31,10 @@ _LONGEST_REQUEST = 4096  # bytes, as many as reach a pipe at once
 _LONGEST_OUTPUT = 100_000  # bytes that a fit may print
 #: By the clock, a fit may last this many times its limit of CPU time, because it may wait or share busy cores.
 PATIENCE = 4
+# The parent's ends of the pipes of all keepers, which none of them may hold: a keeper ends when its own is closed. Threads take
+# turns, by a lock that a fit with fits of its own, the same thread after a fork, may take again.
+_PARENTS_ENDS: set[int] = set()
+_FORKING = threading.RLock()
 
 
 @dataclass(frozen=True)
@@ -88,16 +93,19 @@ class _Keeper:
     """
 
     def __init__(self, fit: Callable[[int], Any], limits: Limits):
-        requests, replies = os.pipe(), os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
-        self._process = os.fork()
-        if self._process == 0:
-            os.close(requests[1])
-            os.close(replies[0])
-            _keep(fit, limits, requests[0], replies[1])
-        os.close(requests[0])
-        os.close(replies[1])
+        with _FORKING:
+            requests, replies = os.pipe(), os.pipe()
+            _PARENTS_ENDS.update((requests[1], replies[0]))
+            self._process = os.fork()
+            if self._process == 0:
+                for end in _PARENTS_ENDS:
+                    os.close(end)
+                _PARENTS_ENDS.clear()
+                _keep(fit, limits, requests[0], replies[1])
+            os.close(requests[0])
+            os.close(replies[1])
         self._requests, self._replies = os.fdopen(requests[1], "wb", buffering=0), os.fdopen(replies[0], "rb")
         self.alive = True
 
@@ -119,8 +127,10 @@ class _Keeper:
 
     def end(self) -> int:
         """End the keeper and a fit that runs; returns the keeper's wait status."""
-        self._requests.close()
-        self._replies.close()
+        with _FORKING:
+            for end in (self._requests, self._replies):
+                _PARENTS_ENDS.discard(end.fileno())
+                end.close()
         self.alive = False
         return os.waitpid(self._process, 0)[1]
 

@@ -13,26 +13,27 @@ import re
 import sys
 import traceback
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import Parameter as Argument
 from inspect import getattr_static, getdoc, signature
 from math import inf
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.errors import ClusterletsError, MethodError
-from clusterlets.parameters import PARTS, RATIO, SHARES, VALUE_TYPES, Bound, Choice, Integer, Parameter, Real
+from clusterlets.parameters import PARTS, RATIO, SHARES, STRICT, VALUE_TYPES, Bound, Choice, Integer, Parameter, Real
 
 __all__ = [
     "PARTS",
     "RATIO",
     "SHARES",
+    "STRICT",
     "Bound",
     "Choice",
     "Integer",
@@ -101,6 +102,9 @@ class Method:
         Whether its results depend on ``random_state``; of one that does not, one fit stands for all seeds.
     stream : int or None
         Number of its random stream; by default one made from the name.
+    sensitive_columns : mapping of str to sequence (K,)
+        Set by who calls ``fit``: the value of each group in each sensitive column, as groups are combinations of these. Empty
+        where there is a single column whose values nobody names.
 
     Notes
     -----
@@ -123,6 +127,7 @@ class Method:
     needs: ClassVar[tuple[str, ...]] = ()
     is_random: ClassVar[bool] = True
     stream: ClassVar[int | None] = None
+    sensitive_columns: Mapping[Any, Sequence[Any]] = MappingProxyType({})
     _takes_parameters: ClassVar[str] = "fit"
 
     def __init_subclass__(cls, **kwargs: Any):
@@ -170,6 +175,28 @@ class Method:
         labels (n,), memberships (n, C) as a bool array, or a mapping of these, one for each of ``outputs``
         """
         raise NotImplementedError(f"{type(self).__name__} has no fit.")
+
+    def assignment_rows(
+        self, composition: np.ndarray, new_totals: np.ndarray, **parameters
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """What the method's guarantee means for new rows, as whole numbers; None if it has none.
+
+        Parameters
+        ----------
+        composition : int array (K, k)
+            Rows of each group in each cluster.
+        new_totals : int array (K,)
+            New rows of each group; a group of theirs alone has no rows in the composition.
+        **parameters
+            Those of the fit.
+
+        Returns
+        -------
+        rows : int array (R, K)
+        slack : int array (R, k)
+            What ``rows @ counts`` may be at most for the counts (K, k) of the new rows.
+        """
+        return None
 
     def seconds(self, rows: int, features: int, n_clusters: int) -> float:
         """About how many seconds a fit takes; only estimates use it."""
@@ -243,7 +270,7 @@ class Matcher(Method):
 
     def fit(self, X, groups, n_clusters, random_state, **parameters):
         """As :meth:`Method.fit`, with ``n_clusters`` clusterlets of each group, which are matched; memberships (n, C)."""
-        # No statement, so that it is no part of the fingerprints of the grid's cells, which find the clusterlets made.
+        # Not an import statement, which would enter the fingerprints of the grid's cells: their clusterlets exist already.
         extraction = importlib.import_module("clusterlets.algorithms.extraction")
         clusterlets = extraction.extract_clusterlets(X, groups, n_clusters, random_state)
         return self.match_or_raise(clusterlets, random_state, **parameters).T[clusterlets.labels]
@@ -266,8 +293,11 @@ def fit(
     n_clusters: int,
     random_state: np.random.Generator,
     parameters: Mapping[str, Any],
+    sensitive_columns: Mapping[Any, Sequence[Any]] = MappingProxyType({}),
 ) -> tuple[Method, dict[str, np.ndarray]]:
     """Fit a method to read-only copies of a table, so that it cannot change what its clusters are scored by.
+
+    ``sensitive_columns`` are those of :class:`Method`.
 
     Returns
     -------
@@ -276,6 +306,7 @@ def fit(
         As :func:`clusterings` names and checks them.
     """
     fitted = method()
+    fitted.sensitive_columns = sensitive_columns
     return fitted, clusterings(
         method, fitted.fit(_read_only(X), _read_only(groups), n_clusters, random_state, **parameters), len(X)
     )

@@ -39,5 +39,10 @@ class Coreset(Method):
 
         return coreset_clustering(X, groups, n_clusters, random_state, delta, None if size == "auto" else size, n_init)
 
+    def assignment_rows(self, composition, new_totals, delta=0.0, **_):
+        from clusterlets.algorithms.fair_assignment import rows_for_new
+
+        return rows_for_new(composition, new_totals, delta)
+
     def seconds(self, rows, features, n_clusters):
         return 0.05 + rows * (7.5e-6 + 5e-7 * n_clusters)

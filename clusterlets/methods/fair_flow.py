@@ -26,8 +26,8 @@ class FairFlow(Method):
             meaning="Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every "
             "cluster, up to whole instances.",
         ),
-        "n_init": Integer(1, 10_000, meaning="Starts, of which the best goes on after a few rounds."),
-        "max_iter": Integer(1, 1_000_000, meaning="Most rounds on all instances."),
+        "n_init": Integer(1, 10_000, meaning="Starts, of which the best continues after a few rounds."),
+        "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds on all instances."),
         "tol": Real(
             0,
             1,
@@ -50,6 +50,11 @@ class FairFlow(Method):
         from clusterlets.algorithms.fair_flow import fair_flow
 
         return fair_flow(X, groups, n_clusters, random_state, delta, n_init, max_iter, tol, balance).labels
+
+    def assignment_rows(self, composition, new_totals, delta=0.0, balance=None, **_):
+        from clusterlets.algorithms.fair_assignment import rows_for_new
+
+        return rows_for_new(composition, new_totals, delta, balance)
 
     def seconds(self, rows, features, n_clusters):
         return 0.4 + rows * (7e-5 + 6e-6 * n_clusters)

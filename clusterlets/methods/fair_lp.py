@@ -36,5 +36,10 @@ class FairLP(Method):
 
         return fair_lp(X, groups, n_clusters, random_state, delta).labels
 
+    def assignment_rows(self, composition, new_totals, delta=0.0, **_):
+        from clusterlets.algorithms.fair_assignment import rows_for_new
+
+        return rows_for_new(composition, new_totals, delta)
+
     def seconds(self, rows, features, n_clusters):
         return rows * (1.1e-5 + 6e-7 * n_clusters)

@@ -58,7 +58,7 @@ def read(results: Path, agent: str) -> Run:
     try:
         provenance = load_json(results / _PROVENANCE)
     except UnusableFileError as problem:
-        raise ClusterletsError(f"{problem.problem} Run the workflow again, which writes it again.") from None
+        raise ClusterletsError(f"{problem.problem} Run the workflow again, which rewrites it.") from None
     run_manifest = manifest.read(results / manifest.NAME)
     if any(provenance["settings"].get(name) != value for name, value in run_manifest["settings"].items()):
         raise ClusterletsError(

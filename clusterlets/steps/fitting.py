@@ -7,12 +7,14 @@ import numpy as np
 
 from clusterlets import methods
 from clusterlets.algorithms.geometry import load_kernels
+from clusterlets.datasets.table import columns_of_names
 from clusterlets.grid import crossed_limits
 from clusterlets.grid.artifacts import CROSSED, INFEASIBLE, OK, UNSUPPORTED, Prepared
 from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits, fits
-from clusterlets.grid.pieces import Sample, save_nothing, save_pieces
+from clusterlets.grid.pieces import save_nothing, save_pieces
+from clusterlets.grid.samples import Sample
 from clusterlets.provenance import accounts
 from clusterlets.steps import Input, Output
 
@@ -59,7 +61,8 @@ def fit_method(
 
     def fit(seed: int):
         stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number())
-        return methods.fit(method_class, prepared.X, prepared.groups, k, stream, fit_parameters)[1]
+        columns = dict(enumerate(columns_of_names(prepared.group_names)))
+        return methods.fit(method_class, prepared.X, prepared.groups, k, stream, fit_parameters, columns)[1]
 
     clusters: dict[str, np.ndarray] = {}
     failures: dict[str, tuple[str, str]] = {}

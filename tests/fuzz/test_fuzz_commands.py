@@ -125,7 +125,7 @@ def few_methods(people, monkeypatch):
     """Methods that take milliseconds, also to load."""
     names = methods.names
     monkeypatch.setattr(methods, "names", lambda *roles: names(*roles) if roles else ["D", "k-means", "random"])
-    monkeypatch.setattr(trials, "_load", lambda *_: None)
+    monkeypatch.setattr(trials, "_compile_methods", lambda *_: None)
 
 
 def children():

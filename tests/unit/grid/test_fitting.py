@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -124,6 +125,18 @@ def test_a_fit_does_not_know_what_the_fits_before_it_did():
         return list(state)
 
     assert [outcome.result for _, outcome in fits(fit, range(3), QUICK)] == [[0], [1], [2]]
+
+
+def test_threads_may_fit_at_the_same_time_and_fits_may_fit():
+    def outcomes(depth):
+        return [
+            (outcome.status, outcome.result)
+            for _, outcome in fits(lambda seed: outcomes(depth - 1) if depth else seed, [3], QUICK)
+        ]
+
+    with ThreadPoolExecutor(8) as threads:
+        for nested in threads.map(outcomes, [2] * 24):
+            assert nested == [("ok", [("ok", [("ok", 3)])])]
 
 
 def test_handlers_of_the_parent_do_not_run_in_a_fit(monkeypatch):
