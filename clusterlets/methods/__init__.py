@@ -550,6 +550,7 @@ def _faults(method: type[Method]) -> Iterable[str]:
     for kind, (is_right, attributes) in _ATTRIBUTES.items():
         values = {attribute: getattr(method, attribute) for attribute in attributes}
         yield from (f"{attribute}: {value!r} is not a {kind}" for attribute, value in values.items() if not is_right(value))
+    yield from (f"{name}: it must be a function" for name in _CALLED if not callable(getattr(method, name, len)))
     for name, parameter in method.parameters.items():
         if not isinstance(parameter, Parameter):
             yield f"parameters: {name} needs a Parameter, or a list of one value or more, not {parameter!r}"

@@ -147,7 +147,7 @@ def test_an_edit_within_the_same_second_counts_and_nothing_is_written_beside_the
             "libraries = 'numpy'",
             "most_rows = 'x'",
         ),
-        *("label = 3", "citation = None", "settings = 5", "stream = 'a'", "is_random = 'no'"),
+        *("faults = None", "label = 3", "citation = None", "settings = 5", "stream = 'a'", "is_random = 'no'"),
     ],
 )
 def test_attributes_of_another_type_are_refused(written, attribute):
