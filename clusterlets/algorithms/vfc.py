@@ -222,7 +222,9 @@ class _Problem:
         keys, sums = np.empty(len(costs), dtype=np.int64), np.empty(len(costs))
         _tile_keys(costs, self.groups, keys, sums)
         self.floors = log(sums * _LEAST_SHARE)
-        _fill(costs, self.floors, np.argsort(keys, kind="stable"), self.tile_start, self.tile_size, self.tiles, self.tile_floors)
+        _fill(
+            costs, self.floors, np.argsort(keys, kind="stable"), self.tile_start, self.tile_size, self.tiles, self.tile_floors
+        )
         self.nearest[:] = self.tiles.min(axis=2)
         self.offset = float(costs.min(axis=1).sum())
         self.by_mass, self.factor, self.accepted = False, 1.0, 0
@@ -240,10 +242,10 @@ class _Problem:
                 warning = "VFC diverged: its objective rises whatever the step. Take a smaller fairness_weight, or scale X."
                 break
             objective = lowered
-            # Larger constants make shorter steps.
-            if self.factor <= _MOST_FACTOR or self.by_mass:
-                if former - objective <= _INNER_TOLERANCE / self.factor * former:
-                    break
+            # Larger constants make shorter steps, down to what single precision cannot tell.
+            can_tell = self.factor <= _MOST_FACTOR or self.by_mass
+            if can_tell and former - objective <= _INNER_TOLERANCE / self.factor * former:
+                break
         else:
             warning = f"VFC's shares did not settle within {_MOST_INNER} steps: take a smaller fairness_weight."
         return objective, self._labels(costs), warning

@@ -21,9 +21,23 @@ import numpy as np
 
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.errors import ClusterletsError
-from clusterlets.parameters import PARTS, RATIO, SHARES, VALUE_TYPES, Bound, Choice, Integer, Parameter, Real
+from clusterlets.parameters import (
+    DELTA,
+    MIN_CLUSTER_SIZE,
+    PARTS,
+    RATIO,
+    SHARES,
+    VALUE_TYPES,
+    Bound,
+    Choice,
+    Integer,
+    Parameter,
+    Real,
+)
 
 __all__ = [
+    "DELTA",
+    "MIN_CLUSTER_SIZE",
     "PARTS",
     "RATIO",
     "SHARES",
