@@ -59,20 +59,22 @@ def fit_method(
 
     def fit(seed: int):
         stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number())
-        return clusterings(
-            method_class, method_class().fit(prepared.X.copy(), prepared.groups.copy(), k, stream, **fit_parameters), n_rows
-        )
+        method = method_class()
+        result = method.fit(prepared.X.copy(), prepared.groups.copy(), k, stream, **fit_parameters)
+        return clusterings(method_class, result, n_rows), getattr(method, "note_", "")
 
     clusters: dict[str, np.ndarray] = {}
-    failures: dict[str, tuple[str, str]] = {}
+    remarks: dict[str, tuple[str, str]] = {}
     block_seeds = seeds_of(seeds)
     outcomes = list(fits(fit, block_seeds if method_class.is_random else block_seeds[:1], Limits(**json.loads(limits))))
     for seed, outcome in outcomes if method_class.is_random else [(seed, outcomes[0][1]) for seed in block_seeds]:
         accounts.log_fit(dataset, method_class.name, k, format_parameters(fit_parameters), seed, outcome)
         if outcome.status == OK:
-            clusters |= {f"{name}/{seed}": clustering for name, clustering in outcome.result.items()}
+            clusterings_of_seed, note = outcome.result
+            clusters |= {f"{name}/{seed}": clustering for name, clustering in clusterings_of_seed.items()}
+            remarks |= {str(seed): (OK, note)} if note else {}
         else:
-            failures[str(seed)] = (outcome.status, outcome.note)
-    crossed_limits.note(pieces, any(status in CROSSED for status, _ in failures.values()), limits, exceeded_limits)
+            remarks[str(seed)] = (outcome.status, outcome.note)
+    crossed_limits.note(pieces, any(status in CROSSED for status, _ in remarks.values()), limits, exceeded_limits)
     sample = Sample.draw(n_rows, sample_stream(base_seed, dataset))
-    save_pieces(prepared, clusters, pieces, labels, failures, sample)
+    save_pieces(prepared, clusters, pieces, labels, remarks, sample)
