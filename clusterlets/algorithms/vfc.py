@@ -159,7 +159,7 @@ def vfc(
     results = []
     for centres in (first, plain.centres):
         result, empties = _outer_rounds(X, groups, centres, plain.inertia / len(X), fairness_weight, lipschitz, max_iter)
-        if not empties:
+        if result is not None and not empties:
             return result
         results.append(result)
     for result in reversed(results):
@@ -187,6 +187,7 @@ def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter
         former_objective = objective
         centres, _ = moments_by_label(X, labels, len(centres))
     warning = f"VFC did not settle within max_iter = {max_iter} rounds: take a smaller fairness_weight, or more rounds."
+    assert result is not None  # as max_iter is at least 1
     return replace(result, warning=warning), False
 
 
@@ -203,16 +204,17 @@ class _Problem:
         self.groups, self.weight, self.lipschitz = groups, weight, lipschitz
         self.counts = np.bincount(groups)
         self.shares = self.counts / len(groups)
-        n_tiles = -(-self.counts // LANES)
+        tiles_of_group = -(-self.counts // LANES)
         firsts = np.cumsum(self.counts) - self.counts
-        self.tile_group = np.repeat(np.arange(len(n_tiles)), n_tiles)
-        self.tile_start = np.concatenate([firsts[h] + LANES * np.arange(n_tiles[h]) for h in range(len(n_tiles))])
+        self.tile_group = np.repeat(np.arange(len(tiles_of_group)), tiles_of_group)
+        self.tile_start = np.concatenate([firsts[h] + LANES * np.arange(tiles_of_group[h]) for h in range(len(tiles_of_group))])
         self.tile_size = np.minimum(LANES, (firsts + self.counts)[self.tile_group] - self.tile_start)
         self.tiles = np.zeros((len(self.tile_group), n_clusters, LANES), dtype=np.float32)
         n_tiles = len(self.tile_group)
         self.tile_floors, self.tops = (np.zeros((n_tiles, LANES), dtype=np.float32) for _ in range(2))
         # What the kernel keeps from one evaluation to the next: the clusters of each tile, and where they were listed.
         self.active, self.n_active = np.empty((n_tiles, n_clusters), dtype=np.int64), np.empty(n_tiles, dtype=np.int64)
+        self.soft = self.trial = np.empty((0, n_clusters))  # the shares, once there are constants by mass
         self.listed = np.empty((n_tiles, 3 * n_clusters + 1), dtype=np.float32)
         self.nearest = np.empty((n_tiles, n_clusters), dtype=np.float32)
 

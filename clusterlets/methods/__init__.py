@@ -105,7 +105,7 @@ class Method:
     Notes
     -----
     What ``fit`` sets on ``self`` by a name that ends in an underscore is an attribute of the estimator too: ``self.n_iter_``.
-    A text ``self.note_`` says what a reader of the result should know: it is the note of the run, and a warning of the estimator.
+    A text ``self.note_`` says what a reader of the result should know: the note of the run, and a warning of the estimator.
     The first paragraph of the class's docstring says what the method does, for a user; estimators and docs/methods.md show it.
     """
 

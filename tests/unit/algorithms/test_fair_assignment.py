@@ -285,7 +285,6 @@ class TestWholeCounts:
         low, high = share_bounds(np.zeros(5, int), 0.0)
         assert whole_counts(np.array([[5.0, 0.0]]), low, high, np.array([5]))[0].tolist() == [[4, 1]]
 
-
     def test_only_clusters_whose_sizes_allow_nothing_else_miss_the_bounds(self):
         """Of a half and a half, a cluster of three must hold two of one group; those of four and ten need not."""
         low = high = np.array([0.5, 0.5])

@@ -92,7 +92,9 @@ def test_no_cluster_is_smaller_than_the_least_size(name):
     rng = np.random.default_rng(3)
     X, groups = rng.normal(size=(300, 2)), rng.integers(0, 3, size=300)
     X[:3] += 50  # a cluster of their own otherwise
-    sizes = [np.bincount(methods.get(name)().fit(X, groups, 5, np.random.default_rng(0), min_cluster_size=m)).min() for m in (1, 50)]
+    sizes = [
+        np.bincount(methods.get(name)().fit(X, groups, 5, np.random.default_rng(0), min_cluster_size=m)).min() for m in (1, 50)
+    ]
     assert sizes[0] < 50 <= sizes[1]
 
 
