@@ -114,7 +114,8 @@ def solve_dual(
             costs, weights, groups, rows, slack, temperature * scale, _MOST_STEPS, tolerance, solution, prices, counts
         )
         bound = max(bound, exact_value)
-    if multipliers is not None and (rows @ counts).max() - slack > max(_MOST_MISSED, _MOST_PART_MISSED * weights.sum()):
+    missed = float((rows[:, :, None] * counts).sum(axis=1).max()) - slack
+    if multipliers is not None and missed > max(_MOST_MISSED, _MOST_PART_MISSED * float(weights.sum())):
         return solve_dual(costs, weights, groups, n_groups, rows, slack, None, last)
     return FairDual(bound, solution, prices, counts, last * scale)
 
