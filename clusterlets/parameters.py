@@ -70,6 +70,14 @@ PARTS = Bound(
 RATIO = Bound("in every cluster at least this many rows of its rarer group for each row of the other", _excess_over_ratio)
 
 
+def _excess_of_size(least: int, composition: np.ndarray, group_counts: np.ndarray) -> float:
+    return float(least - composition.sum(axis=1).min())
+
+
+#: Every cluster has at least so many rows.
+SIZE = Bound("at least so many rows in every cluster", _excess_of_size)
+
+
 # ---- kinds of parameters ----------------------------------------------------------------------------------------------
 
 #: Types of values that configurations and file names can hold.
@@ -190,6 +198,27 @@ class Choice(Parameter):
 
     def _accepts(self, value: Any) -> bool:
         return isinstance(value, str) and value in self.choices
+
+
+# ---- parameters of several methods --------------------------------------------------------------------------------------
+
+#: Bounds on the shares of every cluster, in proportion to those of the table.
+DELTA = Real(
+    0,
+    0.999,
+    grid=[0.0, 0.1, 0.3],
+    trades_fairness=True,
+    bound=SHARES,
+    meaning="Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every "
+    "cluster, up to whole instances.",
+)
+MIN_CLUSTER_SIZE = Integer(
+    1,
+    10**9,
+    bound=SIZE,
+    meaning="Least rows of a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the limit from the "
+    "table's.",
+)
 
 
 def _text(value: Any) -> str:

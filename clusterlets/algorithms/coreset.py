@@ -29,6 +29,7 @@ def coreset_clustering(
     delta: float = 0.0,
     size: int | None = None,
     n_init: int = 1,
+    min_cluster_size: int = 1,
 ) -> np.ndarray:
     """Cluster a coreset fairly, and then assign the table to its centres.
 
@@ -45,7 +46,9 @@ def coreset_clustering(
     size : int, optional
         Rows that the coreset should have; by default ``max(2000, 40 n_clusters)``. Tables of up to twice that are not sampled.
     n_init : int
-        Number of starts on the coreset.
+        Starts on the coreset.
+    min_cluster_size : int
+        Least instances of a cluster, as in :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
 
     Returns
     -------
@@ -71,13 +74,14 @@ def coreset_clustering(
         rows, weights = sample_coreset(X, groups, n_clusters, size, random_state)
     bounds, slack = bounds_of(groups, delta)
     centres, multipliers = fractional_lloyd(X[rows], weights, groups[rows], n_clusters, bounds, slack, random_state, n_init)
-    return fair_assignment(distances_to_centres(X, centres, n_clusters), groups, delta, multipliers).labels
+    costs = distances_to_centres(X, centres, n_clusters)
+    return fair_assignment(costs, groups, delta, multipliers, min_cluster_size=min_cluster_size).labels
 
 
 def sample_coreset(
     X: np.ndarray, groups: np.ndarray, n_clusters: int, size: int, random_state: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and their weights: from each group, a few of every ring around each of its own centres.
+    """Rows and their weights: of each group, a few from every ring around each centre of its own.
 
     Parameters
     ----------
@@ -87,7 +91,7 @@ def sample_coreset(
     n_clusters : int
         Centres of each group, by k-means++.
     size : int
-        Total number of rows; each group gets its share, and at least two for each centre if it has enough.
+        Rows wanted in all; of each group its share, and at least two for each centre if it has enough.
         There are fewer where rings hold few rows.
     random_state : numpy.random.Generator
 

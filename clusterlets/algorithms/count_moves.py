@@ -20,8 +20,9 @@ def move_counts(
     labels: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
-    max_moves: int,
-    strict: bool = False,
+    most_moves: int,
+    strict: np.ndarray | bool = False,
+    min_cluster_size: int = 1,
 ) -> np.ndarray:
     """Move instances, the best gain first, while the cost falls and the bounds hold.
 
@@ -35,10 +36,12 @@ def move_counts(
         Within the bounds, without an empty cluster, and for each group from
         :func:`clusterlets.algorithms.transport.transport`: the cheapest with its counts.
     low, high : float arrays (K,)
-        Smallest and largest share of a group in a cluster.
-    max_moves : int
-    strict : bool
-        Whether counts keep the bounds to the last instance; otherwise up to whole instances.
+        Least and largest share of a group in a cluster.
+    most_moves : int
+    strict : bool array (k,) or bool
+        Whether the counts of a cluster keep the bounds to the last instance; otherwise up to whole instances.
+    min_cluster_size : int
+        Least instances of a cluster.
 
     Returns
     -------
@@ -60,27 +63,32 @@ def move_counts(
     improved = np.array(labels, dtype=np.int64, order="C")
     counts = np.zeros((len(low), k), dtype=np.int64)
     np.add.at(counts, (groups, improved), 1)
-    _search(whole_costs, np.ascontiguousarray(groups, dtype=np.int64), units, low, high, improved, counts, max_moves, strict)
+    is_strict = np.broadcast_to(np.asarray(strict, dtype=np.bool_), k).copy()
+    codes = np.ascontiguousarray(groups, dtype=np.int64)
+    _search(whole_costs, codes, units, low, high, improved, counts, most_moves, is_strict, min_cluster_size)
     return improved
 
 
-@compiled("int64(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64, boolean)")
-def _search(costs, groups, units, low, high, labels, counts, max_moves, strict):
+@compiled(
+    "int64(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64, boolean[::1],"
+    "int64)"
+)
+def _search(costs, groups, units, low, high, labels, counts, most_moves, strict, least_size):
     """Change labels and counts; returns the number of moves."""
     n_groups, k = counts.shape
-    cheapest, movers = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
+    least, who = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
     paths, hops = np.empty((n_groups, k, k)), np.empty((n_groups, k, k), dtype=np.int64)
     stale = np.ones((n_groups, k), dtype=np.bool_)
     faults, totals = np.empty((k, 5, n_groups, 3), dtype=np.int64), np.empty((k, 5), dtype=np.int64)
     move = np.empty((2, 3), dtype=np.int64)
-    for n_moves in range(max_moves):
-        _refresh(costs, groups, labels, stale, cheapest, movers)
+    for n_moves in range(most_moves):
+        _refresh(costs, groups, labels, stale, least, who)
         for group in range(n_groups):
             if stale[group].any():
-                _shortest_paths(cheapest[group], units[group], paths[group], hops[group])
+                _shortest_paths(least[group], units[group], paths[group], hops[group])
         for cluster in range(k):
             if stale[:, cluster].any():
-                _count_faults(counts, low, high, strict, cluster, faults[cluster], totals[cluster])
+                _count_faults(counts, low, high, strict[cluster], least_size, cluster, faults[cluster], totals[cluster])
         stale[:] = False
         if not _best_move(paths, faults, totals, move):
             return n_moves
@@ -93,35 +101,35 @@ def _search(costs, groups, units, low, high, labels, counts, max_moves, strict):
             stale[group, target] = True
             while source != target:
                 next_cluster = hops[group, source, target]
-                labels[movers[group, source, next_cluster]] = next_cluster
+                labels[who[group, source, next_cluster]] = next_cluster
                 stale[group, source] = True
                 source = next_cluster
-    return max_moves
+    return most_moves
 
 
 @njit
-def _refresh(costs, groups, labels, stale, cheapest, movers):
+def _refresh(costs, groups, labels, stale, least, who):
     """The cheapest single moves of a group out of each cluster that has changed, and which instances they move."""
     k = costs.shape[1]
     for group in range(stale.shape[0]):
         for cluster in range(k):
             if stale[group, cluster]:
-                cheapest[group, cluster] = _NEVER
+                least[group, cluster] = _NEVER
     for row in range(len(costs)):
         group, source = groups[row], labels[row]
         if stale[group, source]:
             for target in range(k):
                 change = costs[row, target] - costs[row, source]
-                if change < cheapest[group, source, target]:
-                    cheapest[group, source, target] = change
-                    movers[group, source, target] = row
+                if change < least[group, source, target]:
+                    least[group, source, target] = change
+                    who[group, source, target] = row
 
 
 @njit
-def _shortest_paths(cheapest, unit, paths, hops):
+def _shortest_paths(least, unit, paths, hops):
     """Fill in the costs of all cheapest paths, and the first step of each. No cycle is negative."""
-    k = len(cheapest)
-    distances = cheapest.copy()
+    k = len(least)
+    distances = least.copy()
     for source in range(k):
         for target in range(k):
             hops[source, target] = target
@@ -145,7 +153,7 @@ def _shortest_paths(cheapest, unit, paths, hops):
 
 
 @njit
-def _count_faults(counts, low, high, strict, cluster, faults, totals):
+def _count_faults(counts, low, high, strict, least_size, cluster, faults, totals):
     """Which counts would be out of bounds if a cluster's size and one count changed a bit, and how many if only the size did.
 
     ``faults`` (5, K, 3): by what the size changes, -2 to 2, the group, and what its count changes, -1 to 1.
@@ -153,14 +161,14 @@ def _count_faults(counts, low, high, strict, cluster, faults, totals):
     size = counts[:, cluster].sum()
     for place in range(5):
         new_size = size + place - 2
-        totals[place] = 0 if new_size > 0 else 1
+        totals[place] = 0 if new_size >= least_size else 1
         for group in range(len(low)):
-            lowest, highest = low[group] * new_size, high[group] * new_size
-            lowest = np.ceil(lowest - 1e-9) if strict else np.floor(lowest + 1e-9)
-            highest = np.floor(highest + 1e-9) if strict else np.ceil(highest - 1e-9)
+            least, most = low[group] * new_size, high[group] * new_size
+            least = np.ceil(least - 1e-9) if strict else np.floor(least + 1e-9)
+            most = np.floor(most + 1e-9) if strict else np.ceil(most - 1e-9)
             for change in range(3):
                 count = counts[group, cluster] + change - 1
-                faults[place, group, change] = new_size > 0 and (count < lowest or count > highest)
+                faults[place, group, change] = new_size > 0 and (count < least or count > most)
             totals[place] += faults[place, group, 1]
 
 
@@ -174,47 +182,45 @@ def _best_move(paths, faults, totals, move):
     best = 0.0
     cheapest = np.full((n_groups, k, 2), np.inf)  # out of a cluster, and into it
     for group in range(n_groups):
-        for source in range(k):
+        for here in range(k):
             for target in range(k):
-                cost = paths[group, source, target]
-                cheapest[group, source, 0] = min(cheapest[group, source, 0], cost)
+                cost = paths[group, here, target]
+                cheapest[group, here, 0] = min(cheapest[group, here, 0], cost)
                 cheapest[group, target, 1] = min(cheapest[group, target, 1], cost)
-                if cost < best and _is_fair(faults, totals, group, source, target, -1, source, target):
+                if cost < best and _is_fair(faults, totals, group, here, target, -1, here, target):
                     best = cost
-                    move[0, 0], move[0, 1], move[0, 2], move[1, 0] = group, source, target, -1
+                    move[0, 0], move[0, 1], move[0, 2], move[1, 0] = group, here, target, -1
     if best < 0:
         return True
     for group in range(n_groups):
-        for other_group in range(group):
-            for source in range(k):
+        for other in range(group):
+            for here in range(k):
                 for target in range(k):
-                    cost = paths[group, source, target]
+                    cost = paths[group, here, target]
                     for side in range(4):
-                        near, into = (source if side < 2 else target), side % 2
-                        if not cost + cheapest[other_group, near, into] < best:
+                        near, into = (here if side < 2 else target), side % 2
+                        if not cost + cheapest[other, near, into] < best:
                             continue
                         for far in range(k):
-                            other_source, other_target = (far, near) if into else (near, far)
-                            pair_cost = cost + paths[other_group, other_source, other_target]
-                            if pair_cost < best and _is_fair(
-                                faults, totals, group, source, target, other_group, other_source, other_target
-                            ):
+                            source, end = (far, near) if into else (near, far)
+                            pair_cost = cost + paths[other, source, end]
+                            if pair_cost < best and _is_fair(faults, totals, group, here, target, other, source, end):
                                 best = pair_cost
-                                move[0, 0], move[0, 1], move[0, 2] = group, source, target
-                                move[1, 0], move[1, 1], move[1, 2] = other_group, other_source, other_target
+                                move[0, 0], move[0, 1], move[0, 2] = group, here, target
+                                move[1, 0], move[1, 1], move[1, 2] = other, source, end
     return best < 0
 
 
 @njit
-def _is_fair(faults, totals, group, source, target, other_group, other_source, other_target):
-    """Whether the clusters keep the bounds after one move, or after two; ``other_group`` is -1 for one."""
-    for cluster in (source, target, other_source, other_target):
-        change = (cluster == target) - (cluster == source)
-        other_change = (cluster == other_target) - (cluster == other_source) if other_group >= 0 else 0
-        place = change + other_change + 2
-        remaining = totals[cluster, place] - faults[cluster, place, group, 1] + faults[cluster, place, group, change + 1]
-        if other_group >= 0:
-            remaining += faults[cluster, place, other_group, other_change + 1] - faults[cluster, place, other_group, 1]
+def _is_fair(faults, totals, one, here, target, two, source, end):
+    """Whether the clusters of one or two moves keep the bounds after them; ``two`` is -1 if there is one."""
+    for cluster in (here, target, source, end):
+        first = (cluster == target) - (cluster == here)
+        second = (cluster == end) - (cluster == source) if two >= 0 else 0
+        place = first + second + 2
+        remaining = totals[cluster, place] - faults[cluster, place, one, 1] + faults[cluster, place, one, first + 1]
+        if two >= 0:
+            remaining += faults[cluster, place, two, second + 1] - faults[cluster, place, two, 1]
         if remaining:
             return False
     return True

@@ -18,13 +18,13 @@ import numpy as np
 
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.count_moves import move_counts
-from clusterlets.algorithms.fair_dual import TEMPERATURES, share_rows, solve_dual
+from clusterlets.algorithms.fair_dual import share_rows, solve_dual
 from clusterlets.algorithms.limits import assignment_rows, exact, share_limits
 from clusterlets.algorithms.transport import transport_groups
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, NoClusteringError
 
 _MOVES = 10  # at most, per cluster: large tables have few left after these, and small ones never need so many
-_NEARBY = 3  # the first temperature to use if the multipliers are those of nearby centres
+_MOST_GAP = 0.01  # above it, multipliers of nearby centres were no good start
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class FairAssignment:
 
     @property
     def gap(self) -> float:
-        """How far the cost may be from the lowest one, as a fraction of it; 0 where the cost is 0."""
+        """How far the cost may be from the least one, as a part of it; 0 where the cost is 0."""
         return self.cost / self.bound - 1 if self.bound > 0 else 0.0
 
 
 def share_bounds(groups: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
-    """Smallest and largest share of each group in a cluster, (K,) each: r (1 - delta) and r / (1 - delta), at most 1."""
+    """Least and largest share of each group in a cluster, (K,) each: r (1 - delta) and r / (1 - delta), at most 1."""
     if not 0 <= delta < 1:
         raise ClusterletsError(f"delta must be at least 0 and below 1, not {delta!r}.")
     shares = np.bincount(groups) / len(groups)
@@ -61,7 +61,7 @@ def share_bounds(groups: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarr
 
 
 def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Smallest and largest share (2,) of each of two groups in a cluster whose balance is at least ``balance``.
+    """Least and largest share (2,) of each of two groups in a cluster whose balance is at least ``balance``.
 
     The balance is the count of the rarer group over that of the other, whichever is rarer there (Chierichetti et al. 2017).
     Both bounds hold a share t / (1 + t) away from 0 and 1, so that unlike those of :func:`share_bounds` they let a cluster
@@ -78,7 +78,7 @@ def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.n
 
 
 def whole_slack(n: int, delta: float) -> float:
-    """By how many instances whole counts may miss their bounds: below 1; 1 - 1 / n if the bounds are the table's shares."""
+    """Most instances by which whole counts miss their bounds: below one; where the bounds are the table's shares, 1 - 1 / n."""
     return 1.0 if delta else 1 - 1 / n
 
 
@@ -112,8 +112,9 @@ def fair_assignment(
     delta: float = 0.0,
     multipliers: np.ndarray | None = None,
     balance: float | None = None,
+    min_cluster_size: int = 1,
 ) -> FairAssignment:
-    """Assign every instance, no cluster empty, at nearly the lowest cost.
+    """Assign every instance, no cluster empty, at nearly the least cost.
 
     Parameters
     ----------
@@ -128,6 +129,9 @@ def fair_assignment(
     balance : float, optional
         Bound on the balance of every cluster in place of ``delta``, as in :func:`balance_bounds`; kept strictly where whole
         instances can, else up to one.
+    min_cluster_size : int
+        Least instances of a cluster. From 1 / limit on, ``delta`` = 0 keeps every share within the limit of the table's, as
+        counts are less than one instance off.
 
     Returns
     -------
@@ -135,13 +139,15 @@ def fair_assignment(
 
     Raises
     ------
+    NoClusteringError
+        ``infeasible``, if the clusters need more instances than there are.
     ClusterletsError
         If there are more clusters than instances, ``delta`` is out of range, a cost is negative or not finite, or the groups
         are not codes of the instances.
 
     Notes
     -----
-    O(n k) time per step of the dual, and that of the transports and moves.
+    O(n k) time a step of the dual, and that of the transports and moves.
     """
     costs, groups = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(groups, dtype=np.int64)
     if costs.ndim != 2 or groups.shape != costs.shape[:1]:
@@ -154,50 +160,70 @@ def fair_assignment(
     if groups.min() < 0 or not np.bincount(groups).all():
         raise ClusterletsError("Groups must be codes 0..K-1, each of which occurs.")
     (low, high), slack = bounds_of(groups, delta, balance)
-    temperatures = TEMPERATURES if multipliers is None else TEMPERATURES[_NEARBY:]
-    dual = solve_dual(costs, np.ones(n), groups, len(low), share_rows(low, high), slack, multipliers, temperatures)
-    counts, strict = whole_counts(dual.counts, low, high, np.bincount(groups), strict=balance is not None)
-    labels = transport_groups(costs, groups, counts, dual.prices)
-    labels = move_counts(costs, groups, labels, low, high, _MOVES * k, strict)
+    if k * min_cluster_size > n:
+        raise NoClusteringError(
+            "infeasible",
+            f"{k} clusters of at least min_cluster_size = {min_cluster_size} need {k * min_cluster_size} instances, and here "
+            f"are {n}: ask for fewer clusters, or smaller ones.",
+        )
+    totals = np.bincount(groups)
+    for start in (None,) if multipliers is None else (multipliers, None):
+        dual = solve_dual(costs, np.ones(n), groups, len(low), share_rows(low, high), slack, start)
+        counts, strict = whole_counts(dual.counts, low, high, totals, balance is not None, min_cluster_size)
+        labels = transport_groups(costs, groups, counts, dual.prices)
+        if float(costs[np.arange(n), labels].sum()) <= (1 + _MOST_GAP) * dual.bound:
+            break
+    labels = move_counts(costs, groups, labels, low, high, _MOVES * k, strict, min_cluster_size)
     cost = float(costs[np.arange(n), labels].sum())
     return FairAssignment(labels, cost, min(dual.bound, cost), dual.multipliers)
 
 
 def whole_counts(
-    counts: np.ndarray, low: np.ndarray, high: np.ndarray, totals: np.ndarray, strict: bool = False
-) -> tuple[np.ndarray, bool]:
-    """Whole counts (K, k) near given ones, with the totals of the groups, and whether they keep the bounds strictly.
+    counts: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    totals: np.ndarray,
+    strict: bool = False,
+    min_cluster_size: int = 1,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Whole counts (K, k) near given ones, with the totals of the groups, and which clusters keep the bounds strictly.
 
-    Otherwise they keep them up to whole instances: as requested, or because nothing else is possible. The sizes
-    of clusters are the given ones, rounded by largest remainders and at least 1; such counts always exist for these sizes, as
-    the shares of the table themselves lie within the bounds.
+    The others keep them up to whole instances: all as requested, or those whose sizes allow nothing else. The sizes
+    of clusters are the given ones, rounded by largest remainders and at least the least size; within sizes there always are
+    such counts, as the shares of the table themselves lie within the bounds.
     """
     target_sizes = np.maximum(counts.sum(axis=0), 1e-9)
     n, k = int(totals.sum()), counts.shape[1]
-    n_free = n - k  # every cluster gets one instance first
-    above = np.maximum(target_sizes - 1, 0)
+    n_free = n - k * min_cluster_size  # every cluster gets its least size first
+    above = np.maximum(target_sizes - min_cluster_size, 0)
     above = above * (n_free / above.sum()) if above.sum() > 0 else np.full(k, n_free / k)
-    sizes = 1 + np.floor(above + 1e-9).astype(np.int64)
-    order = np.argsort(-(above - (sizes - 1)).round(9), kind="stable")
+    sizes = min_cluster_size + np.floor(above + 1e-9).astype(np.int64)
+    order = np.argsort(-(above - (sizes - min_cluster_size)).round(9), kind="stable")
     sizes[order[: n - int(sizes.sum())]] += 1
-    for inward in (1, 0) if strict else (0,):
-        lowest = np.ceil(low[:, None] * sizes - 1e-9) if inward else np.floor(low[:, None] * sizes + 1e-9)
-        highest = np.floor(high[:, None] * sizes + 1e-9) if inward else np.ceil(high[:, None] * sizes - 1e-9)
-        lowest, highest = lowest.astype(np.int64), highest.astype(np.int64)
-        rounded = np.clip(np.rint(counts).astype(np.int64), lowest, highest)
-        possible = (lowest <= highest).all()
-        if possible and _balance(rounded, np.ascontiguousarray(counts), lowest, highest, totals.astype(np.int64), sizes):
-            return rounded, bool(inward)
+    inner_least, inner_most = np.ceil(low[:, None] * sizes - 1e-9), np.floor(high[:, None] * sizes + 1e-9)
+    outer_least, outer_most = np.floor(low[:, None] * sizes + 1e-9), np.ceil(high[:, None] * sizes - 1e-9)
+    can_be_strict = (inner_least <= inner_most).all(axis=0)
+    can_be_strict &= (inner_least.sum(axis=0) <= sizes) & (sizes <= inner_most.sum(axis=0))
+    # Where the totals allow no more, the smallest clusters give strictness up first.
+    strictest = np.flatnonzero(can_be_strict & strict)[np.argsort(-sizes[can_be_strict & strict], kind="stable")]
+    for n_strict in range(len(strictest), -1, -1):
+        is_strict = np.zeros(k, dtype=np.bool_)
+        is_strict[strictest[:n_strict]] = True
+        least = np.where(is_strict, inner_least, outer_least).astype(np.int64)
+        most = np.where(is_strict, inner_most, outer_most).astype(np.int64)
+        rounded = np.clip(np.rint(counts).astype(np.int64), least, most)
+        if _balance(rounded, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
+            return rounded, is_strict
     raise ClusterletsError("No whole counts keep the bounds.")  # impossible: the table's own shares lie within the bounds
 
 
 @compiled("boolean(int64[:,::1], float64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1])")
-def _balance(rounded, targets, lowest, highest, totals, sizes):
+def _balance(rounded, wanted, least, most, totals, sizes):
     """Change counts, unit by unit along cheapest paths, until groups and clusters have their sums; False if they cannot."""
     n_groups, k = rounded.shape
     nodes = n_groups + k
     missing = np.empty(nodes, dtype=np.int64)  # of a group: instances without a cluster; of a cluster: instances too many
-    distance, previous = np.empty(nodes), np.empty(nodes, dtype=np.int64)
+    distance, before = np.empty(nodes), np.empty(nodes, dtype=np.int64)
     while True:
         for group in range(n_groups):
             missing[group] = totals[group] - rounded[group].sum()
@@ -207,18 +233,18 @@ def _balance(rounded, targets, lowest, highest, totals, sizes):
             return True
         # A unit goes from a surplus to a shortage; from a group to a cluster it raises a count.
         for node in range(nodes):
-            distance[node], previous[node] = (0.0 if missing[node] > 0 else np.inf), -1
+            distance[node], before[node] = (0.0 if missing[node] > 0 else np.inf), -1
         for _ in range(nodes):
             changed = False
             for group in range(n_groups):
                 for cluster in range(k):
-                    count, target_count, node = rounded[group, cluster], targets[group, cluster], n_groups + cluster
+                    count, target_count, node = rounded[group, cluster], wanted[group, cluster], n_groups + cluster
                     up = abs(count + 1 - target_count) - abs(count - target_count)
-                    if count < highest[group, cluster] and distance[group] + up < distance[node] - 1e-12:
-                        distance[node], previous[node], changed = distance[group] + up, group, True
+                    if count < most[group, cluster] and distance[group] + up < distance[node] - 1e-12:
+                        distance[node], before[node], changed = distance[group] + up, group, True
                     down = abs(count - 1 - target_count) - abs(count - target_count)
-                    if count > lowest[group, cluster] and distance[node] + down < distance[group] - 1e-12:
-                        distance[group], previous[group], changed = distance[node] + down, node, True
+                    if count > least[group, cluster] and distance[node] + down < distance[group] - 1e-12:
+                        distance[group], before[group], changed = distance[node] + down, node, True
             if not changed:
                 break
         target = -1
@@ -228,8 +254,8 @@ def _balance(rounded, targets, lowest, highest, totals, sizes):
         if target < 0:
             return False
         steps = 0
-        while previous[target] >= 0 and steps <= nodes:
-            source = previous[target]
+        while before[target] >= 0 and steps <= nodes:
+            source = before[target]
             if source < n_groups:
                 rounded[source, target - n_groups] += 1
             else:

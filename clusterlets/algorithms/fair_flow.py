@@ -55,6 +55,7 @@ def fair_flow(
     max_iter: int = 100,
     tol: float = 1e-4,
     balance: float | None = None,
+    min_cluster_size: int = 1,
 ) -> FairFlowResult:
     """Fair k-means under bounded representation, or under a bound on the balance of two groups.
 
@@ -78,6 +79,8 @@ def fair_flow(
     balance : float, optional
         Replaces ``delta`` for two groups: the rarer one in a cluster has at least this many instances for each of the other, up
         to whole instances; at most the table's own balance. It is the rule of MS-FlowFC.
+    min_cluster_size : int
+        Least instances of a cluster, as in :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
 
     Returns
     -------
@@ -101,7 +104,8 @@ def fair_flow(
     best, rounds, idle = None, 0, 0
     while rounds < max_iter and idle < _PATIENCE:
         rounds += 1
-        assignment = fair_assignment(distances_to_centres(X, centres, n_clusters), groups, delta, multipliers, balance)
+        costs = distances_to_centres(X, centres, n_clusters)
+        assignment = fair_assignment(costs, groups, delta, multipliers, balance, min_cluster_size)
         multipliers = assignment.multipliers
         centres, spread = moments_by_label(X, assignment.labels, n_clusters)
         inertia = float(spread.sum())

@@ -8,7 +8,9 @@ from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans
 
 
-def fair_lp(X, groups, n_clusters: int, random_state: np.random.Generator, delta: float = 0.0) -> FairAssignment:
+def fair_lp(
+    X, groups, n_clusters: int, random_state: np.random.Generator, delta: float = 0.0, min_cluster_size: int = 1
+) -> FairAssignment:
     """The cheapest assignment to the centres of plain k-means within bounds on the shares of the groups.
 
     Parameters
@@ -21,6 +23,8 @@ def fair_lp(X, groups, n_clusters: int, random_state: np.random.Generator, delta
     random_state : numpy.random.Generator
     delta : float
         As in :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
+    min_cluster_size : int
+        Least instances of a cluster.
 
     Returns
     -------
@@ -40,4 +44,5 @@ def fair_lp(X, groups, n_clusters: int, random_state: np.random.Generator, delta
     """
     X, groups = checked_instances(X, groups, "fair-lp", n_clusters)
     centres = kmeans(X, n_clusters, random_state).centres
-    return fair_assignment(distances_to_centres(X, centres, n_clusters), codes_that_occur(groups), delta)
+    costs = distances_to_centres(X, centres, n_clusters)
+    return fair_assignment(costs, codes_that_occur(groups), delta, min_cluster_size=min_cluster_size)

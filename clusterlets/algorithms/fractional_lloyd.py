@@ -12,9 +12,9 @@ from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
 _TRIAL = 5  # rounds after which starts are compared
-_PARTS, _MIN_TRIED = 4, 1_000  # starts are tried on this part of a large table, of at least this many rows
-_FINALISTS = 2  # starts that run to the end
-_NEARBY = TEMPERATURES[3:6]  # after the first round; the last digits do not move a centre
+_PARTS, _LEAST_TRIED = 4, 1_000  # starts are tried on this part of a large table, of at least so many rows
+_FINALISTS = 2  # starts that go on to the end
+_LAST = TEMPERATURES[5]  # the last digits do not move a centre
 
 
 def fractional_lloyd(
@@ -29,26 +29,26 @@ def fractional_lloyd(
     max_iter: int = 30,
     tol: float = 1e-3,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Centres for the cheapest fractional assignment within bounds on shares, starting from those of weighted k-means.
+    """Centres that suit the cheapest fractional assignment within bounds on shares, from those of weighted k-means.
 
     Parameters
     ----------
     X : float array (n, d)
     weights : float array (n,)
-        Instances that each row stands for. The groups' shares must lie within the bounds.
+        Instances that each row stands for. The groups' shares of them must lie within the bounds, or the rounds lead nowhere.
     groups : int array (n,)
         0..K-1, each of which occurs.
     n_clusters : int
     bounds : pair of float arrays (K,)
-        Smallest and largest share of each group in a cluster.
+        Least and largest share of each group in a cluster.
     slack : float
         Instances by which a share may be missed.
     random_state : numpy.random.Generator
     n_init : int
-        Number of starts. Each gets a few rounds, on a quarter of the rows of a large table; the best two run to the end.
+        Starts. Each gets a few rounds, on a quarter of the rows where there are many, and the best two go on.
     max_iter : int
     tol : float
-        A round that lowers the bound on the cost by less than this fraction of it is the last.
+        A round that lowers the bound on the cost by less than this part of it is the last.
 
     Returns
     -------
@@ -59,18 +59,17 @@ def fractional_lloyd(
 
     Notes
     -----
-    Fair Lloyd with fractional assignments on coresets: Schmidt, Schwiegelshohn and Sohler 2018. O(n k d) time per round, and
+    Fair Lloyd with fractional assignments on coresets: Schmidt, Schwiegelshohn and Sohler 2018. O(n k d) time a round, and
     the steps of the dual.
     """
     rows, table = share_rows(*bounds), (np.ascontiguousarray(X, dtype=np.float64), weights, groups)
 
-    def rounds(table, centres, multipliers, max_rounds):
+    def rounds(table, centres, multipliers, at_most):
         """Run rounds; returns the centres, the multipliers and the bound at the end."""
         (X, weights, groups), last_bound = table, np.inf
-        for _ in range(max_rounds):
+        for _ in range(at_most):
             costs = distances_to_centres(X, centres, n_clusters)
-            temperatures = TEMPERATURES[:6] if multipliers is None else _NEARBY
-            dual = solve_dual(costs, weights, groups, len(bounds[0]), rows, slack, multipliers, temperatures)
+            dual = solve_dual(costs, weights, groups, len(bounds[0]), rows, slack, multipliers, _LAST)
             multipliers = dual.multipliers
             centres = _means(X, fractional_assignment(costs, groups, dual) * weights[:, None])
             if dual.bound >= (1 - tol) * last_bound:
@@ -78,7 +77,7 @@ def fractional_lloyd(
             last_bound = dual.bound
         return centres, multipliers, dual.bound
 
-    part = table if n_init == 1 or len(X) < _PARTS * _MIN_TRIED else _draw_part(*table, random_state)
+    part = table if n_init == 1 or len(X) < _PARTS * _LEAST_TRIED else _part(*table, random_state)
     runs = []
     for _ in range(n_init):
         start, _ = weighted_kmeans(part[0], part[1], n_clusters, random_state)
@@ -90,7 +89,7 @@ def fractional_lloyd(
     return centres, multipliers
 
 
-def _draw_part(
+def _part(
     X: np.ndarray, weights: np.ndarray, groups: np.ndarray, random_state: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """One of ``_PARTS`` parts of the rows of each group, at least one row, with weights that add up to the group's."""
@@ -104,6 +103,6 @@ def _draw_part(
     return X[rows], weights[rows] * np.concatenate(scales), groups[rows]
 
 
-def _means(X: np.ndarray, fractions: np.ndarray) -> np.ndarray:
-    """Means (k, d) of the rows, weighted by their fractions in each cluster, which are never quite 0."""
-    return np.stack([(weights[:, None] * X).sum(axis=0) / weights.sum() for weights in fractions.T])
+def _means(X: np.ndarray, parts: np.ndarray) -> np.ndarray:
+    """Means (k, d) of the rows by their parts in each cluster, which are never quite 0."""
+    return np.stack([(cluster_parts[:, None] * X).sum(axis=0) / cluster_parts.sum() for cluster_parts in parts.T])

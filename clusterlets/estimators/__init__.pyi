@@ -179,6 +179,9 @@ class Coreset(NamedMethod):
         1,000,000,000 or auto.
     n_init : int, default=1
         Starts on the sample. A whole number from 1 to 10,000.
+    min_cluster_size : int, default=1
+        Least rows of a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the limit from
+        the table's. A whole number from 1 to 1,000,000,000.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -221,6 +224,7 @@ class Coreset(NamedMethod):
         delta: float = 0.0,
         size: int | Literal["auto"] = "auto",
         n_init: int = 1,
+        min_cluster_size: int = 1,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
@@ -370,6 +374,9 @@ class FairFlow(NamedMethod):
     balance : float or None, default=None
         In place of delta, for two groups: in every cluster the rarer group has at least this many instances for each
         of the other, up to whole instances. At most the table's own balance. A number from 0 to 1 or null.
+    min_cluster_size : int, default=1
+        Least rows of a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the limit from
+        the table's. A whole number from 1 to 1,000,000,000.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -414,6 +421,7 @@ class FairFlow(NamedMethod):
         max_iter: int = 100,
         tol: float = 0.0001,
         balance: float | None = None,
+        min_cluster_size: int = 1,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
@@ -484,6 +492,9 @@ class FairLP(NamedMethod):
     delta : float, default=0.0
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
+    min_cluster_size : int, default=1
+        Least rows of a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the limit from
+        the table's. A whole number from 1 to 1,000,000,000.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -525,6 +536,7 @@ class FairLP(NamedMethod):
         n_clusters: int = 8,
         *,
         delta: float = 0.0,
+        min_cluster_size: int = 1,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
@@ -882,7 +894,8 @@ class VFC(NamedMethod):
     Notes
     -----
     Ziko, Yuan, Granger and Ben Ayed, Variational fair clustering, AAAI 2021.
-    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not settle has no clustering.
+    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not settle returns its last labels, with ``converged_`` False
+    and a note.
 
     Examples
     --------

@@ -2,11 +2,13 @@
 
 import inspect
 import textwrap
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
 
 from clusterlets import methods
 from clusterlets.algorithms.kmeans import nearest_centres
@@ -58,6 +60,8 @@ class MethodEstimator(FairClusterer):
         fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._plain_parameters(), columns)
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
         self._set_attributes(X, clustering, vars(fitted))
+        if vars(fitted).get("note_"):
+            warnings.warn(vars(fitted)["note_"], ConvergenceWarning, stacklevel=3)
         self._groups, self._remembered = groups, None
         if not issubclass(method, methods.Matcher):  # a matcher is asked for clusterlets, not clusters
             self._warn_of_fewer_clusters()

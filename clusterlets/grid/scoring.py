@@ -75,7 +75,7 @@ def cluster_outcomes(
                 arrays = dict(pieces.values[f"{name}/{seed}"])
                 names = [score.name for score in instances.SCORES]
                 scores = dict(zip(names, arrays.pop("of_instances").tolist(), strict=True))
-                yield Outcome(name, seed, OK, _small_groups(k, groups), arrays, scores)
+                yield Outcome(name, seed, OK, "; ".join(filter(None, (note, _small_groups(k, groups)))), arrays, scores)
             else:
                 yield Outcome(name, seed, status, note)
 

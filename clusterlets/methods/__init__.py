@@ -27,9 +27,24 @@ import numpy as np
 
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.errors import ClusterletsError, MethodError
-from clusterlets.parameters import PARTS, RATIO, SHARES, STRICT, VALUE_TYPES, Bound, Choice, Integer, Parameter, Real
+from clusterlets.parameters import (
+    DELTA,
+    MIN_CLUSTER_SIZE,
+    PARTS,
+    RATIO,
+    SHARES,
+    STRICT,
+    VALUE_TYPES,
+    Bound,
+    Choice,
+    Integer,
+    Parameter,
+    Real,
+)
 
 __all__ = [
+    "DELTA",
+    "MIN_CLUSTER_SIZE",
     "PARTS",
     "RATIO",
     "SHARES",
@@ -109,6 +124,7 @@ class Method:
     Notes
     -----
     What ``fit`` sets on ``self`` by a name that ends in an underscore is an attribute of the estimator too: ``self.n_iter_``.
+    A text ``self.note_`` says what a reader of the result should know: the note of the run, and a warning of the estimator.
     The first paragraph of the class's docstring says what the method does, for a user; estimators and docs/methods.md show it.
     """
 

@@ -62,22 +62,25 @@ def fit_method(
     def fit(seed: int):
         stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number())
         columns = dict(enumerate(columns_of_names(prepared.group_names)))
-        return methods.fit(method_class, prepared.X, prepared.groups, k, stream, fit_parameters, columns)[1]
+        method, clusterings = methods.fit(method_class, prepared.X, prepared.groups, k, stream, fit_parameters, columns)
+        return clusterings, getattr(method, "note_", "")
 
     clusters: dict[str, np.ndarray] = {}
-    failures: dict[str, tuple[str, str]] = {}
+    remarks: dict[str, tuple[str, str]] = {}
     block_seeds = seeds_of(seeds)
     distinct_seeds = block_seeds if method_class.is_random else block_seeds[:1]
     outcomes = list(fits(fit, distinct_seeds, fit_limits, stateless=not methods.is_from_file(method_class)))
     for seed, outcome in outcomes if method_class.is_random else [(seed, outcomes[0][1]) for seed in block_seeds]:
         accounts.log_fit(dataset, method_class.name, k, format_parameters(fit_parameters), seed, outcome)
         if outcome.status == OK:
-            clusters |= {f"{name}/{seed}": clustering for name, clustering in outcome.result.items()}
+            clusterings_of_seed, note = outcome.result
+            clusters |= {f"{name}/{seed}": clustering for name, clustering in clusterings_of_seed.items()}
+            remarks |= {str(seed): (OK, note)} if note else {}
         else:
-            failures[str(seed)] = (outcome.status, outcome.note)
-    crossed_limits.record(pieces, any(status in CROSSED for status, _ in failures.values()), limits, exceeded_limits)
+            remarks[str(seed)] = (outcome.status, outcome.note)
+    crossed_limits.record(pieces, any(status in CROSSED for status, _ in remarks.values()), limits, exceeded_limits)
     sample = Sample.draw(n_rows, sample_stream(base_seed, dataset))
-    save_pieces(prepared, clusters, pieces, labels, failures, sample)
+    save_pieces(prepared, clusters, pieces, labels, remarks, sample)
 
 
 def _load(method_class: type[methods.Method], limits: Limits) -> None:

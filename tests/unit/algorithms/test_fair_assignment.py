@@ -1,5 +1,8 @@
 """Fair assignments against every assignment of small tables, their bounds, and the definition of fairness."""
 
+from fractions import Fraction
+from math import ceil
+
 import numpy as np
 import pytest
 from exact_assignment import exact_assignment
@@ -8,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets.algorithms.fair_assignment import balance_bounds, fair_assignment, share_bounds, whole_counts
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, NoClusteringError
 
 DELTAS = [0.0, 0.05, 0.3, 0.7, 0.99]
 KINDS = ["plain", "duplicates", "apart", "equal", "outlier"]
@@ -267,6 +270,53 @@ class TestWholeCounts:
     def test_an_empty_cluster_gets_one(self):
         low, high = share_bounds(np.zeros(5, int), 0.0)
         assert whole_counts(np.array([[5.0, 0.0]]), low, high, np.array([5]))[0].tolist() == [[4, 1]]
+
+    def test_only_clusters_whose_sizes_allow_nothing_else_miss_the_bounds(self):
+        """Of a half and a half, a cluster of three must hold two of one group; those of four and ten need not."""
+        low = high = np.array([0.5, 0.5])
+        counts, strict = whole_counts(np.array([[1.5, 2.5, 4.5], [1.5, 1.5, 5.5]]), low, high, np.array([9, 8]), strict=True)
+        assert counts.sum(axis=0).tolist() == [3, 4, 10] and strict.tolist() == [False, True, True]
+        assert counts[:, 1:].tolist() == [[2, 5], [2, 5]] and sorted(counts[:, 0]) == [1, 2]
+
+    @settings(max_examples=100)
+    @given(seed=st.integers(0, 10**6), k=st.integers(1, 8), balance=st.sampled_from([0.2, 0.5, 0.9]))
+    def test_a_strict_cluster_keeps_its_bounds(self, seed, k, balance):
+        rng = np.random.default_rng(seed)
+        totals = rng.integers(k, 60, size=2)
+        low, high = balance_bounds(np.repeat([0, 1], totals), balance * totals.min() / totals.max())
+        counts, strict = whole_counts(rng.dirichlet(np.ones(k), size=2) * totals[:, None], low, high, totals, strict=True)
+        sizes = counts.sum(axis=0)
+        kept = (counts >= low[:, None] * sizes - 1e-9).all(axis=0) & (counts <= high[:, None] * sizes + 1e-9).all(axis=0)
+        assert kept[strict].all() and np.array_equal(counts.sum(axis=1), totals)
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(10, 120),
+    k=st.integers(1, 6),
+    n_groups=st.integers(1, 5),
+    kind=st.sampled_from(KINDS),
+    limit=st.sampled_from([Fraction(1, 2), Fraction(1, 5), Fraction(1, 10), Fraction(3, 20)]),
+)
+def test_clusters_of_at_least_the_reciprocal_of_a_limit_keep_it_strictly(seed, n, k, n_groups, kind, limit):
+    rng = np.random.default_rng(seed)
+    size = ceil(1 / limit)
+    k = max(1, min(k, n // size))
+    X, groups = table(rng, n, n_groups, kind, outlier=1e6)
+    costs = squared_distances(X, X[rng.integers(0, n, size=k)])
+    if k * size > n:
+        with pytest.raises(NoClusteringError, match="min_cluster_size") as failure:
+            fair_assignment(costs, groups, min_cluster_size=size)
+        assert failure.value.status == "infeasible"
+        return
+    result = fair_assignment(costs, groups, min_cluster_size=size)
+    counts = np.array([np.bincount(result.labels[groups == group], minlength=k) for group in range(n_groups)])
+    assert counts.sum(axis=0).min() >= size and result.bound <= result.cost
+    for cluster in range(k):
+        for group in range(n_groups):
+            share = Fraction(int(counts[group, cluster]), int(counts[:, cluster].sum()))
+            assert abs(share - Fraction(int((groups == group).sum()), n)) <= limit
 
 
 @pytest.mark.parametrize("delta", [-0.1, 1.0, 2, float("nan"), float("inf")])

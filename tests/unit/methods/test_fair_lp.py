@@ -76,6 +76,17 @@ def test_invalid_grid_points_are_reported(name):
     assert method.seconds(10_000, 5, 10) > 0 and method.unsupported(10**6, 40) == ""
 
 
+@pytest.mark.parametrize("name", ["fair-flow", "fair-lp", "coreset"])
+def test_no_cluster_is_smaller_than_the_least_size(name):
+    rng = np.random.default_rng(3)
+    X, groups = rng.normal(size=(300, 2)), rng.integers(0, 3, size=300)
+    X[:3] += 50  # a cluster of their own otherwise
+    sizes = [
+        np.bincount(methods.get(name)().fit(X, groups, 5, np.random.default_rng(0), min_cluster_size=m)).min() for m in (1, 50)
+    ]
+    assert sizes[0] < 50 <= sizes[1]
+
+
 @pytest.mark.parametrize("size", ["auto", 60])
 def test_the_coreset_size_is_passed_on(size):
     from clusterlets.algorithms.coreset import coreset_clustering
