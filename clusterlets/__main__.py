@@ -67,6 +67,10 @@ def _run(name: str, options: list[str]) -> int:
     except ClusterletsError as error:
         print(f"clusterlets {name}: {error}", file=sys.stderr)
         return 1
+    except MemoryError as error:
+        reason = f" ({error})" if str(error) else ""
+        print(f"clusterlets {name}: the memory does not suffice{reason}. Take fewer rows, or another method.", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # "clusterlets ... | head" has read enough

@@ -259,7 +259,7 @@ def _load_checked(path: Path, parse: Parse[T], write: Write[T]) -> T:
         raise UnusableFileError(
             path,
             f"{path} holds what belongs at {written_at}, so it was not used. It was left as it is: remove it or move it there.",
-            "Then run the same command again: what is missing is built anew.",
+            "Then run the same command again: what is missing is built again.",
         )
     return value
 
@@ -286,7 +286,7 @@ def _remove_damaged(path: Path) -> UnusableFileError:
     return UnusableFileError(
         path,
         f"{path} was damaged (its content does not match its own SHA-256) and has been removed.",
-        "Run the same command again: the file will be built anew.",
+        "Run the same command again: the file will be built again.",
     )
 
 

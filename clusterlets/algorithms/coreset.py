@@ -45,7 +45,7 @@ def coreset_clustering(
     size : int, optional
         Rows that the coreset should have; by default ``max(2000, 40 n_clusters)``. Tables of up to twice that are not sampled.
     n_init : int
-        Starts on the coreset.
+        Number of starts on the coreset.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def coreset_clustering(
 def sample_coreset(
     X: np.ndarray, groups: np.ndarray, n_clusters: int, size: int, random_state: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and their weights: of each group, a few from every ring around each centre of its own.
+    """Rows and their weights: from each group, a few of every ring around each of its own centres.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def sample_coreset(
     n_clusters : int
         Centres of each group, by k-means++.
     size : int
-        Rows wanted in all; of each group its share, and at least two for each centre if it has enough.
+        Total number of rows; each group gets its share, and at least two for each centre if it has enough.
         There are fewer where rings hold few rows.
     random_state : numpy.random.Generator
 

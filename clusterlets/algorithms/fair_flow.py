@@ -70,7 +70,7 @@ def fair_flow(
         The share of group h in every cluster lies from r (1 - delta) to r / (1 - delta), up to whole instances, where r is its
         share in the table.
     n_init : int
-        Starts of the fractional rounds, which a large table runs on a coreset; the best one goes on.
+        Starts of the fractional rounds, which a large table runs on a coreset; the best one continues.
     max_iter : int
         Maximum number of rounds on all rows.
     tol : float

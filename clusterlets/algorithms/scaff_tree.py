@@ -8,7 +8,7 @@ classes against how well they separate the groups. Clustering with it is our own
    as scores of a label against the rest, averaged over the node's labels by their instances. B is the same for a group
    against the rest, the largest over the groups. Both are of the node's instances only, and 1/2 where these are all alike.
 3. *Growth*: the leaf whose best split gains most, times its part of the instances, is split next, until there are as many
-   leaves as clusters wanted. Equal gains: the lower feature, then the lower threshold, then the older leaf.
+   leaves as requested clusters. Equal gains: the lower feature, then the lower threshold, then the older leaf.
 4. *Forced splits*: where no split gains, the leaf with the largest sum of squared errors is split where that lowers it most.
 
 No leaf is smaller than ``max(1, n // (20 k))``, unless that would give too few leaves.

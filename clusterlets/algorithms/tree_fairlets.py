@@ -94,7 +94,7 @@ def _decompose(cells, groups, p, q, depth, fairlets):
     n = len(cells)
     order, scratch = np.arange(n), np.empty(n, dtype=np.int64)
     given_away = np.empty(n, dtype=np.int64)
-    # Boxes wait on a stack, the children of one level at a time: at most n in all, as each holds a point.
+    # Boxes wait on a stack, the children of one level at a time: at most n in total, as each holds a point.
     firsts, ends, levels = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     firsts[0], ends[0], levels[0] = 0, n, 0
     n_boxes, n_fairlets = 1, 0

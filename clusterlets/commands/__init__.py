@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 #: What each command is for.
 PURPOSES = {
-    "cluster": "a fair clustering of a table of your own",
-    "tune": "which method suits a table of your own",
+    "cluster": "a fair clustering of your own table",
+    "tune": "which method suits your own table",
     "export": "the clusters of any run of the grid, row by row",
-    "datasets": "what a configuration names, what is there, what its grid costs",
+    "datasets": "a configuration's datasets, which are prepared, and what its grid costs",
     "why": "what would run again, and why",
-    "verify": "a results folder against its manifest, file by file",
-    "compare": "a run's numbers beside those of a reference",
+    "verify": "check a results folder against its manifest",
+    "compare": "compare a run's numbers with a reference",
     "archive": "a finished run as one file to deposit",
 }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from clusterlets.commands.output import STANDARD_OUTPUT, files_below, nonempty, refuse_files, stream_for_people, writing
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.fingerprints import PACKAGE
-from clusterlets.provenance import crate, crate_validation, packing
+from clusterlets.provenance import crate, crate_validation, manifest, packing
 from clusterlets.provenance.environment import user
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
@@ -47,6 +47,9 @@ def main(arguments: list[str]) -> int:
         )
     run = packing.read(options.results, options.agent)
     own = packing.own_files(run)
+    tables = [table["path"] for table in run.manifest["settings"]["tables"].values() if "path" in table]
+    made_from = [*run.provenance["configfiles"], *manifest.user_files(run.manifest), *tables]
+    refuse_files({"-o": output}, [("a file that the run was made from", path) for path in made_from])
     missing = [library for library in ("rocrate", "rocrate_validator") if not find_spec(library)]
     if missing:
         raise ClusterletsError(
@@ -72,4 +75,6 @@ def main(arguments: list[str]) -> int:
         f"{crate_validation.PROFILE}. Ready to deposit, as run by {options.agent}.",
         file=stream_for_people(output),
     )
+    for dataset, contents in packing.personal_contents(run).items():
+        print(f"Of your table {dataset} it holds {contents}. May these be public?", file=stream_for_people(output))
     return 0

@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
             dataset: _read_description(prepared, dataset, settings) for dataset, settings in config["tables"].items()
         }
     except UnusableFileError as problem:
-        raise ClusterletsError(f"{problem.problem} `{preparing}` makes it anew.") from None
+        raise ClusterletsError(f"{problem.problem} `{preparing}` makes it again.") from None
     print(datasets_table.listing(descriptions))
     print(_estimate(descriptions, config, preparing))
     return 0

@@ -22,7 +22,7 @@ examples (in the folder where the workflow ran):
   clusterlets export --config workflow/configs/demo.yaml --dataset iris --method D -k 5 --parameters hops=1
 
 The lines hold row and cluster, both counted from 0; rows are in the order of the prepared table,
-<results>/prepared/<dataset>.npz. Of D and B, a row that is in several clusters has several lines. Nothing is clustered anew:
+<results>/prepared/<dataset>.npz. Of D and B, a row that is in several clusters has several lines. Nothing is clustered again:
 the workflow keeps the clusterlets, and matching them again with the same random stream gives the clusters that were scored.
 """
 

@@ -79,9 +79,9 @@ def main(arguments: list[str]) -> int:
 def _stem(options: argparse.Namespace) -> str:
     """The name of the table and of all options that change the answer, so that two requests do not share their files."""
     parser, words = _parser(), [options.table.stem, "+".join(options.sensitive)]
-    for name in ("features", "separator", "scaling", "clusters", "max_deviation", "minutes", "seeds", "seed"):
-        value = getattr(options, name)
-        words += [f"{name}={value}"] if value != parser.get_default(name) else []
+    for name, value in vars(options).items():
+        if name not in ("table", "sensitive", "output", "plot") and value != parser.get_default(name):
+            words.append(f"{name}={value}")
     stem = quote("-".join(words), safe=" +=,")
     return stem if len(stem) <= _LONGEST_STEM else f"{stem[: _LONGEST_STEM - 9]}-{zlib.crc32(stem.encode()):08x}"
 
@@ -107,11 +107,15 @@ def _parser() -> argparse.ArgumentParser:
         "--minutes", type=_minutes, default=5.0, metavar="M", help="time for all fits; cheap methods come first (default: 5)"
     )
     parser.add_argument(
+        "--seeds", type=whole_number(2, 1000), default=6, metavar="N", help="fits of each configuration (default: 6)"
+    )
+    parser.add_argument("--seed", type=whole_number(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
+    parser.add_argument(
         "-o",
         "--output",
         type=nonempty,
         metavar="FILE",
-        help="CSV file, a row a configuration; - is standard output (default: TABLE-COLUMN-front.csv)",
+        help="CSV file, one row per configuration; - is standard output (default: TABLE-COLUMN-front.csv)",
     )
     parser.add_argument(
         "--plot",

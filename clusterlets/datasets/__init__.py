@@ -111,6 +111,6 @@ def _remedy(dataset: dict, folder: Path) -> str:
     files = " and ".join(file["name"] for file in dataset["files"])
     return (
         f"A raw file is damaged, incomplete or of another edition. Delete {files} in {folder} and run again to "
-        "fetch anew, if need be from a mirror with a good copy (environment variable CLUSTERLETS_MIRROR); or leave the "
+        "fetch again, if need be from a mirror with a good copy (environment variable CLUSTERLETS_MIRROR); or leave the "
         f"dataset out (`make reproduce EXCLUDE={dataset['name']}`, after a comma what you left out before)."
     )

@@ -203,7 +203,7 @@ def _require_plausible(path: Path) -> None:
         raise SourceFailed(f"{path.name} is a web page, not data")
 
 
-# The sources: each writes one wanted file, <folder>/<dataset>/<file>, or raises SourceFailed.
+# The sources: each writes one missing file, <folder>/<dataset>/<file>, or raises SourceFailed.
 
 
 def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, str, Callable[[Path], None]]]:

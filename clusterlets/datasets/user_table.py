@@ -323,7 +323,7 @@ def _table(
         _check_sensitive(f"{file}, column {name!r}:", texts)
     numeric = tuple(name for name in columns if name not in unused)
     if not numeric:
-        raise BadData(f"{file} has no numeric or boolean column beside the sensitive one.")
+        raise BadData(f"{file} has no numeric or boolean column besides the sensitive one.")
     X = _all_values([columns[name] for name in numeric], place)
     try:
         table = table_of_groups(X, numeric, [np.array(values, dtype=object) for values in labels.values()])

@@ -37,7 +37,8 @@ class ClusterletClustering(_ClusterletClustering):
         Greedy balance (G-B) and greedy distance (G-D), which are crisp; distance and balance pinball (D, B), where an
         instance may be in several clusters; or the sampled centroid matcher (C), which is crisp.
     hops : int, default=4
-        B, D: Sweeps through the groups. G-B, G-D: Most clusterlets that join another. Ignored by the other matchers.
+        B, D: Sweeps through the groups. G-B, G-D: Maximum number of clusterlets that join another. Ignored by the
+        other matchers.
     scope : {"last", "cluster"} or None, default=None
         B, D, G-B, G-D: What a candidate is measured against: the clusterlet that was added last, or the whole cluster
         so far. None is the matcher's own default: 'last' of B, 'last' of D, 'cluster' of G-B, 'cluster' of G-D.
@@ -236,7 +237,7 @@ class FRAC(_FRAC.Estimator, NamedMethod):
     init : {"random", "k-means++"}, default="random"
         First centres.
     max_iter : int, default=100
-        Most rounds. A whole number from 1 to 1,000,000.
+        Maximum number of rounds. A whole number from 1 to 1,000,000.
     tol : float, default=0.0001
         Relative change of the cost at which the rounds end. A number from 0 to 1.
     output : {"fair", "nearest"}, default="fair"
@@ -360,9 +361,9 @@ class FairFlow(NamedMethod):
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
     n_init : int, default=4
-        Starts, of which the best goes on after a few rounds. A whole number from 1 to 10,000.
+        Starts, of which the best continues after a few rounds. A whole number from 1 to 10,000.
     max_iter : int, default=100
-        Most rounds on all instances. A whole number from 1 to 1,000,000.
+        Maximum number of rounds on all instances. A whole number from 1 to 1,000,000.
     tol : float, default=0.0001
         Rounds that lower the sum of squared errors by less than this part of it count as idle; after three, the fit
         ends. A number from 0 to 1.
@@ -424,10 +425,10 @@ class FairKM(NamedMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     penalty : float or {"authors"}, default=1
-        Weight of the penalty, as a part of the sum of squared errors of plain k-means; or the authors' own, (n /
+        Weight of the penalty, as a fraction of the sum of squared errors of plain k-means; or the authors' own, (n /
         n_clusters)^2. A number from 0 to 1,000,000,000 or authors.
     max_iter : int, default=300
-        Most passes over the instances. A whole number from 1 to 1,000,000.
+        Maximum number of passes over the instances. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -454,7 +455,7 @@ class FairKM(NamedMethod):
     -----
     Abraham, Deepak and Sundaram, Fairness in clustering with multiple sensitive attributes, EDBT 2020.
     See :func:`clusterlets.algorithms.fairkm.fairkm`. After ``max_iter`` passes the clusters are taken as they are: every pass
-    lowers the objective, and the authors stop so too.
+    lowers the objective, and the authors stop in the same way.
 
     Examples
     --------
@@ -625,7 +626,7 @@ class FairLloyd(NamedMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     max_iter : int, default=100
-        Most rounds. A whole number from 1 to 1,000,000.
+        Maximum number of rounds. A whole number from 1 to 1,000,000.
     tol : float, default=1e-06
         A round that lowers the largest error by less than this part of it is the last. A number from 0 to 1.
     random_state : int or Generator or RandomState or None, default=None
@@ -850,12 +851,12 @@ class VFC(NamedMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     fairness_weight : float, default=1
-        Weight of the penalty, as a part of the sum of squared errors of plain k-means. A number from 0 to
+        Weight of the penalty, as a fraction of the sum of squared errors of plain k-means. A number from 0 to
         1,000,000,000.
     lipschitz : float, default=7
         The first step's bound on the curvature; it grows where a step fails. A number from 1e-09 to 1,000,000,000.
     max_iter : int, default=100
-        Most rounds. A whole number from 1 to 1,000,000.
+        Maximum number of rounds. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 

@@ -9,17 +9,17 @@ from clusterlets.grid.artifacts import FAILED, OUT_OF_MEMORY, TIMEOUT, SeedBlock
 from clusterlets.storage import load_text
 
 # A machine, its load or the limits may decide on these.
-_OF_THE_MACHINE = {TIMEOUT, OUT_OF_MEMORY, FAILED}
+_MACHINE_DEPENDENT = {TIMEOUT, OUT_OF_MEMORY, FAILED}
 
 
 def is_reproducible(file: str) -> bool:
-    """Whether the clusters of a method, or a cell, hold no run that another machine or other limits may end otherwise."""
+    """Whether the clusters of a method, or a cell, hold no run that could end differently elsewhere or under other limits."""
     if file.endswith(".npz"):
         block = SeedBlock.load(file)
         statuses = {block.status, *(status for status, _ in block.failures.values())}
     else:
         statuses = {row["status"] for row in csv.DictReader(load_text(file).splitlines())}
-    return not statuses & _OF_THE_MACHINE
+    return not statuses & _MACHINE_DEPENDENT
 
 
 def has_known_sources(table: Mapping, method: Mapping, receipt: str) -> bool:

@@ -7,7 +7,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import yaml
@@ -144,6 +144,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     _refuse(
         [
             *_results_faults(results),
+            *(f"{what}: {path} lies among the results, which may replace it" for what, path in _inputs_below(results, config)),
             *(f"datasets: {fault}" for table in tables for fault in _table_faults(table)),
             *(f"datasets: {fault}" for fault in _repeated([table["id"] for table in tables], "give one an 'id'")),
             *(
@@ -201,8 +202,16 @@ def _in_one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
 
+def _inputs_below(results: str, config: Mapping) -> Iterator[tuple[str, str]]:
+    """Tables and methods of the user's own that lie in the folder of the results, each with the key that names it."""
+    for key in ("datasets", "methods"):
+        for path in (entry["path"] for entry in config[key] if isinstance(entry, Mapping) and "path" in entry):
+            if Path(path).resolve().is_relative_to(Path(results).resolve()):
+                yield key, path
+
+
 def _results_faults(results: str) -> list[str]:
-    """Folders in which results would lie between other files, where they would replace some and could not be told apart."""
+    """Folders in which results would lie between other files, where they would replace some and be mistaken for others."""
     here = Path.cwd()
     for folder, base in itertools.product((Path(results).resolve(), Path(os.path.abspath(results))), (here, _CHECKOUT)):
         if base.is_relative_to(folder):

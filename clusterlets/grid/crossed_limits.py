@@ -1,6 +1,6 @@
 """Cells in which a fit exceeded a limit of time or memory: only they run again when the limits change.
 
-Such a cell has a second file with the limits beside its own. Snakemake reruns a job when its parameters change, so a cell's
+Such a cell has a second file, beside its own, with the limits. Snakemake reruns a job when its parameters change, so a cell's
 parameter is the limits to rerun it with, or empty for the many cells that never exceeded any.
 """
 

@@ -22,7 +22,7 @@ def prepared_path(suffix: str, base: str = "{base}", dataset: str = "{dataset}")
 
 
 def block_path(kind: str, source: str = "clusterlets/k{k}") -> str:
-    """The file that one kind of step writes for a block of seeds; by default, from the clusterlets that all matchers share."""
+    """The file of one kind for a block of seeds; by default, that of the clusterlets that all matchers share."""
     return f"{{base}}/{kind}/{{dataset}}/{source}/seeds{{seeds}}.npz"
 
 

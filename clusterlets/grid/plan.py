@@ -282,8 +282,11 @@ class Plan:
 
 
 def results_settings(settings: Mapping) -> str:
-    """The settings that results depend on, as JSON; where the raw files came from is not among them."""
-    return json.dumps({key: value for key, value in settings.items() if key != "mirror"})
+    """The settings that results depend on, as JSON, in one order: ``--config`` changes it, and no result depends on it.
+
+    Where the raw files came from is not among them.
+    """
+    return json.dumps({key: settings[key] for key in sorted(settings) if key != "mirror"})
 
 
 def _receipt(dataset: str) -> str:

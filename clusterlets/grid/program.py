@@ -81,7 +81,7 @@ def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
     for dollar, name in dict.fromkeys(_PLACEHOLDER.findall(command)):
         if not dollar and name not in {*_BUILT_IN, *parameters}:
             yield (
-                f"command: {{{name}}} is no parameter; its parameters: {', '.join(parameters) or 'none'}. "
+                f"command: {{{name}}} is not a parameter; its parameters: {', '.join(parameters) or 'none'}. "
                 f"Braces that are the program's own need a space: {{ {name} }}"
             )
         elif dollar and name in {*_BUILT_IN, *parameters}:

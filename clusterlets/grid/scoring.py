@@ -14,7 +14,7 @@ from clusterlets.grid.artifacts import NO_VALID_PARTITION, OK, UNSUPPORTED, Prep
 from clusterlets.grid.cells import random_stream
 from clusterlets.grid.fitting import Fit, Limits, fits
 from clusterlets.grid.runs_table import parameter_columns
-from clusterlets.methods import Matcher, Method
+from clusterlets.methods import Matcher, Method, is_from_file
 from clusterlets.metrics import instances
 from clusterlets.metrics.instances import Instances
 from clusterlets.metrics.pieces import JoinedClusterlets, Pieces
@@ -143,7 +143,7 @@ def match(
             source = import_module("clusterlets.algorithms.matching.centroid").ParetoFront(**partitions.values[str(seed)])
         return _check_membership(method().match(clusterlets, source, **parameters), len(clusterlets))
 
-    for seed, fit in fits(membership, seeds, limits):
+    for seed, fit in fits(membership, seeds, limits, stateless=not is_from_file(method)):
         yield seed, replace(fit, status=NO_VALID_PARTITION) if fit.status == OK and fit.result is None else fit
 
 

@@ -270,7 +270,7 @@ class Matcher(Method):
 
     def fit(self, X, groups, n_clusters, random_state, **parameters):
         """As :meth:`Method.fit`, with ``n_clusters`` clusterlets of each group, which are matched; memberships (n, C)."""
-        # No statement, so that it is no part of the fingerprints of the grid's cells, which find the clusterlets made.
+        # Not an import statement, which would enter the fingerprints of the grid's cells: their clusterlets exist already.
         extraction = importlib.import_module("clusterlets.algorithms.extraction")
         clusterlets = extraction.extract_clusterlets(X, groups, n_clusters, random_state)
         return self.match_or_raise(clusterlets, random_state, **parameters).T[clusterlets.labels]
@@ -450,9 +450,9 @@ def _as_method_error(path: Path, what: str) -> Iterator[None]:
     folder = os.getcwd()
     try:
         yield
-    except (ClusterletsError, MemoryError):
+    except (ClusterletsError, MemoryError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         where = f", line {lines[-1]}" if lines else ""
         raise MethodError(f"{what}{where}: {_one_line(error)}", _one_line(error)) from error
@@ -550,6 +550,7 @@ def _faults(method: type[Method]) -> Iterable[str]:
     for kind, (is_right, attributes) in _ATTRIBUTES.items():
         values = {attribute: getattr(method, attribute) for attribute in attributes}
         yield from (f"{attribute}: {value!r} is not a {kind}" for attribute, value in values.items() if not is_right(value))
+    yield from (f"{name}: it must be a function" for name in _CALLED if not callable(getattr(method, name, len)))
     for name, parameter in method.parameters.items():
         if not isinstance(parameter, Parameter):
             yield f"parameters: {name} needs a Parameter, or a list of one value or more, not {parameter!r}"

@@ -26,8 +26,8 @@ class FairFlow(Method):
             meaning="Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every "
             "cluster, up to whole instances.",
         ),
-        "n_init": Integer(1, 10_000, meaning="Starts, of which the best goes on after a few rounds."),
-        "max_iter": Integer(1, 1_000_000, meaning="Most rounds on all instances."),
+        "n_init": Integer(1, 10_000, meaning="Starts, of which the best continues after a few rounds."),
+        "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds on all instances."),
         "tol": Real(
             0,
             1,

@@ -46,7 +46,7 @@ class FRAC(Method):
             "stands.",
         ),
         "init": Choice(("random", "k-means++"), meaning="First centres."),
-        "max_iter": Integer(1, 1_000_000, meaning="Most rounds."),
+        "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
         "tol": Real(0, 1, meaning="Relative change of the cost at which the rounds end."),
     }
     libraries = ("numpy", "numba", "llvmlite")

@@ -15,7 +15,7 @@ class Greedy(Matcher):
     guarantee = "no bound"
     cost = "milliseconds, once the clusterlets exist"
     parameters = {
-        "hops": Integer(1, 1_000_000, grid=[1, 2, 3, 4], meaning="Most clusterlets that join another."),
+        "hops": Integer(1, 1_000_000, grid=[1, 2, 3, 4], meaning="Maximum number of clusterlets that join another."),
         "scope": _SCOPE,
     }
     settings = {"scope": "greedy_scope"}

@@ -20,10 +20,10 @@ class VFC(Method):
             1_000_000_000,
             grid=[0, 0.03, 0.1, 0.3, 1, 3, 10, 30],
             trades_fairness=True,
-            meaning="Weight of the penalty, as a part of the sum of squared errors of plain k-means.",
+            meaning="Weight of the penalty, as a fraction of the sum of squared errors of plain k-means.",
         ),
         "lipschitz": Real(1e-9, 1_000_000_000, meaning="The first step's bound on the curvature; it grows where a step fails."),
-        "max_iter": Integer(1, 1_000_000, meaning="Most rounds."),
+        "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
     }
     libraries = ("numpy", "numba", "llvmlite")
 

@@ -14,7 +14,7 @@ import yaml
 
 from clusterlets.datasets import describe
 from clusterlets.provenance import manifest
-from clusterlets.provenance.packing import RESULTS, Run
+from clusterlets.provenance.packing import RESULTS, Run, personal_contents
 from clusterlets.storage import hash_of_file
 from clusterlets.text import counted
 
@@ -113,6 +113,7 @@ def _add(crate: "ROCrate", identifier: str, properties: Mapping[str, Any]) -> "E
 
 def _add_data(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
     """The raw files of every dataset, and the user's own tables."""
+    personal = personal_contents(run)
     for dataset, identity in run.manifest["datasets"].items():
         settings = run.manifest["settings"]["tables"][dataset]
         usage = f"Used: {identity['rows']} rows, {identity['features']} features (fingerprint {identity['fingerprint']})."
@@ -120,7 +121,7 @@ def _add_data(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
             properties = {
                 "@type": "CreativeWork",
                 "name": settings["path"],
-                "description": f"A table of the user's own. {usage}",
+                "description": f"A table of the user's own, which is not packed. {usage} Packed is: {personal[dataset]}.",
             }
             yield _add(crate, f"#table-{dataset}", {**properties, "sha256": identity["source_sha256"]})
             continue

@@ -146,7 +146,7 @@ def read(path: Path) -> dict:
     except (ValueError, RecursionError) as error:  # too large a number is a ValueError too
         fault = str(error)
     if fault:
-        raise ClusterletsError(f"{path} is damaged ({fault}). Remove it and run the workflow again, which writes it again.")
+        raise ClusterletsError(f"{path} is damaged ({fault}). Remove it and run the workflow again, which rewrites it.")
     return manifest
 
 

@@ -1,5 +1,6 @@
 """A finished run as files: what to pack of its results and of the checkout that made them, and the archive itself."""
 
+import csv
 import hashlib
 import io
 import re
@@ -57,7 +58,7 @@ def read(results: Path, agent: str) -> Run:
     try:
         provenance = load_json(results / _PROVENANCE)
     except UnusableFileError as problem:
-        raise ClusterletsError(f"{problem.problem} Run the workflow again, which writes it again.") from None
+        raise ClusterletsError(f"{problem.problem} Run the workflow again, which rewrites it.") from None
     run_manifest = manifest.read(results / manifest.NAME)
     if any(provenance["settings"].get(name) != value for name, value in run_manifest["settings"].items()):
         raise ClusterletsError(
@@ -142,3 +143,28 @@ def pack(contents: Mapping[str, bytes | Path]) -> bytes:
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, _READABLE
             archive.writestr(entry, content.read_bytes() if isinstance(content, Path) else content)
     return buffer.getvalue()
+
+
+def personal_contents(run: Run) -> dict[str, str]:
+    """What the archive tells about the rows of each table of the user's own, in words, by its id.
+
+    A deposit is public, and the archive leaves out the table itself, but not all that follows from its rows.
+    """
+    projection = run.results / "clusterings" / "projection.csv"
+    rows: dict[str, set[str]] = {}
+    if projection.is_file():
+        with projection.open(encoding="utf-8", newline="") as file:
+            for line in csv.DictReader(file):
+                rows.setdefault(line["dataset"], set()).add(line["row"])
+    words = {}
+    for dataset, settings in run.manifest["settings"]["tables"].items():
+        if "path" in settings and dataset in run.manifest["datasets"]:
+            groups = run.manifest["datasets"][dataset]["groups"]
+            columns = " and ".join(settings.get("sensitive", []))
+            words[dataset] = f"the values of {columns} with their counts ({counted(len(groups), 'group')})"
+            if n_rows := len(rows.get(dataset, ())):
+                words[dataset] += (
+                    f", and of {counted(n_rows, 'row')} by number the group, the cluster and two coordinates that follow from "
+                    f"the features ({RESULTS}clusterings/projection.csv)"
+                )
+    return words

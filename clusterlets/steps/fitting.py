@@ -13,7 +13,8 @@ from clusterlets.grid.artifacts import CROSSED, INFEASIBLE, OK, UNSUPPORTED, Pre
 from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits, fits
-from clusterlets.grid.pieces import Sample, save_nothing, save_pieces
+from clusterlets.grid.pieces import save_nothing, save_pieces
+from clusterlets.grid.samples import Sample
 from clusterlets.provenance import accounts
 from clusterlets.steps import Input, Output
 
@@ -67,7 +68,7 @@ def fit_method(
     failures: dict[str, tuple[str, str]] = {}
     block_seeds = seeds_of(seeds)
     distinct_seeds = block_seeds if method_class.is_random else block_seeds[:1]
-    outcomes = list(fits(fit, distinct_seeds, fit_limits))
+    outcomes = list(fits(fit, distinct_seeds, fit_limits, stateless=not methods.is_from_file(method_class)))
     for seed, outcome in outcomes if method_class.is_random else [(seed, outcomes[0][1]) for seed in block_seeds]:
         accounts.log_fit(dataset, method_class.name, k, format_parameters(fit_parameters), seed, outcome)
         if outcome.status == OK:

@@ -47,7 +47,7 @@ class Site:
         self.thread.start()
 
     def serve(self, path, body=b"", **how):
-        """Add a reply, see :meth:`answer` for how it can go."""
+        """Add a reply; see :meth:`answer` for its options."""
         self.replies.setdefault(path, []).append({"body": body, **how})
 
     def heal(self, path, body=GOOD):
@@ -57,8 +57,8 @@ class Site:
     def answer(self, handler, body, status=200, cut=None, stall=None, drip=None, slow_headers=False, sized=True, headers=()):
         """Send a reply.
 
-        cut: hang up after so many bytes; stall: send so many, set the event ``stalled``, go on after ``resume``;
-        drip: (bytes, seconds) send so many bytes at a time, and wait so long in between; slow_headers: drip into a header;
+        cut: hang up after this many bytes; stall: send this many, set the event ``stalled``, continue after ``resume``;
+        drip: (bytes, seconds) send this many bytes at a time, and wait this long in between; slow_headers: drip into a header;
         sized: send the Content-Length; headers: further ones, they replace those of the same name.
         """
         lengths = {"Content-Length": str(len(body))} if sized else {}

@@ -1,4 +1,4 @@
-"""Values that fit a JSON schema, and values with one fault; knows as much of JSON schema as the configuration's uses."""
+"""Values that fit a JSON schema, and values with one fault; supports the part of JSON schema that the configuration's uses."""
 
 import copy
 import json
@@ -34,8 +34,8 @@ def _string(schema, root):
 
 
 def _integer(schema, root):
-    least, most = schema["minimum"], schema["maximum"]
-    return st.one_of(st.integers(least, min(least + 9, most)), st.integers(least, most), st.just(most))
+    minimum, maximum = schema["minimum"], schema["maximum"]
+    return st.one_of(st.integers(minimum, min(minimum + 9, maximum)), st.integers(minimum, maximum), st.just(maximum))
 
 
 def _number(schema, root):

@@ -125,7 +125,7 @@ def few_methods(people, monkeypatch):
     """Methods that take milliseconds, also to load."""
     names = methods.names
     monkeypatch.setattr(methods, "names", lambda *roles: names(*roles) if roles else ["D", "k-means", "random"])
-    monkeypatch.setattr(trials, "_load", lambda *_: None)
+    monkeypatch.setattr(trials, "_compile_methods", lambda *_: None)
 
 
 def children():
@@ -217,7 +217,7 @@ def make_results():
     step("analyse", runs="results/runs.csv", config=settings, output="results")
     names = [path.relative_to("results").as_posix() for path in [Path("results/runs.csv"), *Path("results/tables").iterdir()]]
     promised = {"results": "results", "files": ",".join(names), "lock": ROOT / "requirements.lock"}
-    step("write-manifest", config=settings, **promised, output="results/manifest.json")
+    step("write-manifest", config=settings, user_files="{}", **promised, output="results/manifest.json")
 
 
 @pytest.fixture(scope="module")
@@ -399,7 +399,10 @@ def test_datasets_lists_what_is_configured_or_says_why_not(fuzz, results):
 def archived(results, monkeypatch):
     """The results with an account of their run. Without the crate's metadata, which need a library of their own."""
     settings = json.loads(Path("results/manifest.json").read_bytes())["settings"]
-    save_json("results/accounts/provenance.json", {"settings": settings, "jobs": {"first_job_began": "then"}, "source": None})
+    save_json(
+        "results/accounts/provenance.json",
+        {"settings": settings, "jobs": {"first_job_began": "then"}, "source": None, "configfiles": {}},
+    )
     monkeypatch.setattr(archive, "find_spec", lambda name: True)
     monkeypatch.setattr(archive.crate, "describe_run", lambda *_: {})
     monkeypatch.setattr(archive.crate_validation, "faults", lambda trial: [])
@@ -413,7 +416,7 @@ def archive_holds_the_run_or_nothing_is_written(example):
     with restored_folder():
         intact = Path(name).read_bytes()
         put(name, content)
-        result = command("archive", *as_words(pairs), may_go=name)
+        result = command("archive", *as_words(pairs), may_remove=name)
         if result.status:
             assert is_one_line(result, "archive"), result.err
             return

@@ -1,4 +1,4 @@
-"""The processes that a test starts, and all that those start: which are there, and that none is left. On Linux."""
+"""The processes that a test starts, and all that those start: which ones run, and that none is left. On Linux."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ _PATIENCE = 120  # seconds for an event to happen: many times what it takes on a
 
 
 class Family:
-    """All processes that were started with :attr:`environment`, whoever their parents are by now."""
+    """All processes that were started with :attr:`environment`, whatever their parents are by now."""
 
     def __init__(self):
         self._mark = uuid.uuid4().hex

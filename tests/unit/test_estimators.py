@@ -803,7 +803,7 @@ def test_features_that_would_overflow_are_refused():
 @pytest.mark.parametrize(
     "settings, words",
     [
-        ({"deviation": "squared"}, "deviation='squared' is none of absolute"),
+        ({"deviation": "squared"}, "deviation='squared' must be one of absolute"),
         ({"random_state": -1}, "random_state=-1 is neither"),
         ({"random_state": "seven"}, "random_state='seven' is neither"),
         *(({"reference_cost": cost}, "is not a sum of squared errors") for cost in (-1, np.nan, np.inf, "plain")),

@@ -255,12 +255,12 @@ def configured(methods):
     return read_configuration(path)
 
 
-def test_nothing_is_left_to_do_until_the_methods_file_changes(story):
+def test_nothing_is_left_to_do_until_the_methods_code_changes(story):
     arguments = ("why", "--configfile", "settings.yaml")
     assert story.command(*arguments) == "Nothing would run: everything is there and up to date.\n"
     path = story.workflow.folder / FILE
     source = path.read_text(encoding="utf-8")
-    path.write_text(source + "# a comment\n", encoding="utf-8")
+    path.write_text(source + "CHANGED = True\n", encoding="utf-8")
     output = story.command(*arguments)
     path.write_text(source, encoding="utf-8")
     first, then = output.split("\nWhat it reads is made again\n")

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 
 from clusterlets.commands import why
-from clusterlets.grid.fingerprints import changed
+from clusterlets.grid.fingerprints import changed_parts
 
 # Jobs of the tiny grid: two datasets, two k, one block of seeds.
 SHARED = ("extract_clusterlets", "sample_partitions", "sum_distances")
@@ -165,60 +165,57 @@ def test_what_no_result_depends_on_runs_nothing(checkout):
     assert run.status == 0 and planned(run.output) == {}, run.output
 
 
-# What runs each step of the data and the cells again by itself, and the jobs of it that run. Others follow from these.
-DATA = {"fetch-dataset": 2, "prepare-dataset": 2}
-BLOCK_STEPS = dict.fromkeys(("extract-clusterlets", "sample-partitions", "sum-distances"), 4)
-EVERY_STEP = {**DATA, "measure-geometry": 2, "list-data": 1, **BLOCK_STEPS, "fit-method": 12, "score-method": 32}
-CHANGES = {
-    "clusterlets/algorithms/matching/pinball.py": {"score-method": 16},
-    "clusterlets/algorithms/matching/centroid.py": {"sample-partitions": 4, "score-method": 4},
-    "clusterlets/algorithms/frac.py": {"fit-method": 4, "score-method": 4},
-    "clusterlets/metrics/table.py": {"score-method": 32},
-    "clusterlets/metrics/instances.py": {"extract-clusterlets": 4, "fit-method": 12, "score-method": 32},
-    "clusterlets/methods/d.py": {"score-method": 4},
-    "clusterlets/methods/random.py": {"fit-method": 4, "score-method": 4},
-    "clusterlets/steps/fitting.py": {"fit-method": 12},
-    "clusterlets/datasets/bundled.py": DATA,
-    "clusterlets/__main__.py": EVERY_STEP,
-    "clusterlets/steps/options.py": EVERY_STEP,
-    "workflow/step.py": EVERY_STEP,
-}
-VERSIONS = {
-    "numpy": {step: jobs for step, jobs in EVERY_STEP.items() if step != "fetch-dataset"},
-    "numba": {"measure-geometry": 2, "extract-clusterlets": 4, "sum-distances": 4, "fit-method": 12, "score-method": 12},
+# The jobs of data and cells that depend on a file or a library by themselves; others follow from these.
+DATA = {"fetch_dataset": 2, "prepare_dataset": 2}
+ALL = {**DATA, "measure_geometry": 2, "list_data": 1, **BLOCKS}
+DEPENDENT = {
+    "algorithms/matching/pinball.py": {"score_method": 16},
+    "algorithms/matching/centroid.py": {"sample_partitions": 4, "score_method": 4},
+    "algorithms/frac.py": {"fit_method": 4, "score_method": 4},
+    "metrics/table.py": {"score_method": 32},
+    "metrics/instances.py": {"extract_clusterlets": 4, "fit_method": 12, "score_method": 32},
+    "methods/d.py": {"score_method": 4},
+    "methods/random.py": {"fit_method": 4, "score_method": 4},
+    "steps/fitting.py": {"fit_method": 12},
+    "grid/program.py": {},
+    "datasets/bundled.py": DATA,
+    "datasets/sources.yaml#iris": {"fetch_dataset": 1, "prepare_dataset": 1},
+    "__main__.py": ALL,
+    "steps/options.py": ALL,
+    "../workflow/step.py": ALL,
+    "numpy": {rule: jobs for rule, jobs in ALL.items() if rule != "fetch_dataset"},
+    "numba": {"measure_geometry": 2, "extract_clusterlets": 4, "sum_distances": 4, "fit_method": 12, "score_method": 12},
     "matplotlib": {},
 }
-RAW = "data/raw/iris/iris.csv edited after fetching"
 
 
-def changes_in(reason):
-    """What a job runs again for: files and libraries of its fingerprint, and other parameters."""
-    parameters = why._PARAMETERS.search(reason)
-    values = [value for text in (parameters.groups() if parameters else ()) for value in why._values(text)]
-    codes = [value for value in values if why._is_code(value)]
-    return {*values, *(why._part(part) for part in (changed(*codes) if len(codes) == 2 else ()))}
+def test_jobs_depend_on_the_modules_and_libraries_that_they_run(finished, sums):
+    """By the fingerprints that Snakemake recorded: with another one it plans a job again, as the next test shows."""
+    jobs = {}
+    for file in (finished.folder / ".snakemake" / "metadata").rglob("*"):
+        record = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"log": []}
+        for log in record["log"]:
+            codes = [value for text in record["params"] for value in why._parse_values(text) if why._is_code(value)]
+            jobs[log] = record["rule"], set(changed_parts(codes[0], ""))
+    assert Counter(rule for rule, _ in jobs.values()) == ALL | sums
+    dependent = {name: Counter(rule for rule, parts in jobs.values() if name in parts) for name in DEPENDENT}
+    of_cells = {name: {rule: counter[rule] for rule in ALL if rule in counter} for name, counter in dependent.items()}
+    assert of_cells == DEPENDENT
+    computing = {"collect_runs", "recover_clusters"}
+    assert computing <= dependent["numpy"].keys() and not computing & dependent["matplotlib"].keys()
+    assert {"analyse", "write_report", "plot_heatmaps"} <= dependent["matplotlib"].keys()
+    assert dependent["__main__.py"] == ALL | sums
 
 
-def test_a_change_runs_the_steps_that_depend_on_it(checkout):
-    """All changes at once, in one plan: each job says which of them it runs for."""
-    checkout.change(*CHANGES)
-    for library in VERSIONS:
-        checkout.edit("requirements.lock", f"\n{library}==", f"\n{library}==1")
-    raw = checkout.workflow.folder / RAW.split()[0]
+def test_changed_code_and_an_edited_raw_file_run_their_jobs_and_what_follows(checkout, sums):
+    checkout.change("clusterlets/algorithms/frac.py", "clusterlets/methods/d.py")
+    raw = checkout.workflow.folder / "data" / "raw" / "iris" / "iris.csv"
     content = raw.read_bytes()
     raw.write_bytes(content + b"1\n")
-    run = checkout.workflow.run("--dry-run", "--quiet", "host", "--printshellcmds")
+    plan = checkout.planned()
     raw.write_bytes(content)
-    steps = {change: Counter() for change in [*CHANGES, *VERSIONS, RAW]}
-    for _, reason, command in why._JOB.findall(run.output):
-        for change in changes_in(reason):
-            steps.get(change.removeprefix("another version of "), Counter())[command.split()[1]] += 1
-    of_cells = {change: {step: jobs[step] for step in EVERY_STEP if step in jobs} for change, jobs in steps.items()}
-    assert of_cells == {**CHANGES, **VERSIONS, RAW: {"prepare-dataset": 1}}
-    computing = {"collect-runs", "recover-clusters"}
-    assert computing <= steps["numpy"].keys() and not computing & steps["matplotlib"].keys()
-    assert {"analyse", "plot", "write-report"} <= steps["matplotlib"].keys()
-    assert set(steps["clusterlets/__main__.py"]) == {command.split()[1] for _, _, command in why._JOB.findall(run.output)}
+    of_iris = {rule: jobs // 2 for rule, jobs in (BLOCKS | TABLES).items()} | {"list_data": 1}
+    assert plan == of_iris | {"fit_method": 6 + 2, "score_method": 16 + 4} | sums
 
 
 NEW_FIGURE = """

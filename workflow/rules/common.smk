@@ -39,7 +39,7 @@ from clusterlets.grid.step_fingerprints import COMPILED, analysis_fingerprint, s
 from clusterlets.provenance.environment import LIBRARIES, check_libraries
 from clusterlets.report import captions, figures
 from clusterlets.steps.options import shell_line, shell_prefix
-from clusterlets.storage import place
+from clusterlets.storage import result_place
 
 
 def explained(function):
@@ -98,7 +98,7 @@ def whole_configuration(wildcards):
 
 def file_of_results(wildcards, output):
     """What a job makes, wherever the results are: Snakemake's cache knows a job by its parameters and not by its wildcards."""
-    return place(output[0])
+    return result_place(output[0])
 
 
 def optional_input(name):

@@ -15,7 +15,9 @@ TABLES = [
 RANKINGS = ["statistics", "blocks", "mean_ranks", "nemenyi"]
 # Every figure that clusterlets/report/figures declares, by the folder of its files; those in accounts are not results.
 FIGURES = {
-    folder: [f"{OUT}/{file}" for figure in figures.declarations() if figure.folder == folder for file in figure.files("pdf", "png")]
+    folder: [
+        f"{OUT}/{file}" for figure in figures.declarations() if figure.folder == folder for file in figure.files("pdf", "png")
+    ]
     for folder in ("figures", "accounts")
 }
 STATISTICS = [

@@ -8,7 +8,6 @@ from clusterlets.grid.preflight import nearly_full
 from clusterlets.grid.processes import open_lifeline
 from clusterlets.grid.stale_locks import remove_locks
 
-
 # When Snakemake alone gets a signal, it waits for its jobs (30 s and more beside a sleeping fit), and after SIGKILL they go on
 # (for up to 80 minutes). With this they end.
 END_STEPS = open_lifeline()
@@ -30,8 +29,8 @@ def end_on_sigterm_as_on_ctrl_c():
 def prepare_scheduler():
     """To be called when the run starts, after Snakemake's scheduler has set itself up."""
     end_on_sigterm_as_on_ctrl_c()
-    # With a limit on starts (by default 100 a second, and no option turns it off) each look for jobs schedules another one a
-    # second later, so looks add up: 25 s of CPU for 1,000 jobs of 0.1 s, and 10 to 13 s without a limit, which local jobs do
+    # With a limit on starts (by default 100 a second, and no option turns it off) each search for ready jobs schedules another
+    # one a second later, so that they add up: 25 s of CPU for 1,000 jobs of 0.1 s, and 10 to 13 s without a limit, which local jobs do
     # not need.
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None

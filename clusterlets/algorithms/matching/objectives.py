@@ -21,7 +21,7 @@ def deviations(counts: np.ndarray, group_counts: np.ndarray) -> np.ndarray:
     counts : array (..., K)
         Instances of each group in each cluster; whole numbers, no cluster empty.
     group_counts : int array (K,)
-        Instances of each group in the dataset, n in all.
+        Instances of each group in the dataset, n in total.
 
     Returns
     -------

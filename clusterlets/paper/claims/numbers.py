@@ -71,8 +71,8 @@ class Numbers:
     def single_runs(self) -> pd.DataFrame:
         """Every single run with numbers, without limit cases: all of ours, tables 2 and 3 of the paper."""
         if self.runs is not None:
-            own = self._on_paper_seeds
-            return selection.without_limit_cases(own[own["method"] == "Clusterlets"])
+            runs = self._on_paper_seeds
+            return selection.without_limit_cases(runs[runs["method"] == "Clusterlets"])
         return pd.concat([self.tables[reported.TABLES[1]], self.tables[reported.TABLES[2]]], ignore_index=True)
 
     @property
@@ -96,8 +96,8 @@ class Numbers:
             raise Undecided("Figure 1, which would show it, is an empty picture in the paper's source; the tables do not.")
         runs = selection.ok(self.runs)
         runs = runs.assign(name=selection.names(runs))
-        own = [*selection.PAPER_NAMES.values()]
-        ranked = {"matchers": own, "with_frac": [*own, *selection.METHODS]}
+        matchers = [*selection.PAPER_NAMES.values()]
+        ranked = {"matchers": matchers, "with_frac": [*matchers, *selection.METHODS]}
         return {
             name: statistics.rank(name, "", statistics.blocks(runs, methods, ["dataset"])) for name, methods in ranked.items()
         }

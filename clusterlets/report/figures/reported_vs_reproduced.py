@@ -75,7 +75,7 @@ def draw(comparison: pd.DataFrame) -> Figure:
     figure.set_layout_engine("none")
     for axes, quantity in zip(all_axes, shown, strict=True):
         numbers = cells[cells["panel"] == quantity].astype({"reported": float, "reproduced": float})
-        _name(axes, largest_misses(numbers), numbers[["reported", "reproduced"]].to_numpy())
+        _name_misses(axes, largest_misses(numbers), numbers[["reported", "reproduced"]].to_numpy())
     return figure
 
 
@@ -118,7 +118,7 @@ def _same_scale(axes: Axes, values: np.ndarray, ticks: tuple[float, ...]) -> Non
     axes.set_aspect("equal")
 
 
-def _name(axes: Axes, misses: pd.DataFrame, points: np.ndarray) -> None:
+def _name_misses(axes: Axes, misses: pd.DataFrame, points: np.ndarray) -> None:
     """Write each number's name beside it, where it covers neither a point nor another name."""
     panel, half_mark = axes.get_window_extent(), 2.5 * axes.figure.dpi / 72
     centres = axes.transData.transform(points)  # of what is occupied already, in pixels; halves: half its width and height

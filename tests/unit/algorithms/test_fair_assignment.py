@@ -1,12 +1,9 @@
 """Fair assignments against every assignment of small tables, their bounds, and the definition of fairness."""
 
-from functools import cache
-from itertools import product
-
 import numpy as np
 import pytest
 from exact_assignment import exact_assignment
-from fair_tables import is_fair, table
+from fair_tables import all_labels, is_fair, lowest_cost, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,18 +16,6 @@ KINDS = ["plain", "duplicates", "apart", "equal", "outlier"]
 
 def squared_distances(X, centres):
     return np.square(X[:, None] - centres).sum(axis=2)
-
-
-@cache
-def all_labels(n, k):
-    return np.array(list(product(range(k), repeat=n)))
-
-
-def lowest_cost(costs, groups, delta):
-    """By enumeration, cheapest first."""
-    labels = all_labels(*costs.shape)
-    totals = costs[np.arange(len(costs)), labels].sum(axis=1)
-    return next(totals[row] for row in np.argsort(totals) if is_fair(labels[row], groups, costs.shape[1], delta))
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fair_tables import sse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
@@ -32,10 +33,6 @@ def table(rng, n_reds, n_blues, n_features, kind):
 
 def cost(reds, blues, red_of):
     return ((blues - reds[red_of]) ** 2).sum()
-
-
-def sse(X, labels):
-    return sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in np.unique(labels))
 
 
 def lowest_cost(reds, blues):

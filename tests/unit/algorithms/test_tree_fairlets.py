@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from fair_tables import sse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,10 +13,6 @@ from clusterlets.algorithms import tree_fairlets as module
 from clusterlets.algorithms.tree_fairlets import promised_balance, tree_fairlets
 from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
 from clusterlets.errors import ClusterletsError, NoClusteringError
-
-
-def sse(X, labels):
-    return sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in np.unique(labels))
 
 
 def counts_of(sets, groups):

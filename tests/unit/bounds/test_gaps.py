@@ -81,7 +81,7 @@ def test_the_gap_of_a_fair_assignment_is_small(delta):
 
 
 def test_the_gap_of_an_exact_assignment_is_small():
-    """At the labels' own unfairness, without slack, the program's optimum is at most the least cost there."""
+    """At the labels' own unfairness, without slack, the program's optimum is at most the lowest cost there."""
     X, groups, _ = table(9, 40)
     costs = np.square(X[:, None] - X[:3]).sum(axis=2)
     exact = exact_assignment(costs, groups)

@@ -39,7 +39,7 @@ SETTINGS = {
         "adult": {"name": "adult"},
         "adult.sex": {"name": "adult"},
         "iris": {"name": "iris"},
-        "people": {"path": "p.csv"},
+        "people": {"path": "p.csv", "sensitive": ["city", "sex"]},
     },
     "datasets": ["iris"],
     "methods": ["D"],
@@ -94,7 +94,8 @@ def folder(tmp_path_factory):
     process = archiving(cwd=folder)
     assert process.returncode == 0, process.stderr
     assert re.fullmatch(
-        r"results\.crate\.zip: \d+ files, .* valid by workflow-run-crate-0\.5\. Ready to deposit, as run by Ada Lovelace\.\n",
+        r"results\.crate\.zip: \d+ files, .* valid by workflow-run-crate-0\.5\. Ready to deposit, as run by Ada Lovelace\.\n"
+        r"Of your table people it holds the values of city and sex .*\. May these be public\?\n",
         process.stdout,
     )
     return folder
@@ -110,6 +111,17 @@ def entities(folder):
 
 def ids(references):
     return {reference["@id"] for reference in references}
+
+
+def test_the_archive_says_what_it_tells_about_the_rows_of_an_own_table(tmp_path):
+    results = finish(tmp_path / "results")
+    run = packing.read(results, "Ada")
+    assert packing.personal_contents(run) == {"people": "the values of city and sex with their counts (1 group)"}
+    (results / "clusterings").mkdir()
+    lines = ["dataset,row,x,y,group,cluster", "people,0,1,2,a,1", "people,0,1,2,a,2", "people,7,1,2,b,1", "iris,3,1,2,a,1"]
+    (results / "clusterings" / "projection.csv").write_text("\n".join(lines))
+    ((dataset, contents),) = packing.personal_contents(run).items()
+    assert dataset == "people" and "of 2 rows by number the group, the cluster and two coordinates" in contents
 
 
 @needs_libraries

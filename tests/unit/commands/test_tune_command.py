@@ -111,7 +111,7 @@ def test_an_interrupted_tuning_ranks_what_is_finished(wine, capsys, monkeypatch,
     former = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
     monkeypatch.setattr("clusterlets.commands.tune.ProgressBar", Interrupting)
-    monkeypatch.setattr("clusterlets.tuning.trials._load", lambda *_: None)
+    monkeypatch.setattr("clusterlets.tuning.trials._compile_methods", lambda *_: None)
     try:
         options = ["--features", CHOSEN, "--scaling", "standard", "--seeds", "2", "-o", "front.csv", "--plot", "front.png"]
         status, output, complaint = run(capsys, "tune", "wine.csv", "--sensitive", "target", *options)
@@ -141,8 +141,8 @@ def test_other_requests_have_other_files():
     ("options", "words"),
     [
         (["--clusters", "1"], "whole number of at least 2"),
-        (["--max-deviation", "2"], "no number from 0 to 1"),
-        (["--minutes", "0"], "no number above 0"),
+        (["--max-deviation", "2"], "not a number from 0 to 1"),
+        (["--minutes", "0"], "not a number above 0"),
     ],
 )
 def test_numbers_out_of_range_are_refused(wine, capsys, options, words):

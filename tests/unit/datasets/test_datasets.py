@@ -6,7 +6,6 @@ import importlib
 import itertools
 import json
 import math
-import os
 import random
 import subprocess
 import sys
@@ -28,7 +27,6 @@ from clusterlets.steps.preparing import prepare_dataset
 from clusterlets.storage import save_json
 
 CHECKOUT = Path(__file__).parents[3]
-MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
 
 # rows, features, positives, and values of the first row, worked out by hand from the raw file
 REAL = {
@@ -60,13 +58,6 @@ POSITIVE = {
     "pima": "1",
     "speeddating": "1",
 }
-
-
-@pytest.fixture
-def mirror():
-    if not MIRROR.is_dir():
-        pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
-    return MIRROR
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -396,7 +387,7 @@ def test_a_damaged_description_is_named_with_the_command_that_makes_it(
     path.write_bytes(path.read_bytes()[:-9])
     assert command_line.main(["datasets", *arguments]) == 1
     message = capsys.readouterr().err
-    assert "was damaged" in message and message.endswith(f" `{remedy}` makes it anew.\n") and "same command" not in message
+    assert "was damaged" in message and message.endswith(f" `{remedy}` makes it again.\n") and "same command" not in message
 
 
 @pytest.mark.parametrize(

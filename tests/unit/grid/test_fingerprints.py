@@ -46,7 +46,7 @@ def of_file(path, source):
     path.write_bytes(source.encode())
     fingerprints._digest.cache_clear()
     fingerprints._tree.cache_clear()
-    return fingerprints.fingerprint([], own=[str(path)])
+    return fingerprints.fingerprint([], user_files=[str(path)])
 
 
 def test_what_changes_no_result_changes_no_fingerprint(tmp_path):
@@ -58,14 +58,14 @@ def test_what_changes_no_result_changes_no_fingerprint(tmp_path):
 
 
 def test_every_step_depends_on_what_runs_it_and_on_no_command():
-    parts = {part.partition(":")[0] for part in step_fingerprints.of_step("steps.datasets_table").split()}
+    parts = {part.partition(":")[0] for part in step_fingerprints.step_fingerprint("steps.datasets_table").split()}
     assert {"__main__.py", "steps/options.py", "../workflow/step.py", "errors.py"} <= parts
     assert not {part for part in parts if part.startswith("commands/")}
 
 
 def test_a_declared_module_counts_only_where_it_is_named():
-    fit = step_fingerprints.of_step("steps.fitting", "methods")
-    account = step_fingerprints.of_step("steps.accounts", "provenance.accounts")
+    fit = step_fingerprints.step_fingerprint("steps.fitting", "methods")
+    account = step_fingerprints.step_fingerprint("steps.accounts", "provenance.accounts")
     assert len(DECLARED) >= 5
     assert not {f"{module.removeprefix('clusterlets.').replace('.', '/')}.py" for module in DECLARED} & {
         part.partition(":")[0] for part in fit.split()
@@ -86,10 +86,10 @@ def test_a_method_depends_on_no_other_method(one, other, tmp_path):
 
 def test_every_file_is_opened_once_for_all_jobs():
     fingerprint_caches = (fingerprints._digest, fingerprints._tree, fingerprints.import_closure, fingerprints._imports)
-    for function in (*fingerprint_caches, fingerprints._in_fingerprints, step_fingerprints.of_step):
+    for function in (*fingerprint_caches, fingerprints._in_fingerprints, step_fingerprints.step_fingerprint):
         function.cache_clear()
-    step_fingerprints.of_dataset.cache_clear()
-    step_fingerprints.of_analysis.cache_clear()
+    step_fingerprints.dataset_fingerprint.cache_clear()
+    step_fingerprints.analysis_fingerprint.cache_clear()
     plan, opened, is_counting = Plan(read_configuration()), Counter(), True
 
     def count(event, arguments):
@@ -102,7 +102,7 @@ def test_every_file_is_opened_once_for_all_jobs():
             plan.method_fingerprint(step)(_Wildcards(method=cell.method))
         plan.prepare_fingerprint(_Wildcards(base="results", dataset=cell.dataset))
     for steps in (["steps.analysis"], ["steps.report"], ["steps.leaderboard"], ["steps.figures", "report.figures.heatmaps"]):
-        step_fingerprints.of_analysis(*steps)
+        step_fingerprints.analysis_fingerprint(*steps)
     is_counting = False
     modules = {file: number for file, number in opened.items() if file.endswith(".py")}
     assert len(modules) > 100 and set(modules.values()) == {1}

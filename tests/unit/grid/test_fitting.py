@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -126,6 +127,18 @@ def test_a_fit_does_not_know_what_the_fits_before_it_did():
     assert [outcome.result for _, outcome in fits(fit, range(3), QUICK)] == [[0], [1], [2]]
 
 
+def test_threads_may_fit_at_the_same_time_and_fits_may_fit():
+    def outcomes(depth):
+        return [
+            (outcome.status, outcome.result)
+            for _, outcome in fits(lambda seed: outcomes(depth - 1) if depth else seed, [3], QUICK)
+        ]
+
+    with ThreadPoolExecutor(8) as threads:
+        for nested in threads.map(outcomes, [2] * 24):
+            assert nested == [("ok", [("ok", [("ok", 3)])])]
+
+
 def test_handlers_of_the_parent_do_not_run_in_a_fit(monkeypatch):
     monkeypatch.setattr(fitting, "PATIENCE", 100)
     former = signal.signal(signal.SIGPROF, lambda *_: None)  # as a profiler's
@@ -203,3 +216,36 @@ def test_a_method_without_fit_says_so():
 
     ((_, failed),) = fits(lambda seed: Nothing().fit(None, None, 2, None), [0], QUICK)
     assert (failed.status, failed.note) == ("failed", "NotImplementedError: Nothing has no fit.")
+
+
+@pytest.mark.parametrize("stateless", [True, False])
+def test_fits_share_a_process_only_if_they_are_stateless(stateless):
+    calls = []
+
+    def fit(seed):
+        calls.append(seed)
+        return os.getpid(), len(calls)
+
+    outcomes = [outcome.result for _, outcome in fits(fit, range(120), QUICK, stateless=stateless)]
+    assert len({process for process, _ in outcomes}) == (3 if stateless else 120)
+    assert {n_calls for _, n_calls in outcomes} == (set(range(1, 51)) if stateless else {1})
+
+
+@pytest.mark.parametrize("end", [lambda: os._exit(0), lambda: os.kill(os.getpid(), signal.SIGKILL)])
+def test_a_stateless_fit_that_ends_its_process_loses_only_its_own_run(end):
+    def fit(seed):
+        return seed if seed % 3 else end()
+
+    outcomes = dict(fits(fit, range(7), QUICK, stateless=True))
+    assert list(outcomes) == list(range(7))
+    assert [seed for seed, outcome in outcomes.items() if outcome.status == "ok" and outcome.result == seed] == [1, 2, 4, 5]
+    assert len({(outcomes[seed].status, outcomes[seed].note) for seed in (0, 3, 6)}) == 1
+
+
+@pytest.mark.slow
+def test_a_stateless_fit_has_its_own_limit_by_the_clock():
+    def fit(seed):
+        time.sleep(60 if seed == 3 else 1.5)
+
+    statuses = [outcome.status for _, outcome in fits(fit, range(5), QUICK, stateless=True)]
+    assert statuses == ["ok", "ok", "ok", "timeout", "ok"]

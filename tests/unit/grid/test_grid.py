@@ -561,6 +561,15 @@ def test_a_spelling_that_yaml_reads_otherwise_is_refused(tmp_path, text):
         read_configuration(path)
 
 
+def test_inputs_among_the_results_are_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "people.csv").write_text("age,sex\n1,f\n2,m\n")
+    table = {"name": "people", "path": "results/../results/people.csv", "sensitive": "sex"}
+    with pytest.raises(ClusterletsError, match=r"datasets: results/../results/people.csv lies among the results"):
+        check_configuration(changed(datasets=[table]), SCHEMA)
+
+
 def test_usual_spellings_and_texts_in_quotes_are_read(tmp_path):
     path = tmp_path / "mine.yaml"
     parameters = "a: [10, -1, 0.5, 1.0e-5, .25, +3], b: [true, null, 'no', '1_0', \"1e5\", plain, 1 2]"

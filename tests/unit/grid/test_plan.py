@@ -59,7 +59,7 @@ def test_every_cell_is_found_by_its_path_in_every_folder(plan):
     ],
 )
 def test_a_path_outside_the_grid_is_refused_with_the_remedy(path):
-    with pytest.raises(ClusterletsError, match="no cell of the configured grid. Add its dataset, method, k"):
+    with pytest.raises(ClusterletsError, match="not a cell of the configured grid. Add its dataset, method, k"):
         PAPER.score_inputs(cell_wildcards(path))
 
 
@@ -116,7 +116,7 @@ def test_inputs_of_cells_have_paths_that_the_rules_make():
         for file in EXTENDED.score_inputs(cell_wildcards(f"{SCALED}/{cell.path}", EXTENDED)).values()
     }
     for file in files | set(EXTENDED.recovery_inputs()):
-        assert sum(cell_wildcards(file, pattern, EXTENDED) is not None for pattern in patterns) == 1, file
+        assert sum(wildcards_of(file, pattern, EXTENDED) is not None for pattern in patterns) == 1, file
 
 
 def test_a_folder_collects_its_own_cells_and_the_other_ones_of_the_main_grid():
@@ -156,8 +156,12 @@ def test_a_users_table_is_identified_by_its_content(tmp_path):
     assert not re.fullmatch(PAPER.user_tables_constraint(), "")
 
 
-def test_results_do_not_depend_on_the_mirror():
-    assert json.loads(results_settings({"k": [2], "mirror": "/somewhere"})) == {"k": [2]}
+def test_results_depend_neither_on_the_mirror_nor_on_the_order_of_settings_nor_on_what_excludes_nothing(tmp_path):
+    assert results_settings({"k": [2], "hops": [1], "mirror": "/somewhere"}) == results_settings({"hops": [1], "k": [2]})
+    (tmp_path / "settings.yaml").write_text("exclude: nbfi\ndatasets: [iris]\n")
+    assert read_configuration(tmp_path / "settings.yaml")["exclude"] == []
+    (tmp_path / "settings.yaml").write_text("exclude: nbfi\n")
+    assert read_configuration(tmp_path / "settings.yaml")["exclude"] == ["nbfi"]
 
 
 def test_each_fingerprint_is_computed_once(monkeypatch):

@@ -73,7 +73,7 @@ def test_values_are_written_as_everywhere(tmp_path, value, text):
 @pytest.mark.parametrize(
     ("command", "parameters", "fault"),
     [
-        ("mine {styel}", {"style": "a"}, "{styel} is no parameter; its parameters: style"),
+        ("mine {styel}", {"style": "a"}, "{styel} is not a parameter; its parameters: style"),
         ("mine {styel}", {"style": "a"}, "the command has no {style}, so its values would all be the same run"),
         ("awk '{print}'", {}, "need a space: { print }"),
         *((f"mine {{{name}}}", {name: "x.txt"}, f"{{{name}}} stands for something else") for name in ("k", "seed", "labels")),

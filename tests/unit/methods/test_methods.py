@@ -109,7 +109,7 @@ def test_a_users_own_file(tmp_path):
         (SHUFFLED.replace('"shuffled"', '"a/b"'), "name: 'a/b' must begin with a letter"),
         (SHUFFLED.replace("[0.1, 0.5]", "[]"), "parameters: share needs a Parameter, or a list of one value or more"),
         (SHUFFLED.replace("[0.1, 0.5]", "[[1], [2]]"), "values of share must be finite numbers, texts"),
-        (SHUFFLED.replace("parameters =", 'role = "winner"\n    parameters ='), "role: 'winner' is none of"),
+        (SHUFFLED.replace("parameters =", 'role = "winner"\n    parameters ='), "role: 'winner' must be rival"),
         (SHUFFLED.replace("[0.1, 0.5]", "0.1"), "parameters: share needs a Parameter, or a list"),
         (SHUFFLED.replace('"share":', '"sharp":'), "parameters: sharp is not a parameter of fit with a default"),
         (declared("Real(0, 0.4)"), "parameters: the default of share: 0.5; it must be a number from 0 to 0.4"),

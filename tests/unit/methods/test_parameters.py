@@ -96,7 +96,7 @@ def test_every_parameter_is_an_option_of_the_command(capsys):
         (["--matcher", "C", "--omega", "0.2_5"], "omega: '0.2_5'; it must be"),
         (["--method", "FRAC", "--tau", "a tenth"], "tau: 'a tenth'; it must be a number from 0 to 1 or balanced"),
         (["--method", "FRAC", "--tau", "nan"], "tau: 'nan'; it must be"),
-        (["--method", "fair-flow", "--delta", "0.1", "--parameters", "delta=0.2"], "both say delta"),
+        (["--method", "fair-flow", "--delta", "0.1", "--parameters", "delta=0.2"], "both set delta"),
     ],
 )
 def test_options_are_checked_before_anything_is_read(option, words):

@@ -116,7 +116,8 @@ import csv, importlib.util, json, sys
 import numpy as np
 from clusterlets import fairness_report
 from clusterlets.grid.artifacts import Prepared, SeedBlock
-from clusterlets.grid.pieces import Sample, save_pieces
+from clusterlets.grid.pieces import save_pieces
+from clusterlets.grid.samples import Sample
 from clusterlets.grid.runs_table import write_runs
 from clusterlets.grid.scoring import cluster_outcomes, score_all
 from clusterlets.methods import get

@@ -137,7 +137,7 @@ def test_tables_show_words_and_csv_files_keep_names(our_tables):
         assert "Pearson" in text and "Centroid silhouette" in text and "Omega" in text
     for shown in our_tables.values():
         words = [column.title for column in shown.columns] + [
-            row[place] for row in tables.cells(shown) for place, column in enumerate(shown.columns) if column.in_words
+            row[place] for row in tables.cells(shown) for place, column in enumerate(shown.columns) if column.is_identifier
         ]
         assert not [word for word in words if "_" in word or (word.islower() and word != "k")]
     assert {"cohesion", "centroid_silhouette", "omega"} == set(table.frame["x"])  # as in the CSV file
