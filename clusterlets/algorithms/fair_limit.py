@@ -36,14 +36,14 @@ _SAMPLE = 8_000  # rows of the coreset on which centres are placed; tables of up
 _COLD, _WARM, _COLD_TABLE, _LAST = (1.0, 0.03), (0.03,), (1.0, 0.1, 0.01), (0.01,)
 _ROUGH, _EXACT = 1e-3, 2e-4  # part of the instances by which limits may be missed, on the way to centres and on the table
 _TRIAL = 2  # rounds of each start
-_SWAPS = 6  # per start: trials of another centre
+_SWAPS, _FAILURES = 6, 2  # times n_init: trials of another centre, and those in a row that end them
 _SWAP_ROUNDS = 4
 _PROMISING = 1.03  # a swap whose bound is within this factor goes on
+_ALIKE = 1e-4  # starts whose bounds differ by less than this part of them are one
 _GAIN = 1e-4  # a round that lowers the cost by less than this part of it is idle
 _PATIENCE, _MOST_ROUNDS = 2, 60
 _GAP = 0.01  # a warm dual with a larger gap has not converged, and starts again
-_POLISHED = 3_000  # rows of a table that is polished
-_WHOLE_STARTS = ((3_000, 5), (12_000, 3))  # up to so many rows, so many centres go on to the table
+_SMALL, _WHOLE_STARTS = 3_000, 5  # up to so many rows, so many starts go on to the table, and are polished
 
 
 @dataclass(frozen=True)
@@ -216,11 +216,10 @@ class _Search:
         except NoClusteringError as error:
             error.labels = self._nearest() if error.status == NOT_CONVERGED else None
             raise
-        n_whole = next((number for rows, number in _WHOLE_STARTS if len(problem.X) <= rows), 1)
-        best = None
-        for centres in self._placed(n_whole):
+        is_small, best = len(problem.X) <= _SMALL, None
+        for centres in self._placed(_WHOLE_STARTS if is_small else 1):
             result = self._on_table(centres)
-            if len(problem.X) <= _POLISHED:
+            if is_small:
                 result = self._polished(result)
             self._tell("start on the table", result.inertia)
             if best is None or result.inertia < best.inertia:
@@ -264,8 +263,12 @@ class _Search:
             if self._is_late():
                 break
         trials.sort(key=attrgetter("bound"))
-        swaps = max(1, _SWAPS * self._n_init // number)
-        return [self._swapped(self._rounds(trial.centres, trial.multipliers, 30), swaps) for trial in trials[:number]]
+        placed: list[_Centres] = []
+        for trial in trials[:number]:
+            current = self._swapped(self._rounds(trial.centres, trial.multipliers, 30))
+            if all(abs(other.bound - current.bound) > _ALIKE * current.bound for other in placed):
+                placed.append(current)
+        return placed
 
     def _rounds(self, centres: np.ndarray, multipliers: np.ndarray | None, at_most: int) -> _Centres:
         """Fractional rounds until the bound hardly falls."""
@@ -287,11 +290,11 @@ class _Search:
             last = dual.bound
         return _Centres(centres, dual.multipliers, dual.bound)
 
-    def _swapped(self, current: _Centres, trials: int) -> _Centres:
+    def _swapped(self, current: _Centres) -> _Centres:
         """The centres after trials that drop one and draw another by its distance."""
-        k = self._problem.k
-        for trial in range(trials):
-            if self._is_late():
+        k, failures = self._problem.k, 0
+        for trial in range(_SWAPS * self._n_init):
+            if self._is_late() or failures == _FAILURES * self._n_init:
                 break
             costs = distances_to_centres(self._X, current.centres, k)
             two = np.partition(costs, 1, axis=1)
@@ -311,8 +314,9 @@ class _Search:
             changed = self._rounds(centres, None, _SWAP_ROUNDS)
             if changed.bound < _PROMISING * current.bound:
                 changed = self._rounds(changed.centres, changed.multipliers, 30)
+            failures += 1
             if changed.bound < current.bound:
-                current = changed
+                current, failures = changed, 0
                 self._tell("swap", current.bound)
         return current
 
