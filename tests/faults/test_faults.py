@@ -185,7 +185,7 @@ def test_falls_silent_half_way(toy, site, address, monkeypatch):
 
 @pytest.mark.parametrize("slow", ["body", "headers"])
 def test_a_byte_now_and_then(slow, toy, site, address, monkeypatch):
-    monkeypatch.setattr(module, "_LONGEST", 0.5)
+    monkeypatch.setattr(module, "_MAX_SECONDS", 0.5)
     toy.from_addresses(address, f"{site.address}/good")
     site.serve(FILE, GOOD, drip=(1, 0.05), slow_headers=slow == "headers")
     site.serve("/good", GOOD)
@@ -279,7 +279,7 @@ def test_other_line_ends(toy, site, address):
 @pytest.mark.parametrize("sized", [True, False])
 def test_file_over_the_size_limit(sized, toy, site, address, monkeypatch):
     with monkeypatch.context() as small:
-        small.setattr(module, "_LARGEST", HALF)
+        small.setattr(module, "_MAX_BYTES", HALF)
         site.serve(FILE, GOOD, sized=sized)
         toy.refuses("serves more than .* MB, so it is not the expected file", address)
         assert not list(toy.raw.glob("toy/.incoming.*"))
@@ -302,7 +302,7 @@ def test_archive_climbs_out_of_its_folder(outside, toy, site, zipped, tmp_path):
 
 @pytest.mark.parametrize("place", ["diabetes.csv", "inner.zip/diabetes.csv"])
 def test_zip_bomb(place, toy, site, zipped, monkeypatch):
-    monkeypatch.setattr(module, "_LARGEST", 2**20)
+    monkeypatch.setattr(module, "_MAX_BYTES", 2**20)
     toy.from_addresses(zipped, members={"diabetes.csv": place})
 
     def nested(content):
