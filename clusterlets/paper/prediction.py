@@ -1,0 +1,77 @@
+"""What as many other seeds of ours would print in a cell of the paper's tables: a distribution over numbers, or over options."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A distribution over a number: a mixture of Student-t kernels with three degrees of freedom.
+
+    Attributes
+    ----------
+    atoms : float array (m,)
+        The centres of the kernels.
+    weights : float array (m,)
+        They add up to 1.
+    width : float
+        The kernels' scale; at least a quarter of the printed number's last digit is taken.
+    """
+
+    atoms: np.ndarray
+    weights: np.ndarray
+    width: float
+
+    def probability(self, printed: str) -> float:
+        """That a number rounds to the printed one. O(m)."""
+        below, above = self._tails(printed)
+        return 1 - below - above
+
+    def tail(self, printed: str) -> float:
+        """Probability of a number at least as far out as the printed one, on either side."""
+        below, above = self._tails(printed)
+        return min(1.0, 2 * (1 - max(below, above)))
+
+    def shifted(self, distance: float) -> "Numbers":
+        """The same distribution further right."""
+        return replace(self, atoms=self.atoms + distance)
+
+    def _tails(self, printed: str) -> tuple[float, float]:
+        """Probabilities of a number that rounds to less, and to more."""
+        value, unit = float(printed), last_digit(printed)
+        scale = max(self.width, unit / 4)
+        below = student((value - unit / 2 - self.atoms) / scale)
+        above = student((self.atoms - value - unit / 2) / scale)
+        return float(self.weights @ below), float(self.weights @ above)
+
+
+@dataclass(frozen=True)
+class Options:
+    """A distribution over a few options, by their names; the probabilities add up to 1."""
+
+    masses: Mapping[str, float]
+
+    def probability(self, printed: str) -> float:
+        return self.masses.get(printed, 0.0)
+
+    def tail(self, printed: str) -> float:
+        """Probability of an option no likelier than the printed one."""
+        highest = self.probability(printed) + _LAST_BIT
+        return sum(mass for mass in self.masses.values() if mass <= highest)
+
+
+Prediction = Numbers | Options
+_LAST_BIT = 1e-12
+
+
+def last_digit(printed: str) -> float:
+    """The unit of the last printed digit: 0.001 for ``.836``, 1 for ``17``."""
+    return float(f"1e-{len(printed.partition('.')[2])}")
+
+
+def student(values: np.ndarray) -> np.ndarray:
+    """The distribution function of Student's t with three degrees of freedom."""
+    ratio = values / np.sqrt(3.0)
+    return 0.5 + (ratio / (1 + ratio * ratio) + np.arctan(ratio)) / np.pi
