@@ -64,13 +64,15 @@ def close(quantity: str, printed: float) -> float:
     return max(absolute, share * abs(printed))
 
 
-def forecasts(runs: pd.DataFrame) -> dict[Key, Forecast]:
+def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) -> dict[Key, Forecast]:
     """A forecast for each cell of the paper's tables that our runs have.
 
     Parameters
     ----------
     runs : DataFrame
         As in ``runs.csv``, on datasets of the paper; the first ten seeds enter, or those of them that were run.
+    n_datasets : int
+        How many datasets the averages of tables 1 and 5 are over.
 
     Returns
     -------
@@ -81,7 +83,7 @@ def forecasts(runs: pd.DataFrame) -> dict[Key, Forecast]:
     runs = selection.seeds_of_paper(runs)
     if runs.empty:
         return {}
-    return _of_best_runs(runs) | _of_averages(runs)
+    return _of_best_runs(runs) | _of_averages(runs, n_datasets)
 
 
 # ---- tables 2 to 4: single runs --------------------------------------------------------------------------------------
@@ -95,7 +97,7 @@ def _of_best_runs(runs: pd.DataFrame) -> dict[Key, Forecast]:
         winners = _winners(runs, by)
         numbers = {name: _numbers(of_datasets, by) for name, of_datasets in winners.items()}
         for suffix, method in methods.items():
-            predictions = dict(numbers.get(method, {}))
+            predictions: dict[str, Mapping[str, Prediction]] = dict(numbers.get(method, {}))
             if method == "Clusterlets":
                 predictions |= {choice: _options(winners[method], choice, names[choice], n_seeds) for choice in names}
             for quantity, of_datasets in predictions.items():
@@ -175,9 +177,9 @@ def _options(of_datasets: Mapping[str, pd.DataFrame], choice: str, names: list[s
 # ---- tables 1 and 5: averages over datasets --------------------------------------------------------------------------
 
 
-def _of_averages(runs: pd.DataFrame) -> dict[Key, Forecast]:
-    """Forecasts of averages over the paper's datasets; those that we lack are taken to be like any one that we have."""
-    n_missing = len(reported.datasets()) - runs["dataset"].nunique()
+def _of_averages(runs: pd.DataFrame, n_datasets: int) -> dict[Key, Forecast]:
+    """Forecasts of averages over datasets; those that we lack are taken to be like any one that we have."""
+    n_missing = n_datasets - runs["dataset"].nunique()
     seeds, datasets = np.sort(runs["seed"].unique()), runs["dataset"].unique()
     value = _averages(runs)
     without_seed = pd.concat([_averages(runs[runs["seed"] != seed]) for seed in seeds], axis=1).reindex(value.index)

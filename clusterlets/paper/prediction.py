@@ -1,4 +1,4 @@
-"""What as many other seeds of ours would print in a cell of the paper's tables: a distribution over numbers, or over options."""
+"""What other seeds of ours would print in a cell of the paper's tables: a distribution over numbers, or over options."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
