@@ -10,8 +10,8 @@ from itertools import permutations
 import pandas as pd
 
 from clusterlets.analysis import selection
-from clusterlets.paper import cells, reported, tables
-from clusterlets.paper.forecasts import Forecast, Key, forecasts
+from clusterlets.paper import averages, best_runs, cells, reported, tables
+from clusterlets.paper.prediction import Forecast, Key
 from clusterlets.paper.verdict import DIFFERS, VERDICTS, judge
 
 PERFECT = "perfect"
@@ -70,14 +70,12 @@ def measure(runs: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
 
 def _judge_copies(ours: pd.DataFrame, others: pd.DataFrame, printed: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """The verdicts on every copy from other seeds; of wrong ones, on the cells that they change."""
-    of_runs = printed[printed["table"].isin(cells.SELECTIONS)]
-    predicted = forecasts(ours)
-    for source, copy in _copies(others, of_runs):
+    predicted = best_runs.forecasts(ours)
+    for source, copy in _copies(others, printed[printed["table"].isin(cells.SELECTIONS)]):
         yield _judged(copy, source, predicted)
-    averages = printed[printed["table"].isin(cells.AVERAGES)]
-    copies = list(_copies(others, averages))
+    copies = list(_copies(others, printed[printed["table"].isin(cells.AVERAGES)]))
     for dataset in ours["dataset"].unique():
-        predicted = forecasts(ours[ours["dataset"] != dataset], others["dataset"].nunique())
+        predicted = averages.forecasts(ours[ours["dataset"] != dataset], others["dataset"].nunique())
         for source, copy in copies:
             yield _judged(copy, source, predicted)
 

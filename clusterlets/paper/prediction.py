@@ -1,9 +1,23 @@
-"""What other seeds of ours would print in a cell of the paper's tables: a distribution over numbers, or over options."""
+"""What other seeds of ours would print in a cell of the paper's tables, and what they would print if it were wrong."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+
+_LAST_BIT = 1e-12
+# Half-widths within which a reader would call two numbers close: the larger of an absolute number and a share of the first.
+_CLOSE = {
+    "deviation": (0.005, 0.40),
+    "cohesion": (0.03, 0.0),
+    "centroid": (0.03, 0.0),
+    "overlap": (0.03, 0.0),
+    "size": (1.0, 0.10),
+    "correlation": (0.06, 0.0),
+}
+
+#: The table, row and quantity of a cell.
+Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
@@ -63,7 +77,34 @@ class Options:
 
 
 Prediction = Numbers | Options
-_LAST_BIT = 1e-12
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a number of ours would be on other seeds, and groups of alternatives: what it would be if it were wrong."""
+
+    quantity: str
+    own: Prediction
+    alternatives: tuple[tuple[Prediction, ...], ...]
+
+    def evidence(self, printed: str) -> float:
+        """How many times likelier the printed number is as ours than as an alternative; all groups count the same."""
+        groups = [*self.alternatives, *self._shifted(printed)]
+        alternative = np.mean([np.mean([other.probability(printed) for other in group]) for group in groups if group])
+        return float(self.own.probability(printed) / max(alternative, np.finfo(float).tiny))
+
+    def _shifted(self, printed: str) -> list[tuple[Numbers, Numbers]]:
+        """Ours, moved by what a reader would still call close."""
+        if not isinstance(self.own, Numbers):
+            return []
+        distance = close(self.quantity, float(printed))
+        return [(self.own.shifted(distance), self.own.shifted(-distance))]
+
+
+def close(quantity: str, printed: float) -> float:
+    """How far a number may be from a printed one to count as close."""
+    absolute, share = _CLOSE[quantity.split("_")[0]]
+    return max(absolute, share * abs(printed))
 
 
 def last_digit(printed: str) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.paper import cells
-from clusterlets.paper.forecasts import Forecast, Key
+from clusterlets.paper.prediction import Forecast, Key
 
 REPRODUCED, UNDECIDED, DIFFERS = "reproduced", "undecided", "differs"
 VERDICTS = (REPRODUCED, UNDECIDED, DIFFERS)
@@ -27,7 +27,7 @@ _NEVER_REPRODUCED = {("table", "table2_best_by_deviation")}
 
 
 def judge(printed: pd.DataFrame, forecasts: Mapping[Key, Forecast]) -> pd.DataFrame:
-    """``tail``, ``evidence`` and ``verdict`` of each cell, with the index of ``printed``; missing without a forecast.
+    """``tail``, ``evidence`` and ``verdict`` of each cell, with the index of ``printed``; undecided without a forecast.
 
     ``printed`` has ``table``, ``row``, ``quantity`` and, as text, ``reported``.
     """
@@ -35,9 +35,9 @@ def judge(printed: pd.DataFrame, forecasts: Mapping[Key, Forecast]) -> pd.DataFr
     return pd.DataFrame(rows, columns=["tail", "evidence", "verdict"], index=printed.index)
 
 
-def _judge_number(forecast: Forecast | None, printed: str) -> tuple[float, float, str | None]:
+def _judge_number(forecast: Forecast | None, printed: str) -> tuple[float, float, str]:
     if forecast is None:
-        return np.nan, np.nan, None
+        return np.nan, np.nan, UNDECIDED
     tail, evidence = round(forecast.own.tail(printed), _SHOWN), round(forecast.evidence(printed), _SHOWN)
     return tail, evidence, DIFFERS if tail < LEVEL else REPRODUCED if evidence >= EVIDENCE else UNDECIDED
 

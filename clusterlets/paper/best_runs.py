@@ -1,28 +1,14 @@
-"""From our runs, a forecast of every number in the paper's tables, and of what wrong numbers would look like.
-
-docs/reproduction.md gives the rule and the rates of error that were measured.
-"""
+"""Forecasts of the single runs that the paper's tables 2 to 4 show, from the best run of each of our seeds."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import comb
 
 import numpy as np
 import pandas as pd
 
 from clusterlets.analysis import selection
-from clusterlets.paper import cells, reported, tables
-from clusterlets.paper.prediction import Numbers, Options, Prediction
+from clusterlets.paper.prediction import Forecast, Key, Numbers, Options, Prediction
 
-# Half-widths within which a reader would call two numbers close: the larger of an absolute number and a share of the first.
-_CLOSE = {
-    "deviation": (0.005, 0.40),
-    "cohesion": (0.03, 0.0),
-    "centroid": (0.03, 0.0),
-    "overlap": (0.03, 0.0),
-    "size": (1.0, 0.10),
-    "correlation": (0.06, 0.0),
-}
 _QUANTITIES = ("size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap")
 # For each table that shows single runs: the quantity that chooses them, and the methods of its rows.
 _CHOSEN_BY = {
@@ -33,64 +19,24 @@ _CHOSEN_BY = {
 _OPTION_PRIOR = 0.5  # seeds spread over all options, so that none is impossible
 _LEAST_SCALE = 0.001  # of a deviation or a size, when spreads are compared between datasets
 
-Key = tuple[str, str, str]
 
-
-@dataclass(frozen=True)
-class Forecast:
-    """What a number of ours would be on other seeds, and groups of alternatives: what it would be if it were wrong."""
-
-    quantity: str
-    own: Prediction
-    alternatives: tuple[tuple[Prediction, ...], ...]
-
-    def evidence(self, printed: str) -> float:
-        """How many times likelier the printed number is as ours than as an alternative; all groups count the same."""
-        groups = [*self.alternatives, *self._shifted(printed)]
-        alternative = np.mean([np.mean([other.probability(printed) for other in group]) for group in groups if group])
-        return float(self.own.probability(printed) / max(alternative, np.finfo(float).tiny))
-
-    def _shifted(self, printed: str) -> list[tuple[Numbers, Numbers]]:
-        """Ours, moved by what a reader would still call close."""
-        if not isinstance(self.own, Numbers):
-            return []
-        distance = close(self.quantity, float(printed))
-        return [(self.own.shifted(distance), self.own.shifted(-distance))]
-
-
-def close(quantity: str, printed: float) -> float:
-    """How far a number may be from a printed one to count as close."""
-    absolute, share = _CLOSE[quantity.split("_")[0]]
-    return max(absolute, share * abs(printed))
-
-
-def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) -> dict[Key, Forecast]:
-    """A forecast for each cell of the paper's tables that our runs have.
+def forecasts(runs: pd.DataFrame) -> dict[Key, Forecast]:
+    """A forecast for each cell of tables 2 to 4 that our runs have.
 
     Parameters
     ----------
     runs : DataFrame
-        As in ``runs.csv``, on datasets of the paper; the first ten seeds enter, or those of them that were run.
-    n_datasets : int
-        How many datasets the averages of tables 1 and 5 are over.
+        As in ``runs.csv``, on datasets of the paper; the first ten seeds enter, or those of them that were run. Fewer than
+        two say nothing of others, and there is no forecast.
 
     Returns
     -------
     dict
-        By table, row and quantity, as :mod:`clusterlets.paper.cells` names them. Tables 1 and 5 are made once for each seed
-        and each dataset; the rest takes O(n log n) for n runs.
+        By table, row and quantity, as :mod:`clusterlets.paper.cells` names them. O(n log n) for n runs.
     """
-    runs = selection.seeds_of_paper(runs)
-    if runs.empty:
+    runs = selection.seeds_of_paper(runs[runs["method"].isin(selection.METHODS)])
+    if runs["seed"].nunique() < 2:
         return {}
-    return _of_best_runs(runs) | _of_averages(runs, n_datasets)
-
-
-# ---- tables 2 to 4: single runs --------------------------------------------------------------------------------------
-
-
-def _of_best_runs(runs: pd.DataFrame) -> dict[Key, Forecast]:
-    runs = runs[runs["method"].isin(selection.METHODS)]
     names = {"matcher": list(selection.PAPER_NAMES.values()), "k": [f"{k:g}" for k in np.sort(runs["k"].unique())]}
     n_seeds, result = runs["seed"].nunique(), {}
     for table, (by, methods) in _CHOSEN_BY.items():
@@ -172,58 +118,3 @@ def _options(of_datasets: Mapping[str, pd.DataFrame], choice: str, names: list[s
         total, prior = n_seeds + _OPTION_PRIOR, _OPTION_PRIOR / len(names)
         result[dataset] = Options({name: (seeds.get(name, 0.0) + prior) / total for name in names})
     return result
-
-
-# ---- tables 1 and 5: averages over datasets --------------------------------------------------------------------------
-
-
-def _of_averages(runs: pd.DataFrame, n_datasets: int) -> dict[Key, Forecast]:
-    """Forecasts of averages over datasets; those that we lack are taken to be like any one that we have."""
-    n_missing = n_datasets - runs["dataset"].nunique()
-    seeds, datasets = np.sort(runs["seed"].unique()), runs["dataset"].unique()
-    value = _averages(runs)
-    without_seed = pd.concat([_averages(runs[runs["seed"] != seed]) for seed in seeds], axis=1).reindex(value.index)
-    variance = 2 * jackknife(without_seed.to_numpy().T)
-    completed = [pd.concat([runs, *[runs[runs["dataset"] == name]] * n_missing]) for name in datasets] if n_missing else [runs]
-    atoms = pd.concat(list(map(_averages, completed)), axis=1).reindex(value.index).to_numpy()
-    widths = np.sqrt(variance + atoms.var(axis=1))
-    equal = np.full(atoms.shape[1], 1 / atoms.shape[1])
-    numbers = {
-        key: Numbers(centres, equal, width)
-        for key, centres, width in zip(value.index, atoms, widths, strict=True)
-        if np.isfinite(centres).all() and np.isfinite(width)
-    }
-    result = {}
-    for key, own in numbers.items():
-        table, row, quantity = key
-        others = [name for name in numbers if (name[0], name[2]) == (table, quantity) and name[1] != row]
-        result[key] = Forecast(
-            quantity, own, (tuple(numbers[name] for name in others if not cells.is_second_reading(*name[1:])),)
-        )
-    return result
-
-
-def _averages(runs: pd.DataFrame) -> pd.Series:
-    """The cells of tables 1 and 5, by table, row and quantity."""
-    numbers = cells.of_tables(tables.make(runs, cells.AVERAGES), cells.AVERAGES)
-    return numbers.set_index(cells.KEY)["reproduced"].astype(float)
-
-
-def jackknife(left_out: np.ndarray) -> np.ndarray:
-    """The squared standard error of a number.
-
-    Parameters
-    ----------
-    left_out : float array (n, q)
-        Each number, computed without one of the n seeds.
-
-    Returns
-    -------
-    float array (q,)
-        (n - 1) / n times the sum of squared distances to the mean; NaN for fewer than two seeds. Efron, "The Jackknife, the
-        Bootstrap and Other Resampling Plans", chapter 3.
-    """
-    if len(left_out) < 2:
-        return np.full(left_out.shape[1], np.nan)
-    distances = left_out - left_out.mean(axis=0)
-    return (distances * distances).sum(axis=0) * ((len(left_out) - 1) / len(left_out))
