@@ -11,10 +11,11 @@ import pandas as pd
 
 from clusterlets.analysis import selection
 from clusterlets.paper import averages, best_runs, cells, reported, tables
+from clusterlets.paper.comparison import counted
 from clusterlets.paper.prediction import Forecast, Key
 from clusterlets.paper.verdict import DIFFERS, VERDICTS, judge
 
-PERFECT = "perfect"
+PAPER, PERFECT = "the paper", "perfect"
 #: The wrong copies, with what they print instead of our numbers.
 WRONG = {
     "another row": "numbers of another dataset; in table 1 of another matcher, in table 5 of another pair",
@@ -29,6 +30,32 @@ _SHIFTS = {
     "cohesion": lambda value: value - 0.03,
     "correlation": lambda value: value + 0.1,
 }
+
+
+def beside(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """The counts of the paper and of the copies: ``results/comparison_controls.csv``.
+
+    Parameters
+    ----------
+    comparison : DataFrame
+        Of :func:`clusterlets.paper.comparison.compare`.
+    runs : DataFrame
+        That it is made from. With two groups of ten seeds or more the copies are measured, otherwise they are those of the
+        committed reference, ten datasets with thirty seeds.
+    """
+    printed = counted(comparison)
+    measured = measure(runs, printed)
+    copies = measured if len(measured) else reported.controls()
+    paper = _summed_up(printed.assign(source=PAPER, copy=0))
+    order = pd.MultiIndex.from_product([reported.TABLES, [PAPER, PERFECT, *WRONG]], names=["table", "source"])
+    rows = pd.concat([paper, copies]).set_index(["table", "source"])
+    return rows.loc[order.intersection(rows.index, sort=False)].reset_index()
+
+
+def share_that_differs(beside: pd.DataFrame, source: str) -> float:
+    """Of all numbers that a source changes, the share that differs; NaN if there are none."""
+    rows = beside[beside["source"] == source]
+    return rows[DIFFERS].sum() / rows["cells"].sum() if len(rows) else float("nan")
 
 
 def measure(runs: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
@@ -57,15 +84,17 @@ def measure(runs: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     judged = [copy for pair in permutations(selection.groups_of_seeds(runs), 2) for copy in _judge_copies(*pair, printed)]
     if not judged:
         return pd.DataFrame(columns=COLUMNS)
-    counted = pd.concat(judged, keys=range(len(judged)), names=["copy"]).groupby(["table", "source", "copy"])["verdict"]
-    counts = counted.value_counts().unstack(fill_value=0).reindex(columns=list(VERDICTS), fill_value=0)
+    return _summed_up(pd.concat([copy.assign(copy=number) for number, copy in enumerate(judged)]))
+
+
+def _summed_up(judged: pd.DataFrame) -> pd.DataFrame:
+    """Mean counts of the verdicts over the copies of each table and source, with :data:`COLUMNS`."""
+    counts = judged.groupby(["table", "source", "copy"])["verdict"].value_counts().unstack(fill_value=0)
+    counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
     counts["cells"] = counts.sum(axis=1)
-    differs = (counts[DIFFERS] / counts["cells"]).groupby(["table", "source"]).agg(["min", "max", "size"])
-    frame = (
-        counts.groupby(["table", "source"]).mean().join(differs.set_axis(["differs_least", "differs_most", "copies"], axis=1))
-    )
-    order = pd.MultiIndex.from_product([reported.TABLES, [PERFECT, *WRONG]], names=["table", "source"])
-    return frame.reindex(order.intersection(frame.index, sort=False)).reset_index()[COLUMNS].round(4)
+    shares = (counts[DIFFERS] / counts["cells"]).groupby(level=[0, 1]).agg(["min", "max", "size"])
+    shares.columns = ["differs_least", "differs_most", "copies"]
+    return counts.groupby(level=[0, 1]).mean().join(shares).reset_index()[COLUMNS].round(4)
 
 
 def _judge_copies(ours: pd.DataFrame, others: pd.DataFrame, printed: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -74,7 +103,7 @@ def _judge_copies(ours: pd.DataFrame, others: pd.DataFrame, printed: pd.DataFram
     for source, copy in _copies(others, printed[printed["table"].isin(cells.SELECTIONS)]):
         yield _judged(copy, source, predicted)
     copies = list(_copies(others, printed[printed["table"].isin(cells.AVERAGES)]))
-    for dataset in ours["dataset"].unique():
+    for dataset in ours["dataset"].unique() if copies else ():
         predicted = averages.forecasts(ours[ours["dataset"] != dataset], others["dataset"].nunique())
         for source, copy in copies:
             yield _judged(copy, source, predicted)
@@ -87,6 +116,8 @@ def _judged(copy: pd.DataFrame, source: str, predicted: dict[Key, Forecast]) -> 
 def _copies(runs: pd.DataFrame, printed: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """(source, cells that it changes), with what the copy prints as ``reported``."""
     names = [name for name in reported.TABLES if (printed["table"] == name).any()]
+    if not names:
+        return
     perfect = _reprint(printed, _values(runs, names))
     yield PERFECT, perfect
     for source, copy in _wrong_copies(runs, names, printed):
